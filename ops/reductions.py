@@ -176,7 +176,7 @@ def ties_of_entries(x, out, axis=None):
 
 def back_over(d, x, axis, keepdims):
     """d, as a reduction of x left it, spread over x again."""
-    if axis is None and type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
+    if type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
         return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
