@@ -166,12 +166,15 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
     derivative is taken is masked also wherever something may be kept out.
     """
     start = lambda: {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
-    written = any(map(is_expression, map(type, (*values, *seeds.values()))))
-    if not written or not masks(lines, start().values()):
+    kinds = {*map(type, values), *map(type, seeds.values())}
+    if kinds <= ARRAYS or not any(map(is_expression, kinds)) or not masks(lines, start().values()):
         found = walk(dict(seeds))
         if not any([unclear(found[x]) for x in ends or found if x in found]):
             return found
     return {name: bare(x) for name, x in walk(start()).items()}
+
+
+ARRAYS = {np.ndarray, np.float64}  # seen at once
 
 
 @functools.cache

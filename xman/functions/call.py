@@ -50,8 +50,8 @@ class TracedCall:
 
     def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
         """The derivatives, as `ops.derived.looked` finds them."""
-        points = *self.points, *self.results
-        found = unheard(looked, walk, seeds, seeds, self.lines, points, None, forward)
+        values = [*[x.value for x in self.inputs], *self.results]
+        found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
         return [*map(number_of, found.values())]
 
     @silent

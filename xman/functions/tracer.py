@@ -107,7 +107,7 @@ class Tracer(ArrayLike, Traced):
 
 def unheard(run: Callable, *args: Any) -> Any:
     """run(*args), of which `watched` hears nothing: what it calls is much, and no act of the user's."""
-    if not hasattr(listener := sys.getprofile(), "of_users"):
+    if (listener := sys.getprofile()) is None or not hasattr(listener, "of_users"):
         return run(*args)
     sys.setprofile(None)
     try:
