@@ -1,5 +1,7 @@
-"""Products by BLAS, routines of LAPACK: SciPy's, called by symbols: machine code on disk holds no addresses.
+"""Products by BLAS, routines of LAPACK, called by symbols: machine code on disk holds no addresses.
 
+BLAS is the one that NumPy brings along, where it does, else SciPy's, as LAPACK is. NumPy's reads sizes of 64
+bits and SciPy's of 32; where the lower half lies in front, both read one constant.
 BLAS knows columns. A matrix that lies row by row is to it the transpose of one, and C = A B is Cᵀ = Bᵀ Aᵀ.
 """
 from __future__ import annotations
@@ -10,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy._core import _multiarray_umath
 
 from ..nests.contractions import leading
 from ..nests.tree import Product, Root, Routine
@@ -23,6 +26,9 @@ LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 @functools.cache
 def address(name: str) -> int:
     """Where a routine of BLAS or LAPACK is."""
+    own = getattr(ctypes.CDLL(_multiarray_umath.__file__), f"scipy_{name}_64_", None)
+    if own and name[1:] in ("gemm", "gemv"):
+        return ctypes.cast(own, ctypes.c_void_p).value
     from scipy.linalg import cython_blas, cython_lapack
     named = ctypes.pythonapi.PyCapsule_GetName
     named.restype, named.argtypes = ctypes.c_char_p, [ctypes.py_object]
@@ -64,7 +70,7 @@ class Blas:
 
         c = matrix(node.target, row_by_row(shape)[:lead])
         a, b = matrix(node.a, node.a.strides), matrix(node.b, node.b.strides)
-        whole, number = lambda x: self.constant("i32", str(x)), lambda x: self.constant(T, literal(x, dtype))
+        whole, number = lambda x: self.constant("i64", str(x)), lambda x: self.constant(T, literal(x, dtype))
         alpha, beta = number(node.alpha), number(float(node.added))
         if node.s:
             alpha = self.scaled(f, node, roots, pointer)
