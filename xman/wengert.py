@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 import ops
+from ops.derived import needed as needed
 
 from . import notation
 from .errors import XManError, nearest
@@ -145,15 +146,6 @@ def fresh(name: str, taken: set[str]) -> str:
     taken.add(name)
     return name
 
-
-def needed(steps: Sequence[Line], keep: Iterable[str]) -> list[Line]:
-    """The lines that lead to the registers in keep, in their order."""
-    wanted, found = set(keep), []
-    for line in reversed(steps):
-        if line[0] in wanted:
-            found.append(line)
-            wanted.update(registers(line[2]))
-    return found[::-1]
 
 
 def temporaries(taken: Collection[str]) -> Iterator[str]:
