@@ -7,8 +7,10 @@
         w = f.param()
         area = f.half(h * w)
 
-    model = Triangle().setup() steps = model.operationSequence(model.area) values = eval(steps,
-    model.inputDict(h=3, w=6)) deltas = backprop(steps, values, area=1.0)
+    model = Triangle().setup()
+    steps = model.operationSequence(model.area)
+    values = eval(steps, model.inputDict(h=3, w=6))
+    deltas = backprop(steps, values, area=1.0)
 
 `from xman import *` gives the four classes of the course alone: XMan, XManFunctions, Register and Operation.
 Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `jacobian`, `hessian`, and
@@ -26,8 +28,7 @@ from .wengert import WengertList
 
 f = XManFunctions
 
-# what lies in these packages is imported when it is asked for,
-# so that `import xman` stays as quick as the course needs it
+# what lies in these packages is imported when it is asked for: `import xman` is as quick as the course needs
 LATER = {name: package for package, names in {
     "autograd.translated": "translated COURSE",
     "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
