@@ -28,8 +28,7 @@ from .wengert import WengertList
 
 f = XManFunctions
 
-# what lies in these packages is imported when it is asked for,
-# so that `import xman` stays as quick as the course needs it
+# what lies in these packages is imported when it is asked for: `import xman` is as quick as the course needs
 LATER = {name: package for package, names in {
     "autograd.translated": "translated COURSE",
     "passes": "gradient tangent simplify unroll rewrite EXACT STABLE ALGEBRA",
