@@ -125,7 +125,11 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
             least = max([place[a] for a in waits[dst]], default=-1.0)
             place[dst] = (min([place[r] for r in readers[dst]]) if dst in leaves else
                           least // 1 + 0.5 if dst in of_updates else max(least, index[dst]))
-    moved = sorted(lines, key=lambda line: place[line[0]])
+    order = {dst: (place[dst], k) for dst, k in index.items()}
+    for dst in reversed(index):
+        if dst in leaves:
+            order[dst] = min(order[r] for r in readers[dst])
+    moved = sorted(lines, key=lambda line: order[line[0]])
     place = {dst: k for k, (dst, _, _) in enumerate(moved)}
     surely = max((place[dst] for dst, _, _ in lines[:after + 1]), default=-1)
     # what is copied out at the end
