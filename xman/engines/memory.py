@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,3 +78,8 @@ def arena(size: int) -> np.ndarray:
     space = np.zeros(size + ALIGNED, np.uint8)
     start = -space.ctypes.data % ALIGNED
     return space[start:start + size]
+
+
+def array_at(memory: np.ndarray, start: int, like: Any) -> np.ndarray:
+    """The array that lies there. like: what has its bytes, dtype and shape."""
+    return memory[start:start + like.bytes].view(like.dtype).reshape(like.shape)
