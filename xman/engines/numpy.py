@@ -60,7 +60,8 @@ class NumpyWriter:
                         {dst: [a for a in self.written_over(op, args) if a in buffered
                                and self.kinds[a] == self.kinds[dst]]})
                   for dst, op, args in self.lines]
-        events.append(Event({root for x in (*self.outputs, *program.inplace) for root in holds.get(x, ())}, {}))
+        kept = (*self.outputs, *program.inplace)
+        events.append(Event({root for x in kept for root in holds.get(x, ())}, {}))
         self.places, self.size = placed(events)
         names = {a for dst, _, args in lines for a in (dst, *args) if isinstance(a, str)}
         self.text = Text(names.union(program.original.inputs, program.constants))
@@ -186,8 +187,9 @@ class NumpyWriter:
         if c and not at_one_place:
             self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
-        written = factor, f"{b}.T", f"{a}.T", repr(float(bool(c))), f"{dst}.T", repr(int(tb)), repr(int(ta)), "True"
-        self.text.add(self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), *written), 2)
+        call = self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T",
+                              repr(float(bool(c))), f"{dst}.T", repr(int(tb)), repr(int(ta)), "True")
+        self.text.add(call, 2)
 
     # ---- the plan ------------------------------------------------------------------------------------------
 

@@ -118,8 +118,8 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
             inplace: Mapping[str, str], by_shapes: bool) -> Program:
     """The program. by_shapes: of stand-ins for arrays of floats, on which nothing is computed."""
     lines, constants = lifted(steps)
-    likes = {x: kind[:2] if by_shapes and (kind := kind_of(v)) and kind.array and kind.dtype.kind == "f" else v
-             for x, v in values.items()}
+    likes = {x: v if not by_shapes or not (kind := kind_of(v)) or not kind.array or kind.dtype.kind != "f"
+             else kind[:2] for x, v in values.items()}
     find = lambda lines, known: (examples(lines, values | known, known) if by_shapes
                                  else eval(lines, values | known))
     keep = dict.fromkeys((*outputs, *inplace.values()))

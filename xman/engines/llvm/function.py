@@ -33,6 +33,13 @@ class Function:
         self.put(f"{name} = {text}")
         return name
 
+    def entry_at(self, T: str, base: str, k: Any) -> str:
+        """Where the k-th of the numbers of type T is that begin there."""
+        return self.do(f"getelementptr {T}, ptr {base}, i64 {k}")
+
+    def number_at(self, T: str, base: str, k: Any) -> str:
+        return self.do(f"load {T}, ptr {self.entry_at(T, base, k)}")
+
     def declare(self, what: str | tuple[str, str]) -> None:
         self.declared[what] = None
 

@@ -31,13 +31,13 @@ class LaneLoop(Function):
 
     def load(self, array: str, k: str, kind: str = "i64") -> str:
         """A number of an array, whole ones of 32 bits as of 64."""
-        found = self.do(f"load {kind}, ptr {self.do(f'getelementptr {kind}, ptr {array}, i64 {k}')}")
+        found = self.number_at(kind, array, k)
         return self.do(f"zext i32 {found} to i64") if kind == "i32" else found
 
     def place(self, array: str, slot: str) -> str:
         """Where the number of a slot is, of this set of inputs."""
         entry = self.sum({slot: self.width, **({self.lane: 1} if self.lane else {})}, 0)
-        return self.do(f"getelementptr double, ptr {array}, i64 {entry}")
+        return self.entry_at("double", array, entry)
 
     def put_at(self, place: str, value: str) -> None:
         self.put(f"store double {value}, ptr {place}{ALONE}")
