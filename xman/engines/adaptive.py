@@ -111,7 +111,6 @@ class Adaptive:
             self.next(f"{name} cannot build it: {in_short(error)}")
 
     def work(self, name: str, begin: Callable) -> None:
-        """What the thread does."""
         try:
             self.ready.append((name, begin()))
         except Exception as error:

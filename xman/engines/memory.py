@@ -54,7 +54,6 @@ class Memory:
         self.end, self.free = 0, [(0, 2 ** 62)]
 
     def take(self, size: int) -> int:
-        """The best fit."""
         k = min((stop - start, k) for k, (start, stop) in enumerate(self.free) if stop - start >= size)[1]
         start, stop = self.free[k]
         self.free[k:k + 1] = [(start + size, stop)] * (start + size < stop)

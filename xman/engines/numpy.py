@@ -96,7 +96,6 @@ class NumpyWriter:
     # ---- the text ------------------------------------------------------------------------------------------
 
     def function(self) -> Any:
-        """The function from the values to the results."""
         text, inplace = self.text, self.program.inplace
         step, space, results = text.free("step"), text.free("space"), text.free("results")
         text.add(f"def {step}({text.free('values')}):", 0)
@@ -121,7 +120,6 @@ class NumpyWriter:
         return text.function(step)
 
     def space(self) -> tuple[np.ndarray, ...]:
-        """The buffers, in memory of their own."""
         memory = arena(self.size)
         return tuple(array_at(memory, start, self.kinds[x]) for x, start in self.places.items())
 

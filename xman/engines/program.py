@@ -94,7 +94,6 @@ class Engine(NamedTuple):
             return importlib.import_module(self.file).build(program)
 
     def begin(self, program: Program) -> Callable[[], Built]:
-        """What takes long of `build`; what it returns does the rest."""
         file = importlib.import_module(self.file)
         if hasattr(file, "begin"):
             return file.begin(program)

@@ -96,7 +96,6 @@ HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"
 
 
 def llvm_type(dtype: np.dtype) -> str:
-    """The type of a number in a register."""
     return ({"f": {4: "float", 8: "double"}.get(dtype.itemsize), "b": "i1"}.get(dtype.kind)
             or f"i{8 * dtype.itemsize}")
 

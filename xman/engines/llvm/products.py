@@ -20,7 +20,6 @@ LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 
 @functools.cache
 def address(name: str) -> int:
-    """Where a routine of BLAS or LAPACK is."""
     from scipy.linalg import cython_blas, cython_lapack
     named = ctypes.pythonapi.PyCapsule_GetName
     named.restype, named.argtypes = ctypes.c_char_p, [ctypes.py_object]

@@ -46,7 +46,6 @@ class StepFunction(Function):
         self.where: dict[str, str] = {}
 
     def pointer(self, x: str) -> str:
-        """Where a root begins."""
         if x in self.where:
             return self.where[x]
         step, root, at = self.step, self.roots[x], self.new("r")
@@ -169,7 +168,6 @@ class NestStep:
         return places, size + ALIGNED
 
     def function(self, k: int, part: list[Item]) -> str:
-        """The text of one function."""
         f = StepFunction(self)
         for x, low, high in self.lines.bounds if k == 0 else ():
             bounded(f, x, low, high)

@@ -166,7 +166,6 @@ class Run:
     relays: dict[str, str]
 
     def written(self) -> list[View]:
-        """The views that it writes."""
         over = {*self.lines.program.inplace.values()}
         return [place[0] for x, place in self.given.items()
                 if place and (x in over or self.lines.tree.roots[x].place == "output")]

@@ -88,7 +88,6 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
 
 
 def row_text(w: LaneLoop, row: str, k: str, back: bool) -> None:
-    """A line of a row: its value, and its partials."""
     x, y, z = (Said(w, w.number("%v", w.load(reads, k, "i32"))) for reads in ("%a", "%b", "%c"))
     out = Said(w, as_type(ROWS[row].value(x, y, z, None), FLOAT, w))
     w.put_at(w.place("%v", w.do(f"add i64 {k}, %first")), out.name)
@@ -117,7 +116,6 @@ def back_text(width: int) -> str:
 
 @cache
 def loops(rows: tuple[str, ...], width: int, back: bool) -> list[Callable]:
-    """The loop forward, and the loop back, as machine code."""
     pointers = lambda n: ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n, ctypes.c_int64, ctypes.c_int64)
     found = {"forward": pointers(8), "back": pointers(5)} if back else {"forward": pointers(8)}
     with WHOLE:
