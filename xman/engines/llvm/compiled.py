@@ -75,7 +75,6 @@ def code_on_disk(key: str) -> bytes | None:
 
 
 def keep_on_disk(key: str, code: bytes) -> None:
-    """Keep it, if that can be done."""
     if not (place := cache_folder()):
         return
     with suppress(OSError):  # the disk is full, or another process has removed the folder

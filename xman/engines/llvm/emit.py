@@ -104,7 +104,6 @@ class Nest(Function):
             self.gather(line, value, self.at(line))
 
     def formula(self, line: Line) -> str:
-        """The number of a line, in the type of its target."""
         self.current = line
         v = [self.read(a, line) if isinstance(a, View) else (literal(a, line.dtype), line.dtype)
              for a in line.args]
@@ -119,7 +118,6 @@ class Nest(Function):
         return converted(self, value, dtype, self.roots[line.target.root].dtype)
 
     def read(self, view: View, line: Line) -> tuple[str, Any]:
-        """A number that a line reads, and its type."""
         dtype = self.roots[view.root].dtype
         if view.root in self.values:
             w = self.tree.writers[view.root][-1]
@@ -142,13 +140,11 @@ class Nest(Function):
         self.store(arithmetic.combined(self, how, dtype, self.load(line.target, at), value), line.target, at)
 
     def slot(self, line: Line) -> None:
-        """Begin a sum in a register."""
         dtype = self.roots[line.target.root].dtype
         self.slots[line] = self.alloca(llvm_type(dtype))
         self.put(f"store {llvm_type(dtype)} {arithmetic.start(line.how, dtype)}, ptr {self.slots[line]}")
 
     def done(self, line: Line) -> None:
-        """End a sum in a register."""
         first, last = line.summed()
         value = self.do(f"load {llvm_type(self.roots[line.target.root].dtype)}, ptr {self.slots[line]}")
         (self.keep if first == last else self.gather)(line, value, self.at(line, last))
@@ -194,7 +190,6 @@ class Nest(Function):
         self.put(f"store {in_memory(dtype)} {value}, ptr {pointer}")
 
     def address(self, view: View, at: dict) -> str:
-        """Where the entry of a view lies."""
         root, terms, start = self.roots[view.root], {}, 0
         if root.depth == 0 and not any(root.tiled):
             start, terms = view.offset, {at[k][0]: s for k, s in enumerate(view.strides) if s
@@ -217,7 +212,6 @@ class Nest(Function):
                        f"{entry}")
 
     def pointer(self, name: str) -> str:
-        """Where a root begins."""
         root = self.roots[name]
         if root.place == "stack":
             if name not in self.stack:

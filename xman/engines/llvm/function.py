@@ -35,6 +35,13 @@ class Function:
         self.put(f"{name} = {text}")
         return name
 
+    def entry_at(self, T: str, base: str, k: Any) -> str:
+        """Where the k-th of the numbers of type T is that begin there."""
+        return self.do(f"getelementptr {T}, ptr {base}, i64 {k}")
+
+    def number_at(self, T: str, base: str, k: Any) -> str:
+        return self.do(f"load {T}, ptr {self.entry_at(T, base, k)}")
+
     def declare(self, what: str | tuple[str, str]) -> None:
         self.declared[what] = None
 
@@ -93,7 +100,6 @@ HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"
 
 
 def llvm_type(dtype: np.dtype) -> str:
-    """The type of a number in a register."""
     return ({"f": {4: "float", 8: "double"}.get(dtype.itemsize), "b": "i1"}.get(dtype.kind)
             or f"i{8 * dtype.itemsize}")
 

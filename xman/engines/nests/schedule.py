@@ -35,7 +35,6 @@ class Tree:
         self.calls: list[Call | Routine | Applied] = []
 
     def root(self, name: str, shape: tuple[int, ...], dtype: np.dtype, place: str = "arena") -> View:
-        """A new root, all of it."""
         self.roots[name] = Root(name, tuple(shape), np.dtype(dtype), place)
         return whole(name, shape)
 

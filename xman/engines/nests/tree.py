@@ -51,8 +51,7 @@ class Line(Node):
     args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
     where the target is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`,
     `min` over the axes along which the target stands still. levels: its loops from the outermost, (axis,
-    "all" | "tile" | "lane", how many of them at once). number: of all lines, in
-    the order of the list.
+    "all" | "tile" | "lane", how many of them at once). number: of all lines, in the order of the list.
     """
     op: str
     args: list
@@ -175,7 +174,6 @@ class Run:
     relays: dict[str, str]
 
     def written(self) -> list[View]:
-        """The views that it writes."""
         over = {*self.lines.program.inplace.values()}
         return [place[0] for x, place in self.given.items()
                 if place and (x in over or self.lines.tree.roots[x].place == "output")]

@@ -178,7 +178,6 @@ class TapeWriter:
         self.name(dst, self.line(row, x, y, self.constant(z)), "b" if ops.facts_of(op).gives is bool else "f")
 
     def line(self, row: str, x: int, y: int, z: int = -1) -> int:
-        """The slot of a new line."""
         for slots, slot in zip((self.codes, *self.reads), (CODE[row], x, y, z), strict=True):
             slots.append(slot)
         return self.first + len(self.codes) - 1
