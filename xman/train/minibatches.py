@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 # bytes of X gathered at once: few calls for small rows, and what was gathered is in the cache when it is read
-BLOCK = 2 ** 20
+BLOCK = 2 ** 18
 
 
 class Minibatches:
