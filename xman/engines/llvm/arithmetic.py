@@ -164,15 +164,16 @@ def start(how: str, dtype: np.dtype) -> str:
 INLINED, HEAVY = 24, {"power": 4}
 
 
-def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[str]) -> list[str]:
-    """The formulas as text: for loops to take in, or as functions that they share, of one number and several.
+def definitions(declared: Iterable[str | tuple[str, str]], callers: Iterable[str]) -> list[str]:
+    """What a program declares as text, its formulas, (operator, type), for loops to take in, or as functions
+    that they share, of one number and several. callers: the text that calls them.
 
-    callers: the text that calls them. An attribute tells LLVM which shared one is of how many numbers.
+    An attribute tells LLVM which shared one is of how many numbers.
     """
     called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
     few = sum(HEAVY.get(op, 1) for op in called) <= INLINED
-    text, names = [], []
-    for op, kind in formulas_called:
+    text, names = [x for x in declared if isinstance(x, str)], []
+    for op, kind in (x for x in declared if isinstance(x, tuple)):
         if few and WRITTEN[op] not in powers.NEAR:  # these have a branch, which no loop of vectors has
             text.append(written(op, kind, 1, "alwaysinline"))
             continue

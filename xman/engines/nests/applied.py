@@ -187,7 +187,7 @@ def scan_in_place(w: Any, step: Step) -> Any:
         return None  # it is wrong, or not known yet, or there is nothing to do
     first, way = (n - 1, -1) if reverse and reverse[0] else (0, 1)
     moving = {i: n * (not entries[i].kind.shape) for i in range(k, k + slices)}
-    made = lines_of_function(w, function, entries, k, moving)
+    made, runs = lines_of_function(w, function, entries, k, moving), []
     if made and isinstance(made.lines, dict):  # after the first step a carry is of another kind
         alone = lines_of_function(w, function, entries, k, moving, once=True)
         rest = alone and [Entered(dst, None, alone.kind(i)) if alone.names[i] else entries[i]
@@ -198,15 +198,14 @@ def scan_in_place(w: Any, step: Step) -> Any:
                 isinstance(e.name, str) and e.kind.dtype != alone.kind(i).dtype
                 for i, e in enumerate(entries[:k]) if alone.names[i]):
             return None
-    else:
-        alone = None
+        runs = [(alone, 1)]
     if not made:
         return None
     places = {i: first_part(w, entries[i]) for i in moving}
     outs = [root_for(w, dst, j, made.kind(j), (n,)) for j in range(k, len(made.names))]
     carry = []
-    for which, count in ((alone, 1), (made, n - bool(alone))):
-        if which and count:
+    for which, count in (*runs, (made, n - len(runs))):
+        if count:
             carry, run = steps_of(w, dst, which, k, entries, places, outs, first, way, count)
             if run.written():
                 w.tree.place(Applied("scan", [run], run.written(), count, first=first, way=way))
