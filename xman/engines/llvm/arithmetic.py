@@ -46,8 +46,7 @@ def converted(f: Any, x: str, source: np.dtype, to: np.dtype) -> str:
         return x
     old, new, kind = llvm_type(source), llvm_type(to), source.kind
     if to.kind == "b":
-        test = f"fcmp une {old} {x}, {literal(0, source)}" if kind == "f" else f"icmp ne {old} {x}, 0"
-        return f.do(test)
+        return f.do(f"fcmp une {old} {x}, {literal(0, source)}" if kind == "f" else f"icmp ne {old} {x}, 0")
     if kind == "f":
         how = "fpext" if to.itemsize > source.itemsize else "fptrunc"
         how = {"u": "fptoui", "i": "fptosi"}.get(to.kind, how)
@@ -159,8 +158,7 @@ def start(how: str, dtype: np.dtype) -> str:
     return literal(how == "prod", dtype)
 
 
-# calls of formulas in a program, up to which loops take them in,
-# and what counts for several: more would take LLVM long
+# calls of formulas, up to which loops take them in, and what counts for several: more would take LLVM long
 INLINED, HEAVY = 24, {"power": 4}
 
 
@@ -184,9 +182,10 @@ def definitions(declared: Iterable[str | tuple[str, str]], callers: Iterable[str
                                       f'"vector-function-abi-variant"="{several}"')]
         text += [written(op, kind, n, "noinline") for n in wide]
         names += [f"ptr @{name}_{n}" for n in wide]
-    used = ", ".join(names)
-    kept = f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}]"
-    return [*text, f'{kept}, section "llvm.metadata"'] if names else text
+    if names:
+        text.append(f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{', '.join(names)}], "
+                    'section "llvm.metadata"')
+    return text
 
 
 @functools.cache

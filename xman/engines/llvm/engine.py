@@ -36,7 +36,8 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
 
     def end() -> Built:
         threads = bool(step.chunks) * (program.threads or as_blas())
-        steps = functions(code, {f"step{k}": STEP for k in range(len(step.parts))}, step.blas.routines, threads)
+        kinds = {f"step{k}": STEP for k in range(len(step.parts))}
+        steps = functions(code, kinds, step.blas.routines, threads)
         writer = Writer(lines, step)
         run = writer.function(steps)
         tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
@@ -48,8 +49,8 @@ class Writer:
     def __init__(self, lines: Lines, step: NestStep):
         self.lines, self.step, self.program, self.kinds = lines, step, lines.program, lines.kinds
         roots = self.roots = lines.tree.roots
-        names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)}.union(lines.given)
-        self.text, self.names = Text({x for x in names if x.isidentifier()}), {}
+        names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)}
+        self.text, self.names = Text({x for x in names.union(lines.given) if x.isidentifier()}), {}
         for x, value in self.program.constants.items():
             if x in roots:
                 kind = self.kinds[x]

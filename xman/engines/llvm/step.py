@@ -182,10 +182,9 @@ class NestStep:
                 write_applied(f, *what)
             else:
                 self.blas.product(f, what)
+        head, free = HEAD.format(k), [" call void @PyEval_RestoreThread(ptr %thread)"]
         if self.outer:
-            head, free = f"define internal i64 @{self.body}(ptr %args) {{\nentry:\n %arena = load ptr, ptr %args", []
-        else:
-            head, free = HEAD.format(k), [" call void @PyEval_RestoreThread(ptr %thread)"]
+            head, free = BODY.format(self.body), []
         left = ["bad:", *free, " ret i64 1"] * f.leaves
         return "\n".join([head, *f.entry, *f.out, *free, " ret i64 0", *left, "}"])
 
@@ -219,5 +218,8 @@ entry:
  %c = getelementptr i8, ptr %b, i64 {DATA}
  %arena = load ptr, ptr %c
  %thread = call ptr @PyEval_SaveThread()"""
+BODY = """define internal i64 @{}(ptr %args) {{
+entry:
+ %arena = load ptr, ptr %args"""
 THREADS = """declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)"""
