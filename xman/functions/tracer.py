@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, G, f
-from ops.derived import Traced
+from ops.derived import Traced, needed
 from ops.expression import FLAT
 
 from ..traced.arraylike import ArrayLike, real
@@ -53,7 +53,7 @@ class Tracer(ArrayLike, Traced):
         self.value, self.tape, self.level, self.slopeless = value, tape, tape.level, slopeless
 
     def record(self, op: str, args: tuple) -> Any:
-        return unheard(self.written, op, args)
+        return self.written(op, args) if sys.getprofile() is None else unheard(self.written, op, args)
 
     def written(self, op: str, args: tuple) -> Any:
         tape = self.tape
@@ -107,7 +107,7 @@ class Tracer(ArrayLike, Traced):
 
 def unheard(run: Callable, *args: Any) -> Any:
     """run(*args), of which `watched` hears nothing: what it calls is much, and no act of the user's."""
-    if not hasattr(listener := sys.getprofile(), "of_users"):
+    if (listener := sys.getprofile()) is None or not hasattr(listener, "of_users"):
         return run(*args)
     sys.setprofile(None)
     try:
@@ -144,14 +144,8 @@ def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
     names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and
     are added. constant(a, op): what stands in a line for an argument that is not on the tape.
     """
-    wanted = {id(end) for end in ends}
-    lines = []
-    for line in reversed(tape):
-        if id(line[0]) in wanted:
-            lines.append(line)
-            wanted.update([id(a) for a in line[2] if isinstance(a, Tracer)])
     fresh, steps = temporaries({*names.values()}), WengertList()
-    for node, op, args in reversed(lines):
+    for node, op, args in needed(tape, ends):
         dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
         args = tuple([names[id(a)] if isinstance(a, Tracer) and a.tape is tape else constant(a, op)
                       for a in args])

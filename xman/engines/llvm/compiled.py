@@ -44,7 +44,7 @@ def llvm() -> ModuleType:
     pointer = ctypes.c_void_p
     found = (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA),
              read(ctypes.c_double, id(number) + DATA))
-    if found != (id(number), array.ctypes.data, 2.5):
+    if found != (id(number), array.ctypes.data, 2.5) or sys.byteorder != "little":
         raise XManError("the engine llvm reads arrays where CPython keeps them, and this Python keeps them "
                         "elsewhere")
     optimise.start()

@@ -15,7 +15,7 @@ from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
 from . import arithmetic
 from .arithmetic import BOOL, converted
-from .function import Function, in_memory, literal, llvm_type
+from .function import SLOW, Function, in_memory, literal, llvm_type
 
 TURNS = "sin", "cos"
 
@@ -85,7 +85,8 @@ class Nest(Function):
             loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(last, first)
         self.index[node] = loop[0]
         self.body(node.body, tile)
-        self.close(*loop, lines=node.lines)
+        slow = any(isinstance(line, Line) and line.op in arithmetic.FORMULAS for line in node.body)
+        self.close(*loop, lines=node.lines, hint=SLOW * slow)
 
     # ---- lines ---------------------------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ import numpy as np
 # turns of a loop: that are written out, where it has few lines,
 # and up to which more turns at once would keep it from vectors
 UNROLLED, FEW, SHORT = 4, 8, 64
+# of a loop with formulas: four vectors at once, as each waits for its own numbers; and its least length
+SLOW, WIDE = "!4", 32
 
 
 class Function:
@@ -74,7 +76,8 @@ class Function:
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
         short = isinstance(size, int) and size <= SHORT
-        hint = hint or (f"!{2 if size <= UNROLLED and lines <= FEW else 3}" if short else "")
+        if short and (not hint or hint == SLOW and size < WIDE):
+            hint = f"!{2 if size <= UNROLLED and lines <= FEW else 3}"
         self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.out.append(f"{name}_end:")
@@ -92,7 +95,8 @@ class Function:
 
 
 HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"}',
-         "!2 = distinct !{!2, !0}", "!3 = distinct !{!3, !1}"]
+         "!2 = distinct !{!2, !0}", "!3 = distinct !{!3, !1}", f"{SLOW} = distinct !{{{SLOW}, !1, !5}}",
+         '!5 = !{!"llvm.loop.interleave.count", i32 4}']
 
 
 def llvm_type(dtype: np.dtype) -> str:

@@ -1,5 +1,7 @@
-"""Products by BLAS, routines of LAPACK: SciPy's, called by symbols: machine code on disk holds no addresses.
+"""Products by BLAS, routines of LAPACK, called by symbols: machine code on disk holds no addresses.
 
+BLAS is the one that NumPy brings along, where it does, else SciPy's, as LAPACK is. NumPy's reads sizes of 64
+bits and SciPy's of 32; where the lower half lies in front, both read one constant.
 BLAS knows columns. A matrix that lies row by row is to it the transpose of one, and C = A B is Cᵀ = Bᵀ Aᵀ.
 """
 from __future__ import annotations
@@ -9,6 +11,7 @@ import functools
 from typing import Any
 
 import numpy as np
+from numpy._core import _multiarray_umath
 
 from ..nests.contractions import leading
 from ..nests.tree import Product, Routine
@@ -20,6 +23,9 @@ LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 
 @functools.cache
 def address(name: str) -> int:
+    own = getattr(ctypes.CDLL(_multiarray_umath.__file__), f"scipy_{name}_64_", None)
+    if own and name[1:] in ("gemm", "gemv"):
+        return ctypes.cast(own, ctypes.c_void_p).value
     from scipy.linalg import cython_blas, cython_lapack
     named = ctypes.pythonapi.PyCapsule_GetName
     named.restype, named.argtypes = ctypes.c_char_p, [ctypes.py_object]
@@ -52,7 +58,7 @@ class Blas:
         dtype, shape = f.roots[node.target.root].dtype, node.target.shape
         (m, n), k, loops = shape[-2:], node.a.shape[-1], [f.open(size) for size in shape[:-2]]
         a, b, c = (f.place(view, loops) for view in (node.a, node.b, node.target))
-        whole, letter = lambda x: self.constant("i32", str(x)), lambda t: self.constant("i8", str(ord(t)))
+        whole, letter = lambda x: self.constant("i64", str(x)), lambda t: self.constant("i8", str(ord(t)))
         number = lambda x: self.constant(llvm_type(dtype), literal(x, dtype))
         alpha, beta = self.scaled(f, node) if node.s else number(node.alpha), number(float(node.added))
         (ta, lda), (tb, ldb) = leading(node.a), leading(node.b)

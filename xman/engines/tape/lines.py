@@ -144,7 +144,7 @@ class TapeWriter:
         elif op in SAME and all(a is None or isinstance(a, (bool, str)) or isinstance(a, tuple) and not a
                                 for a in rest):
             if not isinstance(x, str):
-                if not (op == "broadcast" and self.operand(rest[0])[1] == "f"):
+                if not (op.endswith("broadcast") and self.operand(rest[0])[1] == "f"):
                     raise Unwritten
                 self.known[dst] = np.float64(x)
             elif op in ("sum", "mean"):
