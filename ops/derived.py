@@ -84,8 +84,7 @@ class Masked(Expression):
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
-        everywhere = (np.all(given) if not isinstance(given, Expression)
-                      else not getattr(given, "has_zeros", False))
+        everywhere = not getattr(given, "has_zeros", False) if isinstance(given, Expression) else np.all(given)
         flow = None if everywhere else once(lambda: f.not_equal(value, 0.0))
         return Masked(value, flow, flow, forward)
 
@@ -166,12 +165,15 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
     derivative is taken is masked also wherever something may be kept out.
     """
     start = lambda: {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
-    written = any(map(is_expression, map(type, (*values, *seeds.values()))))
-    if not written or not masks(lines, start().values()):
+    kinds = {*map(type, values), *map(type, seeds.values())}
+    if kinds <= ARRAYS or not any(map(is_expression, kinds)) or not masks(lines, start().values()):
         found = walk(dict(seeds))
         if not any([unclear(found[x]) for x in ends or found if x in found]):
             return found
     return {name: bare(x) for name, x in walk(start()).items()}
+
+
+ARRAYS = {np.ndarray, np.float64}  # seen at once
 
 
 @functools.cache
@@ -249,21 +251,18 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))  # 0 where that is 0
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
-        other = lambda a: np.broadcast_to(0.0, a.shape) if final and isinstance(
-            a, Expression) and a.dtype.kind == "f" else a
-        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a)
-                                              for a in args]))
+        still = lambda a: final and isinstance(a, Expression) and a.dtype.kind == "f"
+        part = lambda a: shares(a, kind) if type(a) is Masked else np.broadcast_to(0.0, a.shape) if still(a) else a
+        share = once(lambda: getattr(f, op)(*map(part, args)))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
     if how == "sum" and len(flows) == 2:
-        # not in a list, where it is dear
-        if kind == "steep" and (not isinstance(out, Expression) or hasattr(out, "value")):
+        numbers = not isinstance(out, Expression) or hasattr(out, "value")  # not in a list, where it is dear
+        if kind == "steep" and numbers and flows[0] is not flows[1]:
             finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
-            flows = [
-                once(lambda a=a, flow=flow: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(a.value))),
-                flow, nowhere)) for a, flow in zip(args, flows, strict=True)] if flows[0] is not flows[
-                    1] else flows
+            own = lambda a: f.logical_or(finite(), f.logical_not(f.isfinite(a.value)))
+            flows = [once(lambda a=a, x=x: chosen(own(a), x, nowhere)) for a, x in zip(args, flows, strict=True)]
         if None not in flows:
             return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
     if None in flows or how == "sum":
@@ -329,11 +328,21 @@ def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str
     the derivatives that the root lacks."""
     roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines[:-1]  # nobody reads the last
              if op in ROOTS and ROOTS[op] in table and dst not in kept}
-    return {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in (lines if roots else ())
+    return roots and {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in lines
             if args and name_or_id(args[0]) in roots and squared(op, *args)}
 
 
 def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
+
+
+def needed(lines: Sequence, keep: Iterable) -> list:
+    """The lines that lead to the registers in keep, by name or by what stands for them, in their order."""
+    wanted, found = {*map(name_or_id, keep)}, []
+    for line in reversed(lines):
+        if name_or_id(line[0]) in wanted:
+            found.append(line)
+            wanted.update([a if type(a) is str else id(a) for a in line[2]])
+    return found[::-1]
 
 
 def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:

@@ -1,7 +1,7 @@
 """Products with the generalised Gauss–Newton matrix, JᵀHJ: Bishop, Deep Learning, (8.40) and (8.41)."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,16 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.context import depends
 from ..notation import shown
-from ..passes.differentiate import inputs_of
-from ..wengert import Line, Steps, checked_list, known_registers
+from ..wengert import Line, Steps
 from .hessian import Hessian
 from .jacobian import Jacobian
-from .linear import Point, point, vectors_like
+from .linear import DerivativeMatrix, Point, point, vectors_like
 from .modes import lines_between
 
 MULTIPLES = [("subtract", [0]), ("mul", [0]), ("mul", [1]), ("divide", [0])]  # by the places of wrt
 
 
-class GaussNewton:
+class GaussNewton(DerivativeMatrix):
     """The Hessian as if what goes into a loss's squares or cross-entropies were linear: Schraudolph 2002.
 
         G = GaussNewton(steps, of="loss", wrt=["W", "b"])
@@ -36,9 +35,8 @@ class GaussNewton:
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
-        self.steps = checked_list(steps)
-        (self.of,) = known_registers(self.steps, [of], "of")
-        self.wrt = inputs_of(self.steps, wrt)
+        super().__init__(steps, of, wrt)
+        self.steps = self.primal
         self.factors: list[tuple[Line, str]] = []
         self.through = self._through()
         self.outer = Hessian(lines_between(self.steps, of, self.through), of, self.through)
@@ -69,9 +67,6 @@ class GaussNewton:
             return result
         return times
 
-    def times(self, values: Point, vectors: Mapping[str, Any]) -> dict[str, Any]:
-        """The product for each x in wrt, in its shape; vectors: one for each, zeros where one is left out."""
-        return self.at(values)(vectors)
 
     def _through(self) -> tuple[str, ...]:
         """The registers that the convex parts of the loss begin with."""

@@ -81,8 +81,7 @@ def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Poin
 
 
 def rows_of(jacobian: Jacobian, values: Point, shape: tuple, rows: tuple) -> Iterator[np.ndarray]:
-    """J_n for each example, (k, W): one after another where reverse mode is the cheapest,
-    else all at once."""
+    """J_n for each example, (k, W): one after another where reverse mode is cheapest, else all at once."""
     if jacobian.count(values).mode != "reverse":
         blocks = jacobian(values)
         yield from np.concatenate([blocks[x].reshape(*rows, -1) for x in jacobian.wrt], axis=-1)

@@ -243,12 +243,7 @@ class Simplifier(ListWriter):
                                    is not None):
             if isinstance(symbol, Symbol):
                 symbol.name = symbol.name or name  # that of a temporary where it has no other
-        wanted, lines = {id(found[name]) for name in keep}, []
-        for line in reversed(self.lines):
-            if id(line.out) in wanted:
-                wanted |= {id(a) for a in line.args if isinstance(a, Symbol)}
-                lines.append(line)
-        self.lines = lines[::-1]
+        self.lines = needed(self.lines, [found[name] for name in keep])
         return list(self.named(found))
 
 
