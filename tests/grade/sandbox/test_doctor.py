@@ -3,7 +3,8 @@
 import pytest
 
 from xman.errors import XManError
-from xman.grade.sandbox import examined, sandbox_here
+from xman.grade.sandbox import sandbox_here
+from xman.grade.sandbox.doctor import examined
 from xman.grade.sandbox.bubblewrap import Bubblewrap
 
 NAMES = {"bubblewrap", "no network", "read-only root", "nothing of this machine's files", "only the packages asked for",

@@ -21,9 +21,9 @@ from typing import NamedTuple
 from xman.errors import XManError
 from xman.grade.submissions.scratch import scratch
 
+from .. import sandbox_here
 from ..box import Sandbox
 from ..bubblewrap import ENVIRONMENT, Bubblewrap
-from ..here import sandbox_here
 from ..processes import running_processes, with_descendants
 from ..view import BRINGS, INSIDE
 from ..worker import Limits, Worker
