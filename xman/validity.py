@@ -42,7 +42,7 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
         dst, op, args = line
         if not (isinstance(dst, str) and isinstance(op, str)):
             refuse_line(k, line, "has to begin with two strings, the register assigned and the operator")
-        if not op.replace("-", "_").isidentifier() or keyword.iskeyword(op):  # the course has crossEnt-softMax
+        if not op.replace("-", "_").isidentifier() or keyword.iskeyword(op):  # a course has crossEnt-softMax
             refuse_line(k, line, f"calls {op!r}, which is no name of an operator")
         if isinstance(args, str):
             refuse_line(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is "
@@ -76,7 +76,7 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
             least, most = sizes[op, id(table)]
             if (not least <= len(args) <= most
                 and (callable(table[op]) or any(isinstance(a, str) for a in args[most:]))):
-                wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for {most}"
+                wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"it has rules for {most}"
                 if callable(table[op]) and least == len(args) + 2 and table is not ops.G:
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
                 if op == "scan" and len(args) == 3:
