@@ -58,11 +58,9 @@ def within(key: slice, n: int) -> slice:
 def masked(xp: Any, key: Any) -> list:
     """The key, and for a mask the positions where it holds, one array an axis."""
     if isinstance(key, (bool, np.bool_)) or str(getattr(key, "dtype", "")).rpartition(".")[2] != "bool":
-        return [key.item() if isinstance(key, np.generic) or isinstance(key, np.ndarray) and not key.ndim
-                else key]
+        return [key.item() if isinstance(key, (np.generic, np.ndarray)) and not key.ndim else key]
     if not isinstance(key, np.ndarray) and not hasattr(xp, "nonzero"):
-        raise XManError("a mask that is computed picks as many entries as hold, and a shape cannot depend on "
-                        "that")
+        raise XManError("a mask that is computed picks as many entries as hold: no shape can depend on that")
     return list(np.nonzero(key) if isinstance(key, np.ndarray) else xp.nonzero(key))
 
 

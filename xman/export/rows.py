@@ -56,8 +56,7 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         if isinstance(a, (np.ndarray, np.generic, bool, int, float)):
             a = np.asarray(a, dtype)
             return xp.asarray(a.item() if a.ndim == 0 else a, dtype=getattr(xp, a.dtype.name))
-        if not hasattr(a, "dtype"):
-            # the length of an axis that is not known yet
+        if not hasattr(a, "dtype"):  # the length of an axis that is not known yet
             return xp.asarray(a, dtype=getattr(xp, np.dtype(dtype or int).name))
         return a if dtype is None or dtype_of(a) == dtype else xp.astype(a, getattr(xp, np.dtype(dtype).name))
 
@@ -83,9 +82,8 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         def row(x, axis=None, keepdims=False):
             x = array(x)
             small = dtype_of(x).kind in "biu" and (of_whole or dtype_of(x).kind == "b")
-            return (x if axis == ()
-                    else getattr(xp, op)(array(x, G[op](np.zeros(1, dtype_of(x))).dtype if small else None),
-                                         axis=axis, keepdims=keepdims))
+            x = array(x, G[op](np.zeros(1, dtype_of(x))).dtype) if small and axis != () else x
+            return x if axis == () else getattr(xp, op)(x, axis=axis, keepdims=keepdims)
         return row
 
     def flat(x: Any, axis: int | None) -> tuple[Any, int]:
@@ -97,6 +95,11 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
 
     def cumsum(x, axis=None):
         return along("cumulative_sum", array(x, np.cumsum(np.zeros(1, weak(x))).dtype), axis)
+
+    def rounded(x, decimals=0):
+        if not decimals or dtype_of(x).kind != "f":
+            return xp.round(array(x))
+        return table["divide"](xp.round(table["mul"](x, 10.0 ** decimals)), 10.0 ** decimals)
 
     def sizes(like):
         return tuple(like if isinstance(like, (tuple, list)) else getattr(like, "shape", ()))
@@ -140,12 +143,10 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         return linalg("eigh", 1)(symmetric(a))
 
     matrices = {
-        "inv": linalg("inv"), "det": linalg("det"), "detSign": linalg("slogdet", 0),
-        "logabsdet": linalg("slogdet", 1),
-        "pinv": linalg("pinv"), "solve": linalg("solve"), "eigenvectors": eigenvectors,
-        "cholesky": lambda a: linalg("cholesky")(symmetric(a)),
-        "eigvalsh": lambda a: linalg("eigvalsh")(symmetric(a)),
-        "svdvals": linalg("svdvals"), "leftVectors": linalg("svd", 0, full_matrices=False),
+        **{op: linalg(op) for op in ("inv", "det", "pinv", "solve", "svdvals")},
+        **{op: lambda a, op=op: linalg(op)(symmetric(a)) for op in ("cholesky", "eigvalsh")},
+        "detSign": linalg("slogdet", 0), "logabsdet": linalg("slogdet", 1), "eigenvectors": eigenvectors,
+        "leftVectors": linalg("svd", 0, full_matrices=False),
         "rightVectors": lambda a: xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
         "orthonormal": linalg("qr", 0), "upper": linalg("qr", 1),
     }
@@ -153,17 +154,13 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         **(matrices if hasattr(xp, "linalg") else {}),
         **{op: ufunc(op) for op in UFUNCS if hasattr(xp, UFUNCS[op])},
         "dot": lambda a, b: xp.matmul(*alike(a, b)),
-        "sum": reduction("sum", of_whole=True), "prod": reduction("prod", of_whole=True),
-        "max": reduction("max"), "min": reduction("min"),
+        **{op: reduction(op, of_whole=op in ("sum", "prod")) for op in ("sum", "prod", "max", "min")},
         "where": lambda c, x, y: xp.where(array(c, bool), *alike(x, y)),
         "astype": lambda x, dtype: array(array(x), np.dtype(dtype[0])),
         "argmax": lambda x, axis=None: along("argmax", x, axis),
         "argsort": lambda x, axis=-1: along("argsort", x, axis, stable=True),
-        "round": lambda x, decimals=0: table["divide"](xp.round(table["mul"](x, 10.0 ** decimals)),
-                                                       10.0 ** decimals)
-                 if decimals and dtype_of(x).kind == "f" else xp.round(array(x)),
         "concat": lambda axis, *arrays: xp.concat(alike(*arrays), axis=axis),
-        "stack": lambda axis, *arrays: xp.stack(alike(*arrays), axis=axis),
+        "stack": lambda axis, *arrays: xp.stack(alike(*arrays), axis=axis), "round": rounded,
         "cumsum": cumsum, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "take": take,
         "getitem": lambda x, *keys: picked(xp, table, array(x), keys),
         "scatterAdd": lambda d, like, *keys: scattered(xp, table, array(d), like, keys),

@@ -74,9 +74,9 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
 
 def blocks_by_rows(call: TracedCall) -> list[list]:
     """The blocks [output][input], a pass back for each entry of the outputs."""
-    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i,
-             x in enumerate(call.points)]
-            for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
+    found = list(zip(call.results, passes(call.results, call.pulled), strict=True))
+    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x)
+             for i, x in enumerate(call.points)] for y, parts in found]
 
 
 def blocks_by_columns(call: TracedCall) -> list[list]:

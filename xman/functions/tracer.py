@@ -28,10 +28,9 @@ class CallTape(list):
 
     __slots__ = "level", "exact", "open", "guards", "of_scan"
 
-    def __init__(self, exact: bool = True, guards: dict[int, tuple] | None = None,
-                 of_scan: Callable = G["scan"]):
-        self.level, self.exact, self.open, self.guards = next(Traced.levels), exact, True, guards
-        self.of_scan = of_scan
+    def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
+        self.level, self.exact, self.open = next(Traced.levels), exact, True
+        self.guards, self.of_scan = guards, of_scan
 
     def __enter__(self) -> CallTape: return self
 
@@ -147,7 +146,7 @@ def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
     fresh, steps = temporaries({*names.values()}), WengertList()
     for node, op, args in needed(tape, ends):
         dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
-        args = tuple([names[id(a)] if isinstance(a, Tracer) and a.tape is tape else constant(a, op)
-                      for a in args])
-        steps.append((dst, op, args))  # checked when it runs
+        mine = [isinstance(a, Tracer) and a.tape is tape for a in args]
+        args = [names[id(a)] if own else constant(a, op) for a, own in zip(args, mine, strict=True)]
+        steps.append((dst, op, tuple(args)))  # checked when it runs
     return steps
