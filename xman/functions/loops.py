@@ -184,7 +184,7 @@ def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> li
 
 
 def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Function, list, list]:
-    """(the function of fn(*args), its bundle's entries, [its result's structure]); role: what it is to `of`."""
+    """(the function of fn(*args), its bundle's entries, [its result's structure]); role: its part in `of`."""
     callable_or_refused(of, fn)
     leaves, structure = flattened_tree(tuple(args))
     shape: list = []
