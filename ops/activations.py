@@ -16,6 +16,7 @@ from .expression import f
 from .facts import of_input
 from .functions import scipy_special
 from .reductions import floats_of
+from .silence import silent
 from .table import elementwise, expressed, linear, operator
 
 
@@ -128,7 +129,7 @@ def oneHot_of_entries(y, like):
     return f.astype(y if shape[-1] == 1 else f.equal(y, np.arange(shape[-1])), dtype)
 
 
-@np.errstate(all="ignore")
+@silent
 def crossEntropy(p, y):
     """−Σ y log p over the last axis, which stays: (n, k) gives (n, 1). 0 log 0 is 0.
 
@@ -139,7 +140,7 @@ def crossEntropy(p, y):
     return -weighted_sum(oneHot(y, p), np.log(p))
 
 
-@np.errstate(all="ignore")
+@silent
 def softmaxCrossEntropy(z, y):
     """crossEntropy(softmax(z), y) from the logits z (..., k), without overflow: (n, k) gives (n, 1)."""
     return -weighted_sum(oneHot(y, z), logSoftmax(z))

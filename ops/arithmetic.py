@@ -7,6 +7,7 @@ from .derived import limited, unclear
 from .expression import f
 from .facts import cubic, of_input, of_power
 from .formulas import elimination
+from .silence import silent
 from .table import elementwise, expressed, operator
 
 
@@ -44,7 +45,7 @@ def scale_of_entries(x, w):
     return f.where(x, w, 0) if truths else f.where(f.equal(x, 0), 0, x * w)
 
 
-@np.errstate(all="ignore")
+@silent
 def mended(operation, x, y):
     """operation(x, y), and 0 wherever x is 0."""
     result = operation(x, y)

@@ -166,12 +166,15 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
     derivative is taken is masked also wherever something may be kept out.
     """
     start = lambda: {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
-    written = any(map(is_expression, map(type, (*values, *seeds.values()))))
-    if not written or not masks(lines, start().values()):
+    kinds = {*map(type, values), *map(type, seeds.values())}
+    if kinds <= ARRAYS or not any(map(is_expression, kinds)) or not masks(lines, start().values()):
         found = walk(dict(seeds))
         if not any([unclear(found[x]) for x in ends or found if x in found]):
             return found
     return {name: bare(x) for name, x in walk(start()).items()}
+
+
+ARRAYS = {np.ndarray, np.float64}  # seen at once
 
 
 @functools.cache
@@ -328,7 +331,7 @@ def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str
     the derivatives that the root lacks."""
     roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines[:-1]  # nobody reads the last
              if op in ROOTS and ROOTS[op] in table and dst not in kept}
-    return {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in (lines if roots else ())
+    return roots and {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in lines
             if args and name_or_id(args[0]) in roots and squared(op, *args)}
 
 

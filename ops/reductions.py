@@ -9,6 +9,7 @@ from .derived import unclear
 from .expression import Expression, f
 from .facts import of_input, of_sum
 from .running import quotients
+from .silence import silent
 from .table import arity, elementwise, expressed, linear, operator
 
 
@@ -48,7 +49,7 @@ def centered_of_entries(x, axis=None):
     return f.where(same, 0.0, x - f.mean(x, axis, True))
 
 
-@np.errstate(invalid="ignore", divide="ignore")
+@silent
 def var(x, axis=None, keepdims=False, ddof=0):
     """Σ (x − mean)² / (n − ddof) over axis."""
     deviation = centered(x, axis)
@@ -80,7 +81,7 @@ def floats_of(x):
     return (x := np.asarray(x)).astype(np.result_type(x, 0.0), copy=False)
 
 
-@np.errstate(invalid="ignore", divide="ignore", over="ignore")
+@silent
 def logsumexp(x, axis=None, keepdims=False):
     """log Σ exp(x) over axis; −∞ over no entries, and over −∞ alone."""
     x = floats_of(x)
@@ -108,7 +109,7 @@ def logaddexp_of_entries(x, y):
     return most + f.log1p(f.exp(f.where(f.equal(x, y), 0.0, least - most)))
 
 
-@np.errstate(invalid="ignore", over="ignore")
+@silent
 def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
     dtype = np.result_type(x, y)  # of whole numbers without a sign it would wrap round
@@ -139,7 +140,7 @@ def ties_of_entries(x, out, axis=None):
 
 def back_over(d, x, axis, keepdims):
     """d, as a reduction of x left it, spread over x again."""
-    if axis is None and type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
+    if type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
         return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 

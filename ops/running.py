@@ -6,6 +6,7 @@ import numpy as np
 from .derived import traced
 from .expression import f
 from .facts import of_input
+from .silence import silent
 from .table import expressed, linear, operator
 
 
@@ -72,7 +73,7 @@ def prodOfOthers(x, axis=None):
     return products_of_others(x, axis) if others is None else others
 
 
-@np.errstate(all="ignore")
+@silent
 def quotients(out, x):
     """out / x, where no product in out is 0 or infinite; else None."""
     return out / x if abs(np.vdot(out, 1.0 / out) - out.size) < 0.5 else None

@@ -31,7 +31,7 @@ f = XManFunctions
 # what lies in these packages is imported when it is asked for: `import xman` is as quick as the course needs
 LATER = {name: package for package, names in {
     "autograd.translated": "translated COURSE",
-    "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
+    "passes": "gradient tangent simplify unroll rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions.loops": "scan map call cond while_loop",
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",

@@ -134,7 +134,7 @@ def header_of_text(number: int, line: str) -> tuple[str, tuple]:
 def returned(line: str) -> tuple | None:
     """The registers that a line of a function returns; None for a line that does not."""
     word, _, names = line.strip().partition(" ")
-    return tuple(r.strip() for r in names.split(",")) if word == "return" and names else None
+    return tuple(r.strip() for r in names.strip(" ,()").split(",")) if word == "return" and names else None
 
 
 def line_of_text(number: int, line: str, functions: Mapping[str, tuple]) -> tuple:

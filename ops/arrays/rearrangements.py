@@ -132,18 +132,20 @@ def diag_of_entries(x, k=0):
     if x.ndim == 1:
         rows = f.pad(x, ((max(0, -k), max(0, k)),))
         return f.where(np.eye(rows.shape[0], k=k, dtype=bool), rows[:, None], 0)
-    n, m = x.shape
+    return f.reshape(x, (-1,))[diagonal_places(*x.shape, k)]
+
+
+def diagonal_places(n, m, k):
+    """Where the k-th diagonal of n rows of m stands in the flattened matrix."""
     start, size = (k if k >= 0 else -k * m), max(0, min(n + min(k, 0), m - max(k, 0)))
-    return f.reshape(x, (-1,))[start:start + size * (m + 1):m + 1]
+    return slice(start, start + size * (m + 1), m + 1)
 
 
 def diagBack(d, x, k=0):
     """d, of the shape of diag(x, k), put back into the shape of x."""
     if np.ndim(x) == 1:
         return f.diag(d, k)
-    before = max(0, -k)
-    rows = f.pad(d, ((before, np.shape(x)[0] - before - d.shape[0]),))
-    return f.where(np.eye(*np.shape(x), k, dtype=bool), rows[:, None], 0)
+    return f.reshape(f.scatterAdd(d, f.reshape(x, (-1,)), diagonal_places(*np.shape(x), k)), x)
 
 
 def inverse(axes):

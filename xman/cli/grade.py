@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ..errors import XManError, extra
+from ..files.whole import write_whole
 from .commands import xman
 
 PATH = click.Path(path_type=Path)
@@ -80,9 +81,9 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
         out: Path | None, jobs: int,
         shard: str | None, unsafe: bool, gradescope: Path | None, autolab: bool, as_json: bool) -> None:
     """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them."""
-    from ..grade.reports import atomically, terminal
     from ..grade.reports import autolab as line
     from ..grade.reports import gradescope as results
+    from ..grade.reports import terminal
     from ..grade.run import grade_all, in_shard
     from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
@@ -118,7 +119,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     else:
         print(terminal.report_table(records[0]) if len(records) == 1 else terminal.class_table(records))
     if gradescope:
-        atomically(gradescope, json.dumps(results.results(records[0]), indent=1) + "\n")
+        write_whole(gradescope, json.dumps(results.results(records[0]), indent=1) + "\n")
     if autolab:
         print(line.last_line(records[0]))
     elif not (as_json or gradescope):

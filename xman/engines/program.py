@@ -94,7 +94,6 @@ class Engine(NamedTuple):
             return importlib.import_module(self.file).build(program)
 
     def begin(self, program: Program) -> Callable[[], Built]:
-        """What takes long of `build`; what it returns does the rest."""
         file = importlib.import_module(self.file)
         if hasattr(file, "begin"):
             return file.begin(program)
@@ -106,22 +105,22 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
                inplace: Mapping[str, str]) -> Program:
     """The program for these values. Raises XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
-    lines, constants = lifted(steps)
-    given = steps, lines, values, constants, outputs, inplace
     try:
-        likes = {x: kind[:2] if (kind := kind_of(v)) and kind.array and kind.dtype.kind == "f" else v
-                 for x, v in values.items()}
-        return made_of(*given, likes, lambda lines, known: examples(lines, values | known, known))
+        return made_of(steps, values, outputs, inplace, by_shapes=True)
     except TimeoutError:
         raise  # of a clock
     except Exception:  # shapes do not say it: the values do, and what fails, fails in words
-        return made_of(*given, values, lambda lines, known: eval(lines, values | known))
+        return made_of(steps, values, outputs, inplace, by_shapes=False)
 
 
-def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], constants: dict[str, Any],
-            outputs: tuple[str, ...], inplace: Mapping[str, str], likes: Mapping[str, Any],
-            find: Callable[[WengertList, dict[str, Any]], dict[str, Any]]) -> Program:
-    """The program. lines, constants: of `lifted`. likes: as `simplify` has them. find: values of lines."""
+def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...],
+            inplace: Mapping[str, str], by_shapes: bool) -> Program:
+    """The program. by_shapes: of stand-ins for arrays of floats, on which nothing is computed."""
+    lines, constants = lifted(steps)
+    likes = {x: v if not by_shapes or not (kind := kind_of(v)) or not kind.array or kind.dtype.kind != "f"
+             else kind[:2] for x, v in values.items()}
+    find = lambda lines, known: (examples(lines, values | known, known) if by_shapes
+                                 else eval(lines, values | known))
     keep = dict.fromkeys((*outputs, *inplace.values()))
     wanted = find(lines, constants)
     wanted = {name: kind_of(wanted[name]) for name in keep}

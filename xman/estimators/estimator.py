@@ -47,9 +47,9 @@ class Estimator:
         settings = {"l1": self.l1, "l2": self.l2, "sample_weight": weights, "engine": self.engine,
                     "progress": self.progress, "epochs": self.epochs}
         if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS):
-            tolerance = ((1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4) if self.tolerance is None
-                         else self.tolerance)
-            result = minimize(self.model_, data, method=self.optimizer, tolerance=tolerance, **settings)
+            least = 1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4
+            result = minimize(self.model_, data, method=self.optimizer, **settings,
+                              tolerance=least if self.tolerance is None else self.tolerance)
         else:
             result = fit(self.model_, data, optimizer=self.optimizer, lr=self.lr, batch_size=self.batch_size,
                          seed=self.seed_, **settings)
@@ -61,6 +61,7 @@ class Estimator:
                **known: Any) -> tuple[tuple, Any]:
         """The rows as `fit` takes them, and their weights; first: with a model for them."""
         from sklearn.utils import check_random_state
+        from sklearn.utils.class_weight import compute_sample_weight
         from sklearn.utils.validation import _check_sample_weight
 
         X, y = self._read(X, y, first, **known)
@@ -69,6 +70,9 @@ class Estimator:
             self.model_, self.steps_ = self._model(X.shape[1], self._outputs(), X.dtype), None
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        if self.class_weight is not None:
+            own = compute_sample_weight(self.class_weight, self.classes_[y])
+            sample_weight = own if sample_weight is None else own * sample_weight
         return (X, y), sample_weight
 
     def _model(self, features: int, outputs: int, dtype: Any) -> XMan:
@@ -80,11 +84,9 @@ class Estimator:
             except (TypeError, ValueError):
                 takes = {}
             options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS}
-            made = self.model(features, outputs, **{key: value for key, value in options.items()
-                                                    if key in takes})
+            made = self.model(features, outputs, **{key: options[key] for key in options if key in takes})
             if not isinstance(made, XMan):
-                raise XManError(f"model(features, outputs) gave a {type(made).__name__}; it has to be an "
-                                "XMan")
+                raise XManError(f"model(features, outputs) gave a {type(made).__name__}, which is no XMan")
             return made
         if isinstance(self.model, str) or not isinstance(self.model, Sequence):
             raise XManError("model is a tuple of the sizes of hidden layers, an XMan, or a function "
@@ -98,9 +100,9 @@ class Estimator:
         (X, y), weights = self._begun(X, y, sample_weight, first, **known)
         if self.steps_ is None:
             optimizer = "adam" if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS) else self.optimizer
-            self.steps_ = Steps(self.model_, X, y, getattr(self, "parameters_", {}), optimizer, 0.001
-                                if self.lr is None else
-                                self.lr, self.seed_, self.engine, l1=self.l1, l2=self.l2)
+            self.steps_ = Steps(self.model_, X, y, getattr(self, "parameters_", {}), optimizer,
+                                0.001 if self.lr is None else self.lr, self.seed_, self.engine, l1=self.l1,
+                                l2=self.l2)
         self.loss_ = self.steps_.step(X, y, weights)
         self.parameters_ = self.steps_.parameters
         return self
@@ -145,8 +147,7 @@ class Classifier(Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row, (n,)."""
-        probable = self.predict_proba(X).argmax(1)
-        return self.classes_[probable]
+        return self.classes_[self.predict_proba(X).argmax(1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, (n, classes)."""
@@ -175,20 +176,10 @@ class Classifier(Estimator):
                             f"{', '.join(map(str, self.classes_))}")
         return X, np.searchsorted(self.classes_, y)
 
-    def _begun(self, X: Any, y: Any, sample_weight: Any, first: bool = True,
-               **known: Any) -> tuple[tuple, Any]:
-        from sklearn.utils.class_weight import compute_sample_weight
-
-        (X, labels), weights = super()._begun(X, y, sample_weight, first, **known)
-        if self.class_weight is not None:
-            weights = compute_sample_weight(self.class_weight, self.classes_[labels]) * (1 if weights is None
-                                                                                         else weights)
-        return (X, labels), weights
-
 
 class Regressor(Estimator):
     __doc__ = "A regressor: outputs (n, targets) are fitted to y (n,) or (n, targets)." + ABOUT
-    LOSS = "squaredError"
+    LOSS, class_weight = "squaredError", None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
         """Take one step with these rows, of `optimizer` or else Adam."""

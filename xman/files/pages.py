@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,24 +35,22 @@ def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, 
              **{key: value for key, value in settings.items()
                 if key not in ("history", "names", "first") and value is not None}}
     title = escape(" of ".join(settings[key] for key in ("model", "data")))
-    parts = [f"<h1>{title}</h1>", table([facts.items()], rows=True),
+    parts = [f"<h1>{title}</h1>", table(facts.items()),
              "<h2>How good it is</h2>", f"<pre>{escape(report_text(report))}</pre>", "<h2>Curves</h2>",
              *(curve(history, names) for names in (("loss", "validation_loss"), ("validation_accuracy",))),
              "<h2>Worst mistakes</h2>", mistakes(model, outputs, truth, rows),
              "<h2>The list</h2>", f"<pre>{escape(str(model.steps))}</pre>"]
     page = f"<!doctype html><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
-    write_whole(path, "".join([page, *parts]).encode())
+    write_whole(path, "".join([page, *parts]))
 
 
 def escape(text: Any) -> str:
     return html.escape(str(text))
 
 
-def table(lines: Sequence, rows: bool = False) -> str:
-    """Lines of cells as a table; rows: each line holds pairs, one to a row."""
-    lines = [pair for line in lines for pair in line] if rows else lines
-    return "<table>" + "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>"
-                               for line in lines) + "</table>"
+def table(rows: Iterable[Iterable]) -> str:
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
 def curve(history: Sequence[Mapping[str, float]], names: Sequence[str]) -> str:
@@ -75,8 +74,7 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
     found = model.labels(outputs)
     if model.classes:
         place = np.array([model.classes.index(label) for label in truth.tolist()])
-        single = outputs.shape[1] == 1
-        of_truth = (np.where(place == 1, 1, -1) * outputs[:, 0] if single
+        of_truth = (np.where(place == 1, 1, -1) * outputs[:, 0] if outputs.shape[1] == 1
                     else outputs[np.arange(len(outputs)), place])
         wrong = np.flatnonzero(found != truth)
         worst = wrong[np.argsort(of_truth[wrong])][:WORST]
@@ -85,11 +83,11 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
     if not worst.size:
         return "<p>None.</p>"
     column = model.columns[0]
-    if column.kind == "array" and (side := round(np.sqrt(rows[column.register][0].size))) ** 2 == rows[
-        column.register][0].size:
+    images = np.asarray(rows.get(column.register, ()))
+    if column.kind == "array" and images.size and (side := math.isqrt(images[0].size)) ** 2 == images[0].size:
         figure = "<figure>{}<figcaption>{}, taken for {}</figcaption></figure>"
-        return "".join(figure.format(grey_squares(np.asarray(rows[column.register][k]).reshape(side, side)),
-                                     escape(truth[k]), escape(found[k])) for k in worst)
+        return "".join(figure.format(grey_squares(images[k].reshape(side, side)), escape(truth[k]),
+                                     escape(found[k])) for k in worst)
     shown = [c for c in model.columns if c.register in rows][:12]
     return table([["truth", "prediction", *(c.name for c in shown)],
                   *([truth[k], found[k], *(str(rows[c.register][k])[:40] for c in shown)] for k in worst)])

@@ -1,7 +1,6 @@
 """One call of a Python function of NumPy arrays, on a tape: what all its derivatives run on."""
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import length_hint
@@ -11,6 +10,7 @@ import numpy as np
 
 from ops import TG
 from ops.derived import STILL, back, looked, squares, values_on
+from ops.silence import ERRORS, silent, unwarned
 
 from ..errors import XManError
 from ..interpreters.context import own
@@ -29,7 +29,7 @@ class TracedCall:
     lines: list[tuple]            # those of the tape, which is closed
     inputs: list[Tracer]          # each leaf of the arguments that are differentiated
     arguments: list[Any]          # the structure of each of them
-    outputs: list[Tracer | None]  # each leaf of the result; None for a constant
+    outputs: list[Any]            # each leaf of the result, a tracer or a constant
     results: list[Any]            # the value of each
     result: Any                   # the structure of the result
     aux: Any
@@ -40,7 +40,7 @@ class TracedCall:
         """Σ delta · ∂output/∂input for each input."""
         seeds: dict[int, Any] = {}
         for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
-            if end is not None and x.dtype.kind == "f":
+            if x.dtype.kind == "f":
                 seeds[id(end)] = seeds[id(end)] + d if id(end) in seeds else d
         return self.looked(self.back, seeds)
 
@@ -50,11 +50,11 @@ class TracedCall:
 
     def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
         """The derivatives, as `ops.derived.looked` finds them."""
-        points = *self.points, *self.results
-        found = unheard(looked, walk, seeds, seeds, self.lines, points, None, forward)
+        values = [*[x.value for x in self.inputs], *self.results]
+        found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
         return [*map(number_of, found.values())]
 
-    @np.errstate(all="ignore")
+    @silent
     def back(self, seeds: dict[int, Any]) -> dict:
         lines, held = reversed(self.lines), set()
         try:
@@ -64,7 +64,7 @@ class TracedCall:
         sent = lambda x: own(found[id(x)], x.value, held, ()) if id(x) in found else zeros(x.value)
         return {id(x): sent(x) for x in self.inputs}
 
-    @np.errstate(all="ignore")
+    @silent
     def along(self, found: dict[int, Any]) -> dict:
         held: set[int] = set()
         for line in self.lines:
@@ -119,18 +119,17 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
         if has_aux:
             result, aux = result_and_aux(what, fn, result)
         ends, shape = flattened_tree(result)
-        outputs = [end if is_on(tape, end) else None for end in ends]
-        results = [constant_output(what, fn, end) if x is None else x.value
-                   for x, end in zip(outputs, ends, strict=True)]
+        results = [end.value if is_on(tape, end) else constant_output(what, fn, end) for end in ends]
         aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
-        return TracedCall(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
+        return TracedCall(tape, unrooted(tape), inputs, structures, ends, results, shape, aux)
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
     """fn(*args, **options), without NumPy's warnings. Our error is raised also where fn swallows it."""
     around, REFUSALS.last = REFUSALS.last, None
+    before = ERRORS.set(unwarned(ERRORS.get()))
     try:
-        result = quietly(*np.geterr().values())(fn, args, options)
+        result = fn(*args, **options)
         if REFUSALS.last:
             raise REFUSALS.last
         return result
@@ -139,14 +138,8 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
             raise error.__cause__ from None
         raise
     finally:
+        ERRORS.reset(before)
         REFUSALS.last = around
-
-
-@functools.cache
-def quietly(*done: str) -> Callable:
-    """What calls without NumPy's warnings. done: what np.geterr() says of each kind of error."""
-    silent = {kind: "ignore" for kind, what in zip(np.geterr(), done, strict=True) if what == "warn"}
-    return np.errstate(**silent)(lambda fn, args, options: fn(*args, **options))
 
 
 def constant_output(what: str, fn: Callable, end: Any) -> Any:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -19,15 +20,14 @@ def callable_or_refused(what: str, fn: Any) -> None:
                         "numbers after it")
 
 
-class Derivative:
+class Derivative(partial):
     """A derivative of fn, with its signature; pickled and copied as what makes it, make(fn, *settings)."""
 
-    def __init__(self, make: Callable, fn: Callable, run: Callable, *settings: Any):
+    def __new__(cls, make: Callable, fn: Callable, run: Callable, *settings: Any) -> Derivative:
+        self = super().__new__(cls, run)
         self.__name__, self.__doc__ = f"{make.__name__}_{name_of(fn)}", f"{make.__name__} of {name_of(fn)}."
-        self.__wrapped__, self.run, self.made = fn, run, (make, (fn, *settings))
-
-    def __call__(self, /, *args: Any, **options: Any) -> Any:
-        return self.run(*args, **options)
+        self.__wrapped__, self.made = fn, (make, (fn, *settings))
+        return self
 
     def __get__(self, owner: Any, cls: type | None = None) -> Any:
         return self if owner is None else MethodType(self, owner)

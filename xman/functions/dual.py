@@ -9,6 +9,7 @@ import numpy as np
 
 from ops import TG, Expression, f
 from ops.derived import ROOTS, STILL, Masked, Traced, bare, squared
+from ops.silence import silent
 
 from ..errors import XManError
 from ..traced.arraylike import ArrayLike, differentiable, real
@@ -52,6 +53,7 @@ class Dual(ArrayLike):
         """The variable that is differentiated by: tangent 1."""
         return Dual(value, 1.0)
 
+    @silent
     def record(self, op: str, args: tuple) -> Any:
         """op(*args) with its tangent; a plain value where it is no float."""
         def on_this_level():
@@ -59,27 +61,26 @@ class Dual(ArrayLike):
             return mine, [a.value if own else np.asarray(a) if isinstance(a, list) else a
                           for a, own in zip(args, mine, strict=True)]
         mine, values = on_this_level()
-        with np.errstate(all="ignore"):
-            out, root = real(op, getattr(f, op)(*values)), (ROOTS[op], args) if op in ROOTS else None
-            if out.dtype.kind not in "fO":
-                return out
-            if mine[0] and args[0].root and squared(op, *args):
-                op, args = args[0].root
-                mine, values = on_this_level()
-            parts = [part for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule
-                     and (part := rule(a.tangent if isinstance(a.tangent, dict) else
-                                       Masked(a.tangent, a.flow, a.steep, True), out, *values)) is not STILL]
-            part = sum(parts[1:], parts[0]) if parts else 0.0
-            if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
-                result = object.__new__(Dual)
-                result.value, result.tangent, result.level = out, bare(part), self.level
-                result.flow = result.steep = None
-                return result
-            result = Dual(out, bare(part), self.level)
-            if isinstance(part, Masked):
-                result.flow, result.steep = part.flow, part.steep
-            result.root, result.slopeless = root, not parts
+        out, root = real(op, getattr(f, op)(*values)), (ROOTS[op], args) if op in ROOTS else None
+        if out.dtype.kind not in "fO":
+            return out
+        if mine[0] and args[0].root and squared(op, *args):
+            op, args = args[0].root
+            mine, values = on_this_level()
+        parts = [part for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule
+                 and (part := rule(a.tangent if isinstance(a.tangent, dict) else
+                                   Masked(a.tangent, a.flow, a.steep, True), out, *values)) is not STILL]
+        part = sum(parts[1:], parts[0]) if parts else 0.0
+        if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
+            result = object.__new__(Dual)
+            result.value, result.tangent, result.level = out, bare(part), self.level
+            result.flow = result.steep = None
             return result
+        result = Dual(out, bare(part), self.level)
+        if isinstance(part, Masked):
+            result.flow, result.steep = part.flow, part.steep
+        result.root, result.slopeless = root, not parts
+        return result
 
     def __format__(self, spec: str) -> str:
         parts = (x if isinstance(x, ArrayLike) or x.ndim else x.item() for x in (self.value, self.tangent))

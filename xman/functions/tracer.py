@@ -52,7 +52,7 @@ class Tracer(ArrayLike, Traced):
         self.value, self.tape, self.level, self.slopeless = value, tape, tape.level, slopeless
 
     def record(self, op: str, args: tuple) -> Any:
-        return unheard(self.written, op, args)
+        return self.written(op, args) if sys.getprofile() is None else unheard(self.written, op, args)
 
     def written(self, op: str, args: tuple) -> Any:
         tape = self.tape
@@ -106,7 +106,7 @@ class Tracer(ArrayLike, Traced):
 
 def unheard(run: Callable, *args: Any) -> Any:
     """run(*args), of which `watched` hears nothing: what it calls is much, and no act of the user's."""
-    if not hasattr(listener := sys.getprofile(), "of_users"):
+    if (listener := sys.getprofile()) is None or not hasattr(listener, "of_users"):
         return run(*args)
     sys.setprofile(None)
     try:

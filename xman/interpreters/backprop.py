@@ -8,13 +8,14 @@ import numpy as np
 
 import ops
 from ops.derived import looked, squares
+from ops.silence import silent
 
 from ..errors import XManError
 from ..wengert import Steps, checked_list
 from .context import depends, failure, own, seeds, varies
 
 
-@np.errstate(all="ignore")
+@silent
 def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequence] = ops.DG,
              wrt: Collection[str] | None = None, **deltas: Any) -> dict[str, Any]:
     """The deltas, ∂/∂register of Σ delta·output: of the outputs, and of all registers that they depend on.

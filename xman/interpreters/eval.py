@@ -4,15 +4,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 import ops
+from ops.silence import silent
 
 from ..wengert import Steps, checked_list
 from .context import failure, missing, with_numpy_reals
 
 
-@np.errstate(all="ignore")
+@silent
 def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = ops.G, /) -> dict[str, Any]:
     """The values of all registers: those given, and that of each line.
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 import ops
 from ops.derived import STILL, looked, squares
+from ops.silence import silent
 
 from ..wengert import Steps, checked_list
 from .context import failure, own, seeds
 
 
-@np.errstate(all="ignore")
+@silent
 def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any],
             TG: Mapping[str, Sequence] = ops.TG, /) -> dict[str, Any]:
     """The tangents, Σ ∂register/∂input · tangent: those given, and of all registers computed from them.

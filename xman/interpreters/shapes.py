@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.silence import silent
 
 from ..wengert import Line, Steps, registers
 from .eval import eval
@@ -59,7 +60,7 @@ SHAPES = {"dot": shape_of_product, "broadcast": of_spread,
           "dotRight": lambda d, a, b: b.shape if shape_of_product(a, b) == d.shape else None}
 
 
-@np.errstate(all="ignore")
+@silent
 def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection[str] = ()) -> dict[str, Any]:
     """A value of every register in its shape and precision, hollow where it follows from arrays of floats.
 

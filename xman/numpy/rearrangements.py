@@ -55,7 +55,7 @@ def rearranged(rearrange: Any) -> Any:
 def moving(function: Any) -> Any:
     """A function that moves, repeats or leaves out entries: NumPy's own, on their positions, shows which."""
     known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
-    return lambda a, *args, **options: f.take(with_shape(a), function(
+    return lambda a, *args, **options: f.take(a := with_shape(a), function(
         entry_positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
 
 
@@ -70,7 +70,7 @@ def split_like(split: Any) -> Any:
 
 
 def entry_positions(a: Any) -> np.ndarray:
-    return np.arange(np.size(a)).reshape(np.shape(a))
+    return np.arange(a.size).reshape(a.shape)
 
 
 def concatenate(arrays, axis=0):

@@ -216,7 +216,7 @@ NAMES.update({
     np.roll:          lambda x, shift, axis=None: f.roll(x, shift, axis),
     np.resize:        lambda a, new_shape: r.moving(np.resize)(a if np.size(a) else np.zeros(1, with_shape(a).dtype), new_shape),
     np.diag:          lambda x, k=0: f.diag(x, k),
-    np.trace:         lambda x, offset=0, axis1=0, axis2=1: np.sum(r.diagonal(x, offset, axis1, axis2), -1),
+    np.trace:         lambda x, offset=0, axis1=0, axis2=1: f.sum(r.diagonal(x, offset, axis1, axis2), -1),
     np.compress:      lambda condition, a, axis=None: r.moving(lambda at, holds: np.compress(holds, at, axis))(a, condition),
     np.flatnonzero:   lambda x: c.nonzero(np.ravel(x))[0],
     # what does not depend on the numbers

@@ -2,8 +2,8 @@
 
 A step overwrites the parameters, so what came before it is gone. Two things need it, and neither costs a step
 anything: Ctrl-C waits until the step under way is done (`CtrlC`), and a run that diverges goes once more
-through its epoch (`Diverging`). That a loss is NaN is seen at its step;
-that a parameter is not finite is seen at the end of the epoch, where it costs the least.
+through its epoch (`Diverging`). That a loss is NaN is seen at its step; that a parameter is not finite is
+seen at the end of the epoch, where it costs the least.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
 from .checkpoints import Checkpointed, State
 from .diverging import Diverging
-from .evaluation import Diverged, Result, a_number_of_rows, judge_of, rows_and_labels
+from .evaluation import Diverged, Result, at_least, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
 from .optimizers import Rule, TrainingList, optimizer_of, rates_of, training_list
@@ -80,7 +80,7 @@ class Run(Checkpointed, Diverging):
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
 
     def minibatches_of(self, size: int, seed: int) -> Minibatches | Streamed:
-        a_number_of_rows(size)
+        at_least("batch_size", size, 1, whole=True)
         mine = [self.shares.mine] if self.shares else []
         if self.objective.stream:
             return Streamed(self.objective.stream, int(size), seed, *mine)

@@ -147,7 +147,6 @@ def parted(program: Program, why: Collection[str]) -> list[JaxPart]:
 
 
 def stretch(part: JaxPart, kinds: Kinds, inputs: Collection[str]) -> JaxPart:
-    """The part with its function."""
     def run(*arrays: Any) -> tuple:
         known, sure = dict(zip(part.reads, arrays, strict=True)), {}
         with jax.default_matmul_precision(jax.config.jax_default_matmul_precision or "highest"):
@@ -182,7 +181,6 @@ def lack_of(who: str, error: Exception) -> str:
 # ---- running -----------------------------------------------------------------------------------------------
 
 def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
-    """The function from the values to the outputs."""
     inputs = program.original.inputs
     constants = {x: v if isinstance(v, np.ndarray) else np.asarray(v)[()]
                  for x, v in program.constants.items()}

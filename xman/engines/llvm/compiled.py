@@ -44,7 +44,7 @@ def llvm() -> ModuleType:
     pointer = ctypes.c_void_p
     if (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA),
         read(ctypes.c_double, id(number) + DATA)) != (
-            id(number), array.ctypes.data, 2.5):
+            id(number), array.ctypes.data, 2.5) or sys.byteorder != "little":
         raise XManError("the engine llvm reads arrays where CPython keeps them, and this Python keeps them "
                         "elsewhere")
     optimise.start()
@@ -75,7 +75,6 @@ def code_on_disk(key: str) -> bytes | None:
 
 
 def keep_on_disk(key: str, code: bytes) -> None:
-    """Keep it, if that can be done."""
     if not (place := cache_folder()):
         return
     with suppress(OSError):  # the disk is full, or another process has removed the folder

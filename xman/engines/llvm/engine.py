@@ -45,8 +45,6 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
 
 
 class Writer:
-    """Writes the function in Python."""
-
     def __init__(self, lines: Lines, step: NestStep):
         self.lines, self.step, self.program, self.kinds = lines, step, lines.program, lines.kinds
         names = ({a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)}
@@ -60,14 +58,12 @@ class Writer:
                                                                  if lines.tree.roots[x].place == "number"}
 
     def name(self, root: str) -> str:
-        """The name of a root's array in Python."""
         if root in self.lines.given:
             return root
         word = "".join(c if c.isalnum() or c == "_" else "_" for c in f"{root}_")
         return self.names.setdefault(root, self.text.fresh("_" * word[0].isdigit() + word))  # of a literal
 
     def function(self, steps: list[Callable]) -> Callable:
-        """The function from the values to the results."""
         text, program, roots = self.text, self.program, self.lines.tree.roots
         step, results, arguments = text.free("step"), text.free("results"), text.free("arguments")
         text.add(f"def {step}({text.free('values')}):", 0)
@@ -119,7 +115,6 @@ class Writer:
         self.text.add(f"return {what}", depth)
 
     def call(self, call: Call) -> None:
-        """Lines that compute an operator by its own function."""
         text, kind = self.text, self.kinds.get(call.dst)
         value = text.free("value") if call.target and kind.array else call.dst
         text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
@@ -131,7 +126,6 @@ class Writer:
         self.leave("None", 2)
 
     def argument(self, a: Any) -> str:
-        """An argument of a call."""
         if not isinstance(a, View):
             return self.text.literal(a)
         if a.root in self.called:  # as it came: a number of Python is another than one of NumPy
@@ -148,7 +142,6 @@ class Writer:
         return name if self.kinds[x].shape else f"{name}[()]"
 
     def plan(self) -> Plan:
-        """What the program is made of."""
         lines, roots = self.lines, self.lines.tree.roots
         groups = [list(dict.fromkeys(written_roots(node))) for node in lines.tree.body
                   if isinstance(node, Loop)]

@@ -52,7 +52,8 @@ def entries_in(w: Any, b: str, function: Function) -> list[Entered] | None:
     if not all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in w.bundles[b]):
         return None
     return [Entered(a, w.views[a], w.kinds[a]) if isinstance(a, str) else
-            Entered(a, a, Kind((), np.dtype(type(a)), False)) for a in w.bundles[b]]
+            Entered(a, w.filled(a, (), np.dtype(type(a))), Kind((), np.dtype(type(a)), False))
+            for a in w.bundles[b]]
 
 
 def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k: int = 0,
@@ -109,21 +110,18 @@ def kind_in_step(e: Entered) -> Kind:
 
 
 def whole_rows(w: Any, e: Entered) -> View:
-    """An entry as it lies in memory, row by row."""
-    if isinstance(e.x, View) and not e.x.gathered and e.x.strides == row_by_row(e.x.shape):
+    if not e.x.gathered and e.x.strides == row_by_row(e.x.shape):
         return e.x
-    return w.line(w.fresh(f"{e.name}.lies"), "copy", [e.x], e.kind.shape, e.kind.dtype)
+    return w.line(f"{e.name}.lies", "copy", [e.x], e.kind.shape, e.kind.dtype)
 
 
 def first_part(w: Any, e: Entered) -> tuple[View, int] | None:
     """What the first step sees of a slice, and how far on the next one's lies; None for a number of steps."""
     if not e.kind.shape:
         return None
-    if not isinstance(e.x, View):
-        return whole_rows(w, e._replace(kind=kind_in_step(e))), 0
     x = e.x
     if x.gathered or x.strides[1:] != row_by_row(x.shape[1:]):
-        x = w.line(w.fresh(f"{e.name}.lies"), "copy", [x], e.kind.shape, e.kind.dtype)
+        x = w.line(f"{e.name}.lies", "copy", [x], e.kind.shape, e.kind.dtype)
     return indexed(x, [0]), x.strides[0]
 
 
@@ -160,7 +158,7 @@ def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entered], m
             continue
         written = i < k and made.names[i] and i not in made.relayed
         if i in made.over or written and looked_at:
-            x = w.line(w.fresh(f"{dst}.{i}"), "copy", [e.x], e.kind.shape, e.kind.dtype)
+            x = w.line(f"{dst}.{i}", "copy", [e.x], e.kind.shape, e.kind.dtype)
         else:
             x = whole_rows(w, e)
         places[p] = x, 0
@@ -182,7 +180,7 @@ def scan_in_place(w: Any, step: Step) -> Any:
     entries = entries_in(w, b, function)
     if entries is None:
         return None
-    sizes = {e.kind.shape[0] if e.kind.shape else e.x if type(e.x) is int else 0
+    sizes = {e.kind.shape[0] if e.kind.shape else e.name if type(e.name) is int else 0
              for e in entries[k:k + slices]}
     n = sizes.pop() if len(sizes) == 1 else 0
     if n < 1:
