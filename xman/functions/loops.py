@@ -61,7 +61,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
 
     words = words_of(fn, [carries, xs], ["t"] if xs is None else ())
     function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]], k)
-    bundle = f.bundle(*map(entry, first), *slices, *outside)
+    bundle = f.bundle(*[entry(x) for x in first], *slices, *outside)
     found = in_a_sentence(f.scan, function, k, m - k, bundle, *[True] * reverse)
     ys, n = shape
     return unflatten(carries, items(found, range(k))), unflatten(ys, items(found, range(k, k + n)))
@@ -195,7 +195,7 @@ def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Functio
         return ends
     carries = len(leaves) * (role == "step")
     function, outside = function_of(fn, role, run, words_of(fn, structure), leaves, carries)
-    return function, [*map(entry, leaves), *outside], shape
+    return function, [*[entry(x) for x in leaves], *outside], shape
 
 
 def with_parameters_of_both(one: Function, other: Function, inputs: list, others: list,

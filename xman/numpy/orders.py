@@ -107,8 +107,9 @@ NAMES.update({
     np.nanargmin:        nanposition(np.argmin),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
     np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
-    **{find: lambda arr, *k, find=find: find(plain(arr), *k)
-       for find in (np.tril_indices_from, np.triu_indices_from, np.diag_indices_from)},
+    np.tril_indices_from: lambda arr, k=0: np.tril_indices_from(plain(arr), k),
+    np.triu_indices_from: lambda arr, k=0: np.triu_indices_from(plain(arr), k),
+    np.diag_indices_from: lambda arr: np.diag_indices_from(plain(arr)),
     np.array_equiv:      lambda a1, a2: np.array_equiv(plain(a1), plain(a2)),
 })
 if hasattr(np, "cumulative_sum"):  # NumPy 2.1
