@@ -84,7 +84,8 @@ class Masked(Expression):
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
-        everywhere = not getattr(given, "has_zeros", False) if isinstance(given, Expression) else np.all(given)
+        known = not isinstance(given, Expression)
+        everywhere = np.all(given) if known else not getattr(given, "has_zeros", False)
         flow = None if everywhere else once(lambda: f.not_equal(value, 0.0))
         return Masked(value, flow, flow, forward)
 
@@ -252,8 +253,9 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
         still = lambda a: final and isinstance(a, Expression) and a.dtype.kind == "f"
-        part = lambda a: shares(a, kind) if type(a) is Masked else np.broadcast_to(0.0, a.shape) if still(a) else a
-        share = once(lambda: getattr(f, op)(*map(part, args)))
+        other = lambda a: np.broadcast_to(0.0, a.shape) if still(a) else a
+        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a)
+                                              for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
@@ -262,7 +264,8 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         if kind == "steep" and numbers and flows[0] is not flows[1]:
             finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
             own = lambda a: f.logical_or(finite(), f.logical_not(f.isfinite(a.value)))
-            flows = [once(lambda a=a, x=x: chosen(own(a), x, nowhere)) for a, x in zip(args, flows, strict=True)]
+            pairs = zip(args, flows, strict=True)
+            flows = [once(lambda a=a, flow=flow: chosen(own(a), flow, nowhere)) for a, flow in pairs]
         if None not in flows:
             return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
     if None in flows or how == "sum":

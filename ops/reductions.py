@@ -29,7 +29,7 @@ TOTALS = [np.positive]  # the last is in force: of workers that run together it 
 
 
 def allreduce(x):
-    """Σ of x over the workers that run the list together, each with its own rows; of one alone a copy of x."""
+    """Σ of x over the workers that run the list together, each with its own rows; of one alone it is x."""
     return TOTALS[-1](np.add(x, 0) if np.asarray(x).dtype == bool else x)
 
 

@@ -135,7 +135,7 @@ def einsumBack_rule(d, out, x, like, letters):
 def correlate(a, v):
     """Σ a_(k+i) v_i of two vectors, at all k where v lies within a. ValueError where v is longer."""
     if np.size(v) > np.size(a):
-        raise ValueError(f"correlate takes the longer vector first, not {np.size(a)} numbers and {np.size(v)}")
+        raise ValueError(f"correlate takes the longer vector first, not {len(a)} numbers and {len(v)}")
     return np.correlate(np.atleast_1d(a), np.atleast_1d(v))
 
 

@@ -55,8 +55,10 @@ def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Calla
 class Jitted(Derivative):
     """A function with the programs of the paths that its calls have taken; made by `jit`."""
 
+    def __new__(cls, fn: Callable, engine: str, threads: int | None) -> Jitted:
+        return super().__new__(cls, jit, fn, fn, engine, threads)
+
     def __init__(self, fn: Callable, engine: str, threads: int | None):
-        super().__init__(jit, fn, fn, engine, threads)
         self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
         self.locks: dict[int, threading.Lock] = {}  # by process, as `Compiled` has them
         # what reads arguments like those of a call before, and their key
