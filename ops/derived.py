@@ -239,7 +239,7 @@ MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "f
 def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     """Where out = op(*args) flows, some of which are Masked; else all flows if any of it does."""
     how = facts_of(op).flow
-    if (kind == "steep" and how not in PRODUCTS
+    if (kind == "steep" and how not in PRODUCTS and how != "summed"
         and all([a.steep is by_value for a in args if type(a) is Masked])):
         return by_value  # as yet no 0 of it has met an infinite number
     flows = [a.where(kind) for a in args if type(a) is Masked]
@@ -254,8 +254,11 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
         other = lambda a: np.broadcast_to(0.0, a.shape) if final and isinstance(
             a, Expression) and a.dtype.kind == "f" else a
-        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a)
-                                              for a in args]))
+        moved = lambda there: getattr(f, op)(*[there(a) if type(a) is Masked else other(a) for a in args])
+        share = once(lambda: moved(lambda a: shares(a, kind)))
+        if kind == "steep" and number_within(out) is not None:  # an infinite sum is so where such terms are
+            whole, infinite = share, lambda a: f.where(f.isfinite(a.value), 0.0, shares(a, kind))
+            share = once(lambda: f.where(f.isfinite(out), whole(), moved(infinite)))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
@@ -269,10 +272,17 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
                     1] else flows
         if None not in flows:
             return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
-    if None in flows or how == "sum":
+    if None in flows and (kind == "flow" or how != "summed") or how == "sum":
         return None
-    return flows[0] if how == "same" or how in PRODUCTS else once(
-        lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0))
+    if how == "same" or how in PRODUCTS:
+        return flows[0]
+    some = lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0)
+    if kind == "flow" or how != "summed" or number_within(out) is None:
+        return once(some)
+    # of finite factors what is infinite has overflowed
+    factors = [bare(a) for a in args if isinstance(a, (np.ndarray, np.floating, Expression))]
+    finite = lambda: f.isfinite(sum(f.sum(0.0 * a) for a in factors))
+    return once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(finite())), some, nowhere))
 
 
 def has_final_shape(x: Any) -> bool:
