@@ -132,8 +132,9 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
         numbers = number_within(out) is not None
         x, value, steep, kept = args[i], part.value, part.steep, []
         if not d.forward and (grows or numbers):
-            kept.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
-                        if numbers else f.isfinite(out))
+            kept.append(f.logical_and(f.isfinite(d.value), f.logical_or(
+                f.logical_or(f.isfinite(out), f.equal(x, 0)), f.not_equal(d.value, 0))) if numbers
+                else f.isfinite(out))
         if settles and (d.forward or numbers):
             kept.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
         if kept and d.steep is not d.flow:
