@@ -192,7 +192,8 @@ def to_json(steps: Iterable[tuple]) -> str:
 
 
 def json_lines(steps: Iterable[tuple]) -> list[list]:
-    return [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]] for dst, op, args in steps]
+    argument = lambda a: a if isinstance(a, str) else json_literal(a)
+    return [[dst, op, [*map(argument, args)]] for dst, op, args in steps]
 
 
 def json_literal(a: Any) -> Any:

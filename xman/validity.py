@@ -76,7 +76,7 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
             least, most = sizes.get(at) or sizes.setdefault(at, arity_of(op, table, k, line))
             if (not least <= len(args) <= most
                 and (callable(table[op]) or any(isinstance(a, str) for a in args[most:]))):
-                wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for {most}"
+                wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"it has rules for {most}"
                 if callable(table[op]) and least == len(args) + 2 and table is not ops.G:
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
                 if op == "scan" and len(args) == 3:

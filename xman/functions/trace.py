@@ -44,8 +44,7 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
         return written_down(tape, names, list(zip(stems, ends, strict=True)), variables, inputs)[0]
 
 
-def traced_arguments(fn: Callable, examples: Sequence,
-                     tape: CallTape) -> tuple[list, list[Tracer], dict[int, str]]:
+def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[list, list, dict]:
     """(the examples with tracers in the place of the inputs, these tracers, their names by id)."""
     names: dict[int, str] = {}
     inputs, args = [], []
@@ -91,8 +90,8 @@ def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, An
 
 
 def is_input(leaf: Any) -> bool:
-    return (isinstance(leaf, (float, np.generic, ArrayLike)) or isinstance(leaf, np.ndarray)
-            and leaf.dtype.kind in "biuf")
+    numbers = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
+    return numbers or isinstance(leaf, (float, np.generic, ArrayLike))
 
 
 def parameter_names(fn: Callable, count: int) -> list[str]:

@@ -30,10 +30,9 @@ class CallTape(list):
 
     __slots__ = "level", "exact", "open", "guards", "of_scan", "collects"
 
-    def __init__(self, exact: bool = True, guards: dict[int, tuple] | None = None,
-                 of_scan: Callable = G["scan"]):
-        self.level, self.exact, self.open, self.guards = next(Traced.levels), exact, True, guards
-        self.of_scan = of_scan
+    def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
+        self.level, self.exact, self.open = next(Traced.levels), exact, True
+        self.guards, self.of_scan = guards, of_scan
 
     def __enter__(self) -> CallTape:
         self.collects = gc.isenabled()
