@@ -111,7 +111,6 @@ class Estimator:
         return self
 
     def _given(self, X: Any) -> np.ndarray:
-        """The model's outputs for rows X."""
         from sklearn.utils.validation import check_is_fitted, validate_data
 
         check_is_fitted(self, "parameters_")

@@ -198,7 +198,6 @@ def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
 
 
 def sort_of(value: Any) -> str:
-    """What sort of thing it is, in words."""
     names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number",
              float: "a number", str: "a string", list: "a list", tuple: "a tuple", dict: "a dict"}
     return (f"an array of shape {value.shape}" if isinstance(value, np.ndarray)

@@ -130,7 +130,6 @@ def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> Non
 
 
 def small(a: Any) -> bool:
-    """Whether a is a number, None, or a tuple of a few whole numbers (axes)."""
     if isinstance(a, tuple):
         return len(a) <= 4 and all(type(part) is int and abs(part) < 16 for part in a)
     return a is None or type(a) in (bool, float) or type(a) is int and abs(a) < 2 ** 31

@@ -174,7 +174,6 @@ class Descent:
         return Result(self.parameters, self.history, self.best, self.reason)
 
     def over(self, slope: np.ndarray) -> bool:
-        """Whether the gradient is small enough."""
         if np.abs(slope).max(initial=0.0) <= self.tolerance:
             self.reason = f"no entry of the gradient is larger than {self.tolerance:g}"
         return bool(self.reason)

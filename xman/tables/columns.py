@@ -138,7 +138,6 @@ def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
 
 
 def truth(word: str) -> str:
-    """True and False in one spelling; every other word as it is."""
     return word.capitalize() if word.lower() in ("true", "false") else word
 
 

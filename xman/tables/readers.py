@@ -144,7 +144,6 @@ def read_lines(path: str | Path) -> list[str]:
 
 
 def float_of(text: str) -> float | None:
-    """The float that text writes, or None."""
     try:
         return float(text) if "_" not in text and text.isascii() else None
     except ValueError:

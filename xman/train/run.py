@@ -108,7 +108,6 @@ class Run(Checkpointed):
     # ---- an epoch ------------------------------------------------------------------------------------------
 
     def begin(self, state: State) -> None:
-        """Put the state among the values, and keep what an epoch began with."""
         self.values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():

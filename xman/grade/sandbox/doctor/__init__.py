@@ -113,7 +113,6 @@ def answers(box: Sandbox, told: dict) -> list[Finding]:
 
 
 def processor_time(box: Sandbox) -> list[Finding]:
-    """A limit of one second."""
     with started(box, "spin") as worker:
         number = worker.signal(5)
     name = signal.Signals(number).name if number else "nothing"
@@ -156,7 +155,6 @@ def ends_with_the_grader(box: Sandbox) -> list[Finding]:
 
 
 def left_alone(unsafe: bool) -> None:
-    """Start a worker and its daemon, say what runs, and wait."""
     with started(sandbox_here(unsafe), "daemon") as worker:
         worker.process.stdout.readline()
         print(*with_descendants([worker.process.pid], running_processes()), flush=True)
