@@ -119,7 +119,7 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
-# ratio and scale, not / and *, where a derivative can be infinite: what where() leaves out sends back 0, no NaN
+# ratio and scale, not / and *, where a derivative can be infinite: what where() leaves out sends back 0
 #            op         value                      rule
 elementwise("exp",      np.exp,                    limited(lambda d, out, x: d * out, grows=True), convex=True)
 elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d * (out + 1.0), grows=True),

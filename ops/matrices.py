@@ -33,7 +33,7 @@ def cofactor(a):
 
 
 def lowerHalf(x):
-    """The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of … Cholesky (2016)."""
+    """The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of … Cholesky, 2016."""
     lower = np.tri(*x.shape[-2:], dtype=bool)
     return f.where(lower, x, 0) - f.half(f.where(lower & lower.T, x, 0))
 

@@ -116,7 +116,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         if inmost is None:
             return value(*args)
         if not least <= len(args) <= most:
-            raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'was' * (len(args) == 1) or 'were'} given")
+            raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'were' if args[1:] else 'was'} given")
         return inmost.record(op, args)
 
     call.__name__, call.__qualname__, call.__doc__ = op, f"f.{op}", value.__doc__

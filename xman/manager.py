@@ -82,11 +82,11 @@ class XMan:
                           previouslyDefined: Collection[str] | None = None) -> WengertList:
         """The Wengert list that computes the outputs, in the order of evaluation. XManError as `names`.
 
-        outputs: registers; behind them may stand previouslyDefined: names whose lines are left out; a set gets
-        the new.
+        outputs: registers. previouslyDefined, which may stand behind them: names whose lines are left out;
+        a set gets the new.
         """
-        *_, last = (None, *outputs)
-        if len(outputs) > 1 and (last is None or isinstance(last, Collection) and {*map(type, last)} <= {str}):
+        names = lambda x: isinstance(x, (set, list, tuple, dict, frozenset)) and {*map(type, x)} <= {str}
+        if len(outputs) > 1 and (outputs[-1] is None or names(outputs[-1])):
             *outputs, previouslyDefined = outputs
         if not outputs or not all(isinstance(r, Register) for r in outputs):
             raise XManError("operationSequence takes the registers of the model that are to be computed, as "
@@ -164,8 +164,8 @@ class XMan:
 
     def _items(self) -> list[tuple[str, Register]]:
         """The pairs (attribute, register) as defined, base classes first, then those in lists and dicts."""
-        kinds = map(vars, reversed(type(self).__mro__))
-        attributes = dict.fromkeys(name for names in (*kinds, vars(self)) for name in names if name[:2] != "__")
+        spaces = *map(vars, reversed(type(self).__mro__)), vars(self)
+        attributes = dict.fromkeys(x for names in spaces for x in names if not x.startswith("__"))
         todo = [(name, getattr(self, name, None), ()) for name in attributes][::-1]
         own = [(name, value) for name, value, _ in reversed(todo) if isinstance(value, Register)]
         places = {id(reg): None for _, reg in own}

@@ -129,10 +129,12 @@ def result_in_html(result: Any) -> str:
               for name in names}
     picked = history if len(history) <= EPOCHS else [*history[:EPOCHS // 2], *history[-EPOCHS // 2:]]
     columns = list(dict.fromkeys(name for row in history for name in row))
-    rows = [["best" * (row["epoch"] == result.best), *(row.get(name, "") for name in columns)] for row in picked]
+    best = lambda row: "best" * (row["epoch"] == result.best)
+    rows = [[best(row), *(row.get(name, "") for name in columns)] for row in picked]
     left_out = len(history) - len(picked)
     skipped = f"<p>{left_out:,} epochs between are left out.</p>" * (left_out > 0)
-    return f"<p>{escape(repr(result))}</p>{curve_in_svg(curves)}{table_in_html(['', *columns], rows)}{skipped}"
+    table = table_in_html(["", *columns], rows)
+    return f"<p>{escape(repr(result))}</p>{curve_in_svg(curves)}{table}{skipped}"
 
 
 def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
@@ -172,7 +174,7 @@ def trace_in_html(rows: Any) -> str:
 # ---- lists and models --------------------------------------------------------------------------------------
 
 def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}, values: Mapping[str, Any] = {}) -> str:
-    """The lines in columns; where the pointer rests on an operator its meaning, on a register its shape, if known."""
+    """The lines in columns; where the pointer rests the meaning of an operator, the shape of a register."""
     def register(a: str) -> str:
         shown = f'<span title="{escape(f"{a}: {size_text(sizes[a])}")}">' if a in sizes else "<span>"
         return f"{shown}{escape(a)}</span>"

@@ -53,7 +53,8 @@ class Page:
     def _repr_html_(self) -> str:
         look = 'style="width:100%;height:46em;border:1px solid #8888"'
         allowed = 'sandbox="allow-scripts allow-downloads"'
-        return f'<iframe title="{escape(self.title)}" {look} {allowed} srcdoc="{escape(self._text)}"></iframe>'
+        title, text = escape(self.title), escape(self._text)
+        return f'<iframe title="{title}" {look} {allowed} srcdoc="{text}"></iframe>'
 
     def __repr__(self) -> str:
         return f"<page of the explorer, {self.title}, {len(self._text):,} characters: save(path)>"
@@ -139,7 +140,8 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
             computed["tangents"] = {x: packed_all(forward(steps, found, {x: d})) for x, d in moving.items()}
     inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
               for x in steps.inputs}
-    return {"title": title, "lines": json_lines(steps), "of": of, "computed": computed, "inputs": inputs, **more}
+    known = {"title": title, "lines": json_lines(steps), "of": of, "computed": computed, "inputs": inputs}
+    return known | more
 
 
 def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Operators' rules as data, the lines that a rule of ops.DG or ops.TG writes: a page needs none of its own."""
+"""Operators' rules as data, the lines that rules of ops.DG and ops.TG write: a page needs none of its own."""
 from __future__ import annotations
 
 import functools
@@ -47,7 +47,7 @@ def likely(op: str) -> list[tuple]:
 
 
 def rules_for(steps: Iterable[Line]) -> list[dict[str, Any]]:
-    """What the page has to know of the operators of steps and, for what a reader types, of all it evaluates."""
+    """What the page has to know of the operators of steps and, for what readers type, of all it evaluates."""
     cases = [(op, case) for op in sorted(ON_THE_PAGE) for case in likely(op)]
     cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in unfolded(steps)
               if op not in ops.loops.ROWS]

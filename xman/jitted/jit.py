@@ -55,8 +55,8 @@ def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Calla
 class Jitted(Derivative):
     """A function with the programs of the paths that its calls have taken; made by `jit`."""
 
-    def __init__(self, fn: Callable, engine: str, threads: int | None):
-        super().__init__(jit, fn, fn, engine, threads)
+    def __new__(cls, fn: Callable, engine: str, threads: int | None) -> Jitted:
+        self = super().__new__(cls, jit, fn, fn, engine, threads)
         self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
         self.locks: dict[int, threading.Lock] = {}  # by process, as `Compiled` has them
         # what reads arguments like those of a call before, and their key
@@ -64,6 +64,7 @@ class Jitted(Derivative):
         self.readers: dict[tuple, tuple] = {}  # such, by key
         # by the kinds of the arguments; or why there are none
         self.paths: dict[tuple, list[TracedPath] | str] = {}
+        return self
 
     lists = property(lambda self: [path.steps for path in self._known() if isinstance(path, TracedPath)])
     guards = property(lambda self: [path.words if isinstance(path, TracedPath) else [path]

@@ -46,7 +46,8 @@ class Hessian(DerivativeMatrix):
         def times(vectors: Mapping[str, Any]) -> dict[str, Any]:
             v = vectors_like(vectors, values, self.wrt)
             found = product({self.dots[x]: v[x] for x in self.wrt})
-            return {x: found[self.images[x]] if x in self.images else np.zeros_like(values[x]) for x in self.wrt}
+            images = {x: found[name] for x, name in self.images.items()}
+            return {x: images[x] if x in images else np.zeros_like(values[x]) for x in self.wrt}
         return times
 
 

@@ -33,7 +33,7 @@ class DerivativeMatrix:
         return f"<{type(self).__name__} of {self.of} by {', '.join(self.wrt)}: call it with values>"
 
     def times(self, values: Point, vectors: Point) -> dict[str, Any]:
-        """The product for each x in wrt, in its shape; vectors has one for each, zeros where one is left out."""
+        """The product for each x in wrt, in its shape; vectors: one for each, zeros where one is left out."""
         return self.at(values)(vectors)
 
     def _heat_map(self, matrix: np.ndarray) -> Any:

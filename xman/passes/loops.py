@@ -72,8 +72,7 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
                     short = fresh()
                     args = (*args[:APPLYING[op]], *functions, *counts, short, *args[which + 1:])
                     taken = tuple(entries[i] for i in places)
-                    wanted.update([name_or_id(a) for a in (*args, *taken)
-                                   if not isinstance(a, (int, float))])
+                    wanted.update([name_or_id(a) for a in (*args, *taken) if not isinstance(a, (int, float))])
                     result += [(out, op, args, *rest), (short, "bundle", taken, *rest)]
                     continue
         wanted.update(map(name_or_id, registers))
@@ -93,24 +92,20 @@ def cut_loops(writer: ListWriter, steps: WengertList, symbols: Mapping[str, Symb
         writer.lines = [WrittenLine(*line) for line in lines]
 
 
-def shorter(functions: Sequence[Function], k: int, slices: int, read: Collection[int],
-            loop: bool) -> tuple | None:
+def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loop: bool) -> tuple | None:
     """The functions with the results in `read` alone, (carries, slices), the places of the parameters that
-    are left, those of the results; None where nothing can go.
-    A carry that is needed for what is read is read."""
+    are left, those of the results; None where nothing can go. A carry that is needed is read."""
     n, m, need = len(functions[0][2]), k + slices, {*read}
     while True:
         bodies = [needed(lines, {results[i] for i in need}) for _, _, _, lines, results in functions]
         used = [{a for _, _, args in body for a in args if isinstance(a, str)} | {results[i] for i in need}
                 for body, (*_, results) in zip(bodies, functions, strict=True)]
-        places = [i for i in range(n)
-                  if any(f[2][i] in names for f, names in zip(functions, used, strict=True))]
-        if loop and (more := {i for i in places if i < k} - need):
-            need |= more
-            continue
-        break
-    # a carry that nobody needs goes with its result, and one that is handed on stays;
-    # a slice counts the steps
+        pairs = [*zip(functions, used, strict=True)]
+        places = [i for i in range(n) if any(function[2][i] in names for function, names in pairs)]
+        if not loop or {i for i in places if i < k} <= need:
+            break
+        need |= {i for i in places if i < k}
+    # a carry that nobody needs goes with its result, one that is handed on stays; a slice counts the steps
     if loop:
         places = sorted({i for i in places if i >= k} | {i for i in need if i < k})
         places = places if any(k <= i < m for i in places) else sorted([*places, k])

@@ -103,7 +103,7 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
 
 
 def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
-    """The expression without its 0s and 1s, the reason, and its formula in the inputs, if that is not too long.
+    """The expression without its 0s and 1s, the reason, and its formula in the inputs, unless it is too long.
     brief: with the definitions of the registers in it put in."""
     e = tidy(e, fold=True)
     inside = names_in(e)

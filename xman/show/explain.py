@@ -123,7 +123,7 @@ def shown_number_or_array(x: Any, digits: int) -> str:
 
 
 def decimals_of(x: Any, digits: int) -> str:
-    """x to so many decimals; in powers of ten where nothing of it would be left, or digits without meaning."""
+    """x to so many decimals; in powers of ten where nothing of it would be left, or digits without sense."""
     if not isinstance(x, (float, np.floating)):
         return str(x)
     plain = x == 0 or 0.5 * 10.0 ** -digits <= abs(x) < 1e8 or not np.isfinite(x)

@@ -50,7 +50,7 @@ class Solution(dict):
 
 
 class PathWork(NamedTuple):
-    """What all the derivatives take by a forward pass a wrt, and by a backward pass an `of` (Reps, Fig. 5)."""
+    """What all the derivatives take by a forward pass a wrt, or by a backward pass an `of` (Reps, Fig. 5)."""
     forward_passes: int
     forward_extends: int
     forward_combines: int
@@ -141,7 +141,7 @@ def lines_folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
 
 
 def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> dict[int, ast.expr]:
-    """The partial derivative for each place: that of numbers, also where it is entrywise, else d(x @ W)/dW."""
+    """The partial derivative for each place: of numbers, also where it is entrywise, else d(x @ W)/dW."""
     dst, op, args = line
     places = {i: a for i, a in enumerate(args) if isinstance(a, str)}
     if op == "item":

@@ -92,7 +92,7 @@ class Paths:
     def solve(self, extend: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any], one: Any,
               label: Callable[[Edge], Any] = lambda edge: edge.value, start: str | None = None,
               back: bool = False) -> Solution:
-        """The path problem of your own algebra: combine, over all paths, what extend makes of labels (Reps §3).
+        """The path problem of your own algebra: combine over all paths what extend makes of labels (Reps §3).
 
             graph.solve(operator.add, min, 0, lambda edge: 1)     # how long the shortest path to each is
 
@@ -111,7 +111,8 @@ class Paths:
     @property
     def work(self) -> PathWork:
         """The extends and the combines of all forward and of all backward passes."""
-        ways = [[between(self.edges, x, back) for x in ends] for ends, back in ((self.wrt, False), (self.of, True))]
+        solved = lambda ends, back: [between(self.edges, x, back) for x in ends]
+        ways = solved(self.wrt, False), solved(self.of, True)
         return PathWork(*(n for way in ways
                           for n in (len(way), sum(s.extends for s in way), sum(s.combines for s in way))))
 

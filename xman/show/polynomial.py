@@ -5,6 +5,7 @@ What is not + - * /, half, square, negative or a whole power is taken as it stan
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Mapping
 from fractions import Fraction
@@ -92,7 +93,8 @@ class Polynomial(dict):
     def __mul__(self, other: Polynomial) -> Polynomial:
         if len(self) * len(other) > 100 * TERMS:  # before the work is done
             raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
-        return Polynomial.of((product_of_terms(s, t), b * c) for s, b in self.items() for t, c in other.items())
+        pairs = itertools.product(self.items(), other.items())
+        return Polynomial.of((product_of_terms(s, t), b * c) for (s, b), (t, c) in pairs)
 
     def __pow__(self, n: Fraction | int) -> Polynomial:
         whole = n == int(n) and abs(n) <= TERMS

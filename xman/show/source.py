@@ -61,7 +61,8 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
         pairs, kind = tangents(steps, wrt), "tangent"
         pushed = {line[0] for line, _ in pairs}
         outputs += [y + dot for y in outputs if y + dot in pushed]
-        said = f"{what}, with tangents from {', '.join(x + dot for x in wrt)}: x{dot} is that of x (forward mode)."
+        given = ", ".join(x + dot for x in wrt)
+        said = f"{what}, with tangents from {given}: x{dot} belongs to x (forward mode)."
     origins = {line[0]: origin for line, origin in pairs}
     if likes and kind == "tangent":
         likes = {**{x + dot: likes[x] for x in wrt if x in likes}, **likes}
