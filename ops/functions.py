@@ -62,18 +62,10 @@ def mills(x, out):
     return f.where(far, z / tail(z), f.exp(-f.half(x * x) - out - LOG_ROOT_TWO_PI))
 
 
-def rise(a, b):
-    """The derivative of log Β(a, b) by a."""
-    return f.digamma(a) - f.digamma(a + b)
-
-
-def gamma_density(a, x):
-    """x^(a−1) e^(−x) / Γ(a)."""
-    return f.exp(f.scale(a - 1.0, f.log(x)) - x - f.gammaln(a))
-
-
+# the derivative of log Β(a, b) by a; the densities of the Gamma and of the Beta distribution
+def rise(a, b): return f.digamma(a) - f.digamma(a + b)
+def gamma_density(a, x): return f.exp(f.scale(a - 1.0, f.log(x)) - x - f.gammaln(a))
 def beta_density(a, b, x):
-    """x^(a−1) (1 − x)^(b−1) / Β(a, b)."""
     return f.exp(f.scale(a - 1.0, f.log(x)) + f.scale(b - 1.0, f.log1p(-x)) - f.betaln(a, b))
 
 

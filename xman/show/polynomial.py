@@ -123,12 +123,8 @@ class Polynomial(dict):
         return result
 
 
-def symbol(name: str) -> Polynomial:
-    return Polynomial({((name, 1),): Fraction(1)})
-
-
-def constant_term(c: Fraction | int) -> Polynomial:
-    return Polynomial.of([((), Fraction(c))])
+def symbol(name: str) -> Polynomial: return Polynomial({((name, 1),): Fraction(1)})
+def constant_term(c: Fraction | int) -> Polynomial: return Polynomial.of([((), Fraction(c))])
 
 
 def constant_of(p: Polynomial) -> Fraction | None:
