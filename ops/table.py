@@ -38,8 +38,7 @@ class Each(Sequence):
     def __iter__(self) -> Iterator[Rule | None]:
         return itertools.chain(self.first, map(self.rule, itertools.count(len(self.first))))
 
-    def __len__(self) -> int:
-        return MANY
+    def __len__(self) -> int: return MANY
 
 
 # ---- the three kinds of row --------------------------------------------------------------------------------

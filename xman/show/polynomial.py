@@ -84,11 +84,8 @@ def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
 class Polynomial(dict):
     """{term: coefficient}, a term being a tuple of (factor, power) in order. It prints itself."""
 
-    def __add__(self, other: Polynomial) -> Polynomial:
-        return Polynomial.of([*self.items(), *other.items()])
-
-    def __neg__(self) -> Polynomial:
-        return Polynomial((term, -c) for term, c in self.items())
+    def __add__(self, other: Polynomial) -> Polynomial: return Polynomial.of([*self.items(), *other.items()])
+    def __neg__(self) -> Polynomial: return Polynomial((term, -c) for term, c in self.items())
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         if len(self) * len(other) > 100 * TERMS:  # before the work is done
