@@ -49,9 +49,10 @@ def as_text(line: tuple, width: int = 0) -> str:
 
 def apart_from_operators(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[str, str]]:
     """The lines, registers with an operator's name called otherwise, and those names: exp_ for exp."""
-    taken = dict.fromkeys(a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
-    end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken), default=0))
-    new = {a: a + end for a in taken if a in ops.G}
+    taken = {a: None for dst, _, args in steps for a in (dst, *args) if isinstance(a, str)}
+    found = [a for a in taken if a in ops.G]
+    end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken if found), default=0))
+    new = {a: a + end for a in found}
     named = lambda a: new.get(a, a) if isinstance(a, str) else a
     return [(named(dst), op, tuple(map(named, args))) for dst, op, args in steps] if new else steps, new
 

@@ -49,8 +49,8 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
     def gather(lines: Iterable[tuple], depth: int = 0) -> None:
         for line in lines:
             is_line = isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)
-            for a in line[2] if is_line else ():
-                if is_function(a) and depth < 20 and a[1] not in found:  # deeper ones are refused
+            for a in line[2] if is_line else ():  # deeper ones are refused
+                if type(a) is tuple and is_function(a) and depth < 20 and a[1] not in found:
                     gather(a[3], depth + 1)
                     found[a[1]] = a
     gather(lines)

@@ -55,11 +55,12 @@ class NumpyWriter:
                 and {a for a in registers(args) if x in holds.get(a, ())} <= {*self.written_over(op, args)}):
                 self.over[y] = x
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
-        events = [Event({root for a in registers(args) for root in holds[a]},
-                        {dst: self.kinds[dst].bytes} if dst in buffered else {},
-                        {dst: [a for a in self.written_over(op, args) if a in buffered
-                               and self.kinds[a] == self.kinds[dst]]})
-                  for dst, op, args in self.lines]
+        events = []
+        for dst, op, args in self.lines:
+            over = [a for a in self.written_over(op, args)
+                    if a in buffered and self.kinds[a] == self.kinds[dst]]
+            events.append(Event({root for a in registers(args) for root in holds[a]},
+                                {dst: self.kinds[dst].bytes} if dst in buffered else {}, {dst: over}))
         kept = (*self.outputs, *program.inplace)
         events.append(Event({root for x in kept for root in holds.get(x, ())}, {}))
         self.places, self.size = placed(events)

@@ -166,7 +166,8 @@ def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str
 
 def exact(steps: WengertList) -> WengertList:
     """The list with its names as plain strings: a class of one's own may print itself as anything."""
-    if all(type(a) is str for dst, op, args in steps for a in (dst, op, *args) if isinstance(a, str)):
+    if not any(kind is not str and issubclass(kind, str)
+               for kind in {type(a) for dst, op, args in steps for a in (dst, op, *args)}):
         return steps
     name = lambda a: str.__str__(a) if isinstance(a, str) else a
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)

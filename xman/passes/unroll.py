@@ -36,7 +36,7 @@ def unroll(steps: Steps, likes: Mapping[str, Any] | None = None,
     for dst, op, args in steps:
         out = writer.expanded(op, [found[a] if isinstance(a, str) else a for a in args], "")
         if dst in steps.outputs and (not isinstance(out, Symbol) or out.name in named):
-            out = writer.write("alias", [writer.one(out)])
+            out = writer.write("alias", [writer.operand_of(out)])
         if isinstance(out, Symbol):
             out.name = dst if dst in named and out.name not in named else out.name
             writer.sized(out, sizes.get(dst))
@@ -64,15 +64,15 @@ class Unroller(ListWriter):
         if op == "item" and isinstance(args[0], Bundle):
             return args[0][args[1]]
         if op == "call" and isinstance(args[1], Bundle):
-            return self.applied(args[0], args[1], step)
+            return self.body_at(args[0], args[1], step)
         if op == "scan" and isinstance(args[3], Bundle):
             (function, k, slices, given), backwards = args[:4], args[4:] == [True]
             xs, constants = given[k:k + slices], given[k + slices:]
-            if n := max(map(self.length, xs)):
-                return self.loop(n, function, given[:k], xs, constants, backwards, step)
+            if n := max(map(self.steps_of, xs)):
+                return self.all_steps(n, function, given[:k], xs, constants, backwards, step)
         if (steps := self.of_steps(op, args)) is not None:
             return steps
-        return self.write(op, map(self.one, args))
+        return self.write(op, map(self.operand_of, args))
 
     def of_steps(self, op: str, args: Sequence[Any]) -> Any:
         """What a line makes of the lists that it is given, None where it needs them stacked."""
@@ -80,27 +80,27 @@ class Unroller(ListWriter):
             return args[0][args[1]]
         if op == "concat" and args[0] == 0 and all(isinstance(a, list) for a in args[1:]):
             return [a for part in args[1:] for a in part]
-        if op == "broadcast" and len(args) == 2 and isinstance(args[1], list) and self.is_number(args[0]):
+        if op == "broadcast" and len(args) == 2 and isinstance(args[1], list) and self.known_number(args[0]):
             return [self.expanded("broadcast", (args[0], a), "") for a in args[1]]
         return None
 
-    def is_number(self, a: Any) -> bool:
+    def known_number(self, a: Any) -> bool:
         return type(a) in (int, float) or isinstance(a, Symbol) and self.sizes.get(id(a)) == ()
 
-    def loop(self, n: int, function: Function, carry: tuple, xs: tuple, constants: tuple, backwards: bool,
+    def all_steps(self, n: int, function: Function, carry: tuple, xs: tuple, constants: tuple, backwards: bool,
              step: str) -> Bundle:
         """The lines of n steps; the last carries, and the lists of what they gave."""
         if len(self.lines) + n * len(function[3]) > MOST:
             raise XManError(f"written out, the {n:,} steps of {function[1]} make more than {MOST:,} lines")
         k, gave = len(carry), []
         for t in range(n)[::-1 if backwards else 1]:
-            results = self.applied(function, (*carry, *[self.row(x, t) for x in xs], *constants),
+            results = self.body_at(function, (*carry, *[self.seen_at(x, t) for x in xs], *constants),
                                    f"{step}_{t + 1}")
             carry = results[:k]
             gave.append(results[k:])
         return Bundle((*carry, *map(list, zip(*gave[::-1 if backwards else 1], strict=True))))
 
-    def applied(self, function: Function, args: Sequence[Any], step: str) -> Bundle:
+    def body_at(self, function: Function, args: Sequence[Any], step: str) -> Bundle:
         _, _, parameters, lines, results = function
         here = dict(zip(parameters, args, strict=True))
         for dst, op, given in lines:
@@ -109,22 +109,23 @@ class Unroller(ListWriter):
                 out.name = fresh(dst + step, self.taken)
         return Bundle(here[r] for r in results)
 
-    def length(self, x: Any) -> int:
+    def steps_of(self, x: Any) -> int:
         """The steps that a slice makes, 0 where that is not known."""
         if isinstance(x, Symbol):
             return (self.sizes.get(id(x)) or (0,))[0]
         return len(x) if isinstance(x, (list, np.ndarray)) else x
 
-    def row(self, x: Any, t: int) -> Any:
+    def seen_at(self, x: Any, t: int) -> Any:
         """What step t sees of a slice."""
         if isinstance(x, Symbol):
-            return self.sized(self.write("getitem", (x, t)), self.sizes[id(x)][1:])
+            size = self.sizes.get(id(x))
+            return self.sized(self.write("getitem", (x, t)), size and size[1:])
         return x[t] if isinstance(x, (list, np.ndarray)) else t
 
-    def one(self, a: Any) -> Any:
+    def operand_of(self, a: Any) -> Any:
         """An argument as a line takes it."""
         if isinstance(a, list):
             if id(a) not in self.stacked:
-                self.stacked[id(a)] = self.write("stack", (0, *map(self.one, a))), a
+                self.stacked[id(a)] = self.write("stack", (0, *map(self.operand_of, a))), a
             return self.stacked[id(a)][0]
-        return self.write("bundle", map(self.one, a)) if isinstance(a, Bundle) else a
+        return self.write("bundle", map(self.operand_of, a)) if isinstance(a, Bundle) else a

@@ -102,9 +102,9 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     elif kind in PIXEL:
         steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])),
                                      ("z2", "astype", ("z1", ("float32",)))]), "z2"
-    labels = {*parts[0][1]}
-    in_order = str if any(float_of(label) is None for label in labels) else float
-    classes = () if numbers else tuple(sorted(labels, key=in_order))
+    known = () if numbers else {*parts[0][1]}
+    in_order = str if any(float_of(label) is None for label in known) else float
+    classes = tuple(sorted(known, key=in_order))
     y = [labels if numbers else targets(path, labels, classes)
          for path, (_, labels) in zip(paths, parts, strict=True)]
     scale = scale_of(y[0], classes, task)

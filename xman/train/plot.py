@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -21,7 +22,7 @@ def check_plot(path: str | Path) -> None:
                         "name")
 
 
-def learning_curve(history: Sequence[dict], path: str | Path) -> None:
+def learning_curve(history: Sequence[dict], path: str | Path | IO[bytes]) -> None:
     """Draw loss, and accuracy, against the epoch into a .png, .svg or .pdf. XManError without Matplotlib."""
     epochs, losses, validation, accuracy = ([row[name] for row in history if name in row] for name in (
         "epoch", "loss", "validation_loss", "validation_accuracy"))

@@ -7,13 +7,14 @@ A function returns 1 where the values are not for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..memory import ALIGNED, Event, placed
 from ..nests.lines import Lines
-from ..nests.tree import Applied, Call, Line, Loop, Product, Routine
+from ..nests.tree import Call, Line, Loop
 from ..nests.views import View
 from ..plan import flops_of
 from .arithmetic import converted, definitions
@@ -105,53 +106,50 @@ class NestStep:
             return
         functions += [*self.bodies, THREADS, *self.chunks, *[TEXT] * bool(self.chunks)]
         functions += [INTERRUPTED] * any("@interrupted" in text for text in functions)
-        self.names = {text.replace("NAME", name, 1): name for text, name in self.names.items()}
-        called = [x for x in self.declared if isinstance(x, tuple)]
-        declared = [x for x in self.declared if isinstance(x, str)]
-        declared += definitions(called, self.names)
-        self.text = "\n".join([*self.blas.constants, *declared, *self.names, *functions, *HINTS, ""])
+        nests = [text.replace("NAME", name, 1) for text, name in self.names.items()]
+        declared = definitions(self.declared, nests)
+        self.text = "\n".join([*self.blas.constants, *declared, *nests, *functions, *HINTS, ""])
 
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
         found: list[Item] = []
         held: dict[str, list[str]] = {}  # the roots that Python's objects hold
-        nodes, k = self.tree.body, 0
-        while k < len(nodes):
-            node, group = nodes[k], [nodes[k]]
-            k += 1
-            if isinstance(node, (Product, Routine, Call, Applied)):
-                how = type(node).__name__.lower()
+        for numbers, nodes in groupby(self.tree.body, lambda node: isinstance(node, Line)):
+            for group in [[*nodes]] if numbers else [[node] for node in nodes]:
+                node, = group[:1]
+                if isinstance(node, (Line, Loop)):
+                    found.append(self.nest(group))
+                    continue
+                how, what = type(node).__name__.lower(), node
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
                 if how == "applied":
                     steps = [NestStep(run.lines, self) for run in node.runs]
                     self.work += node.size * sum(step.work for step in steps)
                     space = self.tree.root(self.lines.fresh("space"), (0,), np.uint8).root
                     self.roots[space].size = max(step.size for step in steps)
-                    found.append(Item(how, (node, steps, space), list(dict.fromkeys([*touched, space]))))
-                    continue
-                if how == "call":
+                    what = node, steps, space
+                    touched.append(space)
+                elif how == "call":
                     touched += [x for a in node.args if isinstance(a, str) for x in held.get(a, ())]
                     held |= {} if node.target else {node.dst: touched}
-                found.append(Item(how, node, list(dict.fromkeys(touched))))
-                continue
-            while isinstance(node, Line) and k < len(nodes) and isinstance(nodes[k], Line):
-                group.append(nodes[k])
-                k += 1
-            chunks = (chunks_of(node, self.tree, self.lines.fresh)
-                      if isinstance(node, Loop) and pthreads() and not self.outer else None)
-            nest = Nest(self.tree, group, self.declared, bool(chunks))
-            text = nest.text("{}").replace("{}", "NAME", 1)
-            if self.outer and all(self.roots[x].size <= FEW for x in nest.memory):
-                text = text.replace(") noinline {", ") alwaysinline {", 1)
-            name = self.names.setdefault(text, f"nest{len(self.names)}")
-            memory = list(nest.memory)
-            if chunks:
-                self.chunks.append(chunk(f"chunk{len(self.chunks)}", name, chunks, memory))
-                found.append(Item("chunks", (f"chunk{len(self.chunks) - 1}", chunks, memory),
-                                  [*memory, *chunks.sums]))
-            else:
-                found.append(Item("nest", name, memory))
+                found.append(Item(how, what, list(dict.fromkeys(touched))))
         return found
+
+    def nest(self, group: list) -> Item:
+        """A loop, in chunks where that pays, or numbers."""
+        node = group[0]
+        chunks = (chunks_of(node, self.tree, self.lines.fresh)
+                  if isinstance(node, Loop) and pthreads() and not self.outer else None)
+        nest = Nest(self.tree, group, self.declared, bool(chunks))
+        text = nest.text("{}").replace("{}", "NAME", 1)
+        if self.outer and all(self.roots[x].size <= FEW for x in nest.memory):
+            text = text.replace(") noinline {", ") alwaysinline {", 1)
+        name, memory = self.names.setdefault(text, f"nest{len(self.names)}"), list(nest.memory)
+        if not chunks:
+            return Item("nest", name, memory)
+        run = f"chunk{len(self.chunks)}"
+        self.chunks.append(chunk(run, name, chunks, memory))
+        return Item("chunks", (run, chunks, memory), [*memory, *chunks.sums])
 
     def memory(self, items: list[Item]) -> tuple[dict[str, int], int]:
         """Where in the arena each root lies, and its bytes."""
@@ -184,16 +182,11 @@ class NestStep:
                 write_applied(f, *what)
             else:
                 self.blas.product(f, what)
-        head = [f"define i64 @step{k}(ptr %args) {{", "entry:",
-                f" %a = getelementptr i8, ptr %args, i64 {ITEMS}",
-                " %b = load ptr, ptr %a", f" %c = getelementptr i8, ptr %b, i64 {DATA}",
-                " %arena = load ptr, ptr %c", " %thread = call ptr @PyEval_SaveThread()"]
-        free = [] if self.outer else [" call void @PyEval_RestoreThread(ptr %thread)"]
+        head, free = HEAD.format(k), [" call void @PyEval_RestoreThread(ptr %thread)"]
         if self.outer:
-            head = [f"define internal i64 @{self.body}(ptr %args) {{", "entry:",
-                    " %arena = load ptr, ptr %args"]
+            head, free = BODY.format(self.body), []
         left = ["bad:", *free, " ret i64 1"] * f.leaves
-        return "\n".join([*head, *f.entry, *f.out, *free, " ret i64 0", *left, "}"])
+        return "\n".join([head, *f.entry, *f.out, *free, " ret i64 0", *left, "}"])
 
     def fill(self, f: StepFunction, x: str) -> None:
         """Zeros for a root to which is added, before the first that touches it."""
@@ -218,5 +211,15 @@ def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
         f.close(*loop, lines=100)
 
 
+HEAD = f"""define i64 @step{{}}(ptr %args) {{{{
+entry:
+ %a = getelementptr i8, ptr %args, i64 {ITEMS}
+ %b = load ptr, ptr %a
+ %c = getelementptr i8, ptr %b, i64 {DATA}
+ %arena = load ptr, ptr %c
+ %thread = call ptr @PyEval_SaveThread()"""
+BODY = """define internal i64 @{}(ptr %args) {{
+entry:
+ %arena = load ptr, ptr %args"""
 THREADS = """declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)"""

@@ -27,7 +27,7 @@ class ACCUMULATED(NamedTuple):
         w.line(base.root, "copy", [self.x], target.shape, how="into", target=target)
 
 
-def shape_of(x: Any) -> tuple[int, ...]:
+def lengths_of(x: Any) -> tuple[int, ...]:
     return x.shape if isinstance(x, View) else np.shape(x)
 
 
@@ -156,7 +156,7 @@ def along(axis: int, key: Any) -> tuple:
 def concat(w: Any, dst: str, op: str, axis: int, *arrays: Any) -> View:
     axis, start, parts = axis % len(w.kinds[dst].shape), 0, []
     for x in arrays:
-        n = shape_of(x)[axis]
+        n = lengths_of(x)[axis]
         parts.append((along(axis, slice(start, start + n)), x))
         start += n
     return put(w, dst, parts)
@@ -168,7 +168,7 @@ def stack(w: Any, dst: str, op: str, axis: int, *arrays: Any) -> View:
 
 def part(w: Any, dst: str, op: str, x: View, i: int, axis: int, *arrays: Any) -> View:
     axis %= len(x.shape)
-    sizes = [shape_of(a)[axis] for a in arrays]
+    sizes = [lengths_of(a)[axis] for a in arrays]
     return indexed(x, along(axis, slice(sum(sizes[:i]), sum(sizes[:i + 1]))))
 
 

@@ -32,15 +32,10 @@ def entrywise(w: Any, dst: str, op: str, *v: Any) -> View | None:
     if op == "power" and rest[0] in (2, 3) and type(rest[0]) is not bool and kind.dtype.kind == "f":
         square = w.line(f"{dst}.square" if rest[0] == 3 else dst, "mul", [x, x], kind.shape, kind.dtype)
         return square if rest[0] == 2 else w.line(dst, "mul", [square, x], kind.shape, kind.dtype)
-    target = None
-    if dst in w.direct and meets_itself(w.program.inplace[dst], v, kind.shape):
-        target = whole(w.program.inplace[dst], kind.shape)
+    target = whole(w.program.inplace[dst], kind.shape) if dst in w.direct else None
+    if target and any(a != target for a in v if isinstance(a, View) and a.root == target.root):
+        target = None  # it is read at other places than are to be written
     return w.line(dst, op, v, kind.shape, kind.dtype, computed=computed, target=target)
-
-
-def meets_itself(x: str, v: list, shape: tuple[int, ...]) -> bool:
-    """Whether x is read at the places alone that are to be written."""
-    return all(a == whole(x, shape) for a in v if isinstance(a, View) and a.root == x)
 
 
 def computed_in(w: Any, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:

@@ -3,8 +3,8 @@
 There is one rule. A line goes, from the outermost of its axes inwards, into the first loop over the same
 number of indices that is *late enough*: after everything that it waits for, or in the same loop with it where
 the two touch what they share at the loop's own index. Where there is no such loop a new one begins, as early
-as it may. So the softmax of rows becomes one loop over rows with three loops inside it,
-and an optimizer's update one loop for all its lines, without a case of their own.
+as it may. So the softmax of rows becomes one loop over rows with three loops inside it, and an optimizer's
+update one loop for all its lines, without a case of their own.
 
 A root is then kept for the loops within the innermost one that all share who touch it: one number in a
 processor's register where they share all loops, a row where they share that over rows.
@@ -107,8 +107,7 @@ class Tree:
                                                    prod(root.shape))
             writers = self.writers.get(root.name, [])
             if (root.place == "arena" and len(writers) == 1 and isinstance(writers[0], Line)
-                and writers[0].how not in (
-                    "into", "put")):
+                and writers[0].how not in ("into", "put")):
                 self.narrow(root, writers[0])
         for root in [*self.roots.values()]:
             self.take_over(root)
@@ -174,8 +173,7 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
 def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
     """Whether the line may be in the loop of what it waits for: they meet in written roots at one index."""
     if (not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels)))
-        or not takes(
-            loop, line, depth) or w.how in ("into", "put")):
+        or not takes(loop, line, depth) or w.how in ("into", "put")):
         return False
     mine, others = line.levels[depth][0], w.levels[depth][0]
     if w.how in REDUCTIONS and w.target.strides[others] == 0 or line.target.root == w.target.root:

@@ -2,9 +2,8 @@
 
     for i of 64:                         a Loop over rows,
       for j of 10:
-        top max= copy z[i, j]            a Line: `op` of numbers that lie in views, put into a view;
-        here a maximum,
-      for j of 10:                       as its target does not depend on j
+        top max= copy z[i, j]            a Line: `op` of numbers that lie in views, put into a view; here
+      for j of 10:                       a maximum, as its target does not depend on j
         e = exp …
         total sum= copy e
       for j of 10:
@@ -209,8 +208,8 @@ class Root:
 
     place: `given` by the caller, a new `output`, a `number` that is handed out, in the program's `arena`, on
     the `stack`, or `none` where its numbers never leave a processor's registers. depth: the loops that all
-    who touch it share: it is kept for those within alone.
-    strides, size: of what is kept, in entries. tiled: the axes of which only a tile is kept.
+    who touch it share: it is kept for those within alone. strides, size: of what is kept, in entries. tiled:
+    the axes of which only a tile is kept.
     """
     name: str
     shape: tuple[int, ...]

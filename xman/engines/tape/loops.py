@@ -82,9 +82,7 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     text = [w.text("forward", f"{arrays}, i64 %runs, i64 %first")]
     if back:
         text.append(back_text(width))
-    declared = [x for x in w.declared if isinstance(x, str)]
-    formulas = definitions([x for x in w.declared if isinstance(x, tuple)], text)
-    return "\n".join([*declared, *formulas, *text, *HINTS, ""])
+    return "\n".join([*definitions(w.declared, text), *text, *HINTS, ""])
 
 
 def row_text(w: LaneLoop, row: str, k: str, back: bool) -> None:

@@ -21,7 +21,7 @@ from xman.grade.submissions.scratch import copy_regular, open_to_others, scratch
 
 from . import seccomp, uids
 from .box import NOTHING, Sandbox
-from .stranded import HOSTNAME, end_stranded
+from .processes import HOSTNAME, end_stranded
 from .view import SandboxView, package_paths, show_libraries, show_python, worker_files
 from .worker import Limits, Worker, spawn
 
@@ -148,25 +148,24 @@ def end_sandbox(first: int | None) -> None:
         gone.poll(10_000)
 
 
+FORBIDDEN = {  # what a kernel says of user namespaces, and who can allow them
+    ("kernel/apparmor_restrict_unprivileged_userns", "1"):
+        "AppArmor keeps user namespaces from programs that it does not know: sudo sysctl -w "
+        "kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile (apt install apparmor-profiles).",
+    ("kernel/unprivileged_userns_clone", "0"):
+        "User namespaces are switched off for ordinary users: sudo sysctl -w kernel.unprivileged_userns_clone=1.",
+    ("user/max_user_namespaces", "0"):
+        "User namespaces are switched off: sudo sysctl -w user.max_user_namespaces=10000."}
+
+
 def remedy() -> str:
     """What this machine forbids, and who can allow it."""
-    def kernel(name: str) -> str:
-        try:
-            return Path("/proc/sys", name).read_text().strip()
-        except OSError:
-            return ""
-
     if os.geteuid() == 0:
         return ("This is root in a container that may not make namespaces: start the container with "
                 "--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined, "
                 "or grade outside containers.")
-    if kernel("kernel/apparmor_restrict_unprivileged_userns") == "1":
-        return ("AppArmor keeps user namespaces from programs that it does not know: sudo sysctl -w "
-                "kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile (apt install "
-                "apparmor-profiles).")
-    if kernel("kernel/unprivileged_userns_clone") == "0":
-        return ("User namespaces are switched off for ordinary users: sudo sysctl -w "
-                "kernel.unprivileged_userns_clone=1.")
-    if kernel("user/max_user_namespaces") == "0":
-        return "User namespaces are switched off: sudo sysctl -w user.max_user_namespaces=10000."
+    for (name, value), sentence in FORBIDDEN.items():
+        with suppress(OSError):
+            if Path("/proc/sys", name).read_text().strip() == value:
+                return sentence
     return "It needs user namespaces, and Python and its packages in folders that this user can read."
