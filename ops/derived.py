@@ -338,16 +338,6 @@ def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str
 def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
 
 
-def needed(lines: Sequence, keep: Iterable) -> list:
-    """The lines that lead to the registers in keep, by name or by what stands for them, in their order."""
-    wanted, found = {*map(name_or_id, keep)}, []
-    for line in reversed(lines):
-        if name_or_id(line[0]) in wanted:
-            found.append(line)
-            wanted.update([a if type(a) is str else id(a) for a in line[2]])
-    return found[::-1]
-
-
 def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:
     """Whether op(x, y) is the square of x, a register or what stands for one."""
     return (op == "square" or op == "mul" and (y is x or type(y) is str and y == x)

@@ -87,8 +87,8 @@ class Unroller(ListWriter):
     def known_number(self, a: Any) -> bool:
         return type(a) in (int, float) or isinstance(a, Symbol) and self.sizes.get(id(a)) == ()
 
-    def all_steps(self, n: int, function: Function, carry: tuple, xs: tuple, constants: tuple, backwards: bool,
-             step: str) -> Bundle:
+    def all_steps(self, n: int, function: Function, carry: tuple, xs: tuple, constants: tuple,
+                  backwards: bool, step: str) -> Bundle:
         """The lines of n steps; the last carries, and the lists of what they gave."""
         if len(self.lines) + n * len(function[3]) > MOST:
             raise XManError(f"written out, the {n:,} steps of {function[1]} make more than {MOST:,} lines")
