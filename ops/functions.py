@@ -11,7 +11,7 @@ from .derived import limited
 from .expression import f
 from .formulas import special
 from .formulas.special import LOG_ROOT_TWO_PI, in_float64
-from .table import elementwise
+from .table import elementwise, expressed
 
 
 @functools.cache
@@ -21,18 +21,13 @@ def scipys(name: str):
 
 def scipy_special(name: str, doc: str, arguments: int = 1):
     """The function of scipy.special with so many arguments, in their precision."""
-    def one(x): return computed(x)
-    def two(a, x): return computed(a, x)
-    def three(a, b, x): return computed(a, b, x)
-
     def computed(*args):
         dtype = getattr(args[-1], "dtype", np.dtype(float))
         real = dtype.type if dtype.kind == "f" else float  # of an order, a plain number
         return scipys(name)(*[a if hasattr(a, "dtype") else real(a) for a in args])
 
-    value = (one, two, three)[arguments - 1]
-    value.__doc__ = doc
-    return value
+    values = (lambda x: computed(x)), (lambda a, x: computed(a, x)), (lambda a, b, x: computed(a, b, x))
+    return expressed(values[arguments - 1], doc)
 
 
 ORDERED: set[str] = set()  # the operators with an order or a shape by which there is no derivative here
