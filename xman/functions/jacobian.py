@@ -115,10 +115,9 @@ def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
 def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any:
     """The Jacobian of many small functions, as a scipy.sparse.csr_array of `size` columns.
 
-    blocks: the Jacobians by each argument, stacked, as `map` of `jacobian` gives them: of shape
-    (n, …output[i], …argument[i]). columns: for each block the columns of the numbers of argument[i],
-    of shape (n, how many they are). The rows are those of the outputs, flattened.
-    Raises XManError where they do not fit.
+    blocks: the Jacobians by each argument, stacked, as `map` of `jacobian` gives them: of shape (n,
+    …output[i], …argument[i]). columns: for each block the columns of the numbers of argument[i], of shape (n,
+    how many they are). The rows are those of the outputs, flattened. Raises XManError where they do not fit.
     """
     from scipy.sparse import csr_array
 
