@@ -132,8 +132,9 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
         numbers = number_within(out) is not None
         x, value, steep, kept = args[i], part.value, part.steep, []
         if not d.forward and (grows or numbers):
-            kept.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
-                        if numbers else f.isfinite(out))
+            kept.append(f.logical_and(f.isfinite(d.value), f.logical_or(
+                f.logical_or(f.isfinite(out), f.equal(x, 0)), f.not_equal(d.value, 0))) if numbers
+                else f.isfinite(out))
         if settles and (d.forward or numbers):
             kept.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
         if kept and d.steep is not d.flow:
@@ -239,7 +240,7 @@ MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "f
 def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     """Where out = op(*args) flows, some of which are Masked; else all flows if any of it does."""
     how = facts_of(op).flow
-    if (kind == "steep" and how not in PRODUCTS
+    if (kind == "steep" and how not in PRODUCTS and how != "summed"
         and all([a.steep is by_value for a in args if type(a) is Masked])):
         return by_value  # as yet no 0 of it has met an infinite number
     flows = [a.where(kind) for a in args if type(a) is Masked]
@@ -254,8 +255,11 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
         still = lambda a: final and isinstance(a, Expression) and a.dtype.kind == "f"
         other = lambda a: np.broadcast_to(0.0, a.shape) if still(a) else a
-        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a)
-                                              for a in args]))
+        moved = lambda there: getattr(f, op)(*[there(a) if type(a) is Masked else other(a) for a in args])
+        share = once(lambda: moved(lambda a: shares(a, kind)))
+        if kind == "steep" and number_within(out) is not None:  # an infinite sum is so where such terms are
+            whole, infinite = share, lambda a: f.where(f.isfinite(a.value), 0.0, shares(a, kind))
+            share = once(lambda: f.where(f.isfinite(out), whole(), moved(infinite)))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
@@ -268,10 +272,17 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
             flows = [once(lambda a=a, flow=flow: chosen(own(a), flow, nowhere)) for a, flow in pairs]
         if None not in flows:
             return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
-    if None in flows or how == "sum":
+    if None in flows and (kind == "flow" or how != "summed") or how == "sum":
         return None
-    return flows[0] if how == "same" or how in PRODUCTS else once(
-        lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0))
+    if how == "same" or how in PRODUCTS:
+        return flows[0]
+    some = lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0)
+    if kind == "flow" or how != "summed" or number_within(out) is None:
+        return once(some)
+    # of finite factors what is infinite has overflowed
+    factors = [bare(a) for a in args if isinstance(a, (np.ndarray, np.floating, Expression))]
+    finite = lambda: f.isfinite(sum(f.sum(0.0 * a) for a in factors))
+    return once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(finite())), some, nowhere))
 
 
 def has_final_shape(x: Any) -> bool:

@@ -40,7 +40,7 @@ class Facts(NamedTuple):
     flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
     places, or sums of them; "part": of some alone; "filled": with zeros among them; "chosen": those that are
     not hand no adjoint on; "sum", "same" (a multiple) and "product": entry by entry;
-    "kept": a product of which 0·∞ is 0. grows, settles: as `limited` says of its rules.
+    "kept": a product of which 0·∞ is 0; "summed": sums of products. grows, settles: as `limited` says of its rules.
     """
     flops: float | Count | None = None
     gives: type = float
@@ -64,7 +64,7 @@ class Facts(NamedTuple):
 FACTS: dict[str, Facts] = {}  # by operator
 NOTHING = Facts()
 TAME = {"moved", "part", "filled", "chosen", "sum", "same"}  # the flows of rows that are tame
-FLOWS = {"", *TAME, "product", "kept"}
+FLOWS = {"", *TAME, "product", "kept", "summed"}
 
 
 def refuse_facts(op: str, known: dict) -> None:

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from .arithmetic import overflows
 from .derived import unclear
 from .expression import Expression, f
 from .facts import of_input, of_sum
@@ -214,9 +215,9 @@ reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.tie
             flops=of_input(1), flow="chosen", numpy="max", within=True)
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="min", within=True)
-reducing(   "prod",         prod,          through_prod,                                flops=of_input(1), numpy="prod")
-reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
-                                               f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x),
+reducing(   "prod",         prod,          overflows(through_prod),                           flops=of_input(1), numpy="prod")
+reducing(   "var",          var,           overflows(lambda d, out, x, axis, ddof=0:
+                                               f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x)),
             flops=of_input(4), tame=True, within=True, elsewhere=var_of_squares)
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(d * f.ratio(f.centered(x, axis), out + f.stopGradient(  # flat at 0
@@ -226,7 +227,7 @@ reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out), flops=of_input(2),
             formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
             tame=True, squared="squaredNorm", convex=True, within=True)
-reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x),
+reducing(   "squaredNorm",  squaredNorm,   overflows(lambda d, out, x, axis: d * (2.0 * x)),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims), tame=True)
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
             flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True)

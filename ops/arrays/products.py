@@ -154,25 +154,27 @@ convolve = expressed(lambda a, v: np.convolve(a, v), "Σ a_i v_(k−i) of two ve
 
 #      op              value        rule per argument
 linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
-                                    lambda d, out, a, b: f.dotRight(d, a, b), flops=of_product, entries=of_matrices, within=True)
+                                    lambda d, out, a, b: f.dotRight(d, a, b),
+            flow="summed", flops=of_product, entries=of_matrices, within=True)
 linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
                                     None,
                                     lambda u, out, d, a, b: f.dotRight(d, u, b),
-            flops=of_adjoint, entries=multiplied, elsewhere=dotLeft)
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotLeft)
 linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
                                     lambda u, out, d, a, b: f.dotLeft(d, a, u),
-                                    None, flops=of_adjoint, entries=multiplied, elsewhere=dotRight)
+                                    None,
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotRight)
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
-            flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), numpy="outer", entries=multiplied)
+            flow="summed", flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), numpy="outer", entries=multiplied)
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None),
-            flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products)
+            flow="summed", flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products)
 linear("einsumBack",   einsumBack,  einsumBack_rule, None, None,
             flops=of_sum, view=True, flow="filled", entries=multiplied, elsewhere=einsumBack)
 linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
-            flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,
+            flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,
             elsewhere=lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)))
 linear("correlate",    correlate,   lambda d, out, a, v: f.reshape(f.convolve(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(a, d), v),
-            flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied, elsewhere=correlate_of_windows)
+            flow="summed", flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied, elsewhere=correlate_of_windows)

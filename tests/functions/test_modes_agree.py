@@ -129,19 +129,25 @@ INNER = {"x": lambda x: x, "x/1e-200": lambda x: x / 1e-200, "1+1e150x": lambda 
 BEYOND = {"z**2": lambda z: z ** 2, "z**4": lambda z: z ** 4, "square": np.square, "z*z": lambda z: z * z, "z*z*z*z": lambda z: z * z * z * z,
           "z/1e-200": lambda z: z / 1e-200, "(z*z)**2.5": lambda z: (z * z) ** 2.5, "sum": lambda z: np.sum(np.stack([z, 2 * z]) ** 2),
           "½(z-3)²": lambda z: .5 * (z - 3) ** 2, "1e200/(3/z)": lambda z: 1e200 / (3 / z), "z^z": lambda z: abs(z) ** abs(z), "z exp z": lambda z: z * np.exp(z)}
+V = lambda z: np.stack([z, 2 * z, 1 + 0 * z])  # two of the entries overflow, or none
+REDUCED = {"dot": lambda z: np.dot(V(z), V(z)), "norm**2": lambda z: np.linalg.norm(V(z)) ** 2, "var": lambda z: np.var(V(z)),
+           "std": lambda z: np.std(V(z)), "mean": lambda z: np.mean(V(z) ** 2), "polyval": lambda z: np.polyval([1.0, 0.0, 2.0, 3.0], z) ** 2,
+           "sum of rows": lambda z: np.sum(np.stack([V(z), V(z)]) ** 2, axis=1)[0], "matrix": lambda z: np.dot(np.ones((2, 3)) * 1e200, V(z))[1],
+           "einsum": lambda z: np.einsum("i,i->", V(z), V(z)), "prod": lambda z: np.prod(V(z)[:2])}
 FLAT = {"exp(-u)": lambda u: np.exp(-u), "tanh": np.tanh, "1/(1+u)": lambda u: 1 / (1 + u), "u**-2": lambda u: u ** -2, "arctan": np.arctan}
 
 
 @np.errstate(all="ignore")
 def test_where_a_product_a_power_or_a_quotient_overflows_what_settles_is_flat_in_all_modes():
     met = 0
-    for (i, inner), (g, beyond), (o, flat) in itertools.product(INNER.items(), BEYOND.items(), FLAT.items()):
-        for x in (-3.0, 1e-200, 1e200):
+    for (i, inner), (g, beyond), (o, flat) in itertools.product(INNER.items(), {**BEYOND, **REDUCED}.items(), FLAT.items()):
+        for x in (-3.0,) if g in REDUCED else (-3.0, 1e-200, 1e200):
             if np.isfinite(z := inner(x := np.float64(x))) and np.isinf(u := beyond(z)) and np.isfinite(flat(u)):
-                found = [differentiated(lambda x: flat(beyond(inner(x))), modes)(x) for modes in ORDERS[:3]]  # noqa: B023
-                assert found == [0.0, 0.0, 0.0], (i, g, o, x, found)
+                found = [differentiated(lambda x: flat(beyond(inner(x))), modes)(x)  # noqa: B023
+                         for modes in (ORDERS if g in REDUCED else ORDERS[:3])]
+                assert not np.any(found), (i, g, o, x, found)
                 met += 1
-    assert met > 150
+    assert met > 200
     for power in (2, 4, 2.5):
         for modes in ORDERS:
             assert differentiated(lambda x: np.exp(-abs(x / 1e-200) ** power), modes)(1.0) == 0  # noqa: B023

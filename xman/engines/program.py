@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.facts import MANY
+from ops import f
+from ops.facts import FACTS, MANY
 
 from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.shapes import examples
 from ..passes import EXACT, simplify
+from ..passes.patterns import Rewrite, shaped
 from ..wengert import Line, WengertList, all_registers, registers
-from .lowered import lowered
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
 WHOLE = threading.RLock()  # held by what a process that is forked must not find half done: modules, LLVM's affairs
@@ -138,6 +139,28 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
     lines = settled([line for line in short if line[0] not in known], kinds, keep)
     known = {x: known[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in known}
     return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, known)
+
+
+def lowered() -> tuple[Rewrite, ...]:
+    """The rewrites of operators to their row's formula, so that an engine has to know few.
+
+    What stays is NumPy's functions entry by entry, sums, maxima and minima, products of matrices, and
+    rearrangements; each other operator is computed by its own function, where its row has no formula.
+    """
+    return (shaped("prodOfOthers", of_a_number),
+            *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula))
+
+
+def spelt(formula):
+    """The formula, of an array of floats that has entries; whole numbers beside it do not spread."""
+    def becomes(w, x, *rest):
+        return formula(x, *rest) if w.real(x) and w.shape(x) is not None and 0 not in w.shape(x) else None
+    return becomes
+
+
+def of_a_number(w, x, axis=None):
+    """A number, which an axis is said of, has no others."""
+    return f.broadcast(1.0, x) if w.shape(x) == () else None
 
 
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:

@@ -56,9 +56,7 @@ class Jitted(Derivative):
     """A function with the programs of the paths that its calls have taken; made by `jit`."""
 
     def __new__(cls, fn: Callable, engine: str, threads: int | None) -> Jitted:
-        return super().__new__(cls, jit, fn, fn, engine, threads)
-
-    def __init__(self, fn: Callable, engine: str, threads: int | None):
+        self = super().__new__(cls, jit, fn, fn, engine, threads)
         self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
         self.locks: dict[int, threading.Lock] = {}  # by process, as `Compiled` has them
         # what reads arguments like those of a call before, and their key
@@ -66,6 +64,7 @@ class Jitted(Derivative):
         self.readers: dict[tuple, tuple] = {}  # such, by key
         # by the kinds of the arguments; or why there are none
         self.paths: dict[tuple, list[TracedPath] | str] = {}
+        return self
 
     lists = property(lambda self: [path.steps for path in self._known() if isinstance(path, TracedPath)])
     guards = property(lambda self: [path.words if isinstance(path, TracedPath) else [path]

@@ -161,15 +161,15 @@ class Recorded:
         first = self.inputs + len(self.constants)
         place = np.empty(first + len(order), np.uint32)  # of what Writer numbers from 0 on, and from the end
         place[:self.inputs] = np.arange(self.inputs)
-        place[self.inputs + order] = lines = np.arange(first, len(place))
+        place[self.inputs + order] = own = np.arange(first, len(place))
         place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
         codes, (a, b, c) = codes[order].astype(np.uint32), np.ascontiguousarray(place[reads[:, order]])
         self.outputs = place[list(found)]
         varies = lambda slots: (slots < self.inputs) | (slots >= first)
-        to, also = (np.where(sent[codes].astype(bool) & varies(slots), slots, lines)
+        to, also = (np.where(sent[codes].astype(bool) & varies(slots), slots, own)
                     for sent, slots in zip(sends.T, (a, b), strict=True))
         reached = reachable(self.outputs[0], to.tolist(), also.tolist(), first)
-        to, also = (np.where(reached, slots, lines).astype(np.uint32) for slots in (to, also))
+        to, also = (np.where(reached, slots, own).astype(np.uint32) for slots in (to, also))
         self.arrays = codes[starts[:-1]], starts, a, b, c, to, also
         self.first, self.lines, self.runs = first, len(codes), len(starts) - 1
         self._pool: dict[tuple[int, bool], list] = {}
