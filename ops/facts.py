@@ -8,7 +8,7 @@ exp(y log x). Rearranging, indexing and copying are none. Matrices: Golub and Va
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from math import prod
 from typing import Any, NamedTuple
@@ -39,8 +39,8 @@ class Facts(NamedTuple):
     Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes.
     flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
     places, or sums of them; "part": of some alone; "filled": with zeros among them; "chosen": those that are
-    not hand no adjoint on; "sum", "same" (a multiple) and "product": entry by entry;
-    "kept": a product of which 0·∞ is 0; "summed": sums of products. grows, settles: as `limited` says of its rules.
+    not hand no adjoint on; "sum", "same" (a multiple) and "product": entry by entry; "kept": a product of
+    which 0·∞ is 0; "summed": sums of products. grows, settles: as `limited` says of its rules.
     """
     flops: float | Count | None = None
     gives: type = float
@@ -93,6 +93,28 @@ def linear_in(op: str, places: list[int]) -> bool:
     return (known.elementwise or known.view) and (
         known.flow == "sum" or places == [0] and known.flow in ("same", "moved", "product")
         or len(places) == 1 and known.flow == "product" and known.commutes)
+
+
+# ---- roots, and what squares them --------------------------------------------------------------------------
+
+ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
+
+
+def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict[Any, tuple]:
+    """For each line that squares a root, by its name, what is under it, which has a derivative at 0."""
+    roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines[:-1]  # nobody reads the last
+             if op in ROOTS and ROOTS[op] in table and dst not in kept}
+    return roots and {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in lines
+            if args and name_or_id(args[0]) in roots and squared(op, *args)}
+
+
+def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
+
+
+def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:
+    """Whether op(x, y) is the square of x, a register or what stands for one."""
+    return (op == "square" or op == "mul" and (y is x or type(y) is str and y == x)
+            or op == "power" and type(y) in (int, float) and y == 2)
 
 
 # ---- what flops may be, beside a number: (out, *args) -> int -----------------------------------------------

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import STILL, Traced, back, looked, name_or_id, values_on
+from ..derived import STILL, Traced, back, looked, values_on
 from ..expression import Expression, G
-from ..facts import IN_USE, OURS, operator_called
+from ..facts import IN_USE, OURS, name_or_id, operator_called
 
 Function = tuple  # ("def", name, parameters, lines, results)
 
