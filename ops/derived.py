@@ -130,11 +130,10 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
 
     def masked(part, d, out, *args):
         numbers = number_within(out) is not None
-        x, value, steep, kept = args[i], part.value, part.steep, []
+        x, value, steep, kept = args[i], part.value, part.steep, [f.isfinite(d.value)] if numbers else []
         if not d.forward and (grows or numbers):
-            kept.append(f.logical_and(f.isfinite(d.value), f.logical_or(
-                f.logical_or(f.isfinite(out), f.equal(x, 0)), f.not_equal(d.value, 0))) if numbers
-                else f.isfinite(out))
+            kept.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
+                        if numbers else f.isfinite(out))
         if settles and (d.forward or numbers):
             kept.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
         if kept and d.steep is not d.flow:
