@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .expression import DG, FLAT, Expression, Rule, f
+from .expression import DG, FLAT, TG, Expression, Rule, f
 from .facts import Facts, facts_of, operator_called
 
 STILL = object()  # what a tangent rule gives where the result stands still although the argument moves
@@ -46,6 +46,18 @@ def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = D
                         part = precise(part, x)
                     deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
     return deltas
+
+
+def along(tape: list, lines: Iterable, tangents: dict[int, Any], rules: Mapping = TG) -> dict[int, Any]:
+    """The tangents, by id, of what is on a tape from those of what it begins with, line by line."""
+    for node, op, args in lines:
+        for a, rule in zip(args, rules[op], strict=False):
+            if rule and id(a) in tangents and (part := rule(
+                    tangents[id(a)], x := node.value, *values_on(tape, args))) is not STILL:
+                if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
+                    part = precise(part, x)
+                tangents[id(node)] = tangents[id(node)] + part if id(node) in tangents else part
+    return tangents
 
 
 def values_on(tape: list, args: tuple) -> list:
