@@ -17,42 +17,7 @@ from .facts import of_input
 from .functions import scipy_special
 from .reductions import floats_of
 from .silence import silent
-from .table import elementwise, linear, operator
-
-
-def relu(x):
-    """max(x, 0). At 0 the derivative is 0."""
-    return np.maximum(x, 0)
-
-
-def leakyRelu(x, slope=0.01):
-    """x where positive, slope·x elsewhere, at 0 too."""
-    return np.where(np.greater(x, 0), x, slope * x)[()]
-
-
-def elu(x, alpha=1.0):
-    """x where positive, alpha·(eˣ − 1) elsewhere (Clevert et al. 2016)."""
-    return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0)))[()]
-
-
-def softplus(x):
-    """log(1 + eˣ)."""
-    return np.logaddexp(0, x)
-
-
-def logSigmoid(x):
-    """log(1 / (1 + e⁻ˣ))."""
-    return np.negative(np.logaddexp(0, np.negative(x)))
-
-
-def silu(x):
-    """x · sigmoid(x) (Elfwing et al. 2018)."""
-    return x * f.sigmoid(x)
-
-
-def gelu(x):
-    """x · Φ(x), Φ the normal distribution function, exactly (Hendrycks and Gimpel 2016)."""
-    return x * normal(x)
+from .table import elementwise, expressed, linear, operator
 
 
 def normal(x):
@@ -91,6 +56,18 @@ def through_softmax(d, out, x, axis=-1):
     return out * (d - f.sum(d * out, axis, True))
 
 
+# the values that are one expression, and what they are
+relu       = expressed(lambda x: np.maximum(x, 0),   "max(x, 0). At 0 the derivative is 0.")
+leakyRelu  = expressed(lambda x, slope=0.01: np.where(np.greater(x, 0), x, slope * x)[()],
+                       "x where positive, slope·x elsewhere, at 0 too.")
+elu        = expressed(lambda x, alpha=1.0: np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0)))[()],
+                       "x where positive, alpha·(eˣ − 1) elsewhere (Clevert et al. 2016).")
+softplus   = expressed(lambda x: np.logaddexp(0, x), "log(1 + eˣ).")
+logSigmoid = expressed(lambda x: np.negative(np.logaddexp(0, np.negative(x))), "log(1 / (1 + e⁻ˣ)).")
+silu       = expressed(lambda x: x * f.sigmoid(x),   "x · sigmoid(x) (Elfwing et al. 2018).")
+gelu       = expressed(lambda x: x * normal(x),
+                       "x · Φ(x), Φ the normal distribution function, exactly (Hendrycks and Gimpel 2016).")
+
 #            op            value       rule
 elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), limited(lambda d, out, x: d * (out * (1.0 - out))),
             tame=True, elsewhere=lambda x: 1.0 / (1.0 + f.exp(-x)))
@@ -125,8 +102,8 @@ def oneHot(y, like):
         return y
     dtype = getattr(like, "dtype", np.dtype(float))
     if y.dtype.kind == "f" or y.shape == shape:
-        if (y.ndim > len(shape)
-            or any(n not in (1, m) for n, m in zip(y.shape[::-1], shape[::-1], strict=False))):
+        pairs = zip(y.shape[::-1], shape[::-1], strict=False)
+        if y.ndim > len(shape) or any(n not in (1, m) for n, m in pairs):
             raise ValueError(f"targets of shape {y.shape} do not fit predictions of shape {shape}; labels "
                              "are integers")
         return y if y.dtype.kind == "f" else y.astype(dtype)
@@ -231,8 +208,7 @@ def sigmoidCrossEntropy_of_entries(z, y):
 operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d * f.ratio(f.oneHot(y, p), p),
                                                          lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
             tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
-                      lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)],
-            flops=of_input(3), tame=True, within=True,
+                      lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)], flops=of_input(3), tame=True, within=True,
             formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True))
 operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),

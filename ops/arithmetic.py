@@ -8,32 +8,7 @@ from .expression import f
 from .facts import cubic, of_input, of_power
 from .formulas import elimination
 from .silence import silent
-from .table import elementwise, operator
-
-
-def half(x):
-    """½ x."""
-    return 0.5 * x
-
-
-def reciprocal(x):
-    """1 / x."""
-    return np.divide(1.0, x)
-
-
-def alias(x):
-    """x itself, under another name."""
-    return x
-
-
-def square(x):
-    """x²."""
-    return x * x
-
-
-def where(c, x, y):
-    """x where c holds, else y."""
-    return np.where(c, x, y)
+from .table import elementwise, expressed, operator
 
 
 def share(x, y):
@@ -46,11 +21,6 @@ def share(x, y):
 def share_of_entries(x, y):
     dtype = (np.dtype((x if hasattr(x, "dtype") else y).dtype).name,)
     return f.half(f.astype(f.greater(x, y), dtype) + f.astype(f.greater_equal(x, y), dtype))
-
-
-def clip(x, lo=None, hi=None):
-    """x held between lo and hi (None: no bound). At the bounds the gradient passes."""
-    return np.clip(x, lo, hi)
 
 
 def clip_of_entries(x, lo=None, hi=None):
@@ -71,8 +41,8 @@ def ratio(x, y):
 def scale_of_entries(x, w):
     if type(x) in (int, float) and x:
         return x * w
-    return (f.where(x, w, 0) if np.dtype(getattr(x, "dtype", float)).kind == "b"
-            else f.where(f.equal(x, 0), 0, x * w))
+    truths = np.dtype(getattr(x, "dtype", float)).kind == "b"
+    return f.where(x, w, 0) if truths else f.where(f.equal(x, 0), 0, x * w)
 
 
 @silent
@@ -86,40 +56,31 @@ def through_base(d, out, x, y):
     """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
     if type(y) not in (int, float):
         return d * f.scale(y, x ** (y - 1))
-    return (f.scale(0.0, d) if y == 0 else d if y == 1 else settled(d, out, x, y) if y < 0
-            else d * y * x ** (y - 1))
+    return f.scale(0.0, d) if y == 0 else d if y == 1 else (settled if y < 0 else plain_base)(d, out, x, y)
 
 
 def overflows(rule, i=0): return limited(rule, i, settles=False)
 
 
-settled = limited(lambda d, out, x, y: d * y * x ** (y - 1))  # of y < 0, as 1/x is
+def plain_base(d, out, x, y): return d * y * x ** (y - 1)
+settled = limited(plain_base)  # of y < 0, as 1/x is
 
 
-def argmax(x, axis=None):
-    """The position of the first greatest x along axis; in the flattened x for None."""
-    return np.argmax(x, axis)
-
-
-def argsort(x, axis=-1):
-    """The positions of the entries of x in ascending order along axis, equal ones in their own order."""
-    return np.argsort(x, axis, kind="stable")
-
-
-def detSign(a):
-    """The sign of the determinant of a: −1, 0 or 1."""
-    return np.linalg.slogdet(a)[0]
-
-
-def round_(x, decimals=0):
-    """x rounded to so many decimals, halves to even."""
-    return np.round(x, decimals)
-
-
-def stopGradient(x):
-    """x, for which no adjoint is sent further."""
-    return x
-
+# the values that are one expression, and what they are
+half         = expressed(lambda x: 0.5 * x,                              "½ x.")
+reciprocal   = expressed(lambda x: np.divide(1.0, x),                    "1 / x.")
+alias        = expressed(lambda x: x,                                    "x itself, under another name.")
+square       = expressed(lambda x: x * x,                                "x².")
+where        = expressed(lambda c, x, y: np.where(c, x, y),              "x where c holds, else y.")
+clip         = expressed(lambda x, lo=None, hi=None: np.clip(x, lo, hi),
+                         "x held between lo and hi (None: no bound). At the bounds the gradient passes.")
+argmax       = expressed(lambda x, axis=None: np.argmax(x, axis),
+                         "The position of the first greatest x along axis; in the flattened x for None.")
+argsort      = expressed(lambda x, axis=-1: np.argsort(x, axis, kind="stable"),
+                         "The positions of the entries of x in ascending order along axis, equal ones in their own order.")
+detSign      = expressed(lambda a: np.linalg.slogdet(a)[0],              "The sign of the determinant of a: −1, 0 or 1.")
+round_       = expressed(lambda x, decimals=0: np.round(x, decimals),    "x rounded to so many decimals, halves to even.")
+stopGradient = expressed(lambda x: x,                                    "x, for which no adjoint is sent further.")
 
 #            op            value          rule per argument
 elementwise("add",        np.add,        lambda d, out, x, y: d,

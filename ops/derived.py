@@ -96,8 +96,8 @@ class Masked(Expression):
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
-        everywhere = (np.all(given) if not isinstance(given, Expression)
-                      else not getattr(given, "has_zeros", False))
+        known = not isinstance(given, Expression)
+        everywhere = np.all(given) if known else not getattr(given, "has_zeros", False)
         flow = None if everywhere else once(lambda: f.not_equal(value, 0.0))
         return Masked(value, flow, flow, forward)
 
@@ -264,8 +264,8 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))  # 0 where that is 0
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
-        other = lambda a: np.broadcast_to(0.0, a.shape) if final and isinstance(
-            a, Expression) and a.dtype.kind == "f" else a
+        still = lambda a: final and isinstance(a, Expression) and a.dtype.kind == "f"
+        other = lambda a: np.broadcast_to(0.0, a.shape) if still(a) else a
         moved = lambda there: getattr(f, op)(*[there(a) if type(a) is Masked else other(a) for a in args])
         share = once(lambda: moved(lambda a: shares(a, kind)))
         if kind == "steep" and number_within(out) is not None:  # an infinite sum is so where such terms are
@@ -275,13 +275,12 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
     if how == "sum" and len(flows) == 2:
-        # not in a list, where it is dear
-        if kind == "steep" and (not isinstance(out, Expression) or hasattr(out, "value")):
+        numbers = not isinstance(out, Expression) or hasattr(out, "value")  # not in a list, where it is dear
+        if kind == "steep" and numbers and flows[0] is not flows[1]:
             finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
-            flows = [
-                once(lambda a=a, flow=flow: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(a.value))),
-                flow, nowhere)) for a, flow in zip(args, flows, strict=True)] if flows[0] is not flows[
-                    1] else flows
+            own = lambda a: f.logical_or(finite(), f.logical_not(f.isfinite(a.value)))
+            pairs = zip(args, flows, strict=True)
+            flows = [once(lambda a=a, flow=flow: chosen(own(a), flow, nowhere)) for a, flow in pairs]
         if None not in flows:
             return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
     if None in flows and (kind == "flow" or how != "summed") or how == "sum":
@@ -359,6 +358,16 @@ def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str
 
 
 def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
+
+
+def needed(lines: Sequence, keep: Iterable) -> list:
+    """The lines that lead to the registers in keep, by name or by what stands for them, in their order."""
+    wanted, found = {*map(name_or_id, keep)}, []
+    for line in reversed(lines):
+        if name_or_id(line[0]) in wanted:
+            found.append(line)
+            wanted.update([a if type(a) is str else id(a) for a in line[2]])
+    return found[::-1]
 
 
 def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:

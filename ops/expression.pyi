@@ -76,7 +76,7 @@ class f:
         r"""x itself, under another name."""
     @staticmethod
     def allreduce(x: Any) -> Any:
-        r"""Σ of x over the workers that run the list together, each with its own rows; truth values are counted. Of one alone x, in a buffer of its own."""
+        r"""Σ of x over the workers that run the list together, each with its own rows; of one alone it is x."""
     @staticmethod
     def arccos(x: Any) -> Any: ...
     @staticmethod
@@ -347,7 +347,7 @@ class f:
         r"""log Σ exp(x) over axis; −∞ over no entries, and over −∞ alone."""
     @staticmethod
     def lowerHalf(x: Any) -> Any:
-        r"""The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of the Cholesky decomposition (2016)."""
+        r"""The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of … Cholesky, 2016."""
     @staticmethod
     def mT(x: Any) -> Any:
         r"""x with its last two axes exchanged: the transpose of each matrix of a batch."""

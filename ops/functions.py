@@ -94,8 +94,8 @@ def expm1_of_logs(x):
     """The same for the exponential (Higham 2002, §1.14.1)."""
     u = f.exp(x)
     small = f.logical_and(f.not_equal(u, 1.0), f.less(f.abs(x), 1.0))
-    return f.where(f.equal(u, 1.0), x, f.where(small, (u - 1.0) * (x / f.log(f.where(small, u, 2.0))),
-                                               u - 1.0))
+    exact = (u - 1.0) * (x / f.log(f.where(small, u, 2.0)))
+    return f.where(f.equal(u, 1.0), x, f.where(small, exact, u - 1.0))
 
 
 def hypot_of_ratios(x, y):
@@ -119,8 +119,7 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
-# ratio and scale, not / and *, where a derivative can be infinite: what
-# where() leaves out must send back 0 and not NaN
+# ratio and scale, not / and *, where a derivative can be infinite: what where() leaves out sends back 0
 #            op         value                      rule
 elementwise("exp",      np.exp,                    limited(lambda d, out, x: d * out, grows=True), convex=True)
 elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d * (out + 1.0), grows=True),
@@ -128,12 +127,9 @@ elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d *
 elementwise("exp2",     np.exp2,                   limited(lambda d, out, x: d * (out * LN2), grows=True),
             elsewhere=lambda x: f.power(2.0, x))
 elementwise("log",      np.log,                    lambda d, out, x: d / x)
-elementwise("log1p",    np.log1p,                  lambda d, out, x: d / (1.0 + x),
-            elsewhere=log1p_of_logs)
-elementwise("log2",     np.log2,                   lambda d, out, x: d / (x * LN2),
-            elsewhere=lambda x: f.log(x) * (1.0 / LN2))
-elementwise("log10",    np.log10,                  lambda d, out, x: d / (x * LN10),
-            elsewhere=lambda x: f.log(x) * (1.0 / LN10))
+elementwise("log1p",    np.log1p,                  lambda d, out, x: d / (1.0 + x), elsewhere=log1p_of_logs)
+elementwise("log2",     np.log2,                   lambda d, out, x: d / (x * LN2), elsewhere=lambda x: f.log(x) * (1.0 / LN2))
+elementwise("log10",    np.log10,                  lambda d, out, x: d / (x * LN10), elsewhere=lambda x: f.log(x) * (1.0 / LN10))
 elementwise("sqrt",     np.sqrt,                   lambda d, out, x: d / (2.0 * f.abs(out)),   squared="alias")  # sqrt′(±0) = +∞
 elementwise("cbrt",     np.cbrt,                   lambda d, out, x: d / (3.0 * out * out),
             elsewhere=lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0))
@@ -195,22 +191,15 @@ elementwise("erfinv",     ERFINV,    lambda d, out, x: d * (f.exp(out * out) / T
             elsewhere=in_float64(special.erfinv))
 elementwise("ndtri",      NDTRI,     lambda d, out, p: d * (ROOT_TWO_PI * f.exp(f.half(out * out))),
             elsewhere=in_float64(special.ndtri))
-elementwise("logNdtr",    LOG_NDTR,  lambda d, out, x: d * mills(x, out),
-            elsewhere=in_float64(special.log_ndtr))
-elementwise("Gamma",      GAMMA,     lambda d, out, x: d * (out * f.digamma(x)),
-            elsewhere=in_float64(special.gamma))
+elementwise("logNdtr",    LOG_NDTR,  lambda d, out, x: d * mills(x, out), elsewhere=in_float64(special.log_ndtr))
+elementwise("Gamma",      GAMMA,     lambda d, out, x: d * (out * f.digamma(x)), elsewhere=in_float64(special.gamma))
 elementwise("Beta",       BETA,      lambda d, out, a, b: d * (out * rise(a, b)),
-                                     lambda d, out, a, b: d * (out * rise(b, a)),
-            elsewhere=in_float64(special.beta))
+                                     lambda d, out, a, b: d * (out * rise(b, a)), elsewhere=in_float64(special.beta))
 elementwise("betaln",     BETALN,    lambda d, out, a, b: d * rise(a, b),
-                                     lambda d, out, a, b: d * rise(b, a),
-            elsewhere=in_float64(special.betaln))
-elementwise("gammainc",   GAMMAINC,  without("gammainc", "a"),
-                                     lambda d, out, a, x: d * gamma_density(a, x))
-elementwise("gammaincc",  GAMMAINCC, without("gammaincc", "a"),
-                                     lambda d, out, a, x: -d * gamma_density(a, x))
-elementwise("betainc",    BETAINC,   without("betainc", "a"),
-                                     without("betainc", "b"),
+                                     lambda d, out, a, b: d * rise(b, a), elsewhere=in_float64(special.betaln))
+elementwise("gammainc",   GAMMAINC,  without("gammainc", "a"),  lambda d, out, a, x: d * gamma_density(a, x))
+elementwise("gammaincc",  GAMMAINCC, without("gammaincc", "a"), lambda d, out, a, x: -d * gamma_density(a, x))
+elementwise("betainc",    BETAINC,   without("betainc", "a"),   without("betainc", "b"),
                                      lambda d, out, a, b, x: d * beta_density(a, b, x))
 
 # Abramowitz and Stegun 9.1.27 and 9.6.26

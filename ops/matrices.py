@@ -8,29 +8,13 @@ from .derived import traced
 from .expression import f
 from .facts import cubic, multiplied, of_columns, of_diagonal
 from .formulas import elimination as by_elimination
-from .table import linear, operator
-
-
-def inv(a):
-    """The inverse of a. LinAlgError where a is singular."""
-    return np.linalg.inv(a)
-
-
-def pinv(a):
-    """The pseudo-inverse of a, whose rank has to stay what it is for a derivative."""
-    return np.linalg.pinv(a)
+from .table import expressed, linear, operator
 
 
 def through_pinv(d, out, a):
-    """Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares (1973),
-    transposed."""
+    """Golub and Pereyra, The differentiation of pseudo-inverses … (1973), transposed."""
     p, d = f.mT(out), f.mT(d)
     return -(p @ f.mT(d) @ p) + (d - a @ (out @ d)) @ out @ p + p @ out @ (d - (d @ out) @ a)
-
-
-def det(a):
-    """The determinant of a."""
-    return np.linalg.det(a)
 
 
 def cofactor(a):
@@ -48,24 +32,8 @@ def cofactor(a):
     return (sign[..., None, None] * ((u * (before * after)[..., None, :]) @ vt)).astype(u.dtype)
 
 
-def logabsdet(a):
-    """log |det a|, without forming the determinant; −∞ where a is singular."""
-    return np.linalg.slogdet(a)[1]
-
-
-def solve(a, b):
-    """x of a x = b; b is a vector or (..., n, k). LinAlgError where a is singular."""
-    return np.linalg.solve(a, b)
-
-
-def cholesky(a):
-    """Lower triangular L of L Lᵀ = (a + aᵀ)/2. LinAlgError where that is not positive definite."""
-    return np.linalg.cholesky(f.half(a + mT(a)))
-
-
 def lowerHalf(x):
-    """The lower triangle of x with half of the diagonal: Φ of Murray,
-    Differentiation of the Cholesky decomposition (2016)."""
+    """The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of … Cholesky, 2016."""
     lower = np.tri(*x.shape[-2:], dtype=bool)
     return f.where(lower, x, 0) - f.half(f.where(lower & lower.T, x, 0))
 
@@ -107,11 +75,6 @@ def symmetric(a):
     return f.half(a + mT(a))
 
 
-def eigvalsh(a):
-    """The eigenvalues of (a + aᵀ)/2 in ascending order."""
-    return np.linalg.eigvalsh(symmetric(a))
-
-
 def eigenvectors(a, signs=("L",)):
     """The orthonormal eigenvectors of (a + aᵀ)/2, as columns in the order of eigvalsh(a).
 
@@ -145,22 +108,12 @@ def through_inverseGaps(d, out, w):
     return f.sum(h, -1) - f.sum(h, -2)
 
 
-def svdvals(a):
-    """The singular values of a (..., m, n), the greatest first, as many as the lesser of m and n."""
-    return np.linalg.svd(a, compute_uv=False)
-
-
 def leftVectors(a):
     """The left singular vectors of a, as columns in the order of svdvals(a), with LAPACK's signs.
 
     Among equal singular values, and those that are 0, the derivative does not turn them: see eigenvectors.
     """
     return np.linalg.svd(a, full_matrices=False)[0]
-
-
-def rightVectors(a):
-    """The right singular vectors of a, as columns, signed as leftVectors(a): a = l diag(svdvals) rᵀ."""
-    return mT(np.linalg.svd(a, full_matrices=False)[2])
 
 
 def through_vectors(d, u, v, a):
@@ -176,16 +129,6 @@ def tall(a):
         raise ValueError(f"a matrix of shape {a.shape} has more columns than rows; decompose its first "
                          f"{a.shape[-2]} columns")
     return a
-
-
-def orthonormal(a):
-    """Q of a = Q R, orthonormal and upper triangular, a (..., m, n) of rank n ≤ m, with LAPACK's signs."""
-    return np.linalg.qr(tall(a))[0]
-
-
-def upper(a):
-    """R of a = orthonormal(a) R."""
-    return np.linalg.qr(tall(a))[1]
 
 
 def through_qr(d, q, r, m):
@@ -239,6 +182,26 @@ def scalar_of_each(d, a):
     """The scalar of each matrix of the batch a, for products with the matrix."""
     return f.broadcast(d, a, (-2, -1))
 
+
+# the values that are one expression, and what they are
+inv          = expressed(lambda a: np.linalg.inv(a),                      "The inverse of a. LinAlgError where a is singular.")
+pinv         = expressed(lambda a: np.linalg.pinv(a),
+                         "The pseudo-inverse of a, whose rank has to stay what it is for a derivative.")
+det          = expressed(lambda a: np.linalg.det(a),                      "The determinant of a.")
+logabsdet    = expressed(lambda a: np.linalg.slogdet(a)[1],
+                         "log |det a|, without forming the determinant; −∞ where a is singular.")
+solve        = expressed(lambda a, b: np.linalg.solve(a, b),
+                         "x of a x = b; b is a vector or (..., n, k). LinAlgError where a is singular.")
+cholesky     = expressed(lambda a: np.linalg.cholesky(f.half(a + mT(a))),
+                         "Lower triangular L of L Lᵀ = (a + aᵀ)/2. LinAlgError where that is not positive definite.")
+eigvalsh     = expressed(lambda a: np.linalg.eigvalsh(symmetric(a)),      "The eigenvalues of (a + aᵀ)/2 in ascending order.")
+svdvals      = expressed(lambda a: np.linalg.svd(a, compute_uv=False),
+                         "The singular values of a (..., m, n), the greatest first, as many as the lesser of m and n.")
+rightVectors = expressed(lambda a: mT(np.linalg.svd(a, full_matrices=False)[2]),
+                         "The right singular vectors of a, as columns, signed as leftVectors(a): a = l diag(svdvals) rᵀ.")
+orthonormal  = expressed(lambda a: np.linalg.qr(tall(a))[0],
+                         "Q of a = Q R, orthonormal and upper triangular, a (..., m, n) of rank n ≤ m, with LAPACK's signs.")
+upper        = expressed(lambda a: np.linalg.qr(tall(a))[1],              "R of a = orthonormal(a) R.")
 
 #          op           value      rule per argument
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),

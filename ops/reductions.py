@@ -11,7 +11,7 @@ from .expression import Expression, f
 from .facts import of_input, of_sum
 from .running import quotients
 from .silence import silent
-from .table import arity, elementwise, linear, operator
+from .table import arity, elementwise, expressed, linear, operator
 
 
 def count(x, axis=None, less=0):
@@ -21,45 +21,23 @@ def count(x, axis=None, less=0):
                      else (shape[axis],)) - less
 
 
-def total_over(x, axis=None, keepdims=False):
-    """Σ x over axis; 0 over no entries."""
-    return np.add.reduce(x, axis, None, None, keepdims)
-
-
-def largest(x, axis=None, keepdims=False):
-    """The greatest x over axis. Ties share the gradient equally. ValueError over no entries."""
-    return np.max(x, axis, keepdims=keepdims)
-
-
-def smallest(x, axis=None, keepdims=False):
-    """The least x over axis. Ties share the gradient equally. ValueError over no entries."""
-    return np.min(x, axis, keepdims=keepdims)
-
-
 def mean(x, axis=None, keepdims=False):
     """Σ x / n over axis; NaN over no entries. Over all entries unless axis says otherwise."""
     return np.add.reduce(x, axis, None, None, keepdims) / (count(x, axis) or math.nan)
-
-
-def prod(x, axis=None, keepdims=False):
-    """Π x over axis; 1 over no entries."""
-    return np.multiply.reduce(x, axis=axis, keepdims=keepdims)
 
 
 TOTALS = [np.positive]  # the last is in force: of workers that run together it is their sum
 
 
 def allreduce(x):
-    """Σ of x over the workers that run the list together, each with its own rows; truth values are counted.
-    Of one alone x, in a buffer of its own."""
+    """Σ of x over the workers that run the list together, each with its own rows; of one alone it is x."""
     return TOTALS[-1](np.add(x, 0) if np.asarray(x).dtype == bool else x)
 
 
 def centered(x, axis=None):
     """x − mean over axis; what rounding leaves where all are equal is 0."""
     x, d = np.asarray(x), x - mean(x, axis, True)
-    over = (range(x.ndim) if axis is None
-            else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))])
+    over = range(x.ndim) if axis is None else [a % x.ndim for a in np.atleast_1d(axis)]
     first, last = [x[tuple([end if k in over else slice(None) for k in range(x.ndim)])]
                    for end in (slice(1), slice(-1, None))]
     if not np.equal(first, last).any():
@@ -84,11 +62,6 @@ def var_of_squares(x, axis=None, keepdims=False, ddof=0):
     return f.sum(squares, axis, keepdims) / (max(count(x, axis) - ddof, 0) or math.nan)
 
 
-def std(x, axis=None, keepdims=False, ddof=0):
-    """√var. Where it is 0 its gradient is 0."""
-    return np.sqrt(var(x, axis, keepdims, ddof))
-
-
 def trace(x):
     """The sum of the diagonal of a matrix."""
     if np.ndim(x) != 2:
@@ -97,21 +70,11 @@ def trace(x):
     return np.trace(x)
 
 
-def norm(x, axis=None, keepdims=False):
-    """√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0."""
-    return np.sqrt(squaredNorm(x, axis, keepdims))
-
-
 def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
     if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # for more BLAS wakes its threads
         return np.vdot(x, x)
     return total_over(np.multiply(x, x), axis, keepdims)
-
-
-def frobeniusNorm(A):
-    """√Σ A² over all entries (the notes §1.2). At 0 its gradient is 0."""
-    return norm(A)
 
 
 def floats_of(x):
@@ -152,8 +115,9 @@ def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
     dtype = np.result_type(x, y)  # of whole numbers without a sign it would wrap round
     e = np.exp(np.subtract(x, y, dtype=dtype if dtype.kind == "f" else np.result_type(dtype, np.float16)))
-    return (np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any()
-            else e)
+    if not np.isnan(e).any():
+        return e
+    return np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()]
 
 
 def ties(x, out, axis=None):
@@ -164,8 +128,8 @@ def ties(x, out, axis=None):
     equal = np.equal(x, out)
     if unclear(out):
         equal |= np.isnan(x) & np.isnan(out)
-    return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(
-        np.asarray(x).dtype)[()]
+    number = np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)
+    return (equal / number).astype(np.asarray(x).dtype)[()]
 
 
 def ties_of_entries(x, out, axis=None):
@@ -218,11 +182,24 @@ def reducing(op, value, rule, **facts):
     operator(op, value, adjoint, *literals, tangents=[tangent, *literals], **facts)
 
 
+# the values that are one expression, and what they are
+total_over    = expressed(lambda x, axis=None, keepdims=False: np.add.reduce(x, axis, None, None, keepdims),
+                          "Σ x over axis; 0 over no entries.")
+largest       = expressed(lambda x, axis=None, keepdims=False: np.max(x, axis, keepdims=keepdims),
+                          "The greatest x over axis. Ties share the gradient equally. ValueError over no entries.")
+smallest      = expressed(lambda x, axis=None, keepdims=False: np.min(x, axis, keepdims=keepdims),
+                          "The least x over axis. Ties share the gradient equally. ValueError over no entries.")
+prod          = expressed(lambda x, axis=None, keepdims=False: np.multiply.reduce(x, axis=axis, keepdims=keepdims),
+                          "Π x over axis; 1 over no entries.")
+std           = expressed(lambda x, axis=None, keepdims=False, ddof=0: np.sqrt(var(x, axis, keepdims, ddof)),
+                          "√var. Where it is 0 its gradient is 0.")
+norm          = expressed(lambda x, axis=None, keepdims=False: np.sqrt(squaredNorm(x, axis, keepdims)),
+                          "√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0.")
+frobeniusNorm = expressed(lambda A: norm(A), "√Σ A² over all entries (the notes §1.2). At 0 its gradient is 0.")
+
 #           op              value          rule
-# a list on n workers has n copies of a register, and each copy's delta is a part of its own,
-# to be added to the others'
-linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d),                 flops=0,
-            flow="moved", elsewhere=lambda x: f.alias(x))  # of one worker
+# of a register on n workers there are n copies, each with a part of the delta, to be added to the others'
+linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d), flops=0, flow="moved", elsewhere=lambda x: x)
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,
             flops=of_sum, flow="moved", numpy="sum", within=True)
@@ -247,8 +224,7 @@ reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                f.ratio(f.equal(out, 0), out))) / f.count(x, axis, ddof), x),
             flops=of_input(4), tame=True, squared="var",
             elsewhere=lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var_of_squares(x, axis, keepdims, ddof)))
-reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
-            flops=of_input(2),
+reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out), flops=of_input(2),
             formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
             tame=True, squared="squaredNorm", convex=True, within=True)
 reducing(   "squaredNorm",  squaredNorm,   overflows(lambda d, out, x, axis: d * (2.0 * x)),

@@ -7,22 +7,12 @@ from .derived import traced
 from .expression import f
 from .facts import of_input
 from .silence import silent
-from .table import linear, operator
-
-
-def cumsum(x, axis=None):
-    """The sums of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.cumsum(x, axis)
+from .table import expressed, linear, operator
 
 
 def through_cumsum(d, out, x, axis=None):
     axis = 0 if axis is None else axis
     return f.reshape(f.flip(f.cumsum(f.flip(d, axis), axis), axis), x)
-
-
-def cumprod(x, axis=None):
-    """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.asarray(x).cumprod(axis)
 
 
 def cumprod_by_doubling(x, axis=None):
@@ -101,6 +91,12 @@ def products_of_others(x, axis=None):
     after = f.flip(f.shift(f.cumprod(f.flip(f.reshape(x, running), axis), axis), axis, 1.0), axis)
     return f.reshape(f.shift(running, axis, 1.0) * after, x)
 
+
+# the values that are one expression, and what they are
+cumsum  = expressed(lambda x, axis=None: np.cumsum(x, axis),
+                    "The sums of the entries of x up to each, along axis; of the flattened x for None.")
+cumprod = expressed(lambda x, axis=None: np.asarray(x).cumprod(axis),
+                    "The products of the entries of x up to each, along axis; of the flattened x for None.")
 
 #           op              value          rule
 linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1,

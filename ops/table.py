@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import keyword
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,8 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     Without rules the value itself, when it is written in the language, is traced through and differentiated.
     Without tangents they are found by going back through the adjoint rule, which is linear in its first
     argument: right for every operator, and slow enough that a row in frequent use gives its own. known: its
-    facts, by the names of `Facts`. Raises ValueError for a name that cannot stand
-    in a list or belongs to a row of this package, and for a fact that nothing reads.
+    facts, by the names of `Facts`. Raises ValueError for a name that cannot stand in a list or belongs to a
+    row of this package, and for a fact that nothing reads.
     """
     refuse_facts(op, known)
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
@@ -92,17 +93,17 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
             if op in OURS else "the name has to be a Python identifier"))
     least, most = arity(value)
     if not rules:
-        rules = ([Each(lambda i: traced(value, i))] if most == MANY
-                 else [traced(value, i) for i in range(most)])
+        rules = [Each(partial(traced, value))] if most == MANY else [traced(value, i) for i in range(most)]
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
-        raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each "
-                         "argument")
+        raise ValueError(f"{op} takes {takes(value)}, and was given {len(rules)} rules: one an argument")
     flat = not (each or any(rules))
     (FLAT.add if flat else FLAT.discard)(op)
     FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": flat or known.get("flow") in TAME}
                       | known)
     if "squared" in known:
         ROOTS[op] = known["squared"]
+    if getattr(value, "__name__", "") == "<lambda>":
+        value.__name__ = value.__qualname__ = op  # as an error calls it
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)
 
     def call(*args, **named):
@@ -115,12 +116,17 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         if inmost is None:
             return value(*args)
         if not least <= len(args) <= most:
-            raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'was' if len(args) == 1 else 'were'} "
-                            "given")
+            raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'were' if args[1:] else 'was'} given")
         return inmost.record(op, args)
 
     call.__name__, call.__qualname__, call.__doc__ = op, f"f.{op}", value.__doc__
     setattr(f, op, staticmethod(call))
+
+
+def expressed(value: Callable, doc: str) -> Callable:
+    """The value, with what it is."""
+    value.__doc__ = doc
+    return value
 
 
 def ruled(rules: Sequence, change: Callable) -> Sequence:

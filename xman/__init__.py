@@ -7,8 +7,10 @@
         w = f.param()
         area = f.half(h * w)
 
-    model = Triangle().setup() steps = model.operationSequence(model.area) values = eval(steps,
-    model.inputDict(h=3, w=6)) deltas = backprop(steps, values, area=1.0)
+    model = Triangle().setup()
+    steps = model.operationSequence(model.area)
+    values = eval(steps, model.inputDict(h=3, w=6))
+    deltas = backprop(steps, values, area=1.0)
 
 `from xman import *` gives the four classes of the course alone: XMan, XManFunctions, Register and Operation.
 Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `jacobian`, `hessian`, and
@@ -26,11 +28,10 @@ from .wengert import WengertList
 
 f = XManFunctions
 
-# what lies in these packages is imported when it is asked for,
-# so that `import xman` stays as quick as the course needs it
+# what lies in these packages is imported when it is asked for: `import xman` is as quick as the course needs
 LATER = {name: package for package, names in {
     "autograd.translated": "translated COURSE",
-    "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
+    "passes": "gradient tangent simplify unroll rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions.loops": "scan map call cond while_loop",
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",

@@ -66,6 +66,7 @@ from .passes import gradient as gradient
 from .passes import rewrite as rewrite
 from .passes import simplify as simplify
 from .passes import tangent as tangent
+from .passes import unroll as unroll
 from .plots import difference_errors as difference_errors
 from .register import Operation as Operation
 from .register import Register as Register

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import copy
 import importlib
-import itertools
 import textwrap
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
@@ -25,8 +24,7 @@ class XMan:
             w = f.param()
             area = f.half(h * w)
 
-        Triangle().setup().operationSequence(Triangle.area)    # [("z1", "mul", ("h", "w")), ("area", "half",
-        ("z1",))]
+        Triangle().setup().operationSequence(Triangle.area)    # [("z1", "mul", ("h", "w")), ("area", …)]
 
     Names belong to the manager and not to the register, so two models may share one. A register goes by the
     name that its user gave it, else by its first attribute, in a list or dict there as W_0 or W_key;
@@ -80,16 +78,15 @@ class XMan:
                 reg.called |= {name}
         return names
 
-    def operationSequence(self, *outputs: Any, previouslyDefined: Collection[str]
-                          | None = None) -> WengertList:
+    def operationSequence(self, *outputs: Any,
+                          previouslyDefined: Collection[str] | None = None) -> WengertList:
         """The Wengert list that computes the outputs, in the order of evaluation. XManError as `names`.
 
         outputs: registers. previouslyDefined, which may stand behind them: names whose lines are left out;
         a set gets the new.
         """
-        if (len(outputs) > 1
-            and (outputs[-1] is None or isinstance(outputs[-1], (set, list, tuple, dict, frozenset))
-                 and {*map(type, outputs[-1])} <= {str})):
+        names = lambda x: isinstance(x, (set, list, tuple, dict, frozenset)) and {*map(type, x)} <= {str}
+        if len(outputs) > 1 and (outputs[-1] is None or names(outputs[-1])):
             *outputs, previouslyDefined = outputs
         if not outputs or not all(isinstance(r, Register) for r in outputs):
             raise XManError("operationSequence takes the registers of the model that are to be computed, as "
@@ -167,10 +164,9 @@ class XMan:
 
     def _items(self) -> list[tuple[str, Register]]:
         """The pairs (attribute, register) as defined, base classes first, then those in lists and dicts."""
-        attributes = dict.fromkeys(itertools.chain(*(vars(cls) for cls in reversed(type(self).__mro__)),
-                                                   vars(self)))
-        todo = [(name, getattr(self, name, None), ()) for name in attributes
-                if not name.startswith("__")][::-1]
+        spaces = *map(vars, reversed(type(self).__mro__)), vars(self)
+        attributes = dict.fromkeys(x for names in spaces for x in names if not x.startswith("__"))
+        todo = [(name, getattr(self, name, None), ()) for name in attributes][::-1]
         own = [(name, value) for name, value, _ in reversed(todo) if isinstance(value, Register)]
         places = {id(reg): None for _, reg in own}
         while todo:
@@ -179,17 +175,14 @@ class XMan:
                 places.setdefault(id(value), (value.given or name, value))
             elif (isinstance(value, (list, tuple, dict)) and not isinstance(value, WengertList)
                   and id(value) not in around):
-                keys, parts = ((value.keys(), value.values()) if isinstance(value, dict)
-                               else (itertools.count(), value))
-                # else it is data
-                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in {*map(type, parts)}):
-                    todo += [(f"{name}_{k}", part, (*around, id(value)))
-                             for k, part in zip(keys, parts, strict=False)][::-1]
+                pairs = [*(value.items() if isinstance(value, dict) else enumerate(value))]
+                kinds = {type(part) for _, part in pairs}  # of data there are others alone
+                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in kinds):
+                    todo += [(f"{name}_{k}", part, (*around, id(value))) for k, part in reversed(pairs)]
         return own + list(filter(None, places.values()))
 
     def _listed(self, order: list[Register], done: Mapping[int, str] | None = None) -> dict[int, str]:
-        """The names of all registers in order by id, temporaries z1, z2, … among them,
-        and of those that are done."""
+        """The names of all registers in order by id, temporaries z1, z2, … among them, and of those done."""
         names = {**self.names(order), **(done or {})}
         fresh = (z for z in temporaries(set(names.values()))
                  if not isinstance(getattr(self, z, None), Register))
@@ -208,7 +201,7 @@ class XMan:
 
 
 def refuse_method(name: str, value: Any) -> None:
-    if (hasattr(XMan, name) and not name.startswith("__") and not callable(value)
-        and not hasattr(value, "__get__")):
+    function = callable(value) or hasattr(value, "__get__")
+    if hasattr(XMan, name) and not name.startswith("__") and not function:
         raise XManError(f"{'a register' if isinstance(value, Register) else 'an attribute'} cannot be called "
                         f"{name!r}: that is a method of XMan; choose another name")

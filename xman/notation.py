@@ -49,16 +49,16 @@ def as_text(line: tuple, width: int = 0) -> str:
 
 def apart_from_operators(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[str, str]]:
     """The lines, registers with an operator's name called otherwise, and those names: exp_ for exp."""
-    taken = dict.fromkeys(a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
-    end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken), default=0))
-    new = {a: a + end for a in taken if a in ops.G}
+    taken = {a: None for dst, _, args in steps for a in (dst, *args) if isinstance(a, str)}
+    found = [a for a in taken if a in ops.G]
+    end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken if found), default=0))
+    new = {a: a + end for a in found}
     named = lambda a: new.get(a, a) if isinstance(a, str) else a
     return [(named(dst), op, tuple(map(named, args))) for dst, op, args in steps] if new else steps, new
 
 
 def renamings(renamed: dict[str, str]) -> list[str]:
-    return [f"{new} is the register {name}, which has the name of an operator"
-            for name, new in renamed.items()]
+    return [f"{new} is the register {old}, which has the name of an operator" for old, new in renamed.items()]
 
 
 def shown(line: Any) -> str:
@@ -134,8 +134,8 @@ def header_of_text(number: int, line: str) -> tuple[str, tuple]:
 
 def returned(line: str) -> tuple | None:
     """The registers that a line of a function returns; None for a line that does not."""
-    return (tuple(r.strip() for r in line.strip()[7:].split(",")) if line.strip().startswith("return ")
-            else None)
+    word, _, names = line.strip().partition(" ")
+    return tuple(r.strip() for r in names.strip(" ,()").split(",")) if word == "return" and names else None
 
 
 def line_of_text(number: int, line: str, functions: Mapping[str, tuple]) -> tuple:
@@ -188,8 +188,12 @@ def array_literal(entries: Any, dtype: str, shape: tuple | None = None) -> np.nd
 
 def to_json(steps: Iterable[tuple]) -> str:
     import json
-    return json.dumps([[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
-                       for dst, op, args in steps], allow_nan=False)
+    return json.dumps(json_lines(steps), allow_nan=False)
+
+
+def json_lines(steps: Iterable[tuple]) -> list[list]:
+    argument = lambda a: a if isinstance(a, str) else json_literal(a)
+    return [[dst, op, [*map(argument, args)]] for dst, op, args in steps]
 
 
 def json_literal(a: Any) -> Any:
@@ -251,7 +255,7 @@ def unplain(a: Any) -> Any:
 
 def in_notebooks(name: str) -> Callable[[Any], str]:
     """A method `_repr_html_`: what the explorer's function of that name writes of an object."""
-    return lambda self: getattr(importlib.import_module(f"{__package__}.explorer"), name)(self)
+    return lambda self: getattr(importlib.import_module(f"{__package__}.explorer.display"), name)(self)
 
 
 def table_as_text(table: Sequence[Sequence[str]], left: int, columns: int | None = None) -> str:

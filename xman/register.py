@@ -180,8 +180,7 @@ def evaluation_order(*outputs: Register, done: Iterable[int] = ()) -> Iterator[R
             done.add(id(r))
             yield r
         elif id(r) in open_:
-            raise XManError(f"{r!r} is defined by itself: its definition leads back to it, so it has no "
-                            "value")
+            raise XManError(f"{r!r} is defined by itself: its definition leads back to it, and has no value")
         elif id(r) not in done:
             open_.add(id(r))
             todo.append((r, True))

@@ -43,7 +43,7 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
         if not (isinstance(dst, str) and isinstance(op, str)):
             refuse_line(k, line, "has to begin with two strings, the register assigned and the operator")
         # the course has crossEnt-softMax
-        if not op.replace("-", "_").isidentifier() or keyword.iskeyword(op):
+        if op not in ops.G and (not op.replace("-", "_").isidentifier() or keyword.iskeyword(op)):
             refuse_line(k, line, f"calls {op!r}, which is no name of an operator")
         if isinstance(args, str):
             refuse_line(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is "
@@ -56,11 +56,11 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
                 if a not in assigned and a not in used:
                     refuse_name(a, operators, k, line)
                     used[a] = k
-            elif ops.is_function(a):
+            elif type(a) is tuple and ops.is_function(a):
                 if seen.get(id(a), -1) <= depth:
                     refuse_function_literal(a, k, line, tables, depth + 1, seen)
                     seen[id(a)] = depth + 1
-            elif found := stranger(a):
+            elif type(a) is not float and (found := stranger(a)):
                 inside = f" with a {found} in it" if found != type(a).__name__ else ""
                 refuse_line(k, line, f"has the argument {notation.shortened(a)}, a "
                                 f"{type(a).__name__}{inside}; an argument is a register's name, a number, a "
@@ -72,13 +72,11 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
             refuse_line(k, line, f"assigns {dst} a second time, after line {assigned[dst]}; give one of them "
                                  "another name")
         for table in tables:
-            if (op, id(table)) not in sizes:
-                sizes[op, id(table)] = arity_of(op, table, k, line)
-            least, most = sizes[op, id(table)]
+            at = op, id(table)
+            least, most = sizes.get(at) or sizes.setdefault(at, arity_of(op, table, k, line))
             if (not least <= len(args) <= most
                 and (callable(table[op]) or any(isinstance(a, str) for a in args[most:]))):
-                wanted = (f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for "
-                          f"{most}")
+                wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"it has rules for {most}"
                 if callable(table[op]) and least == len(args) + 2 and table is not ops.G:
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
                 if op == "scan" and len(args) == 3:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 import ops
+from ops.derived import needed as needed
 
 from . import notation
 from .errors import XManError, nearest
@@ -58,8 +59,7 @@ class WengertList(list):
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        super().__setitem__(slice(None),
-                            ops.loops.functions_apart([*map(as_line, self)], notation.definition))
+        self[:] = ops.loops.functions_apart([*map(as_line, self)], notation.definition)
         self._inputs = inputs_of_valid(self, tables)
         known = self.checkedFor or {}
         self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
@@ -145,15 +145,6 @@ def fresh(name: str, taken: set[str]) -> str:
     taken.add(name)
     return name
 
-
-def needed(steps: Sequence[Line], keep: Iterable[str]) -> list[Line]:
-    """The lines that lead to the registers in keep, in their order."""
-    wanted, found = set(keep), []
-    for line in reversed(steps):
-        if line[0] in wanted:
-            found.append(line)
-            wanted.update(registers(line[2]))
-    return found[::-1]
 
 
 def temporaries(taken: Collection[str]) -> Iterator[str]:

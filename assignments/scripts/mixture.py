@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from xman import grad
-from xman.files.figures import figure, save_figure
+from xman.files.figures import drawing
 
 TRUE = [([-2, 0], [[0.6, 0.4], [0.4, 0.6]]), ([2, 1.5], [[1.2, -0.5], [-0.5, 0.4]]), ([1, -2], [[0.3, 0], [0, 0.3]])]
 
@@ -45,15 +45,14 @@ def main(path="mixture.png", steps=300):
     X = np.concatenate([random.multivariate_normal(mean, covariance, 200) for mean, covariance in TRUE])
     p, losses = fit(X, len(TRUE), steps)
     print(f"loss {losses[0]:.4f} before and {losses[-1]:.4f} after {steps} steps; the means are\n{p['means'].round(2)}")
-    left, right = (drawn := figure(9, 4)).subplots(1, 2, width_ratios=[3, 2])
-    left.scatter(*X.T, s=8, c=np.argmax(log_densities(p, X), axis=1), alpha=0.6)
-    x, y = np.meshgrid(np.linspace(-5, 7, 150), np.linspace(-4.5, 4, 150))
-    for each in log_densities(p, np.column_stack([x.ravel(), y.ravel()])).T.reshape(-1, *x.shape):
-        left.contour(x, y, each - each.max(), levels=[-2, -0.5], colors="black", linestyles="solid")  # −r²/2, r deviations off
-    left.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal")
-    right.plot(losses)
-    right.set(xlabel="step of the descent", ylabel="−log likelihood a row")
-    save_figure(drawn, path)
+    with drawing(path, 9, 4, 1, 2, width_ratios=[3, 2]) as (left, right):
+        left.scatter(*X.T, s=8, c=np.argmax(log_densities(p, X), axis=1), alpha=0.6)
+        x, y = np.meshgrid(np.linspace(-5, 7, 150), np.linspace(-4.5, 4, 150))
+        for each in log_densities(p, np.column_stack([x.ravel(), y.ravel()])).T.reshape(-1, *x.shape):
+            left.contour(x, y, each - each.max(), levels=[-2, -0.5], colors="black", linestyles="solid")  # −r²/2 at r deviations
+        left.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal")
+        right.plot(losses)
+        right.set(xlabel="step of the descent", ylabel="−log likelihood a row")
 
 
 if __name__ == "__main__":

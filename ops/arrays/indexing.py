@@ -8,13 +8,8 @@ import numpy as np
 
 from ..expression import f
 from ..facts import by_literals, multiplied, of_input
-from ..table import Each, linear, operator
+from ..table import Each, expressed, linear, operator
 from .rearrangements import in_precision_of
-
-
-def getitem(x, *keys):
-    """x[keys]: slices, integers, integer arrays and boolean masks, as NumPy does."""
-    return (np.asarray(x) if type(x) in (bool, int, float) else x)[keys]
 
 
 def scatterAdd(d, like, *keys):
@@ -25,11 +20,6 @@ def scatterAdd(d, like, *keys):
     else:
         np.add.at(result, keys, d)
     return in_precision_of(result, like)
-
-
-def take(x, indices, axis=None):
-    """x at indices along axis; of the flattened x for None."""
-    return np.take(x, indices, axis)
 
 
 def through_take(d, out, x, indices, axis=None):
@@ -80,12 +70,17 @@ def days(x):
     return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[ms]").astype(np.int64) / 86_400_000.0)
 
 
+# the values that are one expression, and what they are
+getitem = expressed(lambda x, *keys: (np.asarray(x) if type(x) in (bool, int, float) else x)[keys],
+                    "x[keys]: slices, integers, integer arrays and boolean masks, as NumPy does.")
+take    = expressed(lambda x, indices, axis=None: np.take(x, indices, axis),
+                    "x at indices along axis; of the flattened x for None.")
+
 linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)),
             view=True, flow="part", entries=multiplied)
 linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.unbroadcast(f.getitem(u, *keys), d), None),
        flops=of_input(1), flow="filled", entries=multiplied)
-linear("take",       take,       through_take, None, None,
-            flops=0, flow="part", numpy="take", entries=multiplied)
+linear("take",       take,       through_take, None, None, flops=0, flow="part", numpy="take", entries=multiplied)
 
 operator("codes",      codes,      None, None,                                          flops=0, gives=int)
 operator("characters", characters, None, None,                                          flops=0, gives=int, entries=by_literals)

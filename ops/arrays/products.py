@@ -11,13 +11,8 @@ import numpy as np
 
 from ..expression import f
 from ..facts import multiplied, of_adjoint, of_matrices, of_product, of_sum
-from ..table import Each, linear
+from ..table import Each, expressed, linear
 from .rearrangements import in_precision_of
-
-
-def dot(a, b):
-    """The matrix product a @ b: (n, k) by (k, m), vectors, batches of matrices; a may be SciPy-sparse."""
-    return a @ b
 
 
 def dotLeft(d, a, b):
@@ -35,18 +30,9 @@ def dotRight(d, a, b):
         return a.T @ d
     if a.ndim == 1:
         return f.unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
-    return f.unbroadcast(f.mT(a) @ d, b) if b.ndim > 1 else f.unbroadcast(f.mT(a) @ d[..., None], b[:, None])[
-        :, 0]
-
-
-def outer(a, b):
-    """a bᵀ of two vectors; arrays with more axes are flattened first."""
-    return np.outer(a, b)
-
-
-def einsum(subscripts, *arrays):
-    """numpy.einsum; `...` may only lead. In a list subscripts are a tuple of one string."""
-    return np.einsum(*subscripts_of(subscripts), *arrays)
+    if b.ndim == 1:
+        return f.unbroadcast(f.mT(a) @ d[..., None], b[:, None])[:, 0]
+    return f.unbroadcast(f.mT(a) @ d, b)
 
 
 def subscripts_of(subscripts):
@@ -146,16 +132,10 @@ def einsumBack_rule(d, out, x, like, letters):
     return f.broadcast(f.einsum((f"...{mine}->...{kept}",), d), x)
 
 
-def convolve(a, v):
-    """Σ a_i v_(k−i) of two vectors, at all k where they overlap."""
-    return np.convolve(a, v)
-
-
 def correlate(a, v):
     """Σ a_(k+i) v_i of two vectors, at all k where v lies within a. ValueError where v is longer."""
     if np.size(v) > np.size(a):
-        raise ValueError(f"correlate takes the longer vector first, not {np.size(a)} numbers "
-                         f"and {np.size(v)}")
+        raise ValueError(f"correlate takes the longer vector first, not {len(a)} numbers and {len(v)}")
     return np.correlate(np.atleast_1d(a), np.atleast_1d(v))
 
 
@@ -163,6 +143,14 @@ def correlate_of_windows(a, v):
     n = v.shape[0]
     return f.take(a, np.add.outer(np.arange(a.shape[0] - n + 1), np.arange(n))) @ v
 
+
+# the values that are one expression, and what they are
+dot      = expressed(lambda a, b: a @ b,
+                     "The matrix product a @ b: (n, k) by (k, m), vectors, batches of matrices; a may be SciPy-sparse.")
+outer    = expressed(lambda a, b: np.outer(a, b),    "a bᵀ of two vectors; arrays with more axes are flattened first.")
+einsum   = expressed(lambda subscripts, *arrays: np.einsum(*subscripts_of(subscripts), *arrays),
+                     "numpy.einsum; `...` may only lead. In a list subscripts are a tuple of one string.")
+convolve = expressed(lambda a, v: np.convolve(a, v), "Σ a_i v_(k−i) of two vectors, at all k where they overlap.")
 
 #      op              value        rule per argument
 linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),

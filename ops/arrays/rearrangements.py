@@ -11,7 +11,7 @@ import numpy as np
 
 from ..expression import f
 from ..facts import by_literals, multiplied, of_diagonal, of_sum
-from ..table import Each, linear, operator
+from ..table import Each, expressed, linear, operator
 
 
 def shape_of(like):
@@ -25,11 +25,6 @@ def in_precision_of(x, like):
     return x if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype else x.astype(dtype)
 
 
-def astype(x, dtype):
-    """x in another precision, a tuple of one string: ("float32",)."""
-    return np.asarray(x).astype(dtype[0])[()]
-
-
 def broadcast(x, like, axis=()):
     """x spread to the shape and precision of like (an array, or a shape); x lacks the axes `axis`."""
     if axis != () and np.ndim(x):
@@ -37,8 +32,7 @@ def broadcast(x, like, axis=()):
     dtype, shape = getattr(like, "dtype", None), shape_of(like)
     if np.ndim(x) > len(shape):
         raise ValueError(f"an array of shape {np.shape(x)} does not spread to {shape}")
-    result = np.empty(shape, dtype if dtype is not None and dtype.kind == "f"
-                      else np.asarray(x).dtype)
+    result = np.empty(shape, dtype if dtype is not None and dtype.kind == "f" else np.asarray(x).dtype)
     result[...] = x
     return result
 
@@ -51,8 +45,7 @@ def unbroadcast(x, like, axis=()):
     if have != want:
         extra = len(have) - len(want)
         if extra < 0 or any([n not in (1, m) for n, m in zip(want, have[extra:], strict=True)]):
-            raise ValueError(f"an array of shape {want} does not spread to {have}, over which a sum was "
-                             "asked for")
+            raise ValueError(f"an array of shape {want} does not spread to {have}, of which a sum is wanted")
         added = *range(extra), *(extra + i for i, n in enumerate(want) if n == 1 != have[extra + i])
         x = np.add.reduce(x, axis=added, keepdims=True)
         x = x.reshape(want) if extra else x
@@ -66,21 +59,6 @@ def unbroadcast_of_sums(x, like, axis=()):
         return f.broadcast(x, like)
     added = tuple(i for i, n in enumerate(np.shape(x)) if i < extra or want[i - extra] == 1 != n)
     return in_precision_of(f.reshape(f.sum(x, added), want) if added else x, like)
-
-
-def reshape(x, shape):
-    """x in another shape: a tuple, in which one −1 is worked out, or an array that has it."""
-    return np.asarray(x).reshape(shape_of(shape))
-
-
-def transpose(x, axes=None):
-    """x with its axes in the order of `axes`, reversed for None."""
-    return np.transpose(x, axes)
-
-
-def mT(x):
-    """x with its last two axes exchanged: the transpose of each matrix of a batch."""
-    return np.swapaxes(x, -1, -2)
 
 
 def mT_of_axes(x):
@@ -103,11 +81,6 @@ def flip_of_slices(x, axis=None):
     return x[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(x.ndim))]
 
 
-def roll(x, shift, axis=None):
-    """x with its entries moved on by `shift` places along axis, those that fall off coming in again."""
-    return np.roll(x, shift, axis)
-
-
 def roll_of_parts(x, places, axis=None):
     if axis is None:
         return f.reshape(roll_of_parts(f.reshape(x, (-1,)), places, 0), x)
@@ -116,11 +89,6 @@ def roll_of_parts(x, places, axis=None):
         if x.shape[a] and (k := int(math.fmod(k, x.shape[a]))):
             x = f.concat(int(a), x[(*whole, slice(-k, None))], x[(*whole, slice(None, -k))])
     return x
-
-
-def pad(x, widths):
-    """x with zeros around it: widths is an int, or for each axis a pair (before, after)."""
-    return np.pad(x, widths)
 
 
 def pad_of_parts(x, widths):
@@ -142,11 +110,6 @@ def unpad(x, widths):
     return x[key] if key else x
 
 
-def concat(axis, *arrays):
-    """The arrays one after another along an axis that they have."""
-    return np.concatenate(arrays, axis) if arrays else axis_first("concat", axis)
-
-
 def part(x, i, axis, *arrays):
     """The i-th part of x along axis when x is as long as all the arrays together."""
     start = sum(np.shape(a)[axis] for a in arrays[:i])
@@ -158,21 +121,11 @@ def alone(op, i, axis, t, arrays):
     return op(axis, *(t if j == i else f.broadcast(0.0, a) for j, a in enumerate(arrays)))
 
 
-def stack(axis, *arrays):
-    """The arrays, of one shape, one after another along a new axis."""
-    return np.stack(arrays, axis) if arrays else axis_first("stack", axis)
-
-
 def axis_first(op, found):
     """Raise TypeError where the arrays were given as NumPy takes them."""
     raise TypeError(f"{op} takes an axis and then the arrays, {op}(0, a, b), and found "
                     f"{type(found).__name__} alone; np.{'stack' if op == 'stack' else 'concatenate'}([a, b], "
                     "axis) takes a list")
-
-
-def diag(x, k=0):
-    """The k-th diagonal of a matrix; of a vector the matrix that has it there."""
-    return np.diag(x, k)
 
 
 def diag_of_entries(x, k=0):
@@ -198,6 +151,26 @@ def diagBack(d, x, k=0):
 def inverse(axes):
     return () if axes is None else (tuple(int(i) for i in np.argsort(np.mod(axes, len(axes)))),)
 
+
+# the values that are one expression, and what they are
+astype    = expressed(lambda x, dtype: np.asarray(x).astype(dtype[0])[()],
+                      'x in another precision, a tuple of one string: ("float32",).')
+reshape   = expressed(lambda x, shape: np.asarray(x).reshape(shape_of(shape)),
+                      "x in another shape: a tuple, in which one −1 is worked out, or an array that has it.")
+transpose = expressed(lambda x, axes=None: np.transpose(x, axes),
+                      "x with its axes in the order of `axes`, reversed for None.")
+mT        = expressed(lambda x: np.swapaxes(x, -1, -2),
+                      "x with its last two axes exchanged: the transpose of each matrix of a batch.")
+roll      = expressed(lambda x, shift, axis=None: np.roll(x, shift, axis),
+                      "x with its entries moved on by `shift` places along axis, those that fall off coming in again.")
+pad       = expressed(lambda x, widths: np.pad(x, widths),
+                      "x with zeros around it: widths is an int, or for each axis a pair (before, after).")
+concat    = expressed(lambda axis, *arrays: np.concatenate(arrays, axis) if arrays else axis_first("concat", axis),
+                      "The arrays one after another along an axis that they have.")
+stack     = expressed(lambda axis, *arrays: np.stack(arrays, axis) if arrays else axis_first("stack", axis),
+                      "The arrays, of one shape, one after another along a new axis.")
+diag      = expressed(lambda x, k=0: np.diag(x, k),
+                      "The k-th diagonal of a matrix; of a vector the matrix that has it there.")
 
 #       op             value        rule per argument
 linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,

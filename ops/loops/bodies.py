@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import Traced, along, back, looked
+from ..derived import Traced, along, back, looked, needed
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, operator_called
 
@@ -49,8 +49,8 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
     def gather(lines: Iterable[tuple], depth: int = 0) -> None:
         for line in lines:
             is_line = isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)
-            for a in line[2] if is_line else ():
-                if is_function(a) and depth < 20 and a[1] not in found:  # deeper ones are refused
+            for a in line[2] if is_line else ():  # deeper ones are refused
+                if type(a) is tuple and is_function(a) and depth < 20 and a[1] not in found:
                     gather(a[3], depth + 1)
                     found[a[1]] = a
     gather(lines)
@@ -175,9 +175,8 @@ class Body:
         if isinstance(a, Name) and a.body is self:
             return a
         if isinstance(a, Expression):
-            return self.outside.setdefault(id(a),
-                                           (a, Name(self, self.near.get(id(a)) or getattr(a, "name", None))))[
-                                               1]
+            here = Name(self, self.near.get(id(a)) or getattr(a, "name", None))
+            return self.outside.setdefault(id(a), (a, here))[1]
         if isinstance(a, np.ndarray):
             a = np.array(a)
             a.flags.writeable = False
@@ -192,13 +191,9 @@ class Body:
                 end = alias
             end.name = end.name or word
             results.append(end)
-        wanted, lines = {id(end) for end in results}, []
-        for line in reversed(self.lines):
-            if id(line[0]) in wanted:
-                lines.append(line)
-                wanted.update([id(a) for a in line[2] if isinstance(a, Name)])
-        lines.reverse()
-        outside = [(a, n) for a, n in self.outside.values() if id(n) in wanted]
+        lines = needed(self.lines, results)
+        read = {*map(id, results), *(id(a) for line in lines for a in line[2])}
+        outside = [(a, n) for a, n in self.outside.values() if id(n) in read]
         taken = {*(p.name for p in self.starts), *G}
         named = [*(n for _, n in outside), *(line[0] for line in lines)]
         for node in named:
@@ -247,15 +242,13 @@ class TapedRun:
 
     def adjoints(self, deltas: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         """The deltas of the parameters, from those of the results."""
-        return self.walked(lambda found: back(self.tape, reversed(self.tape), found, IN_USE.get().DG),
-                           deltas)
+        return self.walked(lambda found: back(self.tape, reversed(self.tape), found, IN_USE.get().DG), deltas)
 
     def tangents(self, tangents: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         """The tangents of all registers, from those of the parameters."""
         return self.walked(lambda found: along(self.tape, self.tape, found, IN_USE.get().TG), tangents, True)
 
-    def walked(self, walk: Callable, starts: Iterable[tuple[str, Any]],
-               forward: bool = False) -> dict[str, Any]:
+    def walked(self, walk: Callable, starts: Iterable[tuple[str, Any]], forward: bool = False) -> dict:
         seeds: dict[int, Any] = {}
         for x, d in starts:
             key = id(self.env[x])
@@ -285,6 +278,5 @@ def moves(function: Function, registers: Collection[str]) -> set[str]:
 def ruled_lines(function: Function, rules: Mapping) -> Mapping:
     """The rules, when they are there for all lines of the function."""
     if lacking := [op for _, op, _ in function[3] if op not in rules]:
-        raise TypeError(f"in {function[1]}: there is no rule for the operator {lacking[0]!r}; put it in the "
-                        "table")
+        raise TypeError(f"in {function[1]}: the operator {lacking[0]!r} has no rule; put it in the table")
     return rules

@@ -7,15 +7,15 @@ A line has one destination, so what has several results is a register that holds
 One bundle in, one bundle out: a row has one argument with a derivative, and so one rule. That rule writes the
 function's adjoint and applies it: the adjoint of a scan is a scan the other way, whose carries are the
 carries' deltas and the sums of the constants' (Bishop, Deep Learning, §8.2.2; Griewank and Walther,
-Evaluating Derivatives, ch. 12, on what is kept). What a step returns is kept for the way back,
-all else is computed again there.
+Evaluating Derivatives, ch. 12). What a step returns is kept for the way back, all else is computed again.
 """
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..derived import STILL, bare
+from ..derived import STILL, bare, needed
 from ..expression import f
 from ..facts import IN_USE, by_tables
 from ..table import Each, operator
@@ -71,11 +71,10 @@ def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
     """The adjoint of a step whose results `given` have a delta. every: whose delta is wanted at any rate."""
     _, _, parameters, _, results = function
-    mine = {*given}
-    while (more := {i for i in range(k) if parameters[i] in reaches(function, [results[j] for j in mine])}
-           - mine):
+    mine, live = {*given}, reaches(function, [results[j] for j in given])
+    while more := {i for i in range(k) if parameters[i] in live} - mine:
         mine |= more
-    live = reaches(function, [results[j] for j in mine])
+        live = reaches(function, [results[j] for j in mine])
     sent = [i for i, p in enumerate(parameters) if p in live and (i >= k or i in mine) or i in (every or ())]
     outs = {("out", j): r for j, r in enumerate(results) if j >= k and (
         every is not None or r not in parameters and r not in results[k:j])}
@@ -102,11 +101,10 @@ def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
     """The tangent of a step whose parameters `given` have one. every: whose tangent is wanted at any rate."""
     _, _, parameters, _, results = function
-    mine = {*given}
-    while (more := {i for i in range(k) if results[i] in moves(function, [parameters[j] for j in mine])}
-           - mine):
+    mine, moving = {*given}, moves(function, [parameters[j] for j in given])
+    while more := {i for i in range(k) if results[i] in moving} - mine:
         mine |= more
-    moving = moves(function, [parameters[j] for j in mine])
+        moving = moves(function, [parameters[j] for j in mine])
     outs = {("out", j): r for j, r in enumerate(results) if j >= k and (
         every is not None or r not in parameters and r not in results[k:j])}
     new = lambda group: {("along", i): f"{parameters[i]}_dot" for i in group if i in mine}
@@ -128,8 +126,7 @@ def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
 
 # ---- the rules ---------------------------------------------------------------------------------------------
 
-def sources(function: Function, k: int, slices: int, args: Any, out: Any,
-            reverse: bool) -> dict[str, Callable]:
+def sources(function: Function, k: int, slices: int, args: Any, out: Any, reverse: bool) -> dict:
     """What a derived step may take of the scan that it belongs to."""
     results, entry = function[4], lambda i: f.item(args, i)
     first = lambda i: f.broadcast(entry(i), f.item(out, i))
@@ -158,20 +155,12 @@ def keeping(function: Function, k: int, absent: Sequence[int]) -> Function:
     """The function that gives those of its carries that it does not keep, as they are when it begins."""
     _, name, parameters, lines, results = function
     results = (*results[:k], *(parameters[i] for i in absent))
-    wanted, needed = {*results}, []
-    for line in reversed(lines):
-        if line[0] in wanted:
-            wanted.update([a for a in line[2] if isinstance(a, str)])
-            needed.insert(0, line)
-    return ("def", f"{name}_kept", parameters, tuple(needed), results)
+    return ("def", f"{name}_kept", parameters, tuple(needed(lines, results)), results)
 
 
 def scanned(reverse: bool) -> Callable:
     return lambda step, args: f.scan(step.function, step.carries, step.slices, args, *[True] * reverse)
 
-
-def called(step: Derived, args: Any) -> Any:
-    return f.call(step.function, args)
 
 
 def by_its_table(rule: Callable) -> Callable:
@@ -218,8 +207,8 @@ def applying(make: Callable, end: str) -> Callable:
         made = lambda function: remembered(end, function, lambda: make(function, 0, n, given, every), given,
                                            every)
         steps = [*map(made, choice[1:] or choice)]
-        how = called if len(steps) == 1 else lambda step, b: f.cond(choice[0], *[s.function for s in steps],
-                                                                    b)
+        apply = f.call if len(steps) == 1 else partial(f.cond, choice[0])
+        how = lambda _, b: apply(*[step.function for step in steps], b)
         found = steps[0].run(how, sources(choice[-1], 0, n, args, out, False) | {"along": d.__getitem__})
         return Parts({i: x for (_, i), x in found.items()})
     return rule

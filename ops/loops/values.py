@@ -9,18 +9,14 @@ import numpy as np
 
 from ..expression import G
 from ..facts import IN_USE, operations, operator_called
+from ..table import expressed
 from .bodies import Bundle, Function, as_python, explained, is_function
 
 # ---- the values --------------------------------------------------------------------------------------------
 
-def bundle(*arrays):
-    """The arrays in one register."""
-    return Bundle(arrays)
-
-
-def item(b, i):
-    """The i-th array of a bundle."""
-    return b[i]
+# the values that are one expression, and what they are
+bundle = expressed(lambda *arrays: Bundle(arrays), "The arrays in one register.")
+item   = expressed(lambda b, i: b[i],              "The i-th array of a bundle.")
 
 
 def with_table(results: Iterable) -> Bundle:
@@ -66,11 +62,11 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     refuse_arguments(function, args)
     carry, constants = args[:k], args[m:]
     xs = [range(x) if np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iu" else x for x in args[k:m]]
-    if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True)
-                   if type(x) is not range and not np.ndim(x)]:
+    slice_of = dict(zip(function[2][k:m], xs, strict=True))
+    if lacking := [p for p, x in slice_of.items() if type(x) is not range and not np.ndim(x)]:
         raise ValueError(f"a slice is an array with a leading axis, or a whole number of steps; {lacking[0]} "
                          "is neither")
-    lengths = {p: len(x) for p, x in zip(function[2][k:m], xs, strict=True)}
+    lengths = {p: len(x) for p, x in slice_of.items()}
     if len({*lengths.values()}) != 1:
         raise ValueError(f"the steps of {function[1]} "
                          "are " + (", ".join(f"{n} by {p}" for p, n in lengths.items()) or
@@ -161,8 +157,7 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
                 same_kinds(function, carry, results, broadens=not n)
             carry, n = results, n + 1
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} still "
-                                "held") from None
+        raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} held") from None
     return with_table((*carry, n))
 
 

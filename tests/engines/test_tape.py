@@ -11,7 +11,7 @@ pytest.importorskip("llvmlite", reason="the tape's loops need llvmlite")
 
 import ops
 from ops import operator
-from xman import WengertList, XManError, backprop, eval
+from xman import WengertList, XManError, backprop, eval, gradient, scan, trace
 from xman.engines import compile
 from xman.engines.tape.engine import Interpreted, Recorded, Tape
 from xman.engines.tape.lines import PLAIN
@@ -249,6 +249,19 @@ def test_without_llvmlite_lists_are_interpreted_and_the_plan_says_what_to_instal
     assert "pip install 'xman[fast]'" in tape.plan and tape.value({"x": 0.0}) == 1.0
 
 
+def test_a_loop_of_numbers_is_on_the_tape_step_by_step():
+    logistic = trace(lambda r, x: scan(lambda x, _: (r * x * (1 - x), None), x, length=50)[0], 3.7, 0.3)
+    x, r = np.array([[0.3, 3.7], [0.4, 3.9]]).T
+    tape, written = Tape(logistic), gradient(logistic, logistic[-1][0], ["x", "r"])
+    assert tape.plan.startswith("150 lines")
+    for k in range(2):
+        wanted = eval(written, {"x": x[k], "r": r[k]})
+        value, slopes = tape.value_and_gradient({"x": x, "r": r})
+        assert value[k] == wanted[logistic[-1][0]] and compile(written, engine="tape")({"x": x[k], "r": r[k]}) == {
+            y: wanted[y] for y in written.outputs}
+        np.testing.assert_allclose([slopes["x"][k], slopes["r"][k]], [wanted[y] for y in written.outputs], rtol=1e-12)
+
+
 # ---- mistakes ----------------------------------------------------------------------------------------------------------
 
 LINES = [("a", "mul", ("x", "y"))]
@@ -259,7 +272,7 @@ LINES = [("a", "mul", ("x", "y"))]
     (lambda: Tape(LINES, "b"), "of names 'b', which the list does not have"),
     (lambda: Tape(LINES, "a", ["a"]), "wrt names 'a', which is computed"),
     (lambda: Tape([("z", "mul", ("x", "y")), ("a", "dot", ("z", "y"))]), r"line 2, a = dot\(z, y\): the tape is for lists of numbers"),
-    (lambda: Tape([("a", "sin", ("x",)), ("b", "bundle", ("a",))]), r"line 2, b = bundle\(a\): the tape is for lists of numbers without loops; engine llvm"),
+    (lambda: Tape([("a", "sin", ("x",)), ("b", "bundle", ("a",))]), r"line 2, z1 = bundle\(a\): the tape is for lists of numbers, and for no while_loop and no cond"),
     (lambda: Tape([("a", "add", ("x", np.ones(2)))]), "line 1, .*the tape is for lists of numbers; use engine numpy"),
     (lambda: Tape(LINES).value({"x": 1.0}), "no value for the input 'y'"),
     (lambda: Tape(LINES).value({"x": 1.0, "y": None}), "no value for the input 'y'"),

@@ -134,7 +134,7 @@ def test_weights_of_classes_move_the_border():
 @pytest.mark.parametrize("settings, said", [
     ({"model": "mlp"}, "model is a tuple of the sizes of hidden layers"),
     ({"optimizer": "lbfgs"}, "there is no optimizer 'lbfgs'"),
-    ({"model": lambda features, outputs: 3}, "gave a int; it has to be an XMan"), ({"l2": -1}, "l2 is a number of at least 0")])
+    ({"model": lambda features, outputs: 3}, "gave a int, which is no XMan"), ({"l2": -1}, "l2 is a number of at least 0")])
 def test_settings_that_cannot_be_are_refused_when_it_is_fitted(settings, said):
     with pytest.raises(XManError) as caught:
         XManClassifier(**settings).fit(*IRIS)

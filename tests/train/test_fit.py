@@ -191,7 +191,7 @@ def test_a_sparse_matrix_of_any_kind_trains_as_the_dense_one(kind):
 
 @pytest.mark.parametrize("size", [0, -1, 1.5])
 def test_a_batch_that_has_no_rows_is_refused(size):
-    with pytest.raises(XManError, match="batch_size is a number of rows, at least 1, not"):
+    with pytest.raises(XManError, match="batch_size is a whole number of at least 1, not"):
         evaluate(small(), small().inputDict(), DATA, batch_size=size)
 
 

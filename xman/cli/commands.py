@@ -18,7 +18,6 @@ import ops
 from .. import __version__
 from ..engines import ENGINES
 from ..errors import XManError, extra
-from ..files.pages import write_page
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
@@ -29,8 +28,8 @@ from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
-from .learning import findings, sha256, streamed
-from .searching import Several, settings_tried
+from .learning import Several, findings, settings_tried, sha256, streamed
+from .pages import write_page
 from .sources import MODELS, TABLE, built_in, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
@@ -72,12 +71,11 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
     if dot or svg or mermaid:
         return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg,
                     mermaid)
-    if as_json:
-        known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
-        print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes
-              else steps.to_json())
-        return
-    print_list(steps, sizes)
+    if not as_json:
+        return print_list(steps, sizes)
+    known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
+    print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes
+          else steps.to_json())
 
 
 @of_a_list(AS_JSON, click.option("--all", "everything", is_flag=True,
@@ -225,8 +223,8 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         raise XManError(f"there is no model {model!r}; there are {', '.join(MODELS)}, and your own: "
                         "path/to/model.py:Class")
     given = {key: value for key, value in given.items() if value is not None}
-    default = MODELS.get(model, MODELS["mlp"])[3]
-    default = default | TABLE if model in ("mlp", "residual") and sets.prepared.found else default
+    default = MODELS.get(model, MODELS["mlp"])[3] | (
+        TABLE if model in ("mlp", "residual") and sets.prepared.found else {})
     rows = sets.train.rows if streams else sets.train[0].shape[0]
 
     def settings_of(given: dict[str, Any]) -> dict[str, Any]:
@@ -236,8 +234,8 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
             settings = {key: value for key, value in settings.items() if key in given
                         or key not in ("lr", "batch_size")}
         batches = -(-rows // settings.get("batch_size", rows))
-        return settings | {"schedule": schedule_of(settings.get("schedule"), warm_up, settings["epochs"],
-                                                   batches), "seed": seed}
+        schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
+        return settings | {"schedule": schedule, "seed": seed}
 
     if not quiet and not as_json:
         print(findings(sets.prepared), end="\n\n" if sets.prepared.found else "")
@@ -276,12 +274,11 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
             write_page(report, made, outputs if sets.classes else outputs * scale + mean, truth, sets.cells,
                        seconds)
     if as_json:
-        print(json.dumps(json_terms({"model": model, "data": data, **settings, "history": result.history,
-                                **({"trials": [trial._replace(result=None)._asdict() for trial in trials]}
-                                   if trials else {}),
-                                "best_epoch": result.best, "reason": result.reason, "seconds": seconds,
-                                "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off,
-                                     "test_rows": tested})))
+        tried = {"trials": [trial._replace(result=None)._asdict() for trial in trials]} if trials else {}
+        print(json.dumps(json_terms({
+            "model": model, "data": data, **settings, "history": result.history, **tried,
+            "best_epoch": result.best, "reason": result.reason, "seconds": seconds, "test_loss": test_loss,
+            "test_accuracy": accuracy, "test_error": off, "test_rows": tested})))
     else:
         if trials:
             print(choice)

@@ -30,16 +30,14 @@ FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
 @click.option("--wrt", multiple=True, metavar="REGISTER",
               help="Its gradient by this input too; may be repeated.")
 @click.option("--step", "optimizer", type=click.Choice(list(OPTIMIZERS)),
-              help="A training step by this optimizer; --wrt are the "
-              "parameters, those of a model if not said.")
+              help="A training step by this optimizer; --wrt are the parameters, a model's if not said.")
 @click.option("--rows", multiple=True, metavar="REGISTER",
               help="An input with any number of rows; may be repeated.")
 @click.option("--constant", multiple=True, metavar="REGISTER", help="An input whose value goes into the "
               "file; may be repeated. Of a model it is what it brings, but for a training step.")
 def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt: tuple[str, ...],
            optimizer: str | None, rows: tuple[str, ...], constant: tuple[str, ...]) -> None:
-    """Write the list, its gradient or a training step for ONNX,
-    or JAX: xman export f.wl x1=3 x2=7 --to f.onnx.
+    """Write the list, its gradient or a training step for ONNX or JAX: export f.wl x1=3 x2=7 --to f.onnx.
 
     The values are examples; they say the shapes.
     """

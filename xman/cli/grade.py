@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ..errors import XManError, extra
+from ..files.whole import write_whole
 from .commands import xman
 
 PATH = click.Path(path_type=Path)
@@ -72,26 +73,25 @@ def shard_of(text: str) -> tuple[int, int]:
                                              "the reports.")
 @click.option("--unsafe", is_flag=True, help="Also without a sandbox: the submissions can then do what you "
                                              "can do.")
-@click.option("--gradescope", type=PATH, metavar="FILE",
+@click.option("--gradescope", "results", type=PATH, metavar="FILE",
               help="Write Gradescope's results.json of the one submission.")
-@click.option("--autolab", is_flag=True, help="Print Autolab's line of the one submission last.")
+@click.option("--autolab", "last_line", is_flag=True,
+              help="Print Autolab's line of the one submission last.")
 @click.option("--json", "as_json", is_flag=True, help="Print the records as JSON.")
 def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None,
-        out: Path | None, jobs: int,
-        shard: str | None, unsafe: bool, gradescope: Path | None, autolab: bool, as_json: bool) -> None:
+        out: Path | None, jobs: int, shard: str | None, unsafe: bool, results: Path | None, last_line: bool,
+        as_json: bool) -> None:
     """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them."""
-    from ..grade.reports import atomically, terminal
-    from ..grade.reports import autolab as line
-    from ..grade.reports import gradescope as results
+    from ..grade.reports import autolab, gradescope, terminal
     from ..grade.run import grade_all, in_shard
     from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
     assignment = assignment_of(name, assignments)
-    if (gradescope or autolab) and len(submissions) != 1:
+    if (results or last_line) and len(submissions) != 1:
         raise XManError(f"--gradescope and --autolab are for one submission; here are {len(submissions)}")
-    found = [one(submissions[0])] if gradescope or autolab else find(submissions, assignment.module)
-    which = shard_of(shard) if shard else None
-    found = found if which is None else [submission for submission in found if in_shard(submission, *which)]
+    found = [one(submissions[0])] if results or last_line else find(submissions, assignment.module)
+    which = shard_of(shard) if shard else (1, 1)
+    found = [submission for submission in found if in_shard(submission, *which)]
     sandbox = sandbox_here(unsafe)
     if unsafe:
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
@@ -104,7 +104,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
                   file=sys.stderr) as bar:
         try:
             records = grade_all(assignment, found, sandbox, out, term, jobs,
-                                lambda record: bar.update() or graded.append(record), which)
+                                lambda record: bar.update() or graded.append(record), shard and which)
         except KeyboardInterrupt:
             print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command "
                   "goes on", file=sys.stderr)
@@ -117,11 +117,11 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
         return
     else:
         print(terminal.report_table(records[0]) if len(records) == 1 else terminal.class_table(records))
-    if gradescope:
-        atomically(gradescope, json.dumps(results.results(records[0]), indent=1) + "\n")
-    if autolab:
-        print(line.last_line(records[0]))
-    elif not (as_json or gradescope):
+    if results:
+        write_whole(results, json.dumps(gradescope.results(records[0]), indent=1) + "\n")
+    if last_line:
+        print(autolab.last_line(records[0]))
+    elif not (as_json or results):
         print(f"\nreports: {out / 'class.html'}, {out / 'gradebook.csv'}")
 
 
@@ -132,9 +132,8 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
 @click.option("--out", type=PATH, default="autograder.zip", show_default=True, metavar="FILE")
 def gradescope(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the autograder that is uploaded to Gradescope."""
-    from ..grade.handout import gradescope as write
-    from ..grade.run import secret
-    write(assignment_of(name, assignments), out, secret(term))
+    from ..grade import handout, run
+    handout.gradescope(assignment_of(name, assignments), out, run.secret(term))
     print(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
 
 
@@ -146,9 +145,8 @@ def gradescope(name: str, assignments: Path | None, term: str | None, out: Path)
               help="A folder for Makefile and autograde.tar.")
 def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
-    from ..grade.handout import autolab as write
-    from ..grade.run import secret
-    write(assignment_of(name, assignments), out, secret(term))
+    from ..grade import handout, run
+    handout.autolab(assignment_of(name, assignments), out, run.secret(term))
     print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
 
 
@@ -168,6 +166,5 @@ def doctor(unsafe: bool, as_json: bool) -> None:
             if finding.todo and not finding.ok:
                 print(f"     {'':<{width}}  → {finding.todo}")
         bad = sum(not finding.ok for finding in found)
-        print(f"\n{len(found) - bad} of {len(found)} "
-              "hold" + ("" if bad else f": {sandbox_here(unsafe).name}"))
+        print(f"\n{len(found) - bad} of {len(found)} hold{'' if bad else f': {sandbox_here(unsafe).name}'}")
     sys.exit(0 if all(finding.ok for finding in found) else 1)

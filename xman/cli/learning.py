@@ -1,27 +1,33 @@
-"""What xman train tells of the data before it learns."""
+"""What xman train tells of the data and tries, of several settings or with folds, before it learns."""
 from __future__ import annotations
 
 import hashlib
+import itertools
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
+
 from ..errors import XManError
+from ..manager import XMan
+from ..notation import table_as_text
 from ..scale.streams import MEMORY
 from ..scale.tables import tenths
 from ..tables import Prepared
-from ..train import Dataset
+from ..train import Dataset, Trial, cross_validate, search
+from ..train.selection import mean_of, trial_text
 
 
 def findings(data: Prepared) -> str:
     """What the columns hold, as a table, and the sentences beneath it."""
     rows = [("column", "kind", "missing", "range, or the commonest"),
-            *(tuple(map(str, row)) for row in data.found)]
-    shown = rows if len(rows) <= 42 else [*rows[:31], ("…", "", "", f"{len(rows) - 41} more columns"),
-                                          *rows[-10:]]
-    widths = [min(40, max(len(row[k]) for row in shown)) for k in range(3)]
-    cut = lambda row: [cell[:40].ljust(width) for cell, width in zip(row, widths, strict=False)]
+            *((name[:40], kind, str(missing), what) for name, kind, missing, what in data.found)]
+    if len(rows) > 42:
+        rows[31:-10] = [("…", "", "", f"{len(rows) - 41} more columns")]
     told = [f"{said[0].upper()}{said[1:]}." for said in data.said]
-    return "\n".join(["  ".join([*cut(row), row[3]]).rstrip() for row in shown] + told) if data.found else ""
+    return "\n".join([table_as_text(rows, 4), *told]) if data.found else ""
 
 
 def sha256(source: str) -> dict[str, str]:
@@ -37,3 +43,53 @@ def streamed(source: str, memory: float | None, unfit: dict[str, Any], **how: An
     data = parts[0].prepared
     return Dataset(*parts, data.classes, None, data,
                    (*(column.name for column in data.columns), data.target.name))
+
+
+class Several(click.ParamType):
+    """A value, or several with commas between, all of which are to be tried."""
+
+    def __init__(self, kind: Any):
+        self.kind = click.types.convert_type(kind)
+        self.name = self.kind.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = tuple(self.kind.convert(part.strip(), param, ctx) for part in str(value).split(","))
+        return found if len(found) > 1 else found[0]
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        one = "|".join(self.kind.choices) if isinstance(self.kind, click.Choice) else self.name.upper()
+        return f"{one}[,…]"
+
+
+def settings_tried(network: XMan, data: tuple, validation: tuple, given: dict[str, Any], folds: int | None,
+          settings_of: Callable[[dict], dict], show: bool) -> tuple[dict[str, Any], list[Trial], str]:
+    """The settings, of several the one of least loss, all trials, and a line that says so.
+
+    The loss is of the validation rows, or the mean of folds. settings_of: to the settings of `fit`.
+    """
+    grid = {name: values for name, values in given.items() if isinstance(values, tuple)}
+    if not grid and not folds:
+        return given, [], ""
+    if words := [word for word in ("checkpoint", "plot") if grid and word in given]:
+        raise XManError(f"--{words[0]} is for one training, and {' and '.join(f'--{name}' for name in grid)} "
+                        "say several: leave it away until one is chosen")
+    trials: list[Trial] = []
+    for values in itertools.product(*grid.values()):
+        said = dict(zip(grid, values, strict=True))
+        settings = {name: x for name, x in settings_of(given | said).items()
+                    if name not in ("checkpoint", "plot")}
+        rows = {"validation": validation}
+        if folds:
+            settings.pop("patience", None)  # of a validation that there is not
+            rows = {"folds": folds}
+        if grid:
+            trials += search(network, data, {name: [x] for name, x in said.items()}, progress=show,
+                             **settings, **rows)
+        else:
+            trials += cross_validate(network, data, progress=False, **settings, **rows)
+            for trial in trials if show else ():
+                print(trial_text(trial), file=sys.stderr)
+    if not grid:
+        return given, trials, trial_text(mean_of(trials))
+    best = min(trials, key=lambda trial: trial.loss)
+    return given | best.settings, trials, f"chosen of {len(trials)} trials, and trained: {trial_text(best)}"

@@ -1,7 +1,6 @@
 """xman predict and xman evaluate: a model's file and rows that it has not seen."""
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import math
@@ -40,8 +39,7 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
     """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
     read_model = load(model)
     try:
-        with open(out, "w", encoding="utf-8", newline="") if out else contextlib.nullcontext(
-            sys.stdout) as file:
+        with click.open_file(out or "-", "w", "utf-8") as file:
             pieces = (of_lines(read_model, header) if source == "-"
                       else of_file(read_model, source, header, zero_based, bool(out)))
             write_predictions(read_model, pieces, proba, file)
@@ -54,10 +52,8 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
 def of_file(model: Model, source: str, header: bool | None, zero_based: bool | None,
             progress: bool) -> Iterator[np.ndarray]:
     """The outputs for the rows of a file, piece by piece."""
-    shown = extra("tqdm", "cli", "predict").tqdm(unit=" rows", unit_scale=True, disable=None if progress
-                                                 else True, leave=False)
-    row = 0
-    with shown:
+    bar, row = extra("tqdm", "cli", "predict").tqdm, 0
+    with bar(unit=" rows", unit_scale=True, disable=None if progress else True, leave=False) as shown:
         for piece, _ in pieces_of(model, source, header, zero_based):
             try:
                 outputs = model.outputs(piece, source)

@@ -39,12 +39,11 @@ def list_and_values(source: str, of: str | None,
         steps, known, _ = from_onnx(source)
         return steps, {**known, **assignments(values, steps)}
     if source.partition(":")[0].endswith(".py"):
-        model = model_of(source)
-        name = of or "loss"
-        if name not in dict(model.namedRegisterItems()):
+        model, name = model_of(source), of or "loss"
+        if name not in (registers := dict(model.namedRegisterItems())):
             raise XManError(f"{source} has no register {name!r}; say which with --of: "
-                            f"{', '.join(name for name, r in model.namedRegisterItems() if r.definedAs)}")
-        steps = model.operationSequence(getattr(model, name))
+                            f"{', '.join(name for name, r in registers.items() if r.definedAs)}")
+        steps = model.operationSequence(registers[name])
         return steps, {**model.inputDict(), **assignments(values, steps)}
     text = sys.stdin.read() if source == "-" else text_at(source)
     try:

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from ..notation import shortened
 from .program import WHOLE, Built
 
-# seconds: what nobody notices; what a loop may take whose steps go through Python; what somebody waits for a
-# long run
+# seconds: what nobody notices; a loop whose steps go through Python; what somebody waits for a long run
 BLINK, A_LOOP, PATIENCE = 0.25, 2.0, 20.0
 TURNS = 3  # of each of two programs, before the slower one goes
 
@@ -54,7 +53,7 @@ class Adaptive:
                  settle: Callable[[Built, str, str], None]):
         self.name, self.built, self.todo, self.takes, self.settle = name, built, better, takes, settle
         self.thread: threading.Thread | None = None
-        self.ready: list[tuple] = []  # what the thread has built: (name, end), or (name, why not)
+        self.ready: list[tuple] = []  # what the thread has built: (name, end or its error)
         self.rival: Rival | None = None
         self.said: list[str] = []
         self.lock = threading.Lock()  # never waited for, so that a process that is forked may find it locked
@@ -63,15 +62,28 @@ class Adaptive:
     plan = property(lambda self: self.built.plan)
 
     def run(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The outputs, by the program whose turn it is."""
+        """The outputs, by the program whose turn it is; by the other, where the rival fails."""
         if not self.takes(values):
             return None
         rival, begun = self.rival, time.perf_counter()
-        if rival and len(rival.its) <= len(rival.other):
-            return self.tried(rival, values)
-        found = self.built.run(values)
+        tried = rival and len(rival.its) <= len(rival.other)
+        try:
+            found = (rival if tried else self).built.run(values)
+        except TimeoutError:
+            raise  # of a clock
+        except Exception as error:
+            if not tried:
+                raise
+            found = self.built.run(values)  # raises, where the values are at fault
+            if self.rival is rival:
+                self.next(f"{rival.name} cannot run it: {in_short(error)}")
+            return found
+        seconds = time.perf_counter() - begun
+        if tried:
+            rival.its.append(math.inf if found is None else seconds)
+            return self.built.run(values) if found is None else found
         if rival:
-            rival.other.append(time.perf_counter() - begun)
+            rival.other.append(seconds)
         if self.lock.acquire(blocking=False):
             try:
                 if rival and rival is self.rival:
@@ -85,43 +97,24 @@ class Adaptive:
     def look(self) -> None:
         """Begin a thread that builds what comes next; what it has built becomes the rival."""
         if not self.ready:
-            # or this process was forked, and has no such thread
-            if not self.thread or not self.thread.is_alive():
+            if not self.thread or not self.thread.is_alive():  # where a process is forked, it is not
                 self.thread = threading.Thread(target=self.work, args=self.todo[0], daemon=True)
                 self.thread.start()
             return
         name, end = self.ready.pop()
         try:
+            if isinstance(end, Exception):
+                raise end
             with WHOLE:
                 self.rival = Rival(name, end(), [], [])
         except Exception as error:
             self.next(f"{name} cannot build it: {in_short(error)}")
 
     def work(self, name: str, begin: Callable) -> None:
-        """What the thread does."""
         try:
-            end = begin()
+            self.ready.append((name, begin()))
         except Exception as error:
-            failed = error
-
-            def end() -> Built:
-                raise failed
-        self.ready.append((name, end))
-
-    def tried(self, rival: Rival, values: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The outputs by the rival; by the other, where it fails."""
-        begun = time.perf_counter()
-        try:
-            found = rival.built.run(values)
-        except TimeoutError:
-            raise  # of a clock
-        except Exception as error:
-            found = self.built.run(values)  # raises, where the values are at fault
-            if self.rival is rival:
-                self.next(f"{rival.name} cannot run it: {in_short(error)}")
-            return found
-        rival.its.append(math.inf if found is None else time.perf_counter() - begun)
-        return self.built.run(values) if found is None else found
+            self.ready.append((name, error))
 
     def decide(self, rival: Rival) -> None:
         """After some turns, the faster one stays."""

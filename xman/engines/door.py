@@ -74,9 +74,8 @@ class Compiled:
     why: why that one. adapts: whether auto goes by a clock, not by the list and the values' kinds.
     """
 
-    def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str]
-                 | None,
-                 adapts: bool = True, threads: int | None = None):
+    def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str,
+                 inplace: Mapping[str, str] | None, adapts: bool = True, threads: int | None = None):
         steps, renamed = apart_from_operators(exact(checked_list(steps)))
         for said in renamings(renamed):
             warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
@@ -93,8 +92,7 @@ class Compiled:
             raise XManError(f"threads is a whole number from 1 on, or None, not {shortened(threads)}")
         self.asked, self.adapts, self.threads = engine, adapts, threads
         self.engine, self.why = engine, f"{engine} was asked for"
-        # with the engine, and why that one
-        self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}
+        self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}  # with the engine, and why
         self._latest: Built | Adaptive | None = None
         self._reference: Built | None = None
         self._misses = 0
@@ -175,27 +173,28 @@ class Compiled:
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by a new program: of the first engine that can build it and run it once."""
         self.engine, self.why, later = self._choice(values)
-        failed = ""
+        failed, program = "", functools.cache(functools.partial(self._program, here))
         while True:
+            engine = ENGINES[self.engine]
             try:
-                program = self._program(self.engine, here)
-                built = ENGINES[self.engine].build(program)
+                built = engine.build(program(engine.as_written))
                 result = self._run(built, self.engine, values, here)
                 break
             except TimeoutError:
                 raise
             except Exception as error:
                 eval(self.steps, here)  # raises the sentence, where the values are at fault
-                if not (after := ENGINES[self.engine].after):
+                if not engine.after:
                     raise
                 knows = isinstance(error, XManError)  # the engine says itself that it is not for this list
                 reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
-                quiet = knows and not self._named()
-                failed = (failed
-                          or ("" if quiet else f"the engine {self.engine} cannot build this list: {reason}"))
-                self.engine, self.why = after, f"{self.why}; {self.engine} gave way to {after}: {reason}"
+                # quiet where nobody asked for an engine by its name
+                if not knows or (self.asked, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto"):
+                    failed = failed or f"the engine {self.engine} cannot build this list: {reason}"
+                self.why = f"{self.why}; {self.engine} gave way to {engine.after}: {reason}"
+                self.engine = engine.after
         if later:
-            built = self._adaptive(built, later, key, here if ENGINES[self.engine].as_written else program)
+            built = self._adaptive(built, [ENGINES[name] for name in later], key, program)
         self._programs[key] = built, self.engine, self.why
         for old in list(self._programs)[:-REMEMBERED]:
             del self._programs[old]
@@ -210,17 +209,13 @@ class Compiled:
         result = built.run(values if ENGINES[engine].on_device else here)
         if result is None:
             self._latest = None
-            self._reference = self._reference or ENGINES[reference()].build(self._as_written())
+            self._reference = self._reference or ENGINES[reference()].build(self._program({}, True))
             return self._reference.run(here)
         return result
 
-    def _adaptive(self, built: Built, later: list[str], key: tuple, made_of: Program | dict) -> Adaptive:
+    def _adaptive(self, built: Built, later: list[Engine], key: tuple,
+                  program: Callable[[bool], Program]) -> Adaptive:
         """The program, until one of those of `later` is there and faster."""
-        def begin(name: str) -> Callable[[], Built]:
-            program = (made_of if isinstance(made_of, Program) and not ENGINES[name].as_written
-                       else self._program(name, made_of))
-            return ENGINES[name].begin(program)
-
         def settle(found: Built, name: str, why: str) -> None:
             if key in self._programs:
                 self._programs[key] = found, name, why
@@ -228,11 +223,11 @@ class Compiled:
                 self._latest, self.engine, self.why = found, name, why
 
         takes = lambda values: key == tuple(signature(values[x]) for x in self.steps.inputs)
-        for name in later:
-            # here: a process that is forked must not find half a module
-            importlib.import_module(ENGINES[name].file)
-        adaptive = Adaptive(self.engine, built, [(name, functools.partial(begin, name)) for name in later],
-                            takes, settle)
+        for engine in later:  # here: a process that is forked must not find half a module
+            importlib.import_module(engine.file)
+        better = [(engine.name, lambda engine=engine: engine.begin(program(engine.as_written)))
+                  for engine in later]
+        adaptive = Adaptive(self.engine, built, better, takes, settle)
         return adaptive
 
     def _choice(self, values: Mapping[str, Any]) -> tuple[str, str, list[str]]:
@@ -245,10 +240,10 @@ class Compiled:
             raise XManError(f"the engine {engine} needs the package {package}: pip install 'xman[{extra}]'")
         return engine, why, later
 
-    def _program(self, name: str, values: Mapping[str, Any]) -> Program:
-        """What that engine is given."""
-        if ENGINES[name].as_written:
-            return self._as_written()
+    def _program(self, values: Mapping[str, Any], as_written: bool) -> Program:
+        """What an engine is given."""
+        if as_written:
+            return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
         try:
             program = program_of(self.steps, values, self.outputs, self.inplace)
         except XManError as error:  # of a list that eval runs
@@ -257,36 +252,28 @@ class Compiled:
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
         return program._replace(threads=self.threads or 0)
 
-    def _named(self) -> bool:
-        """Whether somebody asked for an engine by its name."""
-        return (self.asked, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto")
-
-    def _as_written(self) -> Program:
-        return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
-
     def _look_at(self, values: Mapping[str, Any]) -> None:
         """XManError unless the arrays to be overwritten can be, and share memory with no other input."""
+        arrays = {x: values[x] for x in self.steps.inputs if isinstance(values[x], np.ndarray)}
         for x in self.inplace:
             if on_host(values[x]) is not values[x]:
                 raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave "
                                 f"inplace out, ask for {self.inplace[x]} among the outputs, and pass it as "
                                 f"{x} at the next call")
-            if not isinstance(values[x], np.ndarray) or not values[x].flags.writeable:
-                found = "a read-only one" if isinstance(values[x], np.ndarray) else shortened(values[x])
+            if x not in arrays or not arrays[x].flags.writeable:
+                found = "a read-only one" if x in arrays else shortened(values[x])
                 raise XManError(f"inplace: {x} is to be overwritten and has to be an array that can be "
                                 f"written to, not {found}")
-            for other in self.steps.inputs:
-                if (other != x and isinstance(values[other], np.ndarray)
-                    and np.may_share_memory(values[x], values[other])):
+            for other, array in arrays.items():
+                if other != x and np.may_share_memory(arrays[x], array):
                     raise XManError(f"inplace: {x} is to be overwritten and shares memory with {other}; give "
                                     "one of them a copy")
-        over = [values[x] for x in self.inplace]
         known = []
-        for name in self.steps.inputs if self.inplace else ():
-            if isinstance(values[name], np.ndarray):
-                owner = values[name].base
-                apart = isinstance(owner, np.ndarray) and not any(np.may_share_memory(owner, w) for w in over)
-                known.append((name, values[name], owner if apart else None))
+        for name, array in arrays.items() if self.inplace else ():
+            owner = array.base
+            apart = isinstance(owner, np.ndarray) and not any(np.may_share_memory(owner, arrays[x])
+                                                              for x in self.inplace)
+            known.append((name, array, owner if apart else None))
         self._known = known  # at once: another thread may be looking
 
     def _seen(self, values: Mapping[str, Any]) -> bool:

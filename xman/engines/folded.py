@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -87,16 +86,20 @@ def is_number(a: Any) -> bool:
 # ---- order -------------------------------------------------------------------------------------------------
 
 def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str],
-            holds: Mapping[str, frozenset[str]],
-            kinds: Mapping[str, Kind], after: int = -1) -> tuple[list[Line], set[str]]:
+            holds: Mapping[str, frozenset[str]], kinds: Mapping[str, Kind],
+            after: int = -1) -> tuple[list[Line], set[str]]:
     """The lines with each update as early as can be, and the updates that can overwrite their inputs at once.
 
     inplace: the input that each update overwrites. holds: the registers whose memory each register is in. An
     update stands after the last line that reads what it overwrites, and after line number `after`, the last
     that may fail. What leads to updates alone and has their shape stands with them, so that no gradient waits
-    for the end: of the lines that wait for nothing, those come first (Kahn 1962).
+    for the end: right after the last of what it is computed from, and before its first reader where that is
+    inputs alone.
     """
+    if not inplace:
+        return lines, set()
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
+    waits = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
     readers: dict[str, list[str]] = {}
     inside: dict[str, list[str]] = {}  # the lines that read the memory of an input that is overwritten
     for dst, _, args in lines:
@@ -105,49 +108,29 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
             for x in holds.get(a, ()):
                 inside.setdefault(x, []).append(dst)
     of_updates, shapes = set(inplace), {kinds[x].shape for x in inplace.values()}
-    for dst, _, _ in reversed(lines):
-        if (dst not in outputs and dst in readers and of_updates.issuperset(readers[dst]) and dst in kinds
-            and (
-                kinds[dst].shape in shapes)):
+    for dst in reversed(index):
+        if (dst not in outputs and dst in readers and of_updates.issuperset(readers[dst])
+            and dst in kinds and kinds[dst].shape in shapes):
             of_updates.add(dst)
-    below = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
-    # what leads to updates and is computed from inputs alone: it stands before its first reader
     leaves: set[str] = set()
     for dst in index:
-        if dst in of_updates and dst not in inplace and index[dst] > after and below[dst] <= leaves:
+        if dst in of_updates and dst not in inplace and index[dst] > after and waits[dst] <= leaves:
             leaves.add(dst)
-    place: dict[str, int] = {}
-
-    def with_leaves(dst: str) -> list[str]:
-        """The line, after the leaves that it is computed from and that have no place yet."""
-        found, todo = {dst}, [dst]
-        while todo:
-            new = {a for a in below[todo.pop()] if a in leaves and a not in found and a not in place}
-            found |= new
-            todo += new
-        return sorted(found, key=index.__getitem__)
-
-    waits = {dst: args - leaves for dst, args in below.items() if dst not in leaves}
-    for y in inplace.keys() & waits.keys():
-        first = {*inside.get(inplace[y], ()), *(dst for dst, _, _ in lines[max(after, 0):after + 1])}
-        waits[y] |= first.difference(with_leaves(y))
-    waiting: dict[str, list[str]] = {}
-    for dst, others in waits.items():
-        for a in others:
-            waiting.setdefault(a, []).append(dst)
-    ready = [(dst not in of_updates, index[dst]) for dst, others in waits.items() if not others]
-    heapify(ready)
-    for forced in (None, *waits):  # of updates that wait for one another the first is taken
-        if forced and forced not in place:
-            ready.append((False, index[forced]))
-        while ready:
-            for dst in with_leaves(lines[heappop(ready)[1]][0]):
-                place[dst] = len(place)
-                for other in waiting.get(dst, ()):
-                    waits[other].discard(dst)
-                    if not waits[other] and other not in place:
-                        heappush(ready, (other not in of_updates, index[other]))
-    moved = [lines[index[dst]] for dst in place]
+    for y in inplace.keys() & index.keys():
+        waits[y].update(inside.get(inplace[y], ()), (dst for dst, _, _ in lines[max(after, 0):after + 1]))
+    place, before = dict.fromkeys(index, -1.0), {}
+    while place != before:  # until nothing has to move back any more
+        before = dict(place)
+        for dst in index:
+            least = max([place[a] for a in waits[dst]], default=-1.0)
+            place[dst] = (min([place[r] for r in readers[dst]]) if dst in leaves else
+                          least // 1 + 0.5 if dst in of_updates else max(least, index[dst]))
+    order = {dst: (place[dst], k) for dst, k in index.items()}
+    for dst in reversed(index):
+        if dst in leaves:
+            order[dst] = min(order[r] for r in readers[dst])
+    moved = sorted(lines, key=lambda line: order[line[0]])
+    place = {dst: k for k, (dst, _, _) in enumerate(moved)}
     surely = max((place[dst] for dst, _, _ in lines[:after + 1]), default=-1)
     # what is copied out at the end
     given_back = {x for name in (*outputs, *inplace) for x in holds.get(name, ())}

@@ -1,9 +1,9 @@
 """Memory: from the lives of buffers to their places in one stretch of bytes."""
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,52 +48,28 @@ def rounded(size: int) -> int:
 
 
 class Memory:
-    """A stretch of bytes: the best fit among what was given back, else more at its end."""
+    """A stretch of bytes without end. free: what nobody has of it, as (start, end), in order."""
 
     def __init__(self) -> None:
-        self.end = 0
-        self.free: list[tuple[int, int]] = []  # (size, start), sorted
-        self.starts: dict[int, int] = {}       # start: size, of the same
-        self.ends: dict[int, int] = {}         # end: start
+        self.end, self.free = 0, [(0, 2 ** 62)]
 
     def take(self, size: int) -> int:
-        k = bisect_left(self.free, (size, 0))
-        if k == len(self.free):
-            if size and self.end in self.ends:  # what is free at the end grows
-                start = self.ends[self.end]
-                self.remove(start)
-                self.end = start + size
-                return start
-            self.end += size
-            return self.end - size
-        found, start = self.free[k]
-        self.remove(start)
-        if found > size:
-            self.insert(start + size, found - size)
+        k = min((stop - start, k) for k, (start, stop) in enumerate(self.free) if stop - start >= size)[1]
+        start, stop = self.free[k]
+        self.free[k:k + 1] = [(start + size, stop)] * (start + size < stop)
+        self.end = max(self.end, start + size)
         return start
 
     def give(self, start: int, size: int) -> None:
         if not size:
             return
-        if start in self.ends:
-            before = self.ends[start]
-            size += self.starts[before]
-            self.remove(before)
-            start = before
-        if start + size in self.starts:
-            after = start + size
-            size += self.starts[after]
-            self.remove(after)
-        self.insert(start, size)
-
-    def insert(self, start: int, size: int) -> None:
-        insort(self.free, (size, start))
-        self.starts[start] = size
-        self.ends[start + size] = start
-
-    def remove(self, start: int) -> None:
-        size = self.starts.pop(start)
-        del self.ends[start + size], self.free[bisect_left(self.free, (size, start))]
+        k, stop = bisect_left(self.free, (start, start)), start + size
+        low, high = k, k
+        if k and self.free[k - 1][1] == start:
+            start, low = self.free[k - 1][0], k - 1
+        if self.free[k][0] == stop:
+            stop, high = self.free[k][1], k + 1
+        self.free[low:high] = [(start, stop)]
 
 
 def arena(size: int) -> np.ndarray:
@@ -101,3 +77,8 @@ def arena(size: int) -> np.ndarray:
     space = np.zeros(size + ALIGNED, np.uint8)
     start = -space.ctypes.data % ALIGNED
     return space[start:start + size]
+
+
+def array_at(memory: np.ndarray, start: int, like: Any) -> np.ndarray:
+    """The array that lies there. like: what has its bytes, dtype and shape."""
+    return memory[start:start + like.bytes].view(like.dtype).reshape(like.shape)

@@ -15,7 +15,7 @@ import ops
 from ..wengert import Line, registers
 from .bodies import value_of
 from .folded import folded, ordered
-from .memory import Event, arena, placed
+from .memory import Event, arena, array_at, placed
 from .plan import Buffer, Plan, flops_of
 from .program import GEMM, Built, Engine, Program, held
 from .text import Text, guard, own_array
@@ -48,17 +48,21 @@ class NumpyWriter:
         calls = [k for k, line in enumerate(lines) if self.hows[line[0]] == "call"]
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds,
                                      max(calls, default=-1))
-        self.over = {y: x for y, op, args in self.lines if y in direct and self.hows[y] == "into"
-                     for x in [program.inplace[y]] if {a for a in registers(args) if x in holds.get(a, ())}
-                     <= {*self.written_over(op, args)}}
+        self.over = {}  # the input that an update is computed into
+        for y, op, args in self.lines:
+            x = program.inplace.get(y)
+            if (y in direct and self.hows[y] == "into"
+                and {a for a in registers(args) if x in holds.get(a, ())} <= {*self.written_over(op, args)}):
+                self.over[y] = x
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
-        events = [Event({root for a in registers(args) for root in holds[a]},
-                        {dst: self.kinds[dst].bytes} if dst in buffered else {},
-                        {dst: [a for a in self.written_over(op, args) if a in buffered
-                               and self.kinds[a] == self.kinds[dst]]})
-                  for dst, op, args in self.lines]
-        events.append(Event({root for x in (*self.outputs, *program.inplace) for root in holds.get(x, ())},
-                            {}))
+        events = []
+        for dst, op, args in self.lines:
+            over = [a for a in self.written_over(op, args)
+                    if a in buffered and self.kinds[a] == self.kinds[dst]]
+            events.append(Event({root for a in registers(args) for root in holds[a]},
+                                {dst: self.kinds[dst].bytes} if dst in buffered else {}, {dst: over}))
+        kept = (*self.outputs, *program.inplace)
+        events.append(Event({root for x in kept for root in holds.get(x, ())}, {}))
         self.places, self.size = placed(events)
         names = {a for dst, _, args in lines for a in (dst, *args) if isinstance(a, str)}
         self.text = Text(names.union(program.original.inputs, program.constants))
@@ -76,9 +80,9 @@ class NumpyWriter:
                                          and self.kinds[dst].array):
             return "view"
         array, ufunc = self.kinds[dst].array, isinstance(ops.G.get(op), np.ufunc)
-        if (op == "power" and self.kinds[dst].dtype.kind != "f" or op in ("max", "min")
-            and 0 in self.kinds[args[0]].shape \
-                or op == "where" and (args[0] not in self.kinds or self.kinds[args[0]].dtype != bool)):
+        if (op == "power" and self.kinds[dst].dtype.kind != "f"
+            or op in ("max", "min") and 0 in self.kinds[args[0]].shape
+            or op == "where" and (args[0] not in self.kinds or self.kinds[args[0]].dtype != bool)):
             return "call"  # NumPy may refuse the values
         if ufunc or op in REDUCED:
             return "into" if array else "number"
@@ -93,7 +97,6 @@ class NumpyWriter:
     # ---- the text ------------------------------------------------------------------------------------------
 
     def function(self) -> Any:
-        """The function from the values to the results."""
         text, inplace = self.text, self.program.inplace
         step, space, results = text.free("step"), text.free("space"), text.free("results")
         text.add(f"def {step}({text.free('values')}):", 0)
@@ -118,11 +121,8 @@ class NumpyWriter:
         return text.function(step)
 
     def space(self) -> tuple[np.ndarray, ...]:
-        """The buffers, in memory of their own."""
         memory = arena(self.size)
-        return tuple(memory[start:start + self.kinds[x].bytes].view(self.kinds[x].dtype).reshape(
-            self.kinds[x].shape)
-                     for x, start in self.places.items())
+        return tuple(array_at(memory, start, self.kinds[x]) for x, start in self.places.items())
 
     def result(self, name: str) -> str:
         """An output, as an array that nobody else has."""
@@ -133,41 +133,36 @@ class NumpyWriter:
 
     def write(self, dst: str, op: str, args: tuple) -> None:
         how, written = self.hows[dst], [self.text.literal(a) for a in args]
-        if how == "view":
-            self.text.add(f"{dst} = {self.view(op, args, written)}", 2)
-        elif how == "call":
-            value = value_of(op, "numpy")
-            self.text.add(f"{dst} = {self.text.call(op, value, *written)}", 2)
-            if dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
-                self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)
-        elif how == "number" and op in INFIX and any(isinstance(a, str) for a in args):
-            self.text.add(f"{dst} = {written[0]} {INFIX[op]} {written[1]}", 2)
-        elif how == "number" and op in REDUCED:
-            self.text.add(f"{dst} = {self.text.call(op, REDUCED[op], written[0], 'None')}", 2)
-        elif how == "number":
-            self.text.add(f"{dst} = {self.text.call(op, ops.G[op], *written)}", 2)
-        else:
-            if dst in self.over:
-                self.text.add(f"{dst} = {self.over[dst]}", 2)
-            elif dst in self.outputs:
-                kind = self.kinds[dst]
-                dtype = self.text.object(kind.dtype.name, kind.dtype)
-                self.text.add(f"{dst} = {self.text.call('empty', np.empty, repr(kind.shape), dtype)}", 2)
+        if how == "into":
+            if dst in self.over or dst in self.outputs:
+                place = self.over.get(dst) or self.text.empty(self.kinds[dst])
+                self.text.add(f"{dst} = {place}", 2)
             self.into(dst, op, args, written)
+            return
+        if how == "view":
+            found = self.view(op, args, written)
+        elif how == "call":
+            found = self.text.call(op, value_of(op, "numpy"), *written)
+        elif op in INFIX and any(isinstance(a, str) for a in args):
+            found = f"{written[0]} {INFIX[op]} {written[1]}"
+        elif op in REDUCED:
+            found = self.text.call(op, REDUCED[op], written[0], "None")
+        else:
+            found = self.text.call(op, ops.G[op], *written)
+        self.text.add(f"{dst} = {found}", 2)
+        if how == "call" and dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
+            self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)
 
     def view(self, op: str, args: tuple, written: list[str]) -> str:
         x = written[0]
-        match op:
-            case "transpose":
-                return f"{x}.T" if args[1:] in ((), (None,)) else f"{x}.transpose({written[1]})"
-            case "mT":
-                return f"{x}.mT"
-            case "reshape":
-                shape = args[1] if isinstance(args[1], tuple) else self.kinds[args[1]].shape
-                return f"{x}.reshape({self.text.literal(shape)})"
-            case "getitem":
-                return f"{x}[{self.text.literal(args[1:])}]"
-        return x
+        if op == "transpose":
+            return f"{x}.T" if args[1:] in ((), (None,)) else f"{x}.transpose({written[1]})"
+        if op == "reshape":
+            shape = args[1] if isinstance(args[1], tuple) else self.kinds[args[1]].shape
+            return f"{x}.reshape({self.text.literal(shape)})"
+        if op == "getitem":
+            return f"{x}[{self.text.literal(args[1:])}]"
+        return f"{x}.mT" if op == "mT" else x
 
     # ---- into an array -------------------------------------------------------------------------------------
 
@@ -191,19 +186,18 @@ class NumpyWriter:
         if c and not at_one_place:
             self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
-        self.text.add(self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T",
-                                     "1.0" if c else "0.0",
-                                f"{dst}.T", repr(int(tb)), repr(int(ta)), "True"), 2)
+        call = self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T",
+                              repr(float(bool(c))), f"{dst}.T", repr(int(tb)), repr(int(ta)), "True")
+        self.text.add(call, 2)
 
     # ---- the plan ------------------------------------------------------------------------------------------
 
     def plan(self) -> Plan:
         kinds = self.kinds
         calls = [f"{dst} = {op}(…)" for dst, op, _ in self.lines if self.hows[dst] == "call"]
-        return Plan("numpy", [Buffer(x, kinds[x].shape, kinds[x].dtype, start)
-                              for x, start in self.places.items()], self.size,
-                    sum(kinds[x].bytes for x in self.outputs if x in kinds), sorted(self.over.values()), [],
-                    calls,
+        buffers = [Buffer(x, *kinds[x][:2], start) for x, start in self.places.items()]
+        outputs = sum(kinds[x].bytes for x in self.outputs if x in kinds)
+        return Plan("numpy", buffers, self.size, outputs, sorted(self.over.values()), [], calls,
                     flops_of(self.lines, kinds))
 
 

@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.facts import MANY
+from ops import f
+from ops.facts import FACTS, MANY
 
 from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.shapes import examples
 from ..passes import EXACT, simplify
+from ..passes.patterns import Rewrite, shaped
 from ..wengert import Line, WengertList, all_registers, registers
-from .lowered import lowered
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
 WHOLE = threading.RLock()  # held by what a process that is forked must not find half done: modules, LLVM's affairs
@@ -94,7 +95,6 @@ class Engine(NamedTuple):
             return importlib.import_module(self.file).build(program)
 
     def begin(self, program: Program) -> Callable[[], Built]:
-        """What takes long of `build`; what it returns does the rest."""
         file = importlib.import_module(self.file)
         if hasattr(file, "begin"):
             return file.begin(program)
@@ -106,22 +106,22 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
                inplace: Mapping[str, str]) -> Program:
     """The program for these values. Raises XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
-    lines, constants = lifted(steps)
-    given = steps, lines, values, constants, outputs, inplace
     try:
-        likes = {x: kind[:2] if (kind := kind_of(v)) and kind.array and kind.dtype.kind == "f" else v
-                 for x, v in values.items()}
-        return made_of(*given, likes, lambda lines, known: examples(lines, values | known, known))
+        return made_of(steps, values, outputs, inplace, by_shapes=True)
     except TimeoutError:
         raise  # of a clock
     except Exception:  # shapes do not say it: the values do, and what fails, fails in words
-        return made_of(*given, values, lambda lines, known: eval(lines, values | known))
+        return made_of(steps, values, outputs, inplace, by_shapes=False)
 
 
-def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], constants: dict[str, Any],
-            outputs: tuple[str, ...], inplace: Mapping[str, str], likes: Mapping[str, Any],
-            find: Callable[[WengertList, dict[str, Any]], dict[str, Any]]) -> Program:
-    """The program. lines, constants: of `lifted`. likes: as `simplify` has them. find: values of lines."""
+def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...],
+            inplace: Mapping[str, str], by_shapes: bool) -> Program:
+    """The program. by_shapes: of stand-ins for arrays of floats, on which nothing is computed."""
+    lines, constants = lifted(steps)
+    likes = {x: v if not by_shapes or not (kind := kind_of(v)) or not kind.array or kind.dtype.kind != "f"
+             else kind[:2] for x, v in values.items()}
+    find = lambda lines, known: (examples(lines, values | known, known) if by_shapes
+                                 else eval(lines, values | known))
     keep = dict.fromkeys((*outputs, *inplace.values()))
     wanted = find(lines, constants)
     wanted = {name: kind_of(wanted[name]) for name in keep}
@@ -139,6 +139,28 @@ def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], c
     lines = settled([line for line in short if line[0] not in known], kinds, keep)
     known = {x: known[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in known}
     return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, known)
+
+
+def lowered() -> tuple[Rewrite, ...]:
+    """The rewrites of operators to their row's formula, so that an engine has to know few.
+
+    What stays is NumPy's functions entry by entry, sums, maxima and minima, products of matrices, and
+    rearrangements; each other operator is computed by its own function, where its row has no formula.
+    """
+    return (shaped("prodOfOthers", of_a_number),
+            *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula))
+
+
+def spelt(formula):
+    """The formula, of an array of floats that has entries; whole numbers beside it do not spread."""
+    def becomes(w, x, *rest):
+        return formula(x, *rest) if w.real(x) and w.shape(x) is not None and 0 not in w.shape(x) else None
+    return becomes
+
+
+def of_a_number(w, x, axis=None):
+    """A number, which an axis is said of, has no others."""
+    return f.broadcast(1.0, x) if w.shape(x) == () else None
 
 
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
@@ -167,7 +189,8 @@ def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str
 
 def exact(steps: WengertList) -> WengertList:
     """The list with its names as plain strings: a class of one's own may print itself as anything."""
-    if all(type(a) is str for dst, op, args in steps for a in (dst, op, *args) if isinstance(a, str)):
+    if not any(kind is not str and issubclass(kind, str)
+               for kind in {type(a) for dst, op, args in steps for a in (dst, op, *args)}):
         return steps
     name = lambda a: str.__str__(a) if isinstance(a, str) else a
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)

@@ -17,7 +17,7 @@ from ..errors import XManError
 from ..interpreters.context import numpy_real
 from ..notation import shortened
 from ..wengert import Line
-from .program import GEMM, Kind, Program
+from .program import GEMM, Program
 
 
 class Text:
@@ -55,6 +55,10 @@ class Text:
     def call(self, word: str, function: Any, *args: str) -> str:
         """A call of a function: the args stand in the text as they are."""
         return f"{self.object(word, function)}({', '.join(args)})"
+
+    def empty(self, kind: Any) -> str:
+        """A new array of that shape and dtype."""
+        return self.call("empty", np.empty, repr(kind.shape), self.object(kind.dtype.name, kind.dtype))
 
     def pool(self, space: Callable[[], tuple]) -> tuple[str, str]:
         """The names of two functions: one takes memory that is free, or a new space(), one gives it back."""
@@ -107,20 +111,16 @@ def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
                      f"{x}.dtype != {text.object(kind.dtype.name, kind.dtype)}{order}: return None")
         elif kind:
             convert = text.object("number", numpy_real)
+            scalar = bool if kind.dtype.kind == "b" else kind.dtype.type
             text.add(f"if {kind_of_value}({x}) is {real} or {kind_of_value}({x}) is {whole}: {x} = "
                      f"{convert}({x!r}, {x})")
-            text.add(f"if {kind_of_value}({x}) is not "
-                     f"{text.object(scalar_type(kind).__name__, scalar_type(kind))}: return None")
+            text.add(f"if {kind_of_value}({x}) is not {text.object(scalar.__name__, scalar)}: return None")
         else:
             shape = text.object("shape", np.shape)
             text.add(f"if {kind_of_value}({x}) is not {text.object('kind', program.others[x][0])} or "
                      f"{shape}({x}) != {program.others[x][1]}: return None")
     for s in dict.fromkeys(args[1] for _, op, args in lines if op == GEMM and args[1]):
         text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
-
-
-def scalar_type(kind: Kind) -> type:
-    return bool if kind.dtype.kind == "b" and not kind.array else kind.dtype.type
 
 
 def own_array(x: Any) -> Any:

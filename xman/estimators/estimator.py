@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..engines import Compiled
 from ..errors import XManError, extra
 from ..manager import XMan
 from ..models import MLP
 from ..optimize import minimize
 from ..optimize.minimize import WITH_GRADIENT, WITH_PRODUCTS
-from ..train import fit, predict
-from .steps import Steps
+from ..train import fit, predict, training_list
+from ..train.objective import Objective
 
 
 def estimator(name: str, mixin: str, own: type) -> type:
@@ -47,9 +48,9 @@ class Estimator:
         settings = {"l1": self.l1, "l2": self.l2, "sample_weight": weights, "engine": self.engine,
                     "progress": self.progress, "epochs": self.epochs}
         if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS):
-            tolerance = ((1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4) if self.tolerance is None
-                         else self.tolerance)
-            result = minimize(self.model_, data, method=self.optimizer, tolerance=tolerance, **settings)
+            least = 1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4
+            result = minimize(self.model_, data, method=self.optimizer, **settings,
+                              tolerance=least if self.tolerance is None else self.tolerance)
         else:
             result = fit(self.model_, data, optimizer=self.optimizer, lr=self.lr, batch_size=self.batch_size,
                          seed=self.seed_, **settings)
@@ -61,6 +62,7 @@ class Estimator:
                **known: Any) -> tuple[tuple, Any]:
         """The rows as `fit` takes them, and their weights; first: with a model for them."""
         from sklearn.utils import check_random_state
+        from sklearn.utils.class_weight import compute_sample_weight
         from sklearn.utils.validation import _check_sample_weight
 
         X, y = self._read(X, y, first, **known)
@@ -69,6 +71,9 @@ class Estimator:
             self.model_, self.steps_ = self._model(X.shape[1], self._outputs(), X.dtype), None
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        if self.class_weight is not None:
+            own = compute_sample_weight(self.class_weight, self.classes_[y])
+            sample_weight = own if sample_weight is None else own * sample_weight
         return (X, y), sample_weight
 
     def _model(self, features: int, outputs: int, dtype: Any) -> XMan:
@@ -80,11 +85,9 @@ class Estimator:
             except (TypeError, ValueError):
                 takes = {}
             options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS}
-            made = self.model(features, outputs, **{key: value for key, value in options.items()
-                                                    if key in takes})
+            made = self.model(features, outputs, **{key: options[key] for key in options if key in takes})
             if not isinstance(made, XMan):
-                raise XManError(f"model(features, outputs) gave a {type(made).__name__}; it has to be an "
-                                "XMan")
+                raise XManError(f"model(features, outputs) gave a {type(made).__name__}, which is no XMan")
             return made
         if isinstance(self.model, str) or not isinstance(self.model, Sequence):
             raise XManError("model is a tuple of the sizes of hidden layers, an XMan, or a function "
@@ -98,9 +101,9 @@ class Estimator:
         (X, y), weights = self._begun(X, y, sample_weight, first, **known)
         if self.steps_ is None:
             optimizer = "adam" if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS) else self.optimizer
-            self.steps_ = Steps(self.model_, X, y, getattr(self, "parameters_", {}), optimizer, 0.001
-                                if self.lr is None else
-                                self.lr, self.seed_, self.engine, l1=self.l1, l2=self.l2)
+            self.steps_ = Steps(self.model_, X, y, getattr(self, "parameters_", {}), optimizer,
+                                0.001 if self.lr is None else self.lr, self.seed_, self.engine, l1=self.l1,
+                                l2=self.l2)
         self.loss_ = self.steps_.step(X, y, weights)
         self.parameters_ = self.steps_.parameters
         return self
@@ -175,20 +178,10 @@ class Classifier(Estimator):
                             f"{', '.join(map(str, self.classes_))}")
         return X, np.searchsorted(self.classes_, y)
 
-    def _begun(self, X: Any, y: Any, sample_weight: Any, first: bool = True,
-               **known: Any) -> tuple[tuple, Any]:
-        from sklearn.utils.class_weight import compute_sample_weight
-
-        (X, labels), weights = super()._begun(X, y, sample_weight, first, **known)
-        if self.class_weight is not None:
-            weights = compute_sample_weight(self.class_weight, self.classes_[labels]) * (1 if weights is None
-                                                                                         else weights)
-        return (X, labels), weights
-
 
 class Regressor(Estimator):
     __doc__ = "A regressor: outputs (n, targets) are fitted to y (n,) or (n, targets)." + ABOUT
-    LOSS = "squaredError"
+    LOSS, class_weight = "squaredError", None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
         """Take one step with these rows, of `optimizer` or else Adam."""
@@ -217,3 +210,38 @@ class Regressor(Estimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+class Steps:
+    """An optimizer at work: its moments, and the parameters that it has come to.
+
+    model, X, y: as `fit` takes them, with some rows to begin with. start: parameters to begin with, by name,
+    for all or some. lr: the learning rate. The loss is weighted; without weights they are 1.
+    """
+
+    def __init__(self, model: XMan, X: Any, y: np.ndarray, start: dict[str, np.ndarray], optimizer: Any,
+                 lr: float, seed: int, engine: str, **penalties: Any):
+        self.objective = Objective(model, (X, y), seed, np.ones(len(y)), **penalties)
+        names, inputs = self.objective.names, self.objective.inputs | start
+        self.list = training_list(self.objective.steps, self.objective.loss, names, optimizer,
+                                  running=self.objective.running)
+        self.values = {x: inputs[x] for x in self.list.steps.inputs if x in inputs}
+        self.values |= {moment: np.zeros_like(inputs[w]) for moment, w in self.list.moments.items()}
+        self.number = min((np.asarray(inputs[w]).dtype for w in names), key=lambda dtype: dtype.itemsize).type
+        self.lr, self.t = self.number(lr), 0
+        self.program = Compiled(self.list.steps, [self.objective.loss, *self.list.inplace.values()], engine,
+                                None, adapts=False)
+
+    def step(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
+        """Take one step with these rows; the loss before it."""
+        self.t += 1
+        given = self.objective.given(X, y, np.zeros(len(y), int), self.t)
+        if weights is not None:
+            given[self.objective.weight] = weights
+        found = self.program(self.values | given | {self.list.lr: self.lr, self.list.t: self.number(self.t)})
+        self.values.update((x, found[after]) for x, after in self.list.inplace.items())
+        return float(found[self.objective.loss])
+
+    @property
+    def parameters(self) -> dict[str, np.ndarray]:
+        return {x: self.values[x] for x in (*self.objective.names, *self.objective.running)}

@@ -1,24 +1,31 @@
-"""What notebooks show of reports, counts, plans, matrices, runs and programs: tables and small pictures,
-without scripts."""
+"""What notebooks show: tables and small pictures, without scripts, and the explorer behind a click."""
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from inspect import getdoc
 from typing import Any
 
 import numpy as np
 
+import ops
+
 from ..errors import XManError
+from ..manager import XMan
+from ..notation import definition, literal_text
+from ..show.listing import Listing, size_text
+from ..wengert import WengertList
+from .page import explore
 
 CELLS = 64    # of a heat map each way: one of more rows or columns is thinned out
 EPOCHS = 12   # of a run that are in its table
 MOST = 100    # rows of a table
+LINES = 200   # of a list, whose explorer has all
 
 
 def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Sequence[str] = ()) -> str:
-    """A table, text to the left and numbers to the right;
-    titles: what is said where the pointer rests on a row."""
+    """A table, text to the left and numbers to the right; titles: what is said where the pointer rests."""
     rows = list(rows)
     sides = ["left" if isinstance(cell, str) and not re.match(r"-?\d", cell) else "right"
              for cell in (rows[-1] if rows else head)]
@@ -37,8 +44,7 @@ def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Se
 
 
 class HeatMap:
-    """A matrix as a picture: blue below 0, white 0, orange above,
-    the strongest colour the entry farthest from 0."""
+    """A matrix as a picture: blue below 0, white 0, orange above, strongest farthest from 0."""
 
     def __init__(self, matrix: Any, title: str):
         x = np.asarray(matrix, float)
@@ -109,8 +115,7 @@ def plan_in_html(plan: Any) -> str:
 
 
 def linear_in_html(map: Any) -> str:
-    """A Jacobian or a Hessian before it has values: what it is of,
-    and the list that computes its products."""
+    """A Jacobian or a Hessian before it has values: what it is of, and the list of its products."""
     steps = map.steps
     return (f"<p>{escape(repr(map))}</p><details><summary>Its list, of {len(steps):,} lines</summary>"
             f"<pre>{escape(str(steps))}</pre></details>")
@@ -124,12 +129,12 @@ def result_in_html(result: Any) -> str:
               for name in names}
     picked = history if len(history) <= EPOCHS else [*history[:EPOCHS // 2], *history[-EPOCHS // 2:]]
     columns = list(dict.fromkeys(name for row in history for name in row))
-    rows = [["best" if row["epoch"] == result.best else "", *(row.get(name, "") for name in columns)]
-            for row in picked]
+    best = lambda row: "best" * (row["epoch"] == result.best)
+    rows = [[best(row), *(row.get(name, "") for name in columns)] for row in picked]
     left_out = len(history) - len(picked)
     skipped = f"<p>{left_out:,} epochs between are left out.</p>" * (left_out > 0)
-    return (f"<p>{escape(repr(result))}</p>{curve_in_svg(curves)}"
-            f"{table_in_html(['', *columns], rows)}{skipped}")
+    table = table_in_html(["", *columns], rows)
+    return f"<p>{escape(repr(result))}</p>{curve_in_svg(curves)}{table}{skipped}"
 
 
 def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
@@ -164,3 +169,50 @@ def trace_in_html(rows: Any) -> str:
     """Of `explain`: its table, with shapes where the pointer rests."""
     head, *lines = rows.table()
     return table_in_html(head, lines, [f"{row.register}: shape {np.shape(row.value)}" for row in rows])
+
+
+# ---- lists and models --------------------------------------------------------------------------------------
+
+def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}, values: Mapping[str, Any] = {}) -> str:
+    """The lines in columns; where the pointer rests the meaning of an operator, the shape of a register."""
+    def register(a: str) -> str:
+        shown = f'<span title="{escape(f"{a}: {size_text(sizes[a])}")}">' if a in sizes else "<span>"
+        return f"{shown}{escape(a)}</span>"
+
+    cell = '<td style="text-align:left">'
+    rows = []
+    for k, (dst, op, args) in enumerate(steps[:LINES], 1):
+        given = ", ".join(register(a) if isinstance(a, str) else escape(literal_text(a)) for a in args)
+        meaning = f'<span title="{escape(said(ops.G.get(op)))}">{escape(op)}</span>'
+        rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td>{cell}<b>{register(dst)}</b>'
+                    f"</td>{cell}= {meaning}({given})</td></tr>")
+    rest = f"<p>… and {len(steps) - LINES:,} lines more</p>" if len(steps) > LINES else ""
+    functions = "".join(f"<pre>{escape(definition(a, True))}</pre>" for a in ops.loops.functions_in(steps))
+    return (f'{functions}<table style="font-family:monospace">{"".join(rows)}</table>{rest}'
+            f"{behind_a_click(steps, values)}")
+
+
+def listing_in_html(found: Listing) -> str:
+    return list_in_html(found.steps, found.sizes, found.values)
+
+
+def model_in_html(model: XMan) -> str:
+    """The registers of a model, with their roles and the shapes of their values."""
+    rows = [(name, r.role, "" if r.default is None else str(np.shape(r.default)))
+            for name, r in model.namedRegisterItems()]
+    return (f"<p>{escape(type(model).__name__)}: {len(rows)} registers</p>"
+            f"{table_in_html(('register', 'role', 'shape'), rows)}{behind_a_click(model)}")
+
+
+def said(value: Any) -> str:
+    text = "" if isinstance(value, np.ufunc) else getdoc(value) or ""
+    return text.partition("\n\n")[0].replace("\n", " ")[:120]
+
+
+def behind_a_click(what: XMan | WengertList, values: Mapping[str, Any] = {}) -> str:
+    """The explorer, folded; nothing where there is nothing to explore."""
+    try:
+        page = explore(what, values=values, guided=False)
+    except XManError as error:
+        return f"<p>{escape(str(error))}</p>"
+    return f"<details><summary>Explore</summary>{page._repr_html_()}</details>"

@@ -1,5 +1,4 @@
-"""The guided examples: the list of each, where it stands in the documents,
-and their words for what is seen."""
+"""The guided examples: the list of each, where it stands in the documents, and their words for it."""
 from __future__ import annotations
 
 import functools
@@ -57,8 +56,7 @@ loss = mean(z4)"""
 
 
 class Guided(NamedTuple):
-    """One example: its list, the register that is differentiated, values of its inputs,
-    and what is said of it."""
+    """One example: its list, the register that is differentiated, values of its inputs, and what is said."""
     title: str
     source: str
     steps: Steps
@@ -82,8 +80,8 @@ def guide() -> tuple[Guided, ...]:
                 "z1, and z1 sends to each factor its delta times the other factor. Nothing meets, so there "
                 "is no +=."),
                ("Wengert list", "register", "delta, δx", "forward pass, backward pass"), "h w"),
-        Guided("h(x, y) = (x + 4y)·((x + y)·y)", "Reps, Automatic Differentiation and Backpropagation, (3), "
-                                                 "Figs. 2, 3",
+        Guided("h(x, y) = (x + 4y)·((x + y)·y)",
+               "Reps, Automatic Differentiation and Backpropagation, (3), Figs. 2, 3",
                WengertList.from_text(REPS_3), "h", {"x": 3.0, "y": 5.0},
                ("At x = 3 and y = 5, h is 23·40 = 920. Three paths lead from y to h, two from x.",
                 "Watch δy: three edges leave y, and along each comes one contribution. The first is there "

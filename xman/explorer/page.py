@@ -22,7 +22,7 @@ from ..functions.tracer import CallTape
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..manager import XMan
-from ..notation import json_literal
+from ..notation import json_lines
 from ..register import Register
 from ..show.explain import output
 from ..validity import FORBIDDEN
@@ -36,8 +36,7 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 
 
 class Page:
-    """A page of the explorer, as `explore` makes it: save(path) writes it, str(page) is its text.
-    Notebooks show it."""
+    """A page of the explorer: save(path) writes it, str(page) is its text, notebooks show it."""
 
     def __init__(self, title: str, text: str):
         self.title, self._text = title, text
@@ -52,17 +51,17 @@ class Page:
         return Path(path)
 
     def _repr_html_(self) -> str:
-        frame = ('style="width:100%;height:46em;border:1px solid #8888" sandbox="allow-scripts '
-                 'allow-downloads"')
-        return f'<iframe title="{escape(self.title)}" {frame} srcdoc="{escape(self._text)}"></iframe>'
+        look = 'style="width:100%;height:46em;border:1px solid #8888"'
+        allowed = 'sandbox="allow-scripts allow-downloads"'
+        title, text = escape(self.title), escape(self._text)
+        return f'<iframe title="{title}" {look} {allowed} srcdoc="{text}"></iframe>'
 
     def __repr__(self) -> str:
         return f"<page of the explorer, {self.title}, {len(self._text):,} characters: save(path)>"
 
 
 def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
-            values: Mapping[str, Any] | None = None,
-            title: str | None = None, guided: bool = True) -> Page:
+            values: Mapping[str, Any] | None = None, title: str | None = None, guided: bool = True) -> Page:
     """A page on which a list, its values and its derivatives are stepped through, edited and looked into.
 
         xman.explore(lambda x, y: (x + 4 * y) * ((x + y) * y), 3.0, 5.0).save("h.html")
@@ -95,8 +94,7 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
     return page_of([document(steps, of, known, roles, title or of)], guided)
 
 
-def of_model(model: XMan, of: Any,
-             values: Mapping[str, Any]) -> tuple[WengertList, dict[str, Any], dict[str, str]]:
+def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertList, dict, dict]:
     """(the list of a model's register, the values of its inputs, the role of each)."""
     found = dict(model.setup().namedRegisterItems())
     register = of if isinstance(of, Register) else found.get(of or "loss")
@@ -120,16 +118,14 @@ def inputs_traced(fn: Callable, examples: tuple) -> dict[str, Any]:
 
 def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapping[str, str], title: str,
              **more: Any) -> dict[str, Any]:
-    """All that the page has to know of a list: its lines, its inputs,
-    and what the page does not compute by itself."""
+    """All that the page has to know of a list: lines, inputs, and what it does not compute by itself."""
     for name in values:
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
     for name, x in given.items():
         arrays = x if isinstance(x, ops.loops.Bundle) else (x,)
         if any(np.asarray(a).dtype.kind not in "biuf" for a in arrays) or hasattr(x, "tocsr"):
-            raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of "
-                            "numbers")
+            raise XManError(f"{name} is a {type(x).__name__}, and the page shows arrays of numbers")
     if (entries := sum(np.size(x) for x in given.values())) > ENTRIES:
         raise XManError(f"the inputs have {entries:,} entries, and a page takes {ENTRIES:,}; give fewer rows")
     foreign = [line for line in steps if not {op for _, op, _ in unfolded([line])} <= COMPUTED]
@@ -141,16 +137,11 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         if varies(found[of]):
             computed["adjoints"] = packed_all(backprop(steps, found, **{of: 1.0}))
         if moving:
-            computed["tangents"] = {x: packed_all(forward(steps, found, {x: one}))
-                                    for x, one in moving.items()}
+            computed["tangents"] = {x: packed_all(forward(steps, found, {x: d})) for x, d in moving.items()}
     inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
               for x in steps.inputs}
-    return {"title": title, "lines": as_json(steps), "of": of, "computed": computed, "inputs": inputs, **more}
-
-
-def as_json(steps: Steps) -> list:
-    return [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
-            for dst, op, args in steps]
+    known = {"title": title, "lines": json_lines(steps), "of": of, "computed": computed, "inputs": inputs}
+    return known | more
 
 
 def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:

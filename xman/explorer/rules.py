@@ -1,5 +1,4 @@
-"""Operators' rules as data: the lines that a rule of ops.DG or ops.TG writes,
-so that a page needs no rules of its own."""
+"""Operators' rules as data, the lines that rules of ops.DG and ops.TG write: a page needs none of its own."""
 from __future__ import annotations
 
 import functools
@@ -15,7 +14,7 @@ from ops.facts import MANY, arity, facts_of, parameters
 from ops.table import ELEMENTWISE
 
 from ..errors import XManError
-from ..notation import json_literal
+from ..notation import json_lines, json_literal
 from ..passes import rewrite, simplify
 from ..passes.writer import ListWriter, Symbol
 from ..show.expressions import inlined, mathematical
@@ -48,8 +47,7 @@ def likely(op: str) -> list[tuple]:
 
 
 def rules_for(steps: Iterable[Line]) -> list[dict[str, Any]]:
-    """What the page has to know of the operators of steps and, for lists that a reader types,
-    of all that it can evaluate."""
+    """What the page has to know of the operators of steps and, for what readers type, of all it evaluates."""
     cases = [(op, case) for op in sorted(ON_THE_PAGE) for case in likely(op)]
     cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in unfolded(steps)
               if op not in ops.loops.ROWS]
@@ -73,8 +71,7 @@ def all_on_the_page(steps: Sequence[Line]) -> bool:
 
 
 def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
-    """The rules of one operator at one pattern of literals, None where they cannot be written;
-    key tells 2 from 2.0."""
+    """The rules of an operator at a pattern of literals, None where there are none; key tells 2 from 2.0."""
     args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
     try:
         adjoint, tangent = ([written_part(rule, args) if rule and isinstance(a, str) else None
@@ -101,22 +98,18 @@ def written_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
 
 
 def written_part(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
-    """What a rule sends to one argument: lines over d, out and x0, x1, …, the register or number that it is,
-    and a formula."""
+    """What a rule sends to one argument: lines over d, out and x0, x1, …, what it is, and a formula."""
     writer = ListWriter()
     symbols = {name: Symbol(writer, name) for name in ("d", "out", *(a for a in args if isinstance(a, str)))}
     sent = rule(symbols["d"], symbols["out"], *(symbols[a] if isinstance(a, str) else a for a in args))
     lines = [line for line, _ in writer.named(symbols)]
     end = sent.name if isinstance(sent, Symbol) else float(sent)
     lines = needed(lines, [end])
-    return {"lines": [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in own]]
-                      for dst, op, own in lines],
-            "end": end, "text": legible(lines, end)}
+    return {"lines": json_lines(lines), "end": end, "text": legible(lines, end)}
 
 
 def legible(lines: Sequence[Line], end: Any) -> str:
-    """The formula of what is sent, without what only makes shapes agree;
-    "" where it is too long to be read."""
+    """The formula of what is sent, without what makes shapes agree; "" where it is too long to be read."""
     if not lines:
         return str(end)
     try:

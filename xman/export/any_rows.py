@@ -13,13 +13,12 @@ from ..wengert import Line
 
 
 def general(read: list[Any], sizes: list[int]) -> list[Line]:
-    """The lines for n rows. What differs between those of three is a shape, for which a register
-    or −1 stands, or a number a·n + b, which is counted. XManError for the line of anything else."""
+    """The lines for n rows. What differs is a shape, a register's or with −1, or a·n + b, to be counted."""
     one, lines, seen = read[0], [], list(read[0].known_inputs)
     fresh = (name for k in itertools.count(1) if (name := f"rows{k}") not in one.shapes)
     rows = next((x, k) for x in seen for k, n in enumerate(one.shapes[x]) if n != read[1].shapes[x][k])
-    for (dst, op, args), *others in itertools.zip_longest(*(each.lines for each in read),
-                                                          fillvalue=("", "", ())):
+    alike = itertools.zip_longest(*(each.lines for each in read), fillvalue=("", "", ()))
+    for (dst, op, args), *others in alike:
         if any(op != other[1] or len(args) != len(other[2]) for other in others):
             raise only_one_number(dst)
         found = []

@@ -57,10 +57,8 @@ class Example(Symbol):
     dtype = property(lambda self: getattr(self.value, "dtype", None) or np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        # a number takes the precision of the others
-        joined = args if op in ELEMENTWISE or compares(op) else ()
-        plain = {np.dtype(float), np.dtype(int), np.dtype(bool),
-                 *(a.dtype for a in joined if isinstance(a, Example))}
+        joined = args if op in ELEMENTWISE or compares(op) else ()  # where a number takes others' precision
+        plain = {*map(np.dtype, (float, int, bool)), *(a.dtype for a in joined if isinstance(a, Example))}
         args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
         examples = [a.value if isinstance(a, Example) else a for a in args]
         within_bounds(result_shape(op, examples))
@@ -122,8 +120,8 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
                         f"them, as in sizes={{{free[1]!r}: 10}}")
     tried = free_sizes(graph) if free else [0]
     read = [Reading(onnx, graph, {**given, **dict.fromkeys(free, n)}, bool(free)) for n in tried]
-    return read[0].imported(needed(WengertList(general(read, tried) if free else read[0].lines),
-                                   read[0].results))
+    lines = WengertList(general(read, tried) if free else read[0].lines)
+    return read[0].imported(needed(lines, read[0].results))
 
 
 def opened(onnx: Any, source: Any) -> Any:
@@ -214,8 +212,7 @@ class Reading:
         if node.domain not in ("", "ai.onnx") or node.op_type not in READ:
             of = f" of {node.domain}" if node.domain else ""
             raise XManError(f"{where}: that operator{of} is not among the {len(READ)} of ONNX that are read")
-        graphs = [*[self] * (node.op_type in GRAPHS)]
-        before = len(self.writer.lines)
+        graphs, before = [self] * (node.op_type in GRAPHS), len(self.writer.lines)
         folded = [self.known[x].size for x in node.input if isinstance(self.known.get(x), np.ndarray)]
         if node.op_type != "Concat" and math.prod(folded) > MOST:
             raise XManError(f"{where}: it combines constants of {' and '.join(map(str, folded))} entries; "
@@ -226,15 +223,14 @@ class Reading:
                 named["parts"] = len(node.output)
             args = [self.known[x] for x in node.input]
             real = self.free and node.op_type == "Cast" and named["to"].kind == "f"
-            if real and type(args[0]) is np.ndarray and not args[0].ndim:
-                # a number of rows, perhaps: it stays in the list
+            if real and type(args[0]) is np.ndarray and not args[0].ndim:  # a number of rows, perhaps
                 args[0] = self.writer.line("alias", [args[0].item()], args[0])
             results = READ[node.op_type](*graphs, *args, **named)
         except XManError as error:
             raise XManError(f"{where}: {error}") from None
         except Exception as error:  # whatever it is, the node is not what its operator takes
-            raise XManError(f"{where} cannot be read: {type(error).__name__}, "
-                            f"{shortened(str(error))}") from error
+            said = f"{type(error).__name__}, {shortened(str(error))}"
+            raise XManError(f"{where} cannot be read: {said}") from error
         results = results if isinstance(results, list) else [results]
         if len(results) < sum(map(bool, node.output)):
             raise XManError(f"{where}: of its results the first {len(results)} are read")
@@ -256,8 +252,8 @@ class Reading:
 
     def imported(self, lines: list[Line]) -> Imported:
         steps = WengertList(lines)
-        return Imported(steps, {x: self.values[x] for x in steps.inputs if x in self.values},
-                        tuple(self.results))
+        values = {x: self.values[x] for x in steps.inputs if x in self.values}
+        return Imported(steps, values, tuple(self.results))
 
 
 class Inside(Reading):

@@ -1,10 +1,10 @@
 """The operators of ONNX that are read, as formulas in the language, computed at once of constants."""
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -62,9 +62,8 @@ def divide(x, y):
 
 
 def mod(x, y, fmod=0):
-    r = f.remainder(x, y)
-    return (f.where(f.logical_and(f.not_equal(r, 0), f.not_equal(f.less(x, 0), f.less(y, 0))), r - y, r)
-            if fmod else r)
+    r, other = f.remainder(x, y), f.not_equal(f.less(x, 0), f.less(y, 0))
+    return f.where(f.logical_and(f.not_equal(r, 0), other), r - y, r) if fmod else r
 
 
 def reduction_node(op: str):
@@ -105,11 +104,11 @@ def unsqueeze(x, axes):
 def cut(x, starts, ends, axes=None, steps=None):
     starts, ends = wholes(starts, "ends"), wholes(ends, "ends")
     keys = [slice(None)] * np.ndim(x)
-    for a, i, j, step in zip(wholes(axes) or range(len(starts)), starts, ends, wholes(steps)
-                             or [1] * len(starts), strict=True):
+    axes, steps = wholes(axes) or range(len(starts)), wholes(steps) or [1] * len(starts)
+    for a, i, j, step in zip(axes, starts, ends, steps, strict=True):
         n = np.shape(x)[a]
-        keys[a] = slice(None if i == 0 and step > 0 or i >= n and step < 0 else i, None if j >= n or j < -n
-                        else j, step)
+        first = None if i == 0 and step > 0 or i >= n and step < 0 else i
+        keys[a] = slice(first, None if j >= n or j < -n else j, step)
     return f.getitem(x, *keys)
 
 
@@ -170,9 +169,6 @@ def scatter(x, indices, updates, axis=0, reduction="none"):
     keys = (indices,) if np.ndim(x) == 1 else keys_along(indices, x, axis)
     return x + f.scatterAdd(updates, x, *keys)
 
-
-def cast(x, to, saturate=1):
-    return f.astype(x, named(to))
 
 
 def cumsum(x, axis, exclusive=0, reverse=0):
@@ -241,9 +237,6 @@ def flatten(x, axis=1):
     return f.reshape(x, (-1, math.prod(np.shape(x)[axis:])))
 
 
-def clip(x, lo=None, hi=None):
-    return f.clip(x, *(None if a is None else known(a, "bounds").item() for a in (lo, hi)))
-
 
 def span(*ends):
     start, limit, step = (known(a, "ends").item() for a in ends)
@@ -253,20 +246,17 @@ def span(*ends):
 
 ZERO = np.zeros(1, np.float32)
 
-
-def variadic(combine):
-    return lambda *xs: functools.reduce(combine, xs)
-
-
 MEANINGS = {
     **{op: getattr(f, op.lower()) for op in "Abs Ceil Cos Cosh Det Erf Exp Floor Log Relu Round Sigmoid Sign Sin Sinh Softplus "
        "Sqrt Tan Tanh Reciprocal Equal Less Greater IsNaN Where".split()},
     "Acos": f.arccos, "Acosh": f.arccosh, "Asin": f.arcsin, "Asinh": f.arcsinh, "Atan": f.arctan, "Atanh": f.arctanh,
     "Neg": f.negative, "Not": f.logical_not, "And": f.logical_and, "Or": f.logical_or, "Xor": f.not_equal, "Identity": f.alias,
     "LessOrEqual": f.less_equal, "GreaterOrEqual": f.greater_equal, "Add": f.add, "Sub": f.subtract, "Mul": f.mul, "Div": divide,
-    "Pow": power, "Mod": mod, "MatMul": f.dot, "Gemm": gemm_node, "Max": variadic(f.maximum), "Min": variadic(f.minimum),
-    "Sum": variadic(operator.add), "Mean": lambda *xs: functools.reduce(operator.add, xs) / len(xs),
-    "Clip": clip, "LeakyRelu": lambda x, alpha=0.01: f.leakyRelu(x, alpha), "Elu": lambda x, alpha=1.0: f.elu(x, alpha),
+    "Pow": power, "Mod": mod, "MatMul": f.dot, "Gemm": gemm_node,
+    "Max": lambda *xs: reduce(f.maximum, xs), "Min": lambda *xs: reduce(f.minimum, xs),
+    "Sum": lambda *xs: reduce(operator.add, xs), "Mean": lambda *xs: reduce(operator.add, xs) / len(xs),
+    "Clip": lambda x, lo=None, hi=None: f.clip(x, *(None if a is None else known(a, "bounds").item() for a in (lo, hi))),
+    "LeakyRelu": lambda x, alpha=0.01: f.leakyRelu(x, alpha), "Elu": lambda x, alpha=1.0: f.elu(x, alpha),
     "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875: gamma * f.elu(x, alpha),
     "HardSigmoid": lambda x, alpha=0.2, beta=0.5: f.clip(alpha * x + beta, 0.0, 1.0),
     "HardSwish": lambda x: x * f.clip(x / 6.0 + 0.5, 0.0, 1.0), "Softsign": lambda x: x / (1.0 + f.abs(x)), "Gelu": gelu,
@@ -276,13 +266,13 @@ MEANINGS = {
     **{f"Reduce{op}": reduction_node(op.lower()) for op in ("Sum", "Max", "Min", "Mean", "Prod")},
     "ReduceL1": over(f.abs, "sum"), "ReduceL2": reduction_node("norm"), "ReduceSumSquare": reduction_node("squaredNorm"),
     "ReduceLogSum": over(lambda x: x, "sum", f.log), "ReduceLogSumExp": reduction_node("logsumexp"),
-    "Constant": constant, "Cast": cast, "CastLike": lambda x, like, saturate=1: f.astype(x, named(numpy_dtype(like))),
+    "Constant": constant, "Cast": lambda x, to, saturate=1: f.astype(x, named(to)),
+    "CastLike": lambda x, like, saturate=1: f.astype(x, named(numpy_dtype(like))),
     "Shape": lambda x, start=0, end=None: np.array(np.shape(x)[start:end], int),
     "Size": lambda x: np.array(math.prod(np.shape(x))),
     "ConstantOfShape": lambda shape, value=ZERO: np.broadcast_to(value, within_bounds(wholes(shape, "lengths"))),
-    "Range": span,
+    "Range": span, "Split": split,
     "Reshape": reshape, "Flatten": flatten, "Squeeze": squeeze, "Unsqueeze": unsqueeze, "Expand": expand_node, "Slice": cut,
-    "Split": split,
     "Transpose": lambda x, perm=None: f.transpose(x, *([tuple(perm)] if perm else [])), "Pad": pad,
     "Concat": lambda *xs, axis: f.concat(axis, *xs), "Gather": lambda x, k, axis=0: f.take(x, k, axis), "TopK": top,
     "GatherElements": lambda x, k, axis=0: f.getitem(x, *keys_along(k, x, axis)), "ScatterElements": scatter, "CumSum": cumsum,

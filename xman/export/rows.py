@@ -5,7 +5,8 @@ in the language and run on `Carried` arrays, whose operators are the table's.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from ops import G
 from ops.formulas.carried import dtype_of, through
 
 from ..errors import XManError
-from .picking import picked, scattered
 
 # the standard's name for each operator that is a ufunc of NumPy
 UFUNCS = {op: {"absolute": "abs", "power": "pow"}.get(name := value.__name__, name.replace("arc", "a"))
@@ -56,8 +56,7 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         if isinstance(a, (np.ndarray, np.generic, bool, int, float)):
             a = np.asarray(a, dtype)
             return xp.asarray(a.item() if a.ndim == 0 else a, dtype=getattr(xp, a.dtype.name))
-        if not hasattr(a, "dtype"):
-            # the length of an axis that is not known yet
+        if not hasattr(a, "dtype"):  # the length of an axis that is not known yet
             return xp.asarray(a, dtype=getattr(xp, np.dtype(dtype or int).name))
         return a if dtype is None or dtype_of(a) == dtype else xp.astype(a, getattr(xp, np.dtype(dtype).name))
 
@@ -83,9 +82,8 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         def row(x, axis=None, keepdims=False):
             x = array(x)
             small = dtype_of(x).kind in "biu" and (of_whole or dtype_of(x).kind == "b")
-            return (x if axis == ()
-                    else getattr(xp, op)(array(x, G[op](np.zeros(1, dtype_of(x))).dtype if small else None),
-                                         axis=axis, keepdims=keepdims))
+            x = array(x, G[op](np.zeros(1, dtype_of(x))).dtype) if small and axis != () else x
+            return x if axis == () else getattr(xp, op)(x, axis=axis, keepdims=keepdims)
         return row
 
     def flat(x: Any, axis: int | None) -> tuple[Any, int]:
@@ -97,6 +95,11 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
 
     def cumsum(x, axis=None):
         return along("cumulative_sum", array(x, np.cumsum(np.zeros(1, weak(x))).dtype), axis)
+
+    def rounded(x, decimals=0):
+        if not decimals or dtype_of(x).kind != "f":
+            return xp.round(array(x))
+        return table["divide"](xp.round(table["mul"](x, 10.0 ** decimals)), 10.0 ** decimals)
 
     def sizes(like):
         return tuple(like if isinstance(like, (tuple, list)) else getattr(like, "shape", ()))
@@ -140,12 +143,10 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         return linalg("eigh", 1)(symmetric(a))
 
     matrices = {
-        "inv": linalg("inv"), "det": linalg("det"), "detSign": linalg("slogdet", 0),
-        "logabsdet": linalg("slogdet", 1),
-        "pinv": linalg("pinv"), "solve": linalg("solve"), "eigenvectors": eigenvectors,
-        "cholesky": lambda a: linalg("cholesky")(symmetric(a)),
-        "eigvalsh": lambda a: linalg("eigvalsh")(symmetric(a)),
-        "svdvals": linalg("svdvals"), "leftVectors": linalg("svd", 0, full_matrices=False),
+        **{op: linalg(op) for op in ("inv", "det", "pinv", "solve", "svdvals")},
+        **{op: lambda a, op=op: linalg(op)(symmetric(a)) for op in ("cholesky", "eigvalsh")},
+        "detSign": linalg("slogdet", 0), "logabsdet": linalg("slogdet", 1), "eigenvectors": eigenvectors,
+        "leftVectors": linalg("svd", 0, full_matrices=False),
         "rightVectors": lambda a: xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
         "orthonormal": linalg("qr", 0), "upper": linalg("qr", 1),
     }
@@ -153,18 +154,85 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         **(matrices if hasattr(xp, "linalg") else {}),
         **{op: ufunc(op) for op in UFUNCS if hasattr(xp, UFUNCS[op])},
         "dot": lambda a, b: xp.matmul(*alike(a, b)),
-        "sum": reduction("sum", of_whole=True), "prod": reduction("prod", of_whole=True),
-        "max": reduction("max"), "min": reduction("min"),
+        **{op: reduction(op, of_whole=op in ("sum", "prod")) for op in ("sum", "prod", "max", "min")},
         "where": lambda c, x, y: xp.where(array(c, bool), *alike(x, y)),
         "astype": lambda x, dtype: array(array(x), np.dtype(dtype[0])),
         "argmax": lambda x, axis=None: along("argmax", x, axis),
         "argsort": lambda x, axis=-1: along("argsort", x, axis, stable=True),
-        "round": lambda x, decimals=0: table["divide"](xp.round(table["mul"](x, 10.0 ** decimals)),
-                                                       10.0 ** decimals)
-                 if decimals and dtype_of(x).kind == "f" else xp.round(array(x)),
         "concat": lambda axis, *arrays: xp.concat(alike(*arrays), axis=axis),
-        "stack": lambda axis, *arrays: xp.stack(alike(*arrays), axis=axis),
+        "stack": lambda axis, *arrays: xp.stack(alike(*arrays), axis=axis), "round": rounded,
         "cumsum": cumsum, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "take": take,
         "getitem": lambda x, *keys: picked(xp, table, array(x), keys),
         "scatterAdd": lambda d, like, *keys: scattered(xp, table, array(d), like, keys),
     }
+
+
+# ---- x[keys], and its adjoint ------------------------------------------------------------------------------
+
+def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
+    """x[keys] as NumPy has it."""
+    keys = [k for key in keys for k in masked(xp, key)]
+    used = sum(key is not None and key is not Ellipsis for key in keys)
+    at = next((i for i, key in enumerate(keys) if key is Ellipsis), len(keys))
+    keys = [*keys[:at], *[slice(None)] * (x.ndim - used), *keys[at + 1:]]
+    keys = [within(key, n) if isinstance(key, slice) else key
+            for key, n in zip(keys, lengths(keys, x.shape), strict=True)]
+    if not any(hasattr(key, "shape") for key in keys):
+        return x if all(key == slice(None) for key in keys) else x[tuple(keys)]
+    places = [i for i, key in enumerate(keys) if isinstance(key, int) or hasattr(key, "shape")]
+    rest = [i for i in range(len(keys)) if i not in places]
+    basic = tuple(slice(None) if i in places else key for i, key in enumerate(keys))
+    x = table["transpose"](x if all(key == slice(None) for key in basic) else x[basic], (*places, *rest))
+    sizes, others = tuple(x.shape)[:len(places)], tuple(x.shape)[len(places):]
+    index = keys[places[0]]
+    if len(places) > 1:
+        index, *more = [table["where"](table["less"](keys[i], 0), table["add"](keys[i], n), keys[i])
+                        for i, n in zip(places, sizes, strict=True)]
+        for n, k in zip(sizes[1:], more, strict=True):
+            index = table["add"](table["mul"](index, n), k)
+        x = xp.reshape(x, (math.prod(sizes), *others))
+    y = table["take"](x, index, 0)
+    if places != list(range(places[0], places[0] + len(places))):
+        return y  # keys that stand apart bring their axes to the front
+    n = y.ndim - len(others)
+    before = sum(i < places[0] for i in rest)
+    return table["transpose"](y, (*range(n, n + before), *range(n), *range(n + before, y.ndim)))
+
+
+def lengths(keys: Sequence, shape: Sequence[int]) -> list[int | None]:
+    """Of the axis that each key is for."""
+    left = iter(shape)
+    return [None if key is None else next(left) for key in keys]
+
+
+def within(key: slice, n: int) -> slice:
+    """The slice with its ends where the axis ends: the standard leaves open what lies beyond."""
+    if not isinstance(n, int):
+        return key  # the length is not known yet
+    low, high = (-n, n) if key.step is None or key.step > 0 else (-n - 1, n - 1)
+    ends = [end if end is None else max(low, min(high, int(end))) for end in (key.start, key.stop)]
+    return slice(*ends, key.step)
+
+
+def masked(xp: Any, key: Any) -> list:
+    """The key, and for a mask the positions where it holds, one array an axis."""
+    if isinstance(key, (bool, np.bool_)) or str(getattr(key, "dtype", "")).rpartition(".")[2] != "bool":
+        return [key.item() if isinstance(key, (np.generic, np.ndarray)) and not key.ndim else key]
+    if not isinstance(key, np.ndarray) and not hasattr(xp, "nonzero"):
+        raise XManError("a mask that is computed picks as many entries as hold: no shape can depend on that")
+    return list(np.nonzero(key) if isinstance(key, np.ndarray) else xp.nonzero(key))
+
+
+def scattered(xp: Any, table: dict[str, Callable], d: Any, like: Any, keys: Sequence) -> Any:
+    """Zeros in the shape and precision of like, with d added at [keys]."""
+    shape = tuple(like.shape)
+    size = math.prod(shape)
+    index = picked(xp, table, xp.reshape(xp.arange(size), shape), keys)
+    d = table["reshape"](table["broadcast"](d, tuple(index.shape)), (-1,))
+    index = xp.reshape(index, (-1,))
+    if hasattr(xp, "scatter_add"):
+        out = xp.scatter_add(size, index, d)
+    else:
+        out = table["sum"](table["where"](table["equal"](index[:, None], xp.arange(size)), d[:, None], 0), 0)
+    out = xp.reshape(out, shape)
+    return table["unbroadcast"](out, like)  # in its precision

@@ -157,16 +157,14 @@ def same_shapes(carries: Sequence, results: Sequence) -> None:
             raise XManError(f"its carry of shape {np.shape(a)} is handed on with shape {np.shape(b)}")
 
 
-def scan_of_graph(reading: Any, body: Any, carries: Sequence, slices: Sequence,
-                  reverse: bool = False) -> list:
-    """The results of a scan of the graph."""
+def scan_of_graph(reading: Any, body: Any, carries: Sequence, slices: Sequence, reverse: Any = False) -> list:
     k, m, x = len(carries), len(slices), slices[0]
     same_shapes(carries, body.results)
     n = len(x.value) if np.ndim(x) else int(getattr(x, "value", x)) or int(hasattr(x, "value"))
     stacked = [np.broadcast_to(y, within_bounds((n, *np.shape(y))))
                for y in (getattr(y, "value", y) for y in body.results[k:])]
     results = results_of_line(reading, "scan", (body.function("step", body.results), k, m),
-                       [*carries, *slices, *body.outside], [*body.results[:k], *stacked])
+                              [*carries, *slices, *body.outside], [*body.results[:k], *stacked])
     if reverse:
         line = reading.writer.lines[-1 - len(results)]
         reading.writer.lines[-1 - len(results)] = line._replace(args=(*line.args, True))
@@ -219,10 +217,10 @@ def if_node(reading: Any, condition: Any, then_branch: Any, else_branch: Any) ->
     """What one of the two graphs gives."""
     both = [reading.inside(graph, []) for graph in (then_branch, else_branch)]
     outside = list(dict.fromkeys(a for inside in both for a in inside.outside))
-    yes, no = [inside.function(name, inside.results, outside)
-               for name, inside in zip(("yes", "no"), both, strict=True)]
-    same_shapes(both[0].results, both[1].results)
-    return results_of_line(reading, "cond", (condition, yes, no), outside, both[0].results)
+    yes, no = both
+    same_shapes(yes.results, no.results)
+    branches = [inside.function(name, inside.results, outside) for name, inside in (("yes", yes), ("no", no))]
+    return results_of_line(reading, "cond", (condition, *branches), outside, yes.results)
 
 
 GRAPHS: dict[str, Callable] = {"Loop": loop_node, "Scan": scan_node, "If": if_node}

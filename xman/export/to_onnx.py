@@ -20,8 +20,7 @@ from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
-from .double import DOUBLE, in_either
-from .nodes import OPSET, Node, Nodes, beyond
+from .nodes import DOUBLE, OPSET, Node, Nodes, beyond, in_either
 from .rows import on
 from .subgraphs import Subgraph, applying
 
@@ -60,8 +59,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
 
 
 def asked(who: str, steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None,
-          constants: Iterable[str],
-          rows: Iterable[str]) -> tuple[WengertList, dict[str, Any], list[str], list[str], list[str]]:
+          constants: Iterable[str], rows: Iterable[str]) -> tuple[WengertList, dict, list, list, list]:
     """What was asked of `who`, ONNX or StableHLO, when it can be."""
     steps = checked_list(steps, ops.G)
     outputs = known_registers(steps, steps.outputs if outputs is None else outputs, "outputs")
@@ -123,8 +121,8 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
             if out.shape != want.shape:
                 raise XManError(f"its nodes make the shape {out.shape} of {want.shape}")
         except Exception as error:  # whatever it is, the line has no nodes
-            raise XManError(f"line {xp.line}, {shown(line)}: {error}; that cannot be written in "
-                            "ONNX") from error
+            where = f"line {xp.line}, {shown(line)}"
+            raise XManError(f"{where}: {error}; that cannot be written in ONNX") from error
         if dst in outputs and (out.name or out.op == "Constant"):
             out = xp.node("Identity", (out,), out.example)
         out.example, out.name = want, out.name or dst
@@ -150,14 +148,13 @@ def three_sizes(steps: Iterable[Line], values: Mapping[str, Any]) -> list[int]:
 def flattened(a: Any) -> list[np.ndarray]:
     """The whole numbers in a literal."""
     if isinstance(a, (tuple, slice)):
-        return [n for part in (a if isinstance(a, tuple) else (a.start, a.stop, a.step))
-                for n in flattened(part)]
+        parts = a if isinstance(a, tuple) else (a.start, a.stop, a.step)
+        return [n for part in parts for n in flattened(part)]
     whole = isinstance(a, (int, np.integer, np.ndarray)) and np.asarray(a).dtype.kind in "iu"
     return [np.asarray(a)] if whole else []
 
 
-def slopes(written: list[Written], sizes: list[int],
-           steps: WengertList) -> dict[Node, tuple[np.ndarray, np.ndarray]]:
+def slopes(written: list[Written], sizes: list[int], steps: WengertList) -> dict[Node, tuple]:
     """(a, b) for each constant that is a·n + b for n rows; XManError where n counts otherwise."""
     place = {node: k for one in written for k, node in enumerate(one.nodes)}
     form = lambda node: (node.op, node.attributes, [place[a] for a in node.args])
@@ -172,8 +169,8 @@ def slopes(written: list[Written], sizes: list[int],
                 b = x - a * sizes[0]
                 same = [np.array_equal(node.example, one.example, equal_nan=node.dtype.kind == "f")
                         for one in others]
-                fit = (all(same) or np.array_equal(a * sizes[2] + b, z)
-                       and np.array_equal([a, b], np.rint([a, b])))
+                straight = np.array_equal(a * sizes[2] + b, z) and np.array_equal([a, b], np.rint([a, b]))
+                fit = all(same) or straight
                 found |= {} if all(same) else {node: (a.astype(int), b.astype(int))}
         if not fit:
             k = max(1, *(one.line for one in alike if one))
@@ -253,8 +250,7 @@ def assembled(onnx: Any, written: list[Written], sizes: list[int], steps: Wenger
             outs = [f"{name}/values"] * (node.op == "TopK")
             node.name = file.add(node.op, [a.name for a in node.args], name, doc, outs, **node.attributes)
     if (size := sum(a.nbytes for _, a in file.constants.values())) > LARGEST:
-        raise XManError(f"the constants take {size / 2 ** 30:.1f} GB and a file of ONNX holds 2: leave them "
-                        "inputs")
+        raise XManError(f"constants take {size / 2 ** 30:.1f} GB, a file of ONNX holds 2: leave them inputs")
 
     def dims(name: str) -> list[int | str]:
         several = np.array([one.known[name].shape for one in written])

@@ -46,9 +46,8 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
             try:
                 known[dst] = table[op](*[known[a] if isinstance(a, str) else a for a in args])
             except Exception as error:  # whatever it is, the line is not for JAX
-                k = next(k for k, (name, _, _) in enumerate(steps, 1) if name == dst)
-                raise XManError(f"line {k}, {shown(line)}: {error}; that cannot be written in "
-                                "StableHLO") from error
+                where = f"line {steps.index(line) + 1}, {shown(line)}"
+                raise XManError(f"{where}: {error}; that cannot be written in StableHLO") from error
         return {x: jax.numpy.asarray(known[x]) for x in outputs}
 
     with wide():

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..notation import table_as_text
 from .model import Model
 
 BINS = 10  # of calibration
@@ -17,54 +18,24 @@ def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, An
     each, the matrix confusion [truth][prediction], log_loss, and calibration: the mean confidence,
     accuracy and rows of each tenth of confidence.
     """
-    found, metrics = model.labels(outputs), scores()
+    found = model.labels(outputs)
     if not model.classes:
         off = found.astype(float) - truth
-        return {"rows": len(truth), "r2": float(metrics.r2_score(truth, found)) if np.ptp(truth) else None,
-                "rmse": float(np.sqrt(np.mean(off ** 2))), "mae": float(np.mean(np.abs(off)))}
+        r2 = float(1 - np.mean(off ** 2) / np.var(truth)) if np.ptp(truth) else None
+        return {"rows": len(truth), "r2": r2, "rmse": float(np.sqrt(np.mean(off ** 2))),
+                "mae": float(np.mean(np.abs(off)))}
     names = [*model.classes, *sorted({*truth.tolist()} - {*model.classes})]
     place = {name: k for k, name in enumerate(names)}
     at, guess = (np.array([place[label] for label in labels.tolist()], int) for labels in (truth, found))
-    confusion = metrics.confusion_matrix(at, guess, labels=range(len(names)))
-    each = metrics.precision_recall_fscore_support(at, guess, labels=range(len(names)), zero_division=0)
-    right = float(metrics.accuracy_score(at, guess))
-    report = {"rows": len(truth), "accuracy": right, "confusion": confusion.tolist(), "classes": [
-        {"class": name, "precision": float(p), "recall": float(r), "f1": float(f), "rows": int(n)}
-        for name, p, r, f, n in zip(names, *each, strict=True)]}
-    return report | calibration(model, outputs, at, guess)
-
-
-def scores() -> Any:
-    """The functions of sklearn.metrics, or where it is not installed those that are used here."""
-    try:
-        from sklearn import metrics
-        return metrics
-    except ImportError:
-        return Scores
-
-
-class Scores:
-    """Of sklearn.metrics what `judged` takes."""
-
-    @staticmethod
-    def r2_score(truth: np.ndarray, found: np.ndarray) -> float:
-        return 1 - np.sum((found.astype(float) - truth) ** 2) / np.sum((truth - truth.mean()) ** 2)
-
-    @staticmethod
-    def accuracy_score(truth: np.ndarray, found: np.ndarray) -> float:
-        return np.mean(truth == found)
-
-    @staticmethod
-    def confusion_matrix(truth: np.ndarray, found: np.ndarray, labels: range) -> np.ndarray:
-        return np.bincount(truth * len(labels) + found, minlength=len(labels) ** 2).reshape(len(labels), -1)
-
-    @staticmethod
-    def precision_recall_fscore_support(truth: np.ndarray, found: np.ndarray, labels: range,
-                                        zero_division: int) -> tuple:
-        confusion = Scores.confusion_matrix(truth, found, labels)
-        right, given, there = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
-        share = lambda a, b: np.divide(a, b, out=np.full(len(b), float(zero_division)), where=b > 0)
-        return share(right, given), share(right, there), share(2.0 * right, given + there), there
+    confusion = np.zeros((len(names), len(names)), int)
+    np.add.at(confusion, (at, guess), 1)
+    right, taken, there = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
+    shares = [(a / np.maximum(b, 1)).tolist() for a, b in ((right, taken), (right, there),
+                                                           (2 * right, taken + there))]
+    classes = [{"class": name, "precision": precision, "recall": recall, "f1": f1, "rows": n}
+               for name, precision, recall, f1, n in zip(names, *shares, there.tolist(), strict=True)]
+    return {"rows": len(truth), "accuracy": float(np.mean(at == guess)), "confusion": confusion.tolist(),
+            "classes": classes, **calibration(model, outputs, at, guess)}
 
 
 def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.ndarray) -> dict[str, Any]:
@@ -91,14 +62,14 @@ def report_text(report: dict[str, Any]) -> str:
     sure = [f", {key.replace('_', ' ')} {report[key]:.4f}" for key in ("log_loss", "calibration_error")
             if key in report]
     lines = [f"accuracy {report['accuracy']:.2%} of {rows}{''.join(sure)}"]
-    width = max(5, *(len(row["class"][:24]) for row in report["classes"]))
-    lines.append(f"{'class':{width}}  precision  recall      F1     rows")
-    lines += [f"{row['class'][:24]:{width}}  {row['precision']:9.4f}  {row['recall']:6.4f}  {row['f1']:6.4f} "
-              f" {row['rows']:7,}" for row in report["classes"]]
-    if len(report["classes"]) <= 20:
-        size = max(6, *(len(f"{n:,}") for row in report["confusion"] for n in row))
-        lines.append(f"confusion: each row a class, each column what it was taken for\n{'':{width}}"
-                     + "".join(f"  {row['class'][:size]:>{size}}" for row in report["classes"]))
-        lines += [f"{row['class'][:24]:{width}}" + "".join(f"  {n:{size},}" for n in counts)
-                  for row, counts in zip(report["classes"], report["confusion"], strict=True)]
+    names = [row["class"][:24] for row in report["classes"]]
+    lines.append(table_as_text([("class", "precision", "recall", "F1", "rows"), *(
+        (name, f"{row['precision']:.4f}", f"{row['recall']:.4f}", f"{row['f1']:.4f}", f"{row['rows']:,}")
+        for name, row in zip(names, report["classes"], strict=True))], 1))
+    if len(names) <= 20:
+        counts = [[f"{n:,}" for n in row] for row in report["confusion"]]
+        size = max(6, *(len(n) for row in counts for n in row))
+        lines += ["confusion: each row a class, each column what it was taken for",
+                  table_as_text([["", *(name[:size] for name in names)],
+                                 *([name, *row] for name, row in zip(names, counts, strict=True))], 1)]
     return "\n".join(lines)

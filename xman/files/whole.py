@@ -17,13 +17,15 @@ except ImportError:  # Windows, where an open file cannot be taken away
     fcntl = None
 
 
-def write_whole(path: str | Path, content: bytes) -> None:
+def write_whole(path: str | Path, content: str | bytes, lasting: bool = True) -> None:
     """Write a file beside path, which then takes its place: path is the old file or the new, whole.
 
-    What a writer that was killed left behind goes: a lock, which ends with its process, tells it from one
-    that is at work. XManError where that cannot be, with the old file as it was.
+    content: of a text what UTF-8 does not know is escaped. lasting: on the disk before it takes that place,
+    should the machine stop. What a writer that was killed left behind goes: a lock, which ends with its
+    process, tells it from one that is at work. XManError where that cannot be, with the old file as it was.
     """
     path = Path(path)
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     for left in path.parent.glob(f"{glob.escape(path.name)}*.part"):
         with contextlib.suppress(OSError), open(left) as file:
             if time.time() - left.stat().st_mtime > YOUNG:
@@ -34,9 +36,10 @@ def write_whole(path: str | Path, content: bytes) -> None:
                                          delete=False) as file:
             try:
                 lock_file(file)
-                file.write(content)
+                file.write(data)
                 file.flush()
-                os.fsync(file.fileno())
+                if lasting:
+                    os.fsync(file.fileno())
                 os.chmod(file.name, path.stat().st_mode if path.exists() else 0o666 & ~UMASK)
                 os.replace(file.name, path)
             except BaseException:
@@ -47,10 +50,10 @@ def write_whole(path: str | Path, content: bytes) -> None:
                         "unchanged") from None
 
 
-def lock_file(file: IO) -> None:
-    """Lock an open file for as long as it is open. OSError where another process has it."""
+def lock_file(file: IO | int, shared: bool = False) -> None:
+    """Lock an open file for as long as it is open, alone or with others. OSError where another has it."""
     if fcntl:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
 
 
 YOUNG = 1.0  # seconds, in which a file is locked that has been made

@@ -10,8 +10,7 @@ function and what to write there: `import xman.numpy as np`, say.
 from ..numpy import decompositions, orders, sequences, table
 from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative
-from .jacobian import Count, hessian, jacobian
-from .sparse_rows import sparse_rows
+from .jacobian import Count, hessian, jacobian, sparse_rows
 from .trace import trace
 from .transforms import grad, hvp, jvp, value_and_grad, vjp
 

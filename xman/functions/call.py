@@ -60,8 +60,8 @@ class TracedCall:
             found = back(self.tape, lines, seeds)
         except Exception as error:
             raise self.failure(error, self.lines[length_hint(lines)]) from error
-        return {id(x): own(found[id(x)], x.value, held, ()) if id(x) in found else zeros(x.value)
-                for x in self.inputs}
+        sent = lambda x: own(found[id(x)], x.value, held, ()) if id(x) in found else zeros(x.value)
+        return {id(x): sent(x) for x in self.inputs}
 
     @silent
     def along(self, seeds: dict[int, Any]) -> dict:
@@ -143,16 +143,15 @@ def constant_output(what: str, fn: Callable, end: Any) -> Any:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
+        rest = ", and anything else as an auxiliary output, with has_aux=True" * (what != "trace")
         raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {what} wants arrays "
-                        "of numbers"
-                        + ("" if what == "trace" else ", and anything else as an auxiliary output, with "
-                                                      "has_aux=True"))
+                        f"of numbers{rest}")
     return array[()]
 
 
 def result_and_aux(what: str, fn: Callable, result: Any) -> tuple:
     if not (isinstance(result, tuple) and len(result) == 2):
+        found = f"a tuple of {len(result)}" if isinstance(result, tuple) else "one thing"
         raise XManError(f"with has_aux=True {what} wants a function that returns (output, auxiliary), and "
-                        f"{name_of(fn)} returned "
-                        f"{f'a tuple of {len(result)}' if isinstance(result, tuple) else 'one thing'}")
+                        f"{name_of(fn)} returned {found}")
     return result

@@ -73,8 +73,8 @@ class Dual(ArrayLike):
         part = sum(parts[1:], parts[0]) if parts else 0.0
         if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
             result = object.__new__(Dual)
-            result.value, result.tangent, result.level, result.flow, result.steep = out, bare(
-                part), self.level, None, None
+            result.value, result.tangent, result.level = out, bare(part), self.level
+            result.flow = result.steep = None
             return result
         result = Dual(out, bare(part), self.level)
         if isinstance(part, Masked):
@@ -95,8 +95,7 @@ class Dual(ArrayLike):
         return (Dual, (self.value, self.tangent, self.level)) if own else super().__reduce_ex__(protocol)
 
     def matrix(self) -> np.ndarray:
-        """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, Backpropagation,
-        2020).
+        """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, 2020).
 
         A nested Dual has the matrices of its parts, a vector is a column. XManError for more axes than 2.
         """
@@ -114,9 +113,8 @@ class Dual(ArrayLike):
         if not (np.array_equal(v, matrix[n:, m:], equal_nan=True) and not matrix[n:, :m].any()):
             raise XManError("the matrix of a Dual is [[v, t], [0, v]]; found another block below or beside "
                             "the diagonal")
-        parts = [Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.shape == (1, 1) else x
-                 for x in (v, t)]
-        return Dual(*parts)
+        part = lambda x: Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.size == 1 else x
+        return Dual(part(v), part(t))
 
 
 def depth(x: Any) -> int:

@@ -61,8 +61,8 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
 
     words = words_of(fn, [carries, xs], ["t"] if xs is None else ())
     function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]], k)
-    found = in_a_sentence(f.scan, function, k, m - k, f.bundle(*[entry(x) for x in first], *slices, *outside),
-                 *[True] * reverse)
+    bundle = f.bundle(*[entry(x) for x in first], *slices, *outside)
+    found = in_a_sentence(f.scan, function, k, m - k, bundle, *[True] * reverse)
     ys, n = shape
     return unflatten(carries, items(found, range(k))), unflatten(ys, items(found, range(k, k + n)))
 
@@ -86,8 +86,8 @@ def call(fn: Callable, *args: Any) -> Any:
     args and the result: arrays, numbers, registers, and lists, tuples and dicts of them. Raises as `scan`.
     """
     function, inputs, shape = procedure(fn, args, "procedure", "call")
-    return unflatten(shape[0], items(in_a_sentence(f.call, function, f.bundle(*inputs)),
-                                     range(len(function[4]))))
+    found = in_a_sentence(f.call, function, f.bundle(*inputs))
+    return unflatten(shape[0], items(found, range(len(function[4]))))
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
@@ -184,8 +184,7 @@ def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> li
 
 
 def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Function, list, list]:
-    """(the function of fn(*args), the entries of its bundle, [the structure of its result]).
-    role: what it is to the loop `of`."""
+    """(the function of fn(*args), its bundle's entries, [its result's structure]); role: its part in `of`."""
     callable_or_refused(of, fn)
     leaves, structure = flattened_tree(tuple(args))
     shape: list = []
@@ -194,8 +193,8 @@ def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Functio
         ends, result = flattened_tree(fn(*unflatten(structure, leaves)))
         shape[:] = [result]
         return ends
-    function, outside = function_of(fn, role, run, words_of(fn, structure), leaves,
-                                    len(leaves) * (role == "step"))
+    carries = len(leaves) * (role == "step")
+    function, outside = function_of(fn, role, run, words_of(fn, structure), leaves, carries)
     return function, [*[entry(x) for x in leaves], *outside], shape
 
 
@@ -204,8 +203,8 @@ def with_parameters_of_both(one: Function, other: Function, inputs: list, others
     """The two with the parameters of both, and what they take: the first n are those of both, then come those
     of one, and those that the other alone has."""
     named = lambda function, given: {id(x): word for x, word in zip(given[n:], function[2][n:], strict=True)}
-    entries, words = ({id(x): x for x in (*inputs[n:], *others[n:])},
-                      named(other, others) | named(one, inputs))
+    entries = {id(x): x for x in (*inputs[n:], *others[n:])}
+    words = named(other, others) | named(one, inputs)
 
     def taking(function: Function, given: list) -> Function:
         mine = named(function, given)
@@ -219,9 +218,8 @@ def with_parameters_of_both(one: Function, other: Function, inputs: list, others
 def names_around(fn: Callable) -> dict[int, str]:
     """The names that fn has for what it takes from around it, by the ids of these."""
     fn, found = inspect.unwrap(fn), {}
-    names, cells = (getattr(getattr(fn, "__code__", None), "co_freevars", ()),
-                    getattr(fn, "__closure__", None) or ())
-    for name, cell in zip(names, cells, strict=False):
+    names = getattr(getattr(fn, "__code__", None), "co_freevars", ())
+    for name, cell in zip(names, getattr(fn, "__closure__", None) or (), strict=False):
         try:
             found[id(cell.cell_contents)] = name
         except ValueError:

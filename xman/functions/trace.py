@@ -44,8 +44,7 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
         return written_down(tape, names, list(zip(stems, ends, strict=True)), variables, inputs)[0]
 
 
-def traced_arguments(fn: Callable, examples: Sequence,
-                     tape: CallTape) -> tuple[list, list[Tracer], dict[int, str]]:
+def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[list, list, dict]:
     """(the examples with tracers in the place of the inputs, these tracers, their names by id)."""
     names: dict[int, str] = {}
     inputs, args = [], []
@@ -78,7 +77,8 @@ def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, An
         if isinstance(value, Tracer) and id(value) not in names and name == unused(name, taken):
             names[id(value)] = name
             taken.add(name)
-    double = all(t.dtype.kind != "f" or t.dtype == np.float64 for t in (*inputs, *(line[0] for line in tape)))
+    dtypes = {t.value.dtype for t in (*inputs, *(line[0] for line in tape))}
+    double = all(dtype.kind != "f" or dtype == np.float64 for dtype in dtypes)
 
     def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
         return a.item() if type(a) is np.float64 and (double or op == "alias") else as_arg(a, op)
@@ -90,8 +90,8 @@ def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, An
 
 
 def is_input(leaf: Any) -> bool:
-    return (isinstance(leaf, (float, np.generic, ArrayLike)) or isinstance(leaf, np.ndarray)
-            and leaf.dtype.kind in "biuf")
+    numbers = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
+    return numbers or isinstance(leaf, (float, np.generic, ArrayLike))
 
 
 def parameter_names(fn: Callable, count: int) -> list[str]:
@@ -127,9 +127,9 @@ def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *
     code, variables, before = getattr(inspect.unwrap(code_of or fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):
-        if event != "return":
+        if event == "call" or event == "c_call":
             also(frame, event, result)
-        elif frame.f_code is code:
+        elif event == "return" and frame.f_code is code:
             variables.clear()  # of a recursive function the first call returns last
             variables.update(frame.f_locals)
 

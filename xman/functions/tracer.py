@@ -1,6 +1,7 @@
 """The tracer, a value that writes the operators it meets on a tape, and the list that the tape is."""
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, G, f
-from ops.derived import Traced
-from ops.expression import FLAT
+from ops.derived import Traced, needed
+from ops.expression import FLAT, INFIX
 
 from ..traced.arraylike import ArrayLike, real
 from ..traced.refusals import line_of, refuse, user_frame
 from ..wengert import WengertList, temporaries
 
 BOOL = np.dtype(bool)  # what has no derivative, whatever it was computed by
+NUMBERS = {float, int, np.float64}  # constants that cannot change
 
 
 class CallTape(list):
@@ -26,17 +28,21 @@ class CallTape(list):
     of_scan: the value of a scan.
     """
 
-    __slots__ = "level", "exact", "open", "guards", "of_scan"
+    __slots__ = "level", "exact", "open", "guards", "of_scan", "collects"
 
-    def __init__(self, exact: bool = True, guards: dict[int, tuple] | None = None,
-                 of_scan: Callable = G["scan"]):
-        self.level, self.exact, self.open, self.guards = next(Traced.levels), exact, True, guards
-        self.of_scan = of_scan
+    def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
+        self.level, self.exact, self.open = next(Traced.levels), exact, True
+        self.guards, self.of_scan = guards, of_scan
 
-    def __enter__(self) -> CallTape: return self
+    def __enter__(self) -> CallTape:
+        self.collects = gc.isenabled()
+        gc.disable()  # it would go through the tape over and over, of which all is needed
+        return self
 
     def __exit__(self, *_: Any) -> None:
         self.open = False
+        if self.collects:
+            gc.enable()
         # tracers point at the tape: without this the arrays would wait for the garbage collector
         self.clear()
 
@@ -66,15 +72,18 @@ class Tracer(ArrayLike, Traced):
             if type(a) is Tracer and a.tape is tape:
                 x = a.value
             else:
-                x = a = a if isinstance(a, Expression) else kept(a)
+                x = a = a if type(a) in NUMBERS or isinstance(a, Expression) else kept(a)
             line.append(a)
             values.append(x)
-            if isinstance(x, Expression):
+            if type(x) is Tracer or type(x) not in NUMBERS and isinstance(x, Expression):
                 value = getattr(f, op)
         if op == "scan" and value is G[op]:
             value = tape.of_scan
-        found = real(op, value(*values))
-        out = Tracer(found, tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
+        found = value(*values)
+        if type(found) is Tracer:  # of another tape
+            out = Tracer(found, tape, found.slopeless)
+        else:
+            out = Tracer(found := real(op, found), tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
         tape.append((out, op, tuple(line)))
         return out
 
@@ -105,15 +114,20 @@ class Tracer(ArrayLike, Traced):
         return self.value.is_flat() if isinstance(self.value, ArrayLike) else super().is_flat()
 
 
-def unheard(run: Callable, *args: Any) -> Any:
-    """run(*args), of which `watched` hears nothing: what it calls is much, and no act of the user's."""
+def unheard(run: Callable, *args: Any, **options: Any) -> Any:
+    """run(…), of which `watched` hears nothing: what it calls is much, and no act of the user's."""
     if (listener := sys.getprofile()) is None or not hasattr(listener, "of_users"):
-        return run(*args)
+        return run(*args, **options)
     sys.setprofile(None)
     try:
-        return run(*args)
+        return run(*args, **options)
     finally:
         sys.setprofile(listener)
+
+
+for _name in ("__array_ufunc__", *(f"__{side}{name}__" for side in ("", "r") for name in INFIX)):
+    _method = getattr(ArrayLike, _name)
+    setattr(Tracer, _name, lambda *args, method=_method, **options: unheard(method, *args, **options))
 
 
 def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
@@ -144,16 +158,10 @@ def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
     names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and
     are added. constant(a, op): what stands in a line for an argument that is not on the tape.
     """
-    wanted = {id(end) for end in ends}
-    lines = []
-    for line in reversed(tape):
-        if id(line[0]) in wanted:
-            lines.append(line)
-            wanted.update([id(a) for a in line[2] if isinstance(a, Tracer)])
-    fresh, steps = temporaries({*names.values()}), WengertList()
-    for node, op, args in reversed(lines):
+    fresh, steps = temporaries({*names.values()}), []
+    for node, op, args in needed(tape, ends):
         dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
-        args = tuple([names[id(a)] if isinstance(a, Tracer) and a.tape is tape else constant(a, op)
-                      for a in args])
-        steps.append((dst, op, args))  # checked when it runs
-    return steps
+        steps.append((dst, op, tuple([names[id(a)] if type(a) is Tracer and a.tape is tape
+                                      else constant(a, op) for a in args])))
+    (found := WengertList()).extend(steps)  # checked when it runs
+    return found

@@ -49,8 +49,7 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
     return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
 
 
-def differentiated(fn: Callable, argnums: Any, has_aux: bool, args: tuple,
-                   options: dict) -> tuple[TracedCall, Any]:
+def differentiated(fn: Callable, argnums: Any, has_aux: bool, args: tuple, options: dict) -> tuple:
     """The call of fn, and its gradient with respect to argnums."""
     call = traced_call("grad", fn, args, options, positions(argnums, args, fn), has_aux)
     parts = iter(call.pulled([one_number(call, fn).dtype.type(1)]))
@@ -129,10 +128,9 @@ def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
     a tuple where argnums is one. XManError as `grad`.
     """
     callable_or_refused("hvp", fn)
-    if not isinstance(primals, (tuple, list)) or not isinstance(vectors, (tuple, list)):
-        found = primals if not isinstance(primals, (tuple, list)) else vectors
-        raise XManError(f"hvp takes tuples, hvp(fn, (x,), (v,)); found {type(found).__name__} in the place "
-                        "of one")
+    if strange := [given for given in (primals, vectors) if not isinstance(given, (tuple, list))]:
+        raise XManError(f"hvp takes tuples, hvp(fn, (x,), (v,)); found {type(strange[0]).__name__} in the "
+                        "place of one")
     which = positions(argnums, primals, fn)
     if len(vectors) != len(which):
         raise XManError(f"hvp has {len(vectors)} vectors for {len(which)} arguments, those of argnums; give "

@@ -70,8 +70,8 @@ class Assignment:
     """A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman")."""
 
     def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",),
-                 data: Sequence[str] = (),
-                 cpu_seconds: int = 10, wall_seconds: int = 60, memory_mib: int = 1024):
+                 data: Sequence[str] = (), cpu_seconds: int = 10, wall_seconds: int = 60,
+                 memory_mib: int = 1024):
         if unknown := set(packages) - set(PACKAGES):
             raise XManError(f"the package {min(unknown)!r} is not one that a submission can have: "
                             f"{', '.join(PACKAGES)}")
@@ -114,16 +114,16 @@ def folder_of(name: str, assignments: Path | None = None) -> Path:
         return Path(name).resolve()
     places = ([assignments] if assignments
               else [place / "assignments" for place in (Path.cwd(), *Path.cwd().parents)])
-    known = [path.parent for place in places for path in sorted(place.glob("*/grading.py"))]
-    for folder in known:
-        if folder.name == name:
-            return folder.resolve()
+    known: dict[str, Path] = {}
+    for path in (path for place in places for path in sorted(place.glob("*/grading.py"))):
+        known.setdefault(path.parent.name, path.parent)
     if not known:
         raise XManError(f"there is no folder of assignments at {places[0]}: go to a checkout of xman, or "
                         "give --assignments DIR")
-    names = list(dict.fromkeys(folder.name for folder in known))
-    raise XManError(f"no assignment {name!r} in {known[0].parent}{nearest(name, names)}; there are "
-                    f"{', '.join(names)}")
+    if name not in known:
+        raise XManError(f"no assignment {name!r} in {next(iter(known.values())).parent}{nearest(name, known)}; "
+                        f"there are {', '.join(known)}")
+    return known[name].resolve()
 
 
 def load(folder: Path) -> Assignment:

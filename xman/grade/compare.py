@@ -57,11 +57,8 @@ def told(words: str) -> Callable:
     def decorate(function: Callable) -> Callable:
         @functools.wraps(function)
         def part(student: Any, rng: Any, *case: Any) -> float | None:
-            try:
+            with given(words.format(*case)):
                 return function(student, rng, *case)
-            except Wrong as wrong:
-                wrong.given = words.format(*case)
-                raise
         return part
     return decorate
 
@@ -93,14 +90,12 @@ def shown_value(value: Any, most: int = SHOWN) -> str:
     elif isinstance(value, float):
         said = f"{value:.10g}"
     elif isinstance(value, (list, tuple)):
-        inner = ", ".join(shown_value(item, most) for item in value[:8]) + (f", … {len(value)} in all"
-                                                                            if len(value) > 8 else "")
-        said = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+        inner = ", ".join([*(shown_value(item, most) for item in value[:8]),
+                           *[f"… {len(value)} in all"] * (len(value) > 8)])
+        said = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
     elif isinstance(value, dict):
-        some = list(value.items())[:6]
-        inner = (", ".join(f"{shown_value(key)}: {shown_value(item, most)}" for key, item in some) + ", …"
-                 * (len(value) > 6))
-        said = f"{{{inner}}}"
+        some = [f"{shown_value(key)}: {shown_value(item, most)}" for key, item in [*value.items()][:6]]
+        said = f"{{{', '.join(some + ['…'] * (len(value) > 6))}}}"
     else:
         said = repr(value)
     return said if len(said) <= most else said[:most - 2] + " …"
@@ -109,18 +104,17 @@ def shown_value(value: Any, most: int = SHOWN) -> str:
 def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: float = 1e-9) -> None:
     """Wrong unless got is want: type, shape, finiteness, each element to the relative and absolute tolerance.
 
-    want: a number, an array, a string, None, or lists, tuples and dicts of them;
-    what: its name in the sentence ("delta of b1").
+    want: a number, an array, a string, None, or lists, tuples and dicts of them. what: its name in words.
     """
     if isinstance(want, Mapping):
         expect_mapping(got, want, what)
         for name, item in want.items():
             expect(got[name], item, f"{what}[{name!r}]", look, tolerance)
     elif isinstance(want, (list, tuple)):
-        if not isinstance(got, (list, tuple)) or len(got) != len(want):
-            raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown_value(got)}"
-                        if isinstance(got, (list, tuple))
-                        else sort_of(got), look)
+        if not isinstance(got, (list, tuple)):
+            raise Wrong(f"{what}: {len(want)} items", sort_of(got), look)
+        if len(got) != len(want):
+            raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown_value(got)}", look)
         for k, (own, item) in enumerate(zip(got, want, strict=True)):
             expect(own, item, f"{what}[{k}]", look, tolerance)
     elif want is None or isinstance(want, (str, bool)):
@@ -149,13 +143,11 @@ def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: 
     wrong = ~(close | (got == want) | (np.isnan(got) & np.isnan(want)))
     if not wrong.any():
         return
-    place = tuple(int(k) for k in np.argwhere(wrong)[0]) if want.ndim else ()
-    here = f" at {list(place)}" if place else ""
     strange = ~np.isfinite(got) & np.isfinite(want)
+    place = tuple(np.argwhere(strange if strange.any() else wrong)[0].tolist())
+    here = f" at {list(place)}" if place else ""
     if strange.any():
-        place = tuple(int(k) for k in np.argwhere(strange)[0]) if want.ndim else ()
-        raise Wrong(f"{what}: finite numbers", f"{got[place]}" + (f" at {list(place)}" if place else ""), look
-                    or NOT_FINITE)
+        raise Wrong(f"{what}: finite numbers", f"{got[place]}{here}", look or NOT_FINITE)
     count = (f", and {int(wrong.sum())} of {want.size} elements that are off" if want.size > 1
              else ", which is off")
     with np.errstate(all="ignore"):

@@ -15,20 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
+from . import record as records
 from .assignment import Assignment, Part, load_checks, of_xman
 from .compare import Failed, Wrong, scale
 from .process import JudgingProcess
-from .record import (
-    IN_HIDDEN,
-    Event,
-    Record,
-    case_record,
-    hidden_last,
-    seed_of,
-    submission_record,
-    task_record_of,
-    unjudged,
-)
+from .record import IN_HIDDEN, Event, Record, case_record, hidden_last, seed_of
 from .reports.terminal import report_table
 from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
@@ -51,17 +42,17 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
     start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
     judged = process.judged if process else functools.partial(judged_task, assignment, sandbox, checks=checks)
     with scratch() as own:
-        alone = own / "alone"  # what lies beside the module is not handed in
-        alone.mkdir()
+        (alone := own / "alone").mkdir()  # what lies beside the module is not handed in
         shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
         for k, task in enumerate(assignment.tasks):
             parts = task.checks if checks else task.parts
             if trouble:  # an import that fails, fails for every task
-                tasks.append(unjudged(task, parts, trouble))
+                tasks.append(records.unjudged(task, parts, trouble))
             else:
-                record, trouble = task_record_of(task, parts, judged(k, alone, seed_of(term, digest), stop))
+                events = judged(k, alone, seed_of(term, digest), stop)
+                record, trouble = records.task_record_of(task, parts, events)
                 tasks.append(record)
-    return {**submission_record(assignment, tasks, trouble, sandbox, term),
+    return {**records.submission_record(assignment, tasks, trouble, sandbox, term),
             "seconds": round(time.monotonic() - start, 3)}
 
 

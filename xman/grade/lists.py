@@ -48,32 +48,29 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     names: how inputs are named. Wrong: the line, and what to write instead.
     """
     if not isinstance(lines, (list, tuple)):
-        raise Wrong(expected=f"{what}: a list of lines (dst, op, args)",
-                    came_back=f"a {type(lines).__name__}", look="operationSequence(register) makes it")
+        raise Wrong(f"{what}: a list of lines (dst, op, args)", f"a {type(lines).__name__}",
+                    "operationSequence(register) makes it")
     if not 1 <= len(lines) <= most:
-        raise Wrong(expected=f"{what}: at least one line and at most {most:,}",
-                    came_back=f"{len(lines):,} lines",
-                    look="is something computed row by row that could be computed for all rows at once?"
-                    if lines else
-                    "an input or a parameter has no lines: is that the register that was asked for?")
+        raise Wrong(f"{what}: at least one line and at most {most:,}", f"{len(lines):,} lines",
+                    "is something computed row by row that could be computed for all rows at once?" if lines
+                    else "an input or a parameter has no lines: is that the register that was asked for?")
     lines, left = [line_with_functions(line) for line in lines], most
     todo = [("", lines, 0)]
     for of, inside, depth in todo:
         if (left := left - len(inside)) < 0 or depth > 5:
-            raise Wrong(expected=f"{what}: at most {most:,} lines, those of its functions among them, and functions "
-                                 "at most five deep", came_back="more than that", look=None)
+            raise Wrong(f"{what}: at most {most:,} lines, those of its functions among them, and functions "
+                        "at most five deep", "more than that")
         for k, line in enumerate(inside, 1):
             expect_line(f"{k}{of}", line, operators, what)
             todo += [(f" of {a[1]}", a[3], depth + 1) for a in line[2] if ops.is_function(a)]
     try:
         steps = WengertList(lines, ops.G)
     except XManError as error:
-        raise Wrong(expected=f"{what}: a valid Wengert list", came_back=str(error), look=None) from None
+        raise Wrong(f"{what}: a valid Wengert list", str(error)) from None
     if strange := [name for name in steps.inputs if name not in inputs]:
         k, line = next((k, line) for k, line in enumerate(steps, 1) if strange[0] in registers(line[2]))
-        raise Wrong(expected=f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
-                    came_back=f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}",
-                    look=names)
+        raise Wrong(f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
+                    f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}", names)
     return WengertList(map(with_floats, steps))
 
 
@@ -99,18 +96,18 @@ def with_floats(line: Line) -> Line:
 def near(name: str, known: Collection[str]) -> str:
     """'; did you mean …?' of a known name that is close, in the other case too."""
     same = [other for other in known if other.lower() == name.lower()]
-    return nearest(name, known) or nearest(same[0], same) if same else nearest(name, known)
+    return nearest(name, known) or "".join(nearest(other, same) for other in same[:1])
 
 
 def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> None:
     """Wrong unless the line is a triple of a short name, an operator that is allowed, and small arguments."""
     def wrong(why: str, look: str | None = None):
-        return Wrong(expected=f"{what}: lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))",
-                     came_back=f"line {k}{why}", look=look)
+        return Wrong(f"{what}: lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))", f"line {k}{why}",
+                     look)
 
     if not (isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)):
-        raise wrong(" is no such triple", "it is (register, operator, tuple of arguments); a tuple of one is "
-                                          "('z2',)")
+        raise wrong(" is no such triple",
+                    "it is (register, operator, tuple of arguments); a tuple of one is ('z2',)")
     dst, op, args = line
     functions = [a for a in args if ops.is_function(a) and op in LOOPS]
     if any(not isinstance(part, tuple) or part is not f[3] and len(part) > 40
@@ -128,11 +125,9 @@ def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> Non
                     f"the operators are {', '.join(sorted(operators))}" if len(operators) <= 40 else None)
     for a in args:
         if not (isinstance(a, str) or small(a) or any(a is f for f in functions)):
-            raise wrong(f", {dst} = {op}(…), has an argument of type {type(a).__name__} that is none of this "
-                        "kind",
-                        "an argument is a register's name, a number, None, or an axis; an array comes in "
-                        "through an input or a parameter of its own, so that it can be given and "
-                        "differentiated")
+            raise wrong(f", {dst} = {op}(…), has an argument of type {type(a).__name__}",
+                        "an argument is a register's name, a number, None, or an axis; an array comes in by "
+                        "an input or a parameter of its own, so that it can be given and differentiated")
 
 
 def small(a: Any) -> bool:
@@ -151,9 +146,8 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any],
               what: str = "the model's list") -> dict[str, Any]:
     """The values of all registers of a list of `read_list`. Wrong: the line that fails or takes too much."""
     if lacking := [name for name in steps.inputs if name not in inputs]:
-        raise Wrong(expected=f"{what}: a value for each register that it reads",
-                    came_back=f"none for {lacking[0]!r}",
-                    look="a parameter needs a default: f.param(default=…)")
+        raise Wrong(f"{what}: a value for each register that it reads", f"none for {lacking[0]!r}",
+                    "a parameter needs a default: f.param(default=…)")
     spent = {"entries": 0, "operations": 0}
 
     def counted(op: str, args: tuple, out: Any) -> Any:
@@ -169,9 +163,8 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any],
     try:
         return eval(steps, inputs, metered(steps, lambda *_: None, counted))
     except XManError as error:
-        raise Wrong(expected=f"{what}: operators that fit the shapes of their arguments",
-                    came_back=str(error),
-                    look="xman.shapes(steps, …) tells the shape of every register") from None
+        raise Wrong(f"{what}: operators that fit the shapes of their arguments", str(error),
+                    "xman.shapes(steps, …) tells the shape of every register") from None
 
 
 def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Collection[str],
@@ -180,30 +173,26 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
 
     values: of `values_of`. delta: that of `of`, in its shape; 1 asks for the gradient of one number.
     """
-    if np.shape(values[of]) != np.shape(delta):
-        shape = np.shape(delta)
-        raise Wrong(expected=f"{what}: {of} is {f'an array of shape {shape}' if shape else 'one number'}",
-                    came_back=f"shape {np.shape(values[of])}",
-                    look=None if shape else "the loss of a batch is the mean of the losses of its rows")
+    if np.shape(values[of]) != (shape := np.shape(delta)):
+        raise Wrong(f"{what}: {of} is {f'an array of shape {shape}' if shape else 'one number'}",
+                    f"shape {np.shape(values[of])}",
+                    None if shape else "the loss of a batch is the mean of the losses of its rows")
     try:
         deltas = backprop(steps, values, ops.DG, [name for name in wrt if name in values], **{of: delta})
     except XManError as error:
-        raise Wrong(expected=f"{what}: a derivative for every line", came_back=str(error),
-                    look=None) from None
+        raise Wrong(f"{what}: a derivative for every line", str(error)) from None
     if lacking := [name for name in wrt if name not in deltas]:
-        raise Wrong(expected=f"{what}: {of} has a derivative by {lacking[0]}",
-                    came_back=f"nothing arrives at {lacking[0]}",
-                    look=f"go back through the list from {of}: which line reads {lacking[0]}, and does every "
-                         "line on the way pass a derivative on?")
+        raise Wrong(f"{what}: {of} has a derivative by {lacking[0]}", f"nothing arrives at {lacking[0]}",
+                    f"go back through the list from {of}: which line reads {lacking[0]}, and does every line "
+                    "on the way pass a derivative on?")
     return {name: deltas[name] for name in wrt}
 
 
 def work(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
     """The lines of the list and the operations of one evaluation, as `xman.cost` counts them."""
-    return CountedWork(len(steps),
-                       sum(ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a
-                                                             for a in args))
-                    for dst, op, args in steps))
+    given = lambda args: (values[a] if isinstance(a, str) else a for a in args)
+    return CountedWork(len(steps), sum(ops.operations(op)(values[dst], *given(args))
+                                       for dst, op, args in steps))
 
 
 def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:
@@ -220,25 +209,25 @@ def alike(own: Any, right: Any) -> bool:
 
 
 def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, Any], of: str,
-                  names: Collection[str],
-                  what: str = "the model's list", same: Collection[str] = (), share: float = 1 / 3) -> None:
+                  names: Collection[str], what: str = "the model's list", same: Collection[str] = (),
+                  share: float = 1 / 3) -> None:
     """Wrong unless the deltas of the names are those of the list `right`, and both agree on `same`, or `of`.
 
     Where they do not agree, the slope of the list's own `of` is worth a share. stopGradient is explained.
     """
     same, own, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
-    stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps
-             if op == "stopGradient"]
+    stop = next((f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps
+                 if op == "stopGradient"), None)
     agree = all(alike(own[name], standard[name]) for name in same)
     through = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in steps)
     want = deltas_of(right, standard, of, names) if agree else deltas_of(through, own, of, names, what)
     try:
         found = deltas_of(steps, own, of, names, what)
     except Wrong as wrong:
-        raise Wrong(wrong.expected, wrong.came_back, stops[0] if stops else wrong.look) from None
+        raise Wrong(wrong.expected, wrong.came_back, stop or wrong.look) from None
     for name in names:
         expect_that(np.isfinite(found[name]).all(), f"delta of {name}: finite numbers", found[name])
-        expect(found[name], want[name], f"delta of {name}", look=stops[0] if stops else None)
+        expect(found[name], want[name], f"delta of {name}", stop)
     if not agree:
         raise Wrong(f"the deltas of the right {' and '.join(same)}", "the slope of other values",
                     "The way back is all points where the way forward is right: see the parts above.",

@@ -14,17 +14,17 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from ..errors import XManError
+from ..files.whole import lock_file, write_whole
 from .assignment import Assignment
 from .judge import judge, judged_task
 from .process import JudgingProcess, judging_processes
 from .record import Record, graded_with, submission_record, unjudged
 from .reports import write_all
-from .reports.files import atomically
 from .sandbox import Sandbox
 from .submissions import Submission, harmless
 from .submissions.scratch import sweep
@@ -34,7 +34,7 @@ SECRET = 12           # characters
 
 
 def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
-          stop: threading.Event | None = None, process: JudgingProcess | None = None) -> Record:
+              stop: threading.Event | None = None, process: JudgingProcess | None = None) -> Record:
     """The record of one submission; of one that cannot be read, its trouble and no points."""
     start, submission = time.monotonic(), submission.read()
     with contextlib.ExitStack() as unpacked:
@@ -70,11 +70,13 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     with judging_processes(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out, shard):
         term = kept_term(out, term)
         wanted = graded_with(assignment, term)
-        records = {submission.slug: record for submission in submissions
-                   if (record := kept_record(out, submission, wanted)) is not None}
+        known, slugs = kept_records(out), {submission.slug for submission in submissions}
+        earlier = [record for slug, record in known.items()
+                   if slug not in slugs and record["graded"]["xman"] == wanted["xman"]]
+        records = {each.slug: known[each.slug] for each in submissions if each.slug in known
+                   and known[each.slug]["graded"].items() >= {**wanted, "digest": each.digest()}.items()}
         for record in records.values():
             done(record)
-        earlier = earlier_records(out, {submission.slug for submission in submissions}, wanted)
         stop, written = threading.Event(), time.monotonic()
 
         def in_order() -> list[Record]:
@@ -93,8 +95,8 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
             try:
                 for future in as_completed(waiting):
                     record = future.result()
-                    atomically(record_file(out, record["slug"]), json.dumps(record, indent=1) + "\n")
-                    records[record["slug"]] = record
+                    records[slug := record["slug"]] = record
+                    write_whole(out / "records" / f"{slug}.json", json.dumps(record, indent=1) + "\n")
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
                         write_reports([*earlier, *in_order()], out)
@@ -111,47 +113,28 @@ def in_shard(submission: Submission, shard: int, of: int) -> bool:
     return zlib.crc32(submission.slug.encode()) % of == shard - 1
 
 
-def record_file(out: Path, slug: str) -> Path:
-    return out / "records" / f"{slug}.json"
-
-
-def kept_record(out: Path, submission: Submission, wanted: dict[str, str]) -> Record | None:
-    """The record of an earlier run, if it is of the same submission, assignment, grader and term."""
-    try:
-        record = json.loads(record_file(out, submission.slug).read_text("utf-8"))
-        same = {**wanted, "digest": submission.digest()}
-        return record if {key: record["graded"][key] for key in same} == same else None
-    # it is not there, or not what this version writes: it is made again
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def earlier_records(out: Path, slugs: Collection[str], wanted: dict[str, str]) -> list[Record]:
-    """The records of earlier runs of the same assignment and version of xman, but for these."""
-    found = []
+def kept_records(out: Path) -> dict[str, Record]:
+    """The records of earlier runs by slug; what cannot be read, or is none, is made again."""
+    found = {}
     for path in sorted((out / "records").glob("*.json")):
-        # what cannot be read is not among the reports
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             record = json.loads(path.read_text("utf-8"))
-            if path.stem == record["slug"] not in slugs and record["graded"]["xman"] == wanted["xman"]:
-                found.append(record)
+            if path.stem == record["slug"] and record["graded"]["xman"]:
+                found[path.stem] = record
     return found
 
 
 def kept_term(out: Path, term: str | None) -> str:
     """The term that was given, or that of the folder's first run: a secret, from which inputs are drawn."""
-    path, given = out / "term", term is not None
-    if not given and path.is_file():
-        return path.read_text("utf-8").strip()
-    term = secret(term)
-    if given:
-        atomically(path, term + "\n")
-        return term
-    with tempfile.NamedTemporaryFile("w", dir=out, prefix=".term") as file:
-        file.write(term + "\n")
-        file.flush()
-        with contextlib.suppress(FileExistsError):  # another shard was first, and its term is everybody's
-            os.link(file.name, path)
+    path = out / "term"
+    if term is not None:
+        write_whole(path, secret(term) + "\n")
+    elif not path.is_file():
+        with tempfile.NamedTemporaryFile("w", dir=out, prefix=".term") as file:
+            file.write(secret(None) + "\n")
+            file.flush()
+            with contextlib.suppress(FileExistsError):  # another shard was first, and its term is everybody's
+                os.link(file.name, path)
     return path.read_text("utf-8").strip()
 
 
@@ -171,11 +154,8 @@ def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
         own = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"
         with open(out / ".lock", "w") as file, open(out / own, "w") as mine:
             try:
-                import fcntl
-                fcntl.flock(file, (fcntl.LOCK_SH if shard else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-                fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except ImportError:
-                pass  # not on Windows
+                lock_file(file, shared=shard is not None)
+                lock_file(mine)
             except OSError:
                 raise XManError(f"another process grades into {out} at the moment; wait for it, or give "
                                 "another --out") from None

@@ -33,8 +33,7 @@ from .submissions.scratch import scratch
 
 ANSWER = 8 << 20        # bytes of one answer
 NODES = 200_000         # lists and objects in it: a pair of brackets takes fifty times as much memory as text
-# elements of the array that an argument of an ask can become with the others, if they broadcast
-ENTRIES = 400_000
+ENTRIES = 400_000       # of the array that the arguments of an ask can become together, if they broadcast
 ITEMS = 2000            # of a list, a tuple or a string in an ask
 OUTPUT = 1 << 20        # bytes that a submission may print
 KEPT = 8 << 10          # bytes of them that are kept
@@ -48,19 +47,18 @@ class Session:
     def __init__(self, sandbox: Sandbox, submission: Path, module: str, packages: Sequence[str],
                  limits: Limits, probes: Path | None = None, stop: threading.Event | None = None):
         self.worker = sandbox.start(submission, packages, limits, {"probes.py": probes} if probes else {})
-        self.answers, self.errors = (io.BufferedReader(again(self.worker.process.stdout)),
-                                     again(self.worker.process.stderr))
+        self.answers = io.BufferedReader(again(self.worker.process.stdout))
+        self.errors = again(self.worker.process.stderr)
         self.limits, self.module = limits, module
         self.given = self.came_back = self.trouble = None
         self.waited, self.since, self.asked, self.served = 0.0, None, 0, 0.0
-        self.printed, self.flooded, self.late = b"", False, False
+        self.printed, self.why = b"", ""  # why it was stopped
         self.over, self.stop = threading.Event(), stop or threading.Event()
         self.threads = [threading.Thread(target=run, daemon=True) for run in (self.drain, self.watch)]
         for thread in self.threads:
             thread.start()
-        grader = self.worker.settings["grader"]
-        self.settings = {**self.worker.settings, "module": module, "probes": f"{grader}/probes.py" if probes
-                         else None}
+        self.settings = {**self.worker.settings, "module": module,
+                         "probes": probes and f"{self.worker.settings['grader']}/probes.py"}
         self.of = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
 
     def __enter__(self) -> Session: return self
@@ -76,8 +74,7 @@ class Session:
 
     @functools.cached_property
     def apart(self) -> Session:
-        """Another worker with the probes, and an empty module for the submission: a
-        text that it wrote runs there without it."""
+        """Another worker with the probes, where a text that the submission wrote runs without it."""
         with scratch() as folder:  # of this user alone, so that the worker has a copy
             (folder / f"{self.module}.py").touch()
             session = self.of(folder)
@@ -86,10 +83,7 @@ class Session:
 
     def load(self, seed: int) -> dict[str, int]:
         """Import the submission: the shapes of its functions. Failed where that does not succeed."""
-        try:
-            self.write(json.dumps(self.settings).encode() + b"\n")
-        except OSError:
-            raise self.ended("the import") from None
+        self.send(json.dumps(self.settings).encode() + b"\n", "the import")
         try:
             return self.exchange(None, (), {}, "the import", seed=seed)
         except Failed as error:
@@ -100,10 +94,9 @@ class Session:
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """What the submission's function gives back. Failed where it gives back nothing."""
-        inside = [f"{key}{shown_value(value, 120)}" for key, value in
-                  [*(("", value) for value in args),
-                   *((f"{key}=", value) for key, value in keywords.items())]]
-        self.given, self.came_back = f"{name}({', '.join(inside)})", None
+        said = [shown_value(value, 120) for value in args]
+        said += [f"{key}={shown_value(value, 120)}" for key, value in keywords.items()]
+        self.given, self.came_back = f"{name}({', '.join(said)})", None
         result = self.exchange(name, args, keywords, name)
         self.came_back = shown_value(result)
         return result
@@ -121,10 +114,7 @@ class Session:
         nonce = secrets.token_hex(8)
         question = {"nonce": nonce, "call": name, "args": list(args), "keywords": dict(keywords), **more}
         self.send(plain.encoded(question, name_of), what)
-        while True:
-            answer = self.receive(nonce, what)
-            if "ask" not in answer:
-                break
+        while "ask" in (answer := self.receive(nonce, what)):
             self.asked += 1
             if self.asked > QUESTIONS:
                 raise self.broken(f"it called the functions that it was given more than {QUESTIONS:,} times")
@@ -169,8 +159,8 @@ class Session:
         since, self.since = self.since, None  # first, or watch would count it twice
         self.waited += time.monotonic() - (since or time.monotonic())
         if not line.endswith(b"\n"):
-            raise self.broken(f"its answer has more than {ANSWER >> 20} MiB") if len(
-                line) >= ANSWER else self.ended(what)
+            raise (self.ended(what) if len(line) < ANSWER else
+                   self.broken(f"its answer has more than {ANSWER >> 20} MiB"))
         start = time.thread_time()
         try:
             if line.count(b"[") + line.count(b"{") > NODES:
@@ -201,9 +191,7 @@ class Session:
             self.worker.process.wait(1)
         status = self.worker.process.returncode
         self.worker.stop()
-        late = f"no answer within {self.limits.wall_seconds} s (does it sleep, or wait for something?)"
-        why = f"it printed more than {OUTPUT >> 20} MiB" if self.flooded else late if self.late else ""
-        self.trouble = (f"the process was stopped in {what}: {why}" if why else
+        self.trouble = (f"the process was stopped in {what}: {self.why}" if self.why else
                         f"the process ended in {what}: {reason(status, self.limits)}")
         return Failed("an answer", self.trouble)
 
@@ -214,8 +202,8 @@ class Session:
             while chunk := self.errors.read(1 << 16):
                 total += len(chunk)
                 self.printed += chunk[:max(KEPT - len(self.printed), 0)]
-                if total > OUTPUT and not self.flooded:
-                    self.flooded = True
+                if total > OUTPUT:
+                    self.why = f"it printed more than {OUTPUT >> 20} MiB"
                     self.worker.stop()
 
     def watch(self) -> None:
@@ -224,7 +212,8 @@ class Session:
             since = self.since
             if (self.stop.is_set() or since is not None and self.waited + time.monotonic()
                 - since > self.limits.wall_seconds):
-                self.late = True
+                self.why = (self.why or f"no answer within {self.limits.wall_seconds} s (does it sleep, or "
+                            "wait for something?)")
                 self.worker.stop()
                 return
 

@@ -79,9 +79,8 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     steps = checked_list(steps, G, DG)
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
-    of = known_registers(steps, [of or steps[-1][0]], "of")[0]
-    inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x
-              for name, x in values.items()}
+    (of,) = known_registers(steps, [of or steps[-1][0]], "of")
+    inputs = {**values, **{x: np.asarray(values[x], float) for x in steps.inputs if varies(values.get(x))}}
     wrt = ([name for name in steps.inputs if varies(inputs.get(name))] if wrt is None
            else known_registers(steps, wrt, "wrt"))
     if computed := [name for name in wrt if name not in steps.inputs]:

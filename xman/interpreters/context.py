@@ -125,8 +125,8 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
     if lacking := [name for name in (*names, *(() if word == "value" else (dst,))) if name not in values]:
         return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval "
                          "returned for this list")
-    sizes = ", ".join(f"{a} has shape {np.shape(values[a])}" for a in names
-                      if not isinstance(values[a], Expression))
+    given = {a: values[a] for a in names if not isinstance(values[a], Expression)}
+    sizes = ", ".join(f"{a} has shape {np.shape(x)}" for a, x in given.items())
     if word != "value" and isinstance(error, TypeError) and any(
             rule and arity(rule)[1] == len(args) for _, rule in zip(args, table[op], strict=False)):
         return XManError(f"{where}: a rule is given the delta or tangent, the result and the arguments, "

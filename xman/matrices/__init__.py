@@ -1,9 +1,8 @@
 """Matrices of derivatives of a list, as linear maps and as arrays."""
 from .curvature import Diagonals, becker_lecun, diagonals
-from .gauss_newton import GaussNewton
+from .gauss_newton import GaussNewton, inverse_outer_products, outer_products
 from .hessian import Hessian, packed, unpacked
 from .jacobian import Count, Jacobian
-from .outer_products import inverse_outer_products, outer_products
 
 __all__ = ["Count", "Diagonals", "GaussNewton", "Hessian", "Jacobian", "becker_lecun", "diagonals", "inverse_outer_products",
            "outer_products", "packed", "unpacked"]

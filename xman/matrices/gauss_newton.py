@@ -1,7 +1,8 @@
 """Products with the generalised Gauss–Newton matrix, JᵀHJ: Bishop, Deep Learning, (8.40) and (8.41)."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,16 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.context import depends
 from ..notation import shown
-from ..passes.differentiate import inputs_of
-from ..wengert import Line, Steps, checked_list, known_registers
-from .hessian import Hessian
+from ..wengert import Line, Steps
+from .hessian import Hessian, packed
 from .jacobian import Jacobian
-from .linear import Point, point, vectors_like
+from .linear import DerivativeMatrix, Point, point, vectors_like
 from .modes import lines_between
 
 MULTIPLES = [("subtract", [0]), ("mul", [0]), ("mul", [1]), ("divide", [0])]  # by the places of wrt
 
 
-class GaussNewton:
+class GaussNewton(DerivativeMatrix):
     """The Hessian as if what goes into a loss's squares or cross-entropies were linear: Schraudolph 2002.
 
         G = GaussNewton(steps, of="loss", wrt=["W", "b"])
@@ -36,9 +36,8 @@ class GaussNewton:
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
-        self.steps = checked_list(steps)
-        (self.of,) = known_registers(self.steps, [of], "of")
-        self.wrt = inputs_of(self.steps, wrt)
+        super().__init__(steps, of, wrt)
+        self.steps = self.primal
         self.factors: list[tuple[Line, str]] = []
         self.through = self._through()
         self.outer = Hessian(lines_between(self.steps, of, self.through), of, self.through)
@@ -69,9 +68,6 @@ class GaussNewton:
             return result
         return times
 
-    def times(self, values: Point, vectors: Mapping[str, Any]) -> dict[str, Any]:
-        """The product for each x in wrt, in its shape; vectors: one for each, zeros where one is left out."""
-        return self.at(values)(vectors)
 
     def _through(self) -> tuple[str, ...]:
         """The registers that the convex parts of the loss begin with."""
@@ -113,3 +109,83 @@ def squares_residual(op: str, args: tuple, mine: list[int]) -> bool:
     if op == "mul":
         return args[0] == args[1]
     return op == "power" and mine == [0] and isinstance(args[1], (int, float)) and args[1] > args[1] % 2 == 0
+
+
+# ---- by outer products, and the inverse --------------------------------------------------------------------
+
+def half_squares(a: np.ndarray) -> np.ndarray:
+    """½ Σ (a − t)²: the unit matrix (8.40)."""
+    return np.eye(a.size)
+
+
+def logistic(a: np.ndarray) -> np.ndarray:
+    """Cross-entropy of σ(a): the roots of y (1 − y) on the diagonal (8.41)."""
+    from scipy.special import expit
+    return np.diag(np.sqrt(expit(a) * expit(-a)))  # 1 − σ(a) = σ(−a), which does not cancel
+
+
+def softmax(a: np.ndarray) -> np.ndarray:
+    """Cross-entropy of p = softmax(a): L of L Lᵀ = diag(p) − p pᵀ, diag(√p) − p √pᵀ (as 8.41)."""
+    p = np.exp(a - a.max())
+    p /= p.sum()
+    return np.diag(np.sqrt(p)) - np.outer(p, np.sqrt(p))
+
+
+ERRORS = {"squares": half_squares, "logistic": logistic, "softmax": softmax}
+
+
+def outer_products(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str = "softmax",
+                   weight: float = 1.0) -> np.ndarray:
+    """H ≈ Σ_n weight · J_nᵀ L Lᵀ J_n, (W, W) with the elements of all wrt in order; never negative.
+
+    J_n is the Jacobian of the n-th row of `of`, the scores a_n before the last activation, of shape (n, k),
+    (n,) or (). error: "squares" for ½ Σ (a − t)² (8.40), "logistic" for the cross-entropy of σ(a) (8.41),
+    "softmax" for that of softmax(a). weight: 1/n where the loss is the mean over n rows. It is the Hessian
+    itself where a is linear in wrt, and near it where the network fits its data. XManError for another error.
+    """
+    return sum(rows.T @ rows for rows in weighted_jacobians(steps, of, wrt, values, error, weight))
+
+
+def inverse_outer_products(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str = "softmax",
+                           weight: float = 1.0, alpha: float = 1e-4) -> np.ndarray:
+    """(alpha · 1 + outer_products)⁻¹, built one example at a time from 1/alpha on (Hassibi and Stork 1993).
+
+    With b the factor of an example, of one column, H⁻¹ becomes H⁻¹ − H⁻¹ b bᵀ H⁻¹ / (1 + bᵀ H⁻¹ b); with k of
+    them the quotient solves k equations. alpha: a positive number, small next to the Hessian.
+    """
+    if not (isinstance(alpha, (int, float, np.number)) and alpha > 0):
+        raise XManError(f"alpha is a positive number, the matrix that the inverse starts from, not {alpha!r}")
+    inverse = None
+    for rows in weighted_jacobians(steps, of, wrt, values, error, weight):
+        inverse = np.eye(rows.shape[1]) / alpha if inverse is None else inverse
+        b = inverse @ rows.T
+        inverse = inverse - b @ np.linalg.solve(np.eye(len(rows)) + rows @ b, b.T)
+    return inverse
+
+
+def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str, weight: float
+                       ) -> Iterator[np.ndarray]:
+    """For each example Lᵀ J_n times the root of its weight, an array (k, W)."""
+    if error not in ERRORS:
+        raise XManError(f"there is no error {error!r}; there are {', '.join(ERRORS)}")
+    if not (isinstance(weight, (int, float, np.number)) and weight > 0):
+        raise XManError(f"the weight of an example is a positive number, not {weight!r}")
+    jacobian = Jacobian(steps, of, wrt)
+    y = np.asarray(eval(steps, values)[of])
+    if not y.size:
+        raise XManError(f"there are no examples: {of!r} has shape {y.shape}")
+    scores = y.reshape(len(y) if y.ndim else 1, -1)
+    for a, rows in zip(scores.astype(float), rows_of(jacobian, values, y.shape, scores.shape), strict=True):
+        yield np.sqrt(weight) * ERRORS[error](a).T @ rows
+
+
+def rows_of(jacobian: Jacobian, values: Point, shape: tuple, rows: tuple) -> Iterator[np.ndarray]:
+    """J_n for each example, (k, W): one after another where reverse mode is cheapest, else all at once."""
+    if jacobian.count(values).mode != "reverse":
+        blocks = jacobian(values)
+        yield from np.concatenate([blocks[x].reshape(*rows, -1) for x in jacobian.wrt], axis=-1)
+        return
+    pull = jacobian.pullback(values)
+    for places in np.arange(math.prod(rows)).reshape(rows):
+        units = [np.bincount([place], minlength=math.prod(rows)).reshape(shape) for place in places]
+        yield np.stack([packed(pull(unit), jacobian.wrt) for unit in units])

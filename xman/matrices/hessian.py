@@ -1,7 +1,6 @@
 """The Hessian of a list, forward over reverse mode: Bishop, Deep Learning, §8.1.6 and §8.2.2."""
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,21 +8,19 @@ import numpy as np
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..notation import in_notebooks
 from ..passes import gradient, tangent
-from ..passes.differentiate import ending, inputs_of
-from ..wengert import Steps, checked_list, known_registers
+from ..passes.differentiate import ending
+from ..wengert import Steps
 from .jacobian import stacked_parts
-from .linear import LinearMap, Point, point, units, vectors_like
+from .linear import DerivativeMatrix, LinearMap, Point, point, units, vectors_like
 
 
-class Hessian:
+class Hessian(DerivativeMatrix):
     """∂²of/∂wrt² of a list, for any values; `of` is a number.
 
         H = Hessian(steps, of="loss", wrt=["W", "b"])
         H.times(values, {"W": v})   # H v, by name, in the time of about two gradients (Pearlmutter 1994)
-        H(values)                   # the matrix (n, n), n the elements of W and b together,
-        in that order (8.37)
+        H(values)                   # the matrix (n, n), n the elements of W and b, in that order (8.37)
         H.blocks(values)            # {("W", "b"): an array of the shape of W followed by that of b, …}
         H.diagonal(values)          # {"W": in the shape of W, …}, without the matrix, but in as many products
         H.steps                     # the list that computes a product
@@ -31,14 +28,8 @@ class Hessian:
     steps: the list. wrt: names of inputs. XManError for other names, and an `of` of many elements.
     """
 
-    def __repr__(self) -> str:
-        return f"<Hessian of {self.of} by {', '.join(self.wrt)}: call it with values>"
-
-    _repr_html_ = in_notebooks("linear_in_html")
-
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
-        self.primal = checked_list(steps)
-        (self.of,), self.wrt = known_registers(self.primal, [of], "of"), inputs_of(self.primal, wrt)
+        super().__init__(steps, of, wrt)
         slopes = gradient(self.primal, of, self.wrt)
         dot = ending(slopes)
         self.dots = {x: x + dot for x in self.wrt}
@@ -54,14 +45,11 @@ class Hessian:
 
         def times(vectors: Mapping[str, Any]) -> dict[str, Any]:
             v = vectors_like(vectors, values, self.wrt)
-            images = product({self.dots[x]: v[x] for x in self.wrt})
-            return {x: images[self.images[x]] if x in self.images else np.zeros_like(values[x])
-                    for x in self.wrt}
+            found = product({self.dots[x]: v[x] for x in self.wrt})
+            images = {x: found[name] for x, name in self.images.items()}
+            return {x: images[x] if x in images else np.zeros_like(values[x]) for x in self.wrt}
         return times
 
-    def times(self, values: Point, vectors: Mapping[str, Any]) -> dict[str, Any]:
-        """H v for each x in wrt, in its shape; vectors has one for each, zeros where one is left out."""
-        return self.at(values)(vectors)
 
     def __call__(self, values: Point) -> np.ndarray:
         """The matrix (n, n), n the elements of all wrt together, each flattened, in their order."""
@@ -70,7 +58,7 @@ class Hessian:
 
     def picture(self, values: Point) -> Any:
         """The matrix as a heat map, which notebooks show."""
-        return importlib.import_module("xman.explorer").HeatMap(self(values), f"the Hessian of {self.of}")
+        return self._heat_map(self(values))
 
     def blocks(self, values: Point) -> dict[tuple[str, str], Any]:
         """For each pair (x, y) of wrt ∂²of/∂x∂y, of the shape of x followed by that of y."""

@@ -1,7 +1,6 @@
 """The Jacobian of a list, ∂of/∂wrt: its products, and itself, by columns, rows, or what is narrower."""
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,20 +10,18 @@ from ops import Expression
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..notation import in_notebooks
 from ..passes import gradient, tangent
-from ..passes.differentiate import ending, inputs_of
-from ..wengert import Steps, checked_list, known_registers
-from .linear import LinearMap, Point, point, units, vector_like, vectors_like
+from ..passes.differentiate import ending
+from ..wengert import Steps
+from .linear import DerivativeMatrix, LinearMap, Point, point, units, vector_like, vectors_like
 from .modes import Count, Route, entries_of, lines_between, passes_counted, route, without_registers
 
 
-class Jacobian:
+class Jacobian(DerivativeMatrix):
     """∂of/∂wrt of a list, for any values: Bishop, Deep Learning, §8.1.5; Adams, Computing Gradients, eq. 6.
 
         J = Jacobian(steps, of="y", wrt=["x"])
-        J.count(values)         # 784 inputs, 10 outputs: reverse mode,
-        10 passes (forward mode would take 784)
+        J.count(values)         # 784 inputs, 10 outputs: reverse mode, 10 passes (forward mode would take 784)
         J(values)               # {"x": an array of the shape of y followed by that of x}
         J.jv(values, {"x": v})  # J v in one forward pass (8.67)
         J.vj(values, u)         # {"x": u J} in one reverse pass
@@ -34,14 +31,9 @@ class Jacobian:
     where nothing is narrower, or None for the fewest passes. XManError for other names.
     """
 
-    def __repr__(self) -> str:
-        return f"<Jacobian of {self.of} by {', '.join(self.wrt)}: call it with values>"
-
-    _repr_html_ = in_notebooks("linear_in_html")
-
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
-        self.steps, self.mode = checked_list(steps), mode
-        (self.of,), self.wrt = known_registers(self.steps, [of], "of"), inputs_of(self.steps, wrt)
+        super().__init__(steps, of, wrt)
+        self.steps, self.mode = self.primal, mode
         if mode not in (None, "forward", "reverse", "mixed"):
             raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mode!r}")
         dot = ending(self.steps)
@@ -90,8 +82,8 @@ class Jacobian:
     def __call__(self, values: Point) -> dict[str, Any]:
         """For each x in wrt an array of the shape of `of` followed by that of x."""
         values, y = self._evaluated(values)
-        shapes, (count, way) = ({x: np.shape(y) + np.shape(values[x]) for x in self.wrt},
-                                self._count(values, y))
+        shapes = {x: np.shape(y) + np.shape(values[x]) for x in self.wrt}
+        count, way = self._count(values, y)
         if count.mode == "mixed":
             blocks = {v: self._part(v, tuple(found), values) for v, found in way.sources.items()}
             found = without_registers(blocks, way.through)[self.of]
@@ -100,15 +92,15 @@ class Jacobian:
             rows = list(map(self.pullback(values), units(y)))
             return {x: stacked_parts([row[x] for row in rows], 0, shapes[x], y) for x in self.wrt}
         push = self.pushforward(values)
-        return {x: stacked_parts([push({x: v}) for v in units(values[x])], -1, shapes[x], y)
-                for x in self.wrt}
+        columns = {x: [push({x: v}) for v in units(values[x])] for x in self.wrt}
+        return {x: stacked_parts(columns[x], -1, shapes[x], y) for x in self.wrt}
 
     def picture(self, values: Point) -> Any:
         """The matrix as a heat map for notebooks: a row an entry of `of`, a column an entry of wrt."""
         parts = self(values).values()
         rows = entries_of(self._evaluated(values)[1])
         matrix = np.concatenate([np.reshape(part, (rows, -1)) for part in parts], -1)
-        return importlib.import_module("xman.explorer").HeatMap(matrix, f"the Jacobian of {self.of}")
+        return self._heat_map(matrix)
 
     def _part(self, of: str, wrt: tuple[str, ...], values: Point) -> dict[str, Any]:
         """∂of/∂wrt of registers on the way, as matrices, by the mode of the fewer passes."""
@@ -122,7 +114,6 @@ class Jacobian:
         mixed, way = self.mode == "mixed", None
         count = passes_counted(sum(entries_of(values[x]) for x in self.wrt), entries_of(y), None if mixed
                                else self.mode)
-        # a register is two
         if not isinstance(y, Expression) and (mixed or self.mode is None and count.passes > 2):
             sizes = {name: np.size(x) for name, x in values.items()
                      if getattr(x, "dtype", y.dtype).kind == "f"}
@@ -144,6 +135,5 @@ class Jacobian:
 
 def stacked_parts(parts: list, axis: int, shape: tuple, like: Any) -> Any:
     """The parts along a new axis, in the shape; there may be none."""
-    whole = (np.reshape(np.stack(parts, axis), shape) if parts
-             else np.zeros(shape, getattr(like, "dtype", float)))
+    whole = np.stack(parts, axis).reshape(shape) if parts else np.zeros(shape, getattr(like, "dtype", float))
     return whole[()] if isinstance(whole, np.ndarray) else whole

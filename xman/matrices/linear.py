@@ -1,6 +1,7 @@
 """A list as a linear map in some of its inputs; what does not depend on them is evaluated once."""
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -11,18 +12,40 @@ from ops import Expression
 from ..errors import XManError, nearest
 from ..interpreters import eval
 from ..interpreters.context import depends
+from ..notation import in_notebooks
 from ..passes import simplify
-from ..wengert import WengertList
+from ..passes.differentiate import inputs_of
+from ..wengert import Steps, WengertList, checked_list, known_registers
 
 Point = Mapping[str, Any]
+
+
+class DerivativeMatrix:
+    """What the matrices of derivatives of a list have in common; at(values) is the product with a vector."""
+
+    _repr_html_ = in_notebooks("linear_in_html")
+
+    def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
+        self.primal = checked_list(steps)
+        (self.of,), self.wrt = known_registers(self.primal, [of], "of"), inputs_of(self.primal, wrt)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.of} by {', '.join(self.wrt)}: call it with values>"
+
+    def times(self, values: Point, vectors: Point) -> dict[str, Any]:
+        """The product for each x in wrt, in its shape; vectors: one for each, zeros where one is left out."""
+        return self.at(values)(vectors)
+
+    def _heat_map(self, matrix: np.ndarray) -> Any:
+        title = f"the {type(self).__name__} of {self.of}"
+        return importlib.import_module("xman.explorer").HeatMap(matrix, title)
 
 
 class LinearMap:
     """The map that a derivative is at a point: `at(values)` takes vectors to their images, by name.
 
     steps: a list that is linear in the inputs `moving`. images: the registers wanted. The first time that
-    shapes are seen, look(values) may refuse them, and the list is simplified for them
-    and split where it begins to depend on what moves.
+    shapes are seen, look(values) may refuse them, and the list is simplified for them, and split.
     """
 
     def __init__(self, steps: WengertList, moving: Collection[str], images: Collection[str],
@@ -90,5 +113,5 @@ def vectors_like(vectors: Point, values: Point, wrt: Sequence[str]) -> dict[str,
     if unknown := [name for name in vectors if name not in wrt]:
         raise XManError(f"a vector was given for {unknown[0]!r}, which wrt does not "
                         f"name{nearest(unknown[0], wrt)}")
-    return {x: vector_like(x, vectors[x], values[x]) if x in vectors else np.zeros_like(values[x])
-            for x in wrt}
+    zero = {x: np.zeros_like(values[x]) for x in wrt if x not in vectors}
+    return {x: zero[x] if x in zero else vector_like(x, vectors[x], values[x]) for x in wrt}

@@ -79,9 +79,7 @@ class Route(NamedTuple):
 def sources_of(steps: WengertList, wrt: Sequence[str], sizes: Mapping[str, int],
                kept: Callable[[str, int], bool]) -> Sources:
     """For each register that is kept those kept, or of wrt, that it depends on by way of none that is kept.
-
-    kept(name, n): whether a register is, where these have n entries. sizes: those of what has a derivative.
-    """
+    kept(name, n): whether a register is, where these have n entries. sizes: of what has a derivative."""
     stand_in: Sources = {x: {x: None} for x in wrt}
     found: Sources = {}
     for dst, op, args in steps:

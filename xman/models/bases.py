@@ -17,24 +17,17 @@ KINDS = "polynomial", "rbf", "tanh"
 class AdaptiveBasis(XMan):
     """f(x) = wᵀ Φ_θ(x) + b of a row x, with loss ½ Σ (f(x_n) − y_n)², where θ is learnt as w and b are.
 
-        kind        Φ_θ(x), column k               θ in registers (columns, functions)    where they begin
-        polynomial  Π_d x_d^θ_dk, for x > 0        exponents                              monomials by degree: 1, 2, …
-        rbf         exp(−Σ_d (x_d − θ_dk)²/θ′_dk)  centers θ, scales θ′                   cell k's middle,
-        width squared
-        tanh        tanh(Σ_d x_d θ_dk + θ′_k)      scales θ, locations θ′ (1, functions)  1/width,
-        0 at cell k's middle
+        kind        Φ_θ(x), column k               θ, (columns, functions) where they begin
+        polynomial  Π_d x_d^θ_dk, for x > 0        exponents               monomials by degree: 1, 2, …
+        rbf         exp(−Σ_d (x_d − θ_dk)²/θ′_dk)  centers θ, scales θ′    cell k's middle, width squared
+        tanh        tanh(Σ_d x_d θ_dk + θ′_k)      scales θ, locations θ′  1/width, 0 at cell k's middle
 
-    The notes have one column, d = 1. functions: how many, the columns of Φ.
-    low, high: the range of the data, or
-    one for each column, cut into as many cells of one width;
-    of several columns each has its cells in an order of
-    its own (a Latin hypercube), a width is (high − low)/functions^(1/columns),
-    a scale of rbf that squared times
-    the columns, and tanh rises in a random direction. Exponents have no use for it. seed: of all this, of w
-    (functions, 1) and b (1, 1). The loss is a sum over the batch,
-    not a mean: a rate that serves n rows is too
-    large for 10 n. An rbf's scale below 0 is a function that grows without bound.
-    Raises XManError for others.
+    The notes have one column, d = 1. functions: how many, the columns of Φ. low, high: the range of the data,
+    or one for each column, cut into as many cells of one width; of several columns each has its cells in an
+    order of its own (a Latin hypercube), a width is (high − low)/functions^(1/columns), a scale of rbf that
+    squared times the columns, and tanh rises in a random direction. Exponents have no use for it. seed: of
+    all this, of w (functions, 1) and b (1, 1). The loss is a sum over the batch, not a mean: a rate that
+    serves n rows is too large for 10 n. An rbf's scale below 0 is a function that grows without bound.
     """
 
     def __init__(self, kind: str, functions: int, *, columns: int = 1, low: Any = 0.0, high: Any = 1.0,
@@ -79,8 +72,7 @@ class AdaptiveBasis(XMan):
         self.setup()
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs for rows X (n, columns), of one (n,) too, and targets y, (n,) or (n, 1).
-        XManError for others."""
+        """The inputs for rows X (n, columns) or (n,), and targets y, (n,) or (n, 1). XManError for others."""
         X, y = as_columns(X, self.columns, "X"), None if y is None else as_columns(y, 1, "y")
         if self.kind == "polynomial" and (low := X.min(initial=np.inf)) <= 0:
             raise XManError(f"x^θ needs x > 0, found x = {low:g}; shift the data, or take the basis rbf or "

@@ -1,5 +1,4 @@
-"""A small convolutional network (LeCun et al. 1998): its windows are places of the image,
-so that it is a product."""
+"""A small convolutional network (LeCun et al. 1998), a product: its windows are places of the image."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,11 +13,9 @@ from .parts import activation_called, as_rows, bias, glorot, outputs_and_loss
 
 
 class ConvolutionalNetwork(XMan):
-    """Images X (n, height·width) to outputs (n, classes): windows, filters, the greatest of each pool,
-    a linear layer.
+    """Images X (n, height·width) to outputs (n, classes): windows, filters, maxima of pools, a linear layer.
 
-        windows = X[:, places]                  (n, positions, window²),
-        where filters see the image with a rim of zeros
+        windows = X[:, places]                  (n, positions, window²), of the image with a rim of zeros
         h1 = relu(windows·W1 + b1)              (n, positions, filters)
         h2 = max of h1 over pool x pool         (n, positions/pool²·filters)
         outputs = softmax(h2·W2 + b2)

@@ -1,5 +1,4 @@
-"""Generalised linear models: X·W + b, a link and the loss that belongs to it (Cohen's notes, §1.2;
-McCullagh and Nelder 1989)."""
+"""Generalised linear models: X·W + b, a link, its loss (Cohen's notes, §1.2; McCullagh and Nelder 1989)."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,8 +11,7 @@ from .parts import as_rows, bias, glorot, outputs_and_loss, targets_of
 
 
 class Linear(XMan):
-    """scores = X·W + b of rows X (n, features), dense or SciPy-sparse;
-    scores, outputs and targets y are (n, outputs)."""
+    """scores = X·W + b of rows X (n, features), dense or SciPy-sparse; scores and targets: (n, outputs)."""
 
     def __init__(self, features: int, outputs: int, *, seed: int = 0, dtype: type = np.float32):
         random = np.random.default_rng(seed)
@@ -22,14 +20,12 @@ class Linear(XMan):
         self.scores = self.X @ self.W + self.b
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y,
-        of one output (n,) too."""
+        """The inputs for rows X, (n, …) flattened to (n, features), and targets y, of one output (n,) too."""
         return {"X": as_rows(X), "y": targets_of(y, self.W.default.shape[1])}
 
 
 class LinearRegression(Linear):
-    """outputs = X·W + b, loss = mean ½(outputs − y)² + ½ ridge Σ W²;
-    a ridge above 0 makes it ridge regression.
+    """outputs = X·W + b, loss = mean ½(outputs − y)² + ½ ridge Σ W²; above 0 it is ridge regression.
 
     The loss is a mean over the rows and targets, so ridge is what others call α or λ divided by their number.
     """
@@ -43,8 +39,7 @@ class LinearRegression(Linear):
 
 
 class PoissonRegression(Linear):
-    """outputs = exp(X·W + b), the rates of the counts y; loss = mean(outputs − y·scores),
-    −log p(y) up to log y!."""
+    """outputs = exp(X·W + b), rates of counts y; loss = mean(outputs − y·scores), −log p(y) but log y!."""
 
     def __init__(self, features: int, outputs: int = 1, **options: Any):
         super().__init__(features, outputs, **options)

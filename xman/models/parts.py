@@ -10,6 +10,7 @@ import ops
 from ops.table import ELEMENTWISE, arity
 
 from ..errors import XManError, nearest
+from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
 
@@ -32,8 +33,7 @@ def bias(random: np.random.Generator, size: int, dtype: type = np.float32) -> Re
 
 
 def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register, Register]:
-    """The outputs of a model, (n, k), and its loss, a number: the mean over the rows of scores (n,
-    k) and targets y.
+    """The outputs of a model, (n, k), and its loss, the mean over the rows of scores (n, k) and targets y.
 
     loss: crossEntropy as the notes write it, of the softmax; softmaxCrossEntropy, the same without overflow;
     sigmoidCrossEntropy; squaredError; hinge. XManError for any other.
@@ -45,8 +45,7 @@ def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register
 
 
 def activation_called(activation: str | Callable[[Register], Register]) -> Callable[[Register], Register]:
-    """The activation: an entrywise operator of one argument by its name, or a function of one's own.
-    XManError for any other."""
+    """An entrywise operator of one argument by its name, or a function of one's own; else XManError."""
     if callable(activation):
         return activation
     known = [op for op in sorted(ELEMENTWISE & ops.G.keys()) if arity(ops.G[op])[0] == 1]
@@ -69,6 +68,11 @@ def as_rows(X: Any) -> Any:
 
 
 def targets_of(y: Any, outputs: int) -> Any:
-    """The targets y (n,) of one output as a column (n, 1), beside which they would spread to (n, n);
-    others as they are."""
+    """The targets y (n,) of one output as a column (n, 1), which (n,) would spread; others as they are."""
     return y[:, None] if outputs == 1 and np.ndim(y) == 1 else y
+
+
+def refuse_other_sequences(model: XMan, X: Any) -> None:
+    if np.ndim(X) != 3 or X.shape[1] != model.steps:
+        raise XManError(f"this {type(model).__name__} reads sequences (n, {model.steps}, features), not an "
+                        f"array of shape {np.shape(X)}")

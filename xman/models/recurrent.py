@@ -9,12 +9,11 @@ from ..errors import XManError
 from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
-from .parts import activation_called, bias, glorot, outputs_and_loss
+from .parts import activation_called, bias, glorot, outputs_and_loss, refuse_other_sequences
 
 
 class Sequences(XMan):
-    """Reads `steps` inputs (n, features) and gives outputs (n, classes) from the last hidden state h (n,
-    hidden).
+    """Reads `steps` inputs (n, features); outputs (n, classes) are of the last hidden state h (n, hidden).
 
     unrolled: each step has lines of its own, inputs X1, X2, … and states h1, h2, …; else they are one loop
     along the leading axis of the input `sequences` (steps, n, features), to the last state h: as many lines
@@ -29,9 +28,8 @@ class Sequences(XMan):
     gates, states = "", "h"
 
     def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10,
-                 last: str | None = "relu",
-                 loss: str = "crossEntropy", seed: int = 0, dtype: type = np.float32,
-                 unrolled: bool | None = None):
+                 last: str | None = "relu", loss: str = "crossEntropy", seed: int = 0,
+                 dtype: type = np.float32, unrolled: bool | None = None):
         if not isinstance(steps, int) or steps < 1:
             raise XManError(f"the steps of an {type(self).__name__} are a whole number, at least one, not "
                             f"{steps!r}")
@@ -70,11 +68,8 @@ class Sequences(XMan):
         return h @ getattr(self, f"U{letter}") + X @ getattr(self, f"W{letter}") + getattr(self, f"b{letter}")
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for sequences X (n, steps, features) and targets y.
-        XManError for other shapes."""
-        if np.ndim(X) != 3 or X.shape[1] != self.steps:
-            raise XManError(f"this {type(self).__name__} reads sequences (n, {self.steps}, features), not an "
-                            f"array of shape {np.shape(X)}")
+        """The inputs for sequences X (n, steps, features) and targets y. XManError for other shapes."""
+        refuse_other_sequences(self, X)
         if not self.unrolled:
             return {"sequences": np.swapaxes(X, 0, 1), "y": y}
         return {**{f"X{t}": X[:, t - 1] for t in range(1, self.steps + 1)}, "y": y}
@@ -109,8 +104,7 @@ class GRU(Sequences):
 
 
 class LSTM(Sequences):
-    """The course's long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates);
-    all else as `Sequences`.
+    """The course's long short-term memory (Hochreiter and Schmidhuber 1997); all else as `Sequences`.
 
         i = sigmoid(h·Ui + X·Wi + bi)           what comes in
         f = sigmoid(h·Uf + X·Wf + bf)           what is kept

@@ -1,5 +1,4 @@
-"""A perceptron with skip connections, normalisation and dropout (He et al. 2016; Ba et al.
-2016; Srivastava et al. 2014)."""
+"""A perceptron with skips (He et al. 2016), norms (Ba et al. 2016) and dropout (Srivastava et al. 2014)."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,20 +13,18 @@ from .parts import activation_called, as_rows, bias, glorot, normalized, outputs
 
 
 class ResidualMLP(XMan):
-    """h0 = X·W0 + b0, blocks h1 = h0 + relu(norm(h0)·W1 + b1)·V1, h2 = h1 + …,
-    and outputs = softmax(h·W + b).
+    """h0 = X·W0 + b0, blocks h1 = h0 + relu(norm(h0)·W1 + b1)·V1, …, and outputs = softmax(h·W + b).
 
     features, hidden, classes: the columns of X (n, features), of each h and of the outputs. normalization:
     "layer", of each row by its own mean and variance; "batch", of each column by those of the minibatch while
     `fit` trains, and afterwards by the running ones mean1, variance1, …; or None. dropout: the share of a
-    block's entries that a step of `fit` leaves out. activation, loss: as in `MLP`.
-    What fit draws and updates are inputs of the list; evaluation takes their defaults.
+    block's entries that a step of `fit` leaves out. activation, loss: as in `MLP`. What fit draws and updates
+    are inputs of the list; evaluation takes their defaults.
     """
 
     def __init__(self, features: int, hidden: int, classes: int, *, blocks: int = 2,
-                 normalization: str | None = "layer",
-                 dropout: float = 0.0, activation: str = "relu", loss: str = "softmaxCrossEntropy",
-                 seed: int = 0, dtype: type = np.float32):
+                 normalization: str | None = "layer", dropout: float = 0.0, activation: str = "relu",
+                 loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
         if normalization not in ("layer", "batch", None):
             raise XManError(f"the normalization is 'layer', 'batch' or None, not {normalization!r}")
         if not 0 <= dropout < 1:
@@ -58,9 +55,8 @@ class ResidualMLP(XMan):
 
     def over_batch(self, h: Register, k: int, dtype: type, momentum: float = 0.1) -> Register:
         """h with each column normalised (Ioffe and Szegedy 2015, algorithms 1 and 2)."""
-        statistics = []
-        for name, now, begin in (f"mean{k}", f.mean(h, 0, True), np.zeros), (f"variance{k}",
-                                                                             f.var(h, 0, True), np.ones):
+        statistics, mean, variance = [], f.mean(h, 0, True), f.var(h, 0, True)
+        for name, now, begin in (f"mean{k}", mean, np.zeros), (f"variance{k}", variance, np.ones):
             running = f.input(default=begin((1, self.hidden), dtype))
             self.running.append(name)
             setattr(self, name, running)
@@ -69,8 +65,7 @@ class ResidualMLP(XMan):
         return (h - statistics[0]) / f.sqrt(statistics[1] + 1e-5)
 
     def draw(self, random: Any, rows: np.ndarray) -> dict[str, Any]:
-        """What a step of training is given beside the rows of these numbers: that it is one,
-        and whom dropout spares."""
+        """What a step of training is given beside the rows of these numbers: that it is one, and masks."""
         keep, dtype, shape = 1 - self.dropout, self.W.default.dtype, (len(rows), self.hidden)
         masks = {name: (random.random(shape) < keep).astype(dtype) / keep for name in vars(self)
                  if name.startswith("mask")}

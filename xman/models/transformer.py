@@ -1,5 +1,4 @@
-"""A transformer that reads a sequence and tells its class (Vaswani et al.
-2017; with the norms first, Xiong et al. 2020)."""
+"""A transformer that tells the class of a sequence (Vaswani et al. 2017; norms first, Xiong et al. 2020)."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,12 +9,11 @@ from ..errors import XManError
 from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
-from .parts import bias, glorot, normalized, outputs_and_loss
+from .parts import bias, glorot, normalized, outputs_and_loss, refuse_other_sequences
 
 
 class Transformer(XMan):
-    """Sequences X (n, steps, features) to outputs (n, classes),
-    through `blocks` of attention and a perceptron.
+    """Sequences X (n, steps, features) to outputs (n, classes), by `blocks` of attention and a perceptron.
 
         h = X·W0 + P                                        (n, steps, hidden), P the places
         h = h + attention(norm(h))·O                        heads side by side, each softmax(Q·Kᵀ/√d)·V
@@ -28,8 +26,7 @@ class Transformer(XMan):
     def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10, heads: int = 2,
                  blocks: int = 1, loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
         if heads < 1 or hidden % heads:
-            raise XManError(f"{heads} heads do not divide {hidden} hidden units; hidden is a multiple of "
-                            "heads")
+            raise XManError(f"{heads} heads do not divide {hidden} units: hidden is a multiple of heads")
         random = np.random.default_rng(seed)
         weights = lambda fan_in, fan_out: glorot(random, fan_in, fan_out, dtype)
         self.steps, self.heads, self.hidden = steps, heads, hidden
@@ -40,8 +37,8 @@ class Transformer(XMan):
             for name in "QKVO":
                 setattr(self, f"{name}{k}", weights(hidden, hidden))
             h = h + self.attention(normalized(h, 2), k)
-            A, a, B = (weights(hidden, 2 * hidden), bias(random, 2 * hidden, dtype),
-                       weights(2 * hidden, hidden))
+            A, a = weights(hidden, 2 * hidden), bias(random, 2 * hidden, dtype)
+            B = weights(2 * hidden, hidden)
             h = h + f.relu(normalized(h, 2) @ A + a) @ B
             for name, register in {"A": A, "a": a, "B": B, "h": h}.items():
                 setattr(self, f"{name}{k}", register)
@@ -64,9 +61,6 @@ class Transformer(XMan):
                 @ getattr(self, f"O{k}"))
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for sequences X (n, steps, features) and targets y.
-        XManError for other shapes."""
-        if np.ndim(X) != 3 or X.shape[1] != self.steps:
-            raise XManError(f"this transformer reads sequences (n, {self.steps}, features), not an array of "
-                            f"shape {np.shape(X)}")
+        """The inputs for sequences X (n, steps, features) and targets y. XManError for other shapes."""
+        refuse_other_sequences(self, X)
         return {"X": X, "y": y}

@@ -1,5 +1,4 @@
-"""Models whose outputs nobody tells them: of the data themselves, of what is missing, of what lies near,
-of how it was made."""
+"""Models whose outputs nobody tells them: the data, what is missing, what lies near, how it was made."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -15,11 +14,9 @@ from .parts import as_rows, glorot, targets_of
 
 
 class Autoencoder(MLP):
-    """A perceptron that gives back its rows X (n, sizes[0]) through layers
-    of `sizes`: loss = mean ½(outputs − X)².
+    """A perceptron that gives back its rows X (n, sizes[0]) through layers of `sizes`: mean ½(outputs − X)².
 
-    sizes: [64, 16] is 64 → 16 → 64; `codes` (n, sizes[-1]) is what passes in the middle.
-    Data are (X, X), or any y.
+    sizes: [64, 16] is 64 → 16 → 64; `codes` (n, sizes[-1]) is what passes in the middle. Any y will do.
     """
 
     def __init__(self, sizes: Sequence[int], **options: Any):
@@ -33,12 +30,11 @@ class Autoencoder(MLP):
 
 
 class MatrixFactorization(XMan):
-    """A table of which only some entries are known, as U·Vᵀ + u + vᵀ + m (Koren, Bell and Volinsky 2009,
-    eqs. 1 to 5).
+    """A table of which some entries are known, as U·Vᵀ + u + vᵀ + m (Koren, Bell and Volinsky 2009, eq. 1–5).
 
-    rows, columns: of the table. rank: the columns of U (rows, rank) and V (columns, rank). X: the places (n,
-    2) of n entries, whole numbers; y: the entries (n,). loss = mean ½(outputs − y)² + ½
-    ridge · mean over the entries of their rows' Σ U² + V².
+    rows, columns: of the table. rank: the columns of U (rows, rank) and V (columns, rank). X: the places
+    (n, 2) of n entries, whole numbers; y: the entries (n,). loss = mean ½(outputs − y)² + ½ ridge · mean over
+    the entries of their rows' Σ U² + V².
     """
 
     def __init__(self, rows: int, columns: int, rank: int, *, ridge: float = 0.0, seed: int = 0,
@@ -66,8 +62,7 @@ class MatrixFactorization(XMan):
 
 
 class WordEmbeddings(XMan):
-    """A vector for each word, from which its neighbours can be told: the skip-gram model (Mikolov et al.
-    2013, eqs. 1 and 2).
+    """A vector for each word that tells its neighbours: the skip-gram model (Mikolov et al. 2013, eqs. 1, 2).
 
     words: how many. X: words (n,), from 0; y: a word (n,) near each. outputs = softmax(E[X]·C), (n, words),
     over all words; E (words, size) are the embeddings, C (size, words) is what they are read by.
@@ -83,8 +78,7 @@ class WordEmbeddings(XMan):
 
 
 class GaussianMixture(XMan):
-    """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by its likelihood (Deisenroth and Ong,
-    slide 2): loss = −mean log p(x).
+    """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by its likelihood (Deisenroth and Ong): loss = −mean log p(x).
 
     X: rows (n, features). components: K. mu (K, features); prec (K, features, features), P of Σ⁻¹ = P Pᵀ;
     logits (K,), π = softmax(logits). outputs: the responsibilities p(k | x), (n, K). `begin` at rows of the

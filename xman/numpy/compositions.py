@@ -54,8 +54,7 @@ def vecdot(a, b):
 def cholesky(a):
     if not np.allclose(found := noted(a), np.swapaxes(found, -1, -2)):
         refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric "
-               "matrix",
-               "give it (a + a.T) / 2")
+               "matrix", "give it (a + a.T) / 2")
     return f.cholesky(a if a.dtype.kind == "f" else cast_to(a, float))
 
 
@@ -96,9 +95,6 @@ def pinv(a):
                "add a multiple of np.eye to a.T @ a, and use np.linalg.solve")
     return f.pinv(a)
 
-
-def slogdet(a):
-    return type(np.linalg.slogdet(np.eye(1)))(f.detSign(a), f.logabsdet(a))
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -154,8 +150,8 @@ def interp(x, xp, fp, left=None, right=None):
     low, high, start, end = f.getitem(fp, i), f.getitem(fp, j), f.getitem(xp, i), f.getitem(xp, j)
     slope = (high - low) / (end - start)
     forward, backward = slope * (x - start) + low, slope * (x - end) + high
-    forward = f.where(f.isnan(forward), f.where(f.isnan(backward) & f.equal(low, high), low, backward),
-                      forward)
+    backward = f.where(f.isnan(backward) & f.equal(low, high), low, backward)
+    forward = f.where(f.isnan(forward), backward, forward)
     inside = f.where(f.equal(x, end), high, f.where(f.equal(x, start), low, forward))
     inside = f.where(x < xp[0], fp[0] if left is None else left, inside)
     inside = f.where(x > xp[-1], fp[-1] if right is None else right, inside)
@@ -179,15 +175,14 @@ def piecewise(x, condlist, funclist, *args, **kw):
     if len(conditions) == len(funclist) - 1:
         conditions.append(f.logical_not(functools.reduce(f.logical_or, conditions)))
     elif len(conditions) != len(funclist):
-        raise ValueError(f"np.piecewise takes as many functions as conditions, {len(conditions)}, or one "
-                         "more")
+        raise ValueError(f"np.piecewise takes as many functions as conditions, {len(conditions)}, or a rest")
     result = np.zeros_like(x)
     for condition, function in zip(conditions, funclist, strict=True):
         there = x[condition]
         if not callable(function) or there.size:
-            new = cast_to(with_shape(function(there, *args, **kw) if callable(function) else function),
-                          x.dtype)
-            result = f.where(condition, f.scatterAdd(f.broadcast(new, there.shape), x, condition), result)
+            new = function(there, *args, **kw) if callable(function) else function
+            new = f.broadcast(cast_to(with_shape(new), x.dtype), there.shape)
+            result = f.where(condition, f.scatterAdd(new, x, condition), result)
     return result
 
 

@@ -11,8 +11,7 @@ from ..traced.arraylike import plain
 from ..traced.dispatch import NAMES, cast_to, under_its_name, with_shape
 from ..traced.refusals import refuse
 
-EIGH, SVD, QR, SLOGDET = (type(find(np.eye(1))) for find in (np.linalg.eigh, np.linalg.svd, np.linalg.qr,
-                                                             np.linalg.slogdet))
+EIGH, SVD, QR, SLOGDET = [type(getattr(np.linalg, name)(np.eye(1))) for name in "eigh svd qr slogdet".split()]
 
 
 def real(x):
@@ -69,8 +68,8 @@ def lstsq(a, b, rcond=None):
         refuse("np.linalg.lstsq of a matrix without full rank has no derivative",
                "add a multiple of np.eye to a.T @ a, and use np.linalg.solve")
     x = f.dot(f.pinv(a), b)
-    return (x, np.sum((b - a @ x) ** 2, 0, keepdims=b.ndim == 1) if residuals.size else residuals, rank,
-            f.svdvals(a))
+    residuals = np.sum((b - a @ x) ** 2, 0, keepdims=b.ndim == 1) if residuals.size else residuals
+    return x, residuals, rank, f.svdvals(a)
 
 
 def cond(x, p=None):
@@ -102,8 +101,8 @@ def polyfit(x, y, deg, rcond=None, w=None):
     x, y = cast_to(x, float), cast_to(y, float)
     columns = np.vander(x, deg + 1)
     if w is not None:
-        columns, y = (columns * with_shape(w)[:, None],
-                      y * np.reshape(with_shape(w), (-1, *(1,) * (y.ndim - 1))))
+        w = with_shape(w)
+        columns, y = columns * w[:, None], y * np.reshape(w, (-1, *(1,) * (y.ndim - 1)))
     size = np.sqrt(np.sum(columns * columns, 0))
     found = lstsq(columns / size, y, len(x) * np.finfo(x.dtype).eps if rcond is None else rcond)[0]
     return f.mT(f.mT(found) / size) if y.ndim > 1 else found / size
@@ -114,5 +113,6 @@ NAMES.update({
     **under_its_name(polyfit),
     np.linalg.eigvalsh:    lambda a, UPLO="L": eigh(a, UPLO)[0],
     np.linalg.svdvals:     lambda x: f.svdvals(x),
+    np.linalg.slogdet:     lambda a: SLOGDET(f.detSign(a), f.logabsdet(a)),
     np.linalg.matrix_rank: lambda A, *options, **named: np.linalg.matrix_rank(plain(A), *options, **named),
 })

@@ -49,8 +49,7 @@ def reshaping(function: Any) -> Any:
 
 def rearranged(rearrange: Any) -> Any:
     """A rearrangement of axes by NumPy's own, which shows on an array (0, 1, 2, …) where each axis goes."""
-    return lambda a, *where, **options: f.transpose(a, rearrange(np.empty(range(a.ndim)), *where,
-                                                                 **options).shape)
+    return lambda a, *to, **options: f.transpose(a, rearrange(np.empty(range(a.ndim)), *to, **options).shape)
 
 
 def moving(function: Any) -> Any:
@@ -66,8 +65,8 @@ def split_like(split: Any) -> Any:
         start = np.unravel_index(part.flat[0], shape) if part.size else (0,) * part.ndim
         return tuple(slice(None) if n == whole else slice(int(i), int(i) + n)
                      for i, n, whole in zip(start, part.shape, shape, strict=True))
-    return lambda a, *args, **options: [a[key(part, a.shape)]
-                                        for part in split(entry_positions(a), *args, **options)]
+    parts = lambda a, *args, **options: split(entry_positions(a), *args, **options)
+    return lambda a, *args, **options: [a[key(part, a.shape)] for part in parts(a, *args, **options)]
 
 
 def entry_positions(a: Any) -> np.ndarray:
@@ -79,16 +78,12 @@ def concatenate(arrays, axis=0):
     return f.concat(0, *map(np.ravel, parts)) if axis is None else f.concat(axis, *parts)
 
 
-def stack(arrays, axis=0):
-    return f.stack(axis, *map(with_shape, arrays))
-
 
 def pad(array, pad_width, mode="constant", **options):
     if mode in ("edge", "reflect", "symmetric", "wrap") and not options:
         return moving(np.pad)(array, pad_width, mode)
     if mode != "constant":
-        refuse(f"np.pad with mode={mode!r} has no operator here",
-               "use constant, edge, reflect, symmetric or wrap")
+        refuse(f"np.pad with {mode=} has no operator here", "use constant, edge, reflect, symmetric or wrap")
     if isinstance(pad_width, dict):
         widths = {axis % array.ndim: pair for axis, pair in pad_width.items()}
         pad_width = [np.broadcast_to(widths.get(axis, 0), 2) for axis in range(array.ndim)]

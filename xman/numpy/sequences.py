@@ -18,13 +18,12 @@ from .rearrangements import axis_index, moving
 def gradient(f, *spacing, axis=None, edge_order=1):
     y = with_shape(f)
     axes = range(y.ndim) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, y.ndim)
-    # raises what NumPy does
-    np.gradient(np.zeros(y.shape, y.dtype), *map(plain, spacing), axis=axis, edge_order=edge_order)
+    blank = np.zeros(y.shape, y.dtype)
+    np.gradient(blank, *map(plain, spacing), axis=axis, edge_order=edge_order)  # raises what NumPy does
     if len(spacing) < 2 and all(np.ndim(h) == 0 for h in spacing):
         spacing = (spacing or (1.0,)) * len(axes)
-    pairs = zip(axes, map(real, spacing), strict=True)
-    slopes = tuple(np.moveaxis(parabola_slopes(np.moveaxis(real(y), a, 0), h, edge_order), 0, a)
-                   for a, h in pairs)
+    along = lambda a, h: np.moveaxis(parabola_slopes(np.moveaxis(real(y), a, 0), h, edge_order), 0, a)
+    slopes = tuple(map(along, axes, map(real, spacing)))
     return slopes[0] if len(slopes) == 1 else slopes
 
 
@@ -47,8 +46,8 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     low = -period / 2
     back = np.mod(step - low, period) + low
     back = f.where(f.logical_and(f.equal(back, low), step > 0), -low, back)
-    jump = f.where(f.abs(step) < (period / 2 if discont is None else max(discont, period / 2)), 0.0,
-                   back - step)
+    least = period / 2 if discont is None else max(discont, period / 2)
+    jump = f.where(f.abs(step) < least, 0.0, back - step)
     return np.moveaxis(np.concatenate([p[..., :1], p[..., 1:] + np.cumsum(jump, -1)], -1), -1, axis)
 
 
@@ -69,13 +68,6 @@ METHODS["accumulate"] |= {extreme: running(extreme) for extreme in (np.maximum, 
 
 # ---- products ----------------------------------------------------------------------------------------------
 
-def convolve(a, v, mode="full"):
-    return overlap(np.convolve, np.atleast_1d(a), np.atleast_1d(v), mode)
-
-
-def correlate(a, v, mode="valid"):
-    return overlap(np.correlate, a, with_shape(v)[::-1] if np.ndim(v) else v, mode)
-
 
 def overlap(function, a, v, mode):
     """The convolution of a and v, cut as NumPy's function cuts its own."""
@@ -92,12 +84,11 @@ def overlap(function, a, v, mode):
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    a, b = (np.moveaxis(with_shape(x), axis_index(place, np.ndim(x)), -1)
-            for x, place in ((a, axisa), (b, axisb)))
+    last = lambda x, axis: np.moveaxis(with_shape(x), axis_index(axis, np.ndim(x)), -1)
+    a, b = last(a, axisa), last(b, axisb)
     sizes = a.shape[-1], b.shape[-1]
     if not {*sizes} <= {2, 3}:
-        raise ValueError(f"incompatible dimensions for cross product (dimension must be 2 or 3), found "
-                         f"{sizes}")
+        raise ValueError(f"incompatible dimensions for cross product (must be 2 or 3), found {sizes}")
     if sizes == (2, 2):
         return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     a, b = (x if x.shape[-1] == 3 else np.concatenate([x, np.zeros_like(x[..., :1])], -1) for x in (a, b))
@@ -119,8 +110,8 @@ def einsum(*operands, optimize=False):
     if isinstance(operands[0], str):
         subscripts, arrays = operands[0].replace(" ", ""), operands[1:]
     else:  # einsum(a, [0, 1], b, [1, 2], [0, 2])
-        arrays, axes = (operands[:len(operands) // 2 * 2:2],
-                        [*operands[1::2], *operands[len(operands) // 2 * 2:]])
+        pairs = len(operands) // 2 * 2
+        arrays, axes = operands[:pairs:2], [*operands[1::2], *operands[pairs:]]
         parts = ["".join("..." if i is Ellipsis else LETTERS[i] for i in part) for part in axes]
         subscripts = ",".join(parts[:len(arrays)]) + "".join("->" + part for part in parts[len(arrays):])
     arrays = [with_shape(a) for a in arrays]
@@ -213,9 +204,6 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     return np.moveaxis(whole, range(n, n + k), range(axis % arr.ndim, axis % arr.ndim + k))
 
 
-def logspace(start, stop, num=50, endpoint=True, base=10.0):
-    return base ** np.linspace(start, stop, num, endpoint)
-
 
 def geomspace(start, stop, num=50, endpoint=True):
     if not np.all(plain(start)) or not np.all(plain(stop)):
@@ -225,8 +213,10 @@ def geomspace(start, stop, num=50, endpoint=True):
 
 
 NAMES.update({
-    **under_its_name(apply_along_axis, bincount, block, convolve, correlate, cross, einsum, geomspace, gradient, insert, logspace,
-                     unwrap),
+    **under_its_name(apply_along_axis, bincount, block, cross, einsum, geomspace, gradient, insert, unwrap),
+    np.convolve:         lambda a, v, mode="full": overlap(np.convolve, np.atleast_1d(a), np.atleast_1d(v), mode),
+    np.correlate:        lambda a, v, mode="valid": overlap(np.correlate, a, with_shape(v)[::-1] if np.ndim(v) else v, mode),
+    np.logspace:         lambda start, stop, num=50, endpoint=True, base=10.0: base ** np.linspace(start, stop, num, endpoint),
     np.linalg.cross:     cross_of_three,
     np.vander:           checked(np.vander, vander),
     np.fix:              lambda x: f.trunc(x),

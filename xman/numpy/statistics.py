@@ -51,8 +51,8 @@ def var_or_std(op: str) -> Any:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
         if not options.keys() <= {"dtype"}:
-            return checked(getattr(np, op), spread_by(op))(a, axis=axis, ddof=less, keepdims=keepdims,
-                                                           **options)
+            options |= {"axis": axis, "ddof": less, "keepdims": keepdims}
+            return checked(getattr(np, op), spread_by(op))(a, **options)
         a = in_summing_precision(op, a, **options)
         return (getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less
                 else reduction_by(op)(a, axis, keepdims))
@@ -156,8 +156,8 @@ def quantile(a, q, **options):
 
 
 def percentile(a, q, **options):
-    return quantile(a, q / 100 if isinstance(q, (int, float, ArrayLike)) else np.true_divide(q, 100),
-                    **options)
+    q = q / 100 if isinstance(q, (int, float, ArrayLike)) else np.true_divide(q, 100)
+    return quantile(a, q, **options)
 
 
 def sort(a, axis=-1, **how):

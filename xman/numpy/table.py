@@ -37,8 +37,7 @@ def without_nan(filler: float, reduced: Callable) -> Callable:
     def over_the_rest(a, **options):
         if a.dtype.kind != "f":
             return reduced(a, **options)
-        # else the initial number stands there
-        alone = np.isinf(filler) and np.isnan(options.get("initial", np.nan))
+        alone = np.isinf(filler) and np.isnan(options.get("initial", np.nan))  # else that number stands there
         result = reduced(f.where(f.isnan(a), filler, a), **options | (
             {"initial": filler} if alone and "initial" in options else {}))
         options.pop("initial", None)
@@ -136,10 +135,9 @@ NAMES.update({
     **under_its_name(
         array_equal, clip, fmod, isclose, modf, nanmean, polyval, take,
         c.dot, c.inner, c.kron, c.nonzero, c.piecewise, c.sinc, c.tensordot, c.vecdot, c.where,
-        r.broadcast_arrays, r.concatenate, r.diagonal, r.diff, r.meshgrid, r.pad, r.reshape, r.stack, r.take_along_axis,
+        r.broadcast_arrays, r.concatenate, r.diagonal, r.diff, r.meshgrid, r.pad, r.reshape, r.take_along_axis,
         s.argmax, s.argmin, s.argsort, s.average, s.percentile, s.quantile, s.sort),
-    **under_its_name(c.cholesky, c.matrix_power, c.multi_dot, c.norm, c.pinv, c.slogdet, c.vector_norm, f.det, f.inv,
-                     of=np.linalg),
+    **under_its_name(c.cholesky, c.matrix_power, c.multi_dot, c.norm, c.pinv, c.vector_norm, f.det, f.inv, of=np.linalg),
     **{getattr(np, ours.__name__): checked(getattr(np, ours.__name__), ours)
        for ours in (c.interp, c.select, c.trapezoid, linspace, s.corrcoef, s.cov)},
     # what NumPy's own function shows
@@ -205,6 +203,7 @@ NAMES.update({
     np.matrix_transpose: f.mT,
     **{at_least: each_reshaped(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
     np.broadcast_to:  lambda a, shape, subok=False: f.broadcast(a, r.whole_shape(shape)),
+    np.stack:         lambda arrays, axis=0: f.stack(axis, *map(with_shape, arrays)),
     np.vstack:        lambda tup: r.concatenate([np.atleast_2d(a) for a in tup]),
     np.hstack:        lambda tup: r.concatenate(parts := [np.atleast_1d(a) for a in tup], int(np.ndim(parts[0]) > 1)),
     np.dstack:        lambda arrays: r.concatenate([np.atleast_3d(a) for a in arrays], 2),
@@ -229,8 +228,7 @@ NAMES.update({
     np.iscomplexobj:  lambda x: False,
     np.isrealobj:     lambda x: True,
     np.result_type:   lambda *args: np.result_type(*(a.dtype if isinstance(a, ArrayLike) else a for a in args)),
-    np.array2string:  lambda x, *args, **options: np.array2string(plain(x), *args, **options),
-    np.array_repr:    lambda x, *args, **options: np.array_repr(plain(x), *args, **options),
-    np.array_str:     lambda x, *args, **options: np.array_str(plain(x), *args, **options),
+    **{write: lambda x, *args, write=write, **options: write(plain(x), *args, **options)
+       for write in (np.array2string, np.array_repr, np.array_str)},
 })
 NAMES.update({getattr(np, name): bitwise(op) for name, op in BITWISE.items()})

@@ -32,9 +32,9 @@ STALLED = 10  # epochs in which the loss has not fallen
 
 
 def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B",
-             epochs: int = 1000,
-             tolerance: float = 1e-5, validation: tuple | None = None, l1: float | dict[str, float]
-             | None = None, l2: float | dict[str, float] | None = None, sample_weight: Any = None,
+             epochs: int = 1000, tolerance: float = 1e-5, validation: tuple | None = None,
+             l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None,
+             sample_weight: Any = None,
              class_weight: dict[Any, float] | str | None = None, callbacks: Iterable[Callback] = (),
              engine: str = "auto", progress: bool = True) -> Result:
     """Make a model's loss, or a function, small by scipy.optimize.minimize; the result is as that of `fit`.

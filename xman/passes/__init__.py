@@ -3,5 +3,6 @@ from .differentiate import gradient, tangent
 from .patterns import Rewrite, rewrite
 from .rewrites import ALGEBRA, EXACT, STABLE
 from .simplify import simplify
+from .unroll import unroll
 
-__all__ = ["ALGEBRA", "EXACT", "STABLE", "Rewrite", "gradient", "rewrite", "simplify", "tangent"]
+__all__ = ["ALGEBRA", "EXACT", "STABLE", "Rewrite", "gradient", "rewrite", "simplify", "tangent", "unroll"]

@@ -143,6 +143,5 @@ def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
 def unused_name(name: str, symbols: Mapping[str, Symbol]) -> str:
     """name, when the list does not have it yet."""
     if name in symbols:
-        raise XManError(f"the list has a register {name} already; rename it, or take the derivative that it "
-                        "holds")
+        raise XManError(f"the list has a register {name} already; rename it, or take what it holds")
     return name

@@ -25,8 +25,8 @@ def most_held(steps: Steps, keep: Collection[str], values: Mapping[str, Any]) ->
         for name in live:
             held |= owners[name]
         given = [values[a] if isinstance(a, str) else a for a in args]
-        most = max(most, sum(held.values()) + max([within_step(*body) for body in first_steps(op, given)],
-                                                  default=0))
+        inside = [within_step(*body) for body in first_steps(op, given)]
+        most = max(most, sum(held.values()) + max(inside, default=0))
         live = {name for name in live if last[name] > k}
     return most
 

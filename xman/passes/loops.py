@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import f
+from ops.derived import name_or_id
 from ops.loops.bodies import Function
 from ops.loops.values import one_of
 
@@ -19,9 +20,6 @@ APPLYING = {"call": 0, "scan": 0, "cond": 1}  # where the functions begin; what 
 Key = Any  # of a register: its name, or a Symbol's id
 
 
-def register_key(a: Any) -> Key:
-    return a if isinstance(a, str) else id(a)
-
 
 def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
                named: Collection[Key] = ()) -> list[tuple]:
@@ -32,14 +30,14 @@ def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
     """
     definition, same, seen, result = dict(before), {}, {}, []
     for out, op, args, *rest in lines:
-        args = tuple([same.get(register_key(a), a) if type(a) is not int else a for a in args])
-        if op == "item" and register_key(out) not in named:
-            made, of = definition.get(register_key(args[0]), ("", ()))
-            x = of[args[1]] if made == "bundle" else seen.setdefault((register_key(args[0]), args[1]), out)
+        args = tuple([same.get(name_or_id(a), a) if type(a) is not int else a for a in args])
+        if op == "item" and name_or_id(out) not in named:
+            made, of = definition.get(name_or_id(args[0]), ("", ()))
+            x = of[args[1]] if made == "bundle" else seen.setdefault((name_or_id(args[0]), args[1]), out)
             if x is not out and not isinstance(x, (int, float)):
-                same[register_key(out)] = x
+                same[name_or_id(out)] = x
                 continue
-        definition[register_key(out)] = op, args
+        definition[name_or_id(out)] = op, args
         result.append((out, op, args, *rest))
     return result
 
@@ -50,37 +48,36 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
 
     lines, before: as of `items_read`. fresh(): a register for a bundle that is shorter than it was.
     """
-    definition = {**before, **{register_key(out): (op, args) for out, op, args, *_ in lines}}
+    definition = {**before, **{name_or_id(out): (op, args) for out, op, args, *_ in lines}}
     wanted, read, result, moved = set(keep), {}, [], {}
     for out, op, args, *rest in reversed(lines):
-        if register_key(out) not in wanted:
+        if name_or_id(out) not in wanted:
             continue
-        registers = [a for a in args if register_key(a) in definition or isinstance(a, str)]
+        registers = [a for a in args if name_or_id(a) in definition or isinstance(a, str)]
         if op != "item":
-            read |= {register_key(a): None for a in registers}  # as a whole
-        elif (some := read.setdefault(register_key(args[0]), set())) is not None:
+            read |= {name_or_id(a): None for a in registers}  # as a whole
+        elif (some := read.setdefault(name_or_id(args[0]), set())) is not None:
             some.add(args[1])
-        if (op in APPLYING and (some := read.get(register_key(out))) is not None
-            and register_key(out) not in keep):
+        if (op in APPLYING and (some := read.get(name_or_id(out))) is not None
+            and name_or_id(out) not in keep):
             which = 3 if op == "scan" else len(args) - 1
             functions, counts, b = args[APPLYING[op]:which], args[1:3] if op == "scan" else (), args[which]
-            made, entries = definition.get(register_key(b), ("", ()))
+            made, entries = definition.get(name_or_id(b), ("", ()))
             if made == "bundle":
                 functions = functions[:1] if op == "scan" else functions
                 cut = shorter(functions, *(counts or (0, len(entries))), some, loop=op == "scan")
                 if cut:
-                    functions, counts, places, moved[register_key(out)] = (*cut[:1], cut[1] if op == "scan"
+                    functions, counts, places, moved[name_or_id(out)] = (*cut[:1], cut[1] if op == "scan"
                                                                            else (), cut[2], cut[3])
                     short = fresh()
                     args = (*args[:APPLYING[op]], *functions, *counts, short, *args[which + 1:])
                     taken = tuple(entries[i] for i in places)
-                    wanted.update([register_key(a) for a in (*args, *taken)
-                                   if not isinstance(a, (int, float))])
+                    wanted.update([name_or_id(a) for a in (*args, *taken) if not isinstance(a, (int, float))])
                     result += [(out, op, args, *rest), (short, "bundle", taken, *rest)]
                     continue
-        wanted.update(map(register_key, registers))
+        wanted.update(map(name_or_id, registers))
         result.append((out, op, args, *rest))
-    placed = lambda b, i: (b, moved[register_key(b)][i]) if register_key(b) in moved else (b, i)
+    placed = lambda b, i: (b, moved[name_or_id(b)][i]) if name_or_id(b) in moved else (b, i)
     return [(out, op, placed(*args) if op == "item" else args, *rest)
             for out, op, args, *rest in reversed(result)]
 
@@ -95,24 +92,20 @@ def cut_loops(writer: ListWriter, steps: WengertList, symbols: Mapping[str, Symb
         writer.lines = [WrittenLine(*line) for line in lines]
 
 
-def shorter(functions: Sequence[Function], k: int, slices: int, read: Collection[int],
-            loop: bool) -> tuple | None:
+def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loop: bool) -> tuple | None:
     """The functions with the results in `read` alone, (carries, slices), the places of the parameters that
-    are left, those of the results; None where nothing can go.
-    A carry that is needed for what is read is read."""
+    are left, those of the results; None where nothing can go. A carry that is needed is read."""
     n, m, need = len(functions[0][2]), k + slices, {*read}
     while True:
         bodies = [needed(lines, {results[i] for i in need}) for _, _, _, lines, results in functions]
         used = [{a for _, _, args in body for a in args if isinstance(a, str)} | {results[i] for i in need}
                 for body, (*_, results) in zip(bodies, functions, strict=True)]
-        places = [i for i in range(n)
-                  if any(f[2][i] in names for f, names in zip(functions, used, strict=True))]
-        if loop and (more := {i for i in places if i < k} - need):
-            need |= more
-            continue
-        break
-    # a carry that nobody needs goes with its result, and one that is handed on stays;
-    # a slice counts the steps
+        pairs = [*zip(functions, used, strict=True)]
+        places = [i for i in range(n) if any(function[2][i] in names for function, names in pairs)]
+        if not loop or {i for i in places if i < k} <= need:
+            break
+        need |= {i for i in places if i < k}
+    # a carry that nobody needs goes with its result, one that is handed on stays; a slice counts the steps
     if loop:
         places = sorted({i for i in places if i >= k} | {i for i in need if i < k})
         places = places if any(k <= i < m for i in places) else sorted([*places, k])

@@ -1,8 +1,7 @@
 """The rewrites, in tables that `simplify` takes.
 
 EXACT    keeps every value to the last bit
-STABLE   the same function, computed so that it neither overflows nor cancels: better values,
-not the same bits
+STABLE   the same function, computed so that it neither overflows nor cancels: better values, other bits
 ALGEBRA  the same function for real numbers: shorter, rounded otherwise; each row says what changes
 """
 from __future__ import annotations
@@ -66,10 +65,9 @@ def outright(op):
     def becomes(w, *args):
         for i, a in enumerate(args):
             inner_op, inner = w.definition.get(id(a), (None, ()))
-            if (inner_op == "broadcast" and len(inner) == 2 and w.shape(inner[0]) is not None
-                and w.one_precision):
+            if inner_op == "broadcast" and len(inner) == 2 and w.one_precision:
                 rest = [w.shape(b) for j, b in enumerate(args) if j != i]
-                if None in (*rest, w.shape(a)):
+                if None in (*rest, w.shape(a), w.shape(inner[0])):
                     continue
                 if np.broadcast_shapes(w.shape(inner[0]), *rest) == np.broadcast_shapes(w.shape(a), *rest):
                     return getattr(f, op)(*args[:i], inner[0], *args[i + 1:])
@@ -82,8 +80,8 @@ def axes_of_product(w, d, a, b):
     one, two, made = w.shape(a), w.shape(b), w.shape(d)
     if one and two and made and len(one) > 2 and one[:-2] == two[:-2] == made[:-2]:
         return 3, 3
-    return ((len(one), len(two)) if one and two and one[-1] == two[0] and made == one[:-1] + two[1:]
-            else None)
+    fit = one and two and one[-1] == two[0] and made == one[:-1] + two[1:]
+    return (len(one), len(two)) if fit else None
 
 
 def dot_left_for(w, d, a, b):

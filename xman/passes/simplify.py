@@ -51,8 +51,7 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
     found: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
     lines = [(*line, line) for line in needed(steps, keep)]
     if any(line[1] == "item" for line in lines):
-        lines = trimmed(items_read(lines, named=keep), keep,
-                        temporaries({*all_registers(steps)}).__next__)
+        lines = trimmed(items_read(lines, named=keep), keep, temporaries({*all_registers(steps)}).__next__)
     for dst, op, args, writer.origin in lines:  # a bundle that was cut belongs to the line that takes it
         try:
             args = writer.with_simple_bodies(op, args, found)
@@ -77,16 +76,13 @@ class Simplifier(ListWriter):
             for rewrite in rewrites:
                 self.rewrites.setdefault(rewrite.op, []).append(rewrite)
         self.signature: dict[str, tuple[tuple, int]] = {}
-        # by the symbol's id; `lines` keeps the symbols alive
-        self.definition: dict[int, tuple[str, tuple]] = {}
-        # a value for each symbol, where one could be computed
-        self.example: dict[int, Any] = {}
-        self.hollow: set[int] = set()                        # the symbols whose example is in its shape alone
-        # of the symbols of which a rewrite has asked for them
-        self.logarithms: dict[int, Any] = {}
-        self.written: dict[tuple, Symbol] = {}               # by what it computes
-        self.precisions: set[np.dtype] = set()               # those of the examples that are floats
-        self.reals: set[int] = set()                         # the symbols that are floats whatever the inputs
+        self.definition: dict[int, tuple] = {}    # (op, args) by a symbol's id; `lines` keeps these alive
+        self.example: dict[int, Any] = {}         # a value for each symbol, where one could be computed
+        self.hollow: set[int] = set()             # the symbols whose example is in its shape alone
+        self.logarithms: dict[int, Any] = {}      # of the symbols of which a rewrite has asked for them
+        self.written: dict[tuple, Symbol] = {}    # by what it computes
+        self.precisions: set[np.dtype] = set()    # those of the examples that are floats
+        self.reals: set[int] = set()              # the symbols that are floats whatever the inputs
 
     def input(self, name: str, likes: Mapping[str, Any] | None) -> Symbol:
         symbol = Symbol(self, name)
@@ -140,9 +136,8 @@ class Simplifier(ListWriter):
     def defaults(self, op: str) -> tuple[tuple, int]:
         """The defaults of the last arguments of op, and the number of all; ((), 0) if there are none."""
         if op not in self.signature:
-            names, defaults = parameters(self.G[op])
-            self.signature[op] = (((*defaults.values(),), len(names)) if arity(self.G[op])[1] != MANY
-                                  else ((), 0))
+            names, defaults = parameters(self.G[op]) if arity(self.G[op])[1] != MANY else ((), {})
+            self.signature[op] = (*defaults.values(),), len(names)
         return self.signature[op]
 
     def evaluated(self, op: str, args: tuple) -> Any:
@@ -170,9 +165,9 @@ class Simplifier(ListWriter):
         """The arguments of a line, functions among them simplified, for their shapes if these are known."""
         if not any(map(ops.is_function, args)):
             return args
-        k, m = ((args[1], args[1] + args[2]) if op == "scan" else (args[2], args[2]) if op == "while_loop"
-                else (0, 0))
-        inputs = self.example.get(id(found.get(args[3 if op in ("scan", "while_loop") else -1])))
+        loop = op in ("scan", "while_loop")
+        k, slices = args[1:3] if op == "scan" else (args[2], 0) if loop else (0, 0)
+        inputs, m = self.example.get(id(found.get(args[3 if loop else -1]))), k + slices
         if (inputs is not None and op == "scan" and (after := self.evaluated(op, (*args[:3], inputs)))
             is not None and any(np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False))):
             inputs = None  # the first step broadens a carry: a body is for all steps
@@ -182,10 +177,9 @@ class Simplifier(ListWriter):
         _, name, parameters, lines, results = function
         steps, likes = WengertList(lines), None
         if inputs is not None:
-            likes = {p: one_of(x) if k <= i < m else x
-                     for i, (p, x) in enumerate(zip(parameters, inputs, strict=True))}
-            likes = {p: np.float64(x) if type(x) is float else x for p, x in likes.items()
-                     if p in steps.inputs}
+            seen = [one_of(x) if k <= i < m else x for i, x in enumerate(inputs)]
+            likes = {p: np.float64(x) if type(x) is float else x
+                     for p, x in zip(parameters, seen, strict=True) if p in steps.inputs}
         computed = [r for r in dict.fromkeys(results) if r not in parameters]
         rewrites = [row for rows in self.rewrites.values() for row in rows]
         short = simplify(steps, computed, likes, rewrites, self.G) if computed else ()
@@ -207,15 +201,15 @@ class Simplifier(ListWriter):
             return False
         if not isinstance(a, Symbol):
             return isinstance(a, float) and self.shape(like) == () and self.one_precision
-        return id(a) in self.example and kind_of_value(self.example[id(a)]) == kind_of_value(
-            self.example[id(like)])
+        one, other = self.example.get(id(a), None), self.example[id(like)]
+        return one is not None and kind_of_value(one) == kind_of_value(other)
 
     def real(self, a: Any) -> bool:
         """Whether a is known to be a float or an array of floats."""
         if not isinstance(a, Symbol):
             return isinstance(a, float)
-        return (kind_of_value(self.example[id(a)])[1].kind == "f" if id(a) in self.example
-                else id(a) in self.reals)
+        known = self.example.get(id(a))
+        return id(a) in self.reals if known is None else kind_of_value(known)[1].kind == "f"
 
     def whole(self, a: Any) -> bool:
         """Whether a is known to be whole numbers or conditions."""
@@ -239,16 +233,10 @@ class Simplifier(ListWriter):
                     symbol = np.asarray(symbol, self.one_precision or float)
                 found[name] = symbol = ListWriter.write(self, "alias", (symbol,))
             symbol.name = name
-        for name, symbol in sorted(found.items(), key=lambda item: re.fullmatch(r"z\d+", item[0])
-                                   is not None):
+        for name, symbol in sorted(found.items(), key=lambda item: bool(re.fullmatch(r"z\d+", item[0]))):
             if isinstance(symbol, Symbol):
                 symbol.name = symbol.name or name  # that of a temporary where it has no other
-        wanted, lines = {id(found[name]) for name in keep}, []
-        for line in reversed(self.lines):
-            if id(line.out) in wanted:
-                wanted |= {id(a) for a in line.args if isinstance(a, Symbol)}
-                lines.append(line)
-        self.lines = lines[::-1]
+        self.lines = needed(self.lines, [found[name] for name in keep])
         return list(self.named(found))
 
 

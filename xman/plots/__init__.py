@@ -1,5 +1,4 @@
-"""Pictures by Matplotlib of what a model has learned, of what derivatives cost and how wrong differences are;
-learning curves are train's."""
+"""Pictures by Matplotlib of what a model has learned and of derivatives; learning curves are train's."""
 from .differences import Errors, difference_errors
 from .pictures import (
     confusion_picture,

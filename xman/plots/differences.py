@@ -10,7 +10,7 @@ import numpy as np
 import ops
 
 from ..errors import XManError
-from ..files.figures import figure, save_figure
+from ..files.figures import drawing
 from ..interpreters import backprop, eval
 from ..interpreters.context import seeds, varies, with_numpy_reals
 from ..show.explain import output
@@ -36,15 +36,13 @@ class Errors(NamedTuple):
     def slopes(self) -> tuple[float, float]:
         """The powers of ε that the two errors grow with, where not rounding makes them: about 1 and 2.
 
-        NaN where the quotient is exact but for rounding, as that of a straight
-        line and the central one of a parabola.
+        NaN where the quotient is exact but for rounding, as that of a straight line.
         """
-        return error_slope(self, self.one_sided), error_slope(self, self.central)
+        return self.slope(self.one_sided), self.slope(self.central)
 
     @property
     def best(self) -> tuple[float, float]:
-        """The step sizes of the least errors: in theory ε_machine^½ and
-        ε_machine^⅓ where all is of size 1."""
+        """The step sizes of the least errors: in theory ε_machine^½ and ε_machine^⅓ where all is near 1."""
         return tuple(float(self.sizes[np.argmin(np.where(np.isnan(e), np.inf, e))])
                      for e in (self.one_sided, self.central))
 
@@ -57,39 +55,44 @@ class Errors(NamedTuple):
         return "\n".join(lines)
 
     def plot(self, path: str | Path) -> None:
-        """Draw both errors against ε on logarithmic axes, with lines of slope 1 and 2;
-        path ends in .png (or .svg, .pdf).
+        """Draw both errors against ε, and lines of slope 1 and 2, into path, .png, .svg or .pdf.
 
         XManError where matplotlib is missing or the file cannot be written.
         """
-        drawn = figure(7, 5)
-        axes = drawn.add_subplot(xscale="log", yscale="log",
-                                 xlim=(self.sizes.min() / 2, 2 * self.sizes.max()),
-                                  xlabel=r"step size $\epsilon$", ylabel=f"error of ∂{self.of}/∂{self.along}")
-        for name, color, e, power in zip(NAMES, ("C3", "C0"), (self.one_sided, self.central), (1, 2),
-                                         strict=True):
-            # an error of 0 has no place on a logarithmic axis
-            shown, on = np.isfinite(e) & (e > 0), branch(self, e)
-            axes.plot(self.sizes[shown], e[shown], ".-", color=color, markersize=4, linewidth=1,
-                      label=name if shown.any() else f"{name}: no error")
-            if on.any():
-                # beside the points, not on them
-                level = 3 * np.exp(np.mean(np.log(e[on] / self.sizes[on] ** power)))
-                ends = np.array([self.sizes[on].min(), self.sizes.max()])
-                axes.plot(ends, level * ends ** power, "--", color=color, linewidth=1, label=f"slope {power}")
-        small = (self.sizes <= max(self.best)) & (self.rounding > 0)
-        axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5",
-                  label=r"round-off $\propto 1/\epsilon$")
-        axes.legend(loc="lower left")
-        axes.grid(alpha=0.3)
-        save_figure(drawn, path)
+        with drawing(path, 7, 5) as axes:
+            axes.set(xscale="log", yscale="log", xlim=(self.sizes.min() / 2, 2 * self.sizes.max()),
+                     xlabel=r"step size $\epsilon$", ylabel=f"error of ∂{self.of}/∂{self.along}")
+            for name, color, e, power in zip(NAMES, ("C3", "C0"), (self.one_sided, self.central), (1, 2),
+                                             strict=True):
+                # an error of 0 has no place on a logarithmic axis
+                shown, on = np.isfinite(e) & (e > 0), self.truncated(e)
+                axes.plot(self.sizes[shown], e[shown], ".-", color=color, markersize=4, linewidth=1,
+                          label=name if shown.any() else f"{name}: no error")
+                if on.any():
+                    # beside the points, not on them
+                    level = 3 * np.exp(np.mean(np.log(e[on] / self.sizes[on] ** power)))
+                    ends = np.array([self.sizes[on].min(), self.sizes.max()])
+                    axes.plot(ends, level * ends ** power, "--", color=color, linewidth=1,
+                              label=f"slope {power}")
+            small = (self.sizes <= max(self.best)) & (self.rounding > 0)
+            axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5",
+                      label=r"round-off $\propto 1/\epsilon$")
+            axes.legend(loc="lower left")
+            axes.grid(alpha=0.3)
+
+    def truncated(self, e: np.ndarray) -> np.ndarray:
+        """Whether truncation and not rounding makes the error, for each step size."""
+        return np.isfinite(e) & (e > 100 * self.rounding) & (self.sizes <= LARGEST)
+
+    def slope(self, e: np.ndarray) -> float:
+        on = self.truncated(e)
+        return float(np.polyfit(np.log(self.sizes[on]), np.log(e[on]), 1)[0]) if on.sum() > 1 else np.nan
 
 
 def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
                       values: Mapping[str, Any] | None = None, sizes: Sequence[float] = SIZES, *,
                       seed: int = 0) -> Errors:
-    """How far (E(w+ε) − E(w))/ε and (E(w+ε) − E(w−ε))/2ε are from the derivative that backprop finds,
-    for each ε.
+    """How far (E(w+ε) − E(w))/ε and (E(w+ε) − E(w−ε))/2ε are from backprop's derivative, for each ε.
 
         >>> print(difference_errors([("z", "exp", ("x",)), ("y", "sin", ("z",))], "y", "x", {"x": 1.0}))
         ∂y/∂x = -2.4783497
@@ -113,9 +116,8 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
     direction = directed(wrt, result, steps.inputs, np.random.default_rng(seed))
 
     def E(step: float) -> float:
-        return float(
-            np.sum(eval(steps, inputs | {name: inputs[name] + step * t for name, t in direction.items()})[
-                of]))
+        moved = {name: inputs[name] + step * t for name, t in direction.items()}
+        return float(np.sum(eval(steps, inputs | moved)[of]))
 
     here = E(0)
     deltas = backprop(steps, result, ops.DG, list(direction), **{of: 1.0})
@@ -144,14 +146,3 @@ def directed(wrt: Any, values: Mapping[str, Any], inputs: Sequence[str],
     if not length:
         raise XManError("there is nothing to differentiate by: give an input as floats, or name one in wrt")
     return {name: t / length for name, t in drawn.items()}
-
-
-def branch(errors: Errors, e: np.ndarray) -> np.ndarray:
-    """Whether truncation and not rounding makes the error, for each step size."""
-    return np.isfinite(e) & (e > 100 * errors.rounding) & (errors.sizes <= LARGEST)
-
-
-def error_slope(errors: Errors, e: np.ndarray) -> float:
-    on = branch(errors, e)
-    return float(np.polyfit(np.log(errors.sizes[on]), np.log(e[on]), 1)[0]) if on.sum() > 1 else np.nan
-

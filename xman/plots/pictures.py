@@ -1,8 +1,5 @@
-"""Each function draws one picture into a file, which ends in .png, .svg or .pdf,
-and returns the numbers that it shows.
-
-All raise XManError where Matplotlib is missing or the file cannot be written.
-"""
+"""Each function draws a picture into a .png, .svg or .pdf, and returns the numbers that it shows. XManError
+where Matplotlib is missing or the file cannot be written."""
 from __future__ import annotations
 
 import math
@@ -13,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
-from ..files.figures import figure, save_figure
+from ..files.figures import drawing
 from ..matrices import Hessian
 from ..passes import ALGEBRA, EXACT, gradient, simplify
 from ..wengert import Steps, checked_list
@@ -21,8 +18,7 @@ from ..wengert import Steps, checked_list
 
 def confusion_picture(truth: Any, predicted: Any, path: str | Path,
                       classes: Sequence[str] | None = None) -> np.ndarray:
-    """How often each class (a row) was taken for each (a column).
-    truth, predicted: (n,) numbers of classes, from 0 on."""
+    """How often each class (a row) was taken for each (a column): numbers of classes from 0 on, each (n,)."""
     truth, predicted = np.asarray(truth), np.asarray(predicted)
     whole = (truth.dtype.kind in "iu" and predicted.dtype.kind in "iu"
              and truth.min(initial=0) >= 0 <= predicted.min(initial=0))
@@ -32,23 +28,20 @@ def confusion_picture(truth: Any, predicted: Any, path: str | Path,
     n = max(int(max(truth.max(), predicted.max())) + 1, len(classes or ()))
     counts = np.zeros((n, n), int)
     np.add.at(counts, (truth, predicted), 1)
-    drawn = figure(1.5 + 0.5 * n, 1 + 0.5 * n)
-    axes = drawn.add_subplot()
-    share = counts / np.maximum(counts.sum(1, keepdims=True), 1)
-    axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
-    for i, j in np.argwhere(counts):
-        axes.text(j, i, f"{counts[i, j]:,}", ha="center", va="center", color="white" if share[i, j] > 0.5
-                  else "black")
-    named = list(classes or map(str, range(n)))
-    axes.set(xlabel="taken for", ylabel="is", xticks=range(n), yticks=range(n), xticklabels=named,
-             yticklabels=named)
-    save_figure(drawn, path)
+    share, named = counts / np.maximum(counts.sum(1, keepdims=True), 1), list(classes or map(str, range(n)))
+    with drawing(path, 1.5 + 0.5 * n, 1 + 0.5 * n) as axes:
+        axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
+        for i, j in np.argwhere(counts):
+            colour = "white" if share[i, j] > 0.5 else "black"
+            axes.text(j, i, f"{counts[i, j]:,}", ha="center", va="center", color=colour)
+        axes.set(xlabel="taken for", ylabel="is")
+        axes.set_xticks(range(n), named)
+        axes.set_yticks(range(n), named)
     return counts
 
 
 def weight_images(W: Any, shape: tuple[int, int], path: str | Path) -> np.ndarray:
-    """The columns of W (height·width, classes) as images of that shape, on one scale: blue below 0,
-    red above."""
+    """The columns of W (height·width, classes) as images of that shape, on one scale, blue below 0."""
     W = np.asarray(W)
     if W.ndim != 2 or W.shape[0] != math.prod(shape):
         raise XManError(f"W has shape {W.shape}, and images of {shape[0]}×{shape[1]} want "
@@ -56,19 +49,18 @@ def weight_images(W: Any, shape: tuple[int, int], path: str | Path) -> np.ndarra
     images, most = W.T.reshape(-1, *shape), np.abs(W).max(initial=0) or 1.0
     across = min(5, len(images))
     down = -(-len(images) // across)
-    drawn = figure(1.6 * across, 1.8 * down)
-    for k, image in enumerate(images):
-        axes = drawn.add_subplot(down, across, k + 1)
-        axes.imshow(image, cmap="RdBu_r", vmin=-most, vmax=most)
-        axes.set(title=str(k), xticks=[], yticks=[])
-    save_figure(drawn, path)
+    with drawing(path, 1.6 * across, 1.8 * down, down, across, squeeze=False) as grid:
+        for axes in grid.flat:
+            axes.set_axis_off()
+        for k, (axes, image) in enumerate(zip(grid.flat, images, strict=False)):
+            axes.imshow(image, cmap="RdBu_r", vmin=-most, vmax=most)
+            axes.set(title=str(k))
     return images
 
 
 def decision_regions(predict: Callable[[np.ndarray], np.ndarray], X: Any, labels: Any,
                      path: str | Path) -> np.ndarray:
-    """Where `predict`, of rows (m, 2) to numbers of classes or to probabilities (m, k), says what,
-    and the rows X (n, 2)."""
+    """What `predict`, of rows (m, 2) to classes or probabilities (m, k), says where, and rows X (n, 2)."""
     X, labels = np.asarray(X), np.asarray(labels)
     if X.ndim != 2 or X.shape[1] != 2 or labels.shape != X.shape[:1]:
         raise XManError(f"regions are of rows of two numbers with a label each; found the shapes {X.shape} "
@@ -78,35 +70,29 @@ def decision_regions(predict: Callable[[np.ndarray], np.ndarray], X: Any, labels
     a, b = (np.linspace(low[k] - rim[k], high[k] + rim[k], 200) for k in (0, 1))
     found = np.asarray(predict(np.stack(np.meshgrid(a, b), -1).reshape(-1, 2)))
     regions = (found.argmax(-1) if found.ndim == 2 else found).reshape(200, 200)
-    drawn = figure(5, 4.5)
-    axes = drawn.add_subplot()
-    span = {"cmap": "tab10", "vmin": 0, "vmax": 9}
-    axes.imshow(regions, origin="lower", extent=(a[0], a[-1], b[0], b[-1]), aspect="auto", alpha=0.3, **span)
-    axes.scatter(*X.T, c=labels, edgecolors="black", linewidths=0.4, s=18, **span)
-    save_figure(drawn, path)
+    span, ends = {"cmap": "tab10", "vmin": 0, "vmax": 9}, (a[0], a[-1], b[0], b[-1])
+    with drawing(path, 5, 4.5) as axes:
+        axes.imshow(regions, origin="lower", extent=ends, aspect="auto", alpha=0.3, **span)
+        axes.scatter(*X.T, c=labels, edgecolors="black", linewidths=0.4, s=18, **span)
     return regions
 
 
 def hessian_spectrum(steps: Steps, of: str, wrt: Sequence[str], values: Mapping[str, Any],
                      path: str | Path) -> np.ndarray:
-    """The eigenvalues of the Hessian of the number `of` by the registers wrt,
-    the least first: ∂²of/∂wrt² as one matrix."""
+    """The eigenvalues, the least first, of ∂²of/∂wrt² as one matrix, `of` a number, wrt registers."""
     matrix = Hessian(steps, of, wrt)(values)
     eigenvalues = np.linalg.eigvalsh((matrix + matrix.T) / 2)
-    drawn = figure(6, 3.5)
-    axes = drawn.add_subplot()
-    axes.plot(range(1, len(eigenvalues) + 1), eigenvalues, ".")
-    axes.axhline(0, color="0.6", linewidth=0.8)
-    axes.set(xlabel="number", ylabel="eigenvalue", title=f"{(eigenvalues < 0).sum()} of {len(eigenvalues)} "
-                                                         "below 0")
-    save_figure(drawn, path)
+    below = f"{(eigenvalues < 0).sum()} of {len(eigenvalues)} below 0"
+    with drawing(path, 6, 3.5) as axes:
+        axes.plot(range(1, len(eigenvalues) + 1), eigenvalues, ".")
+        axes.axhline(0, color="0.6", linewidth=0.8)
+        axes.set(xlabel="number", ylabel="eigenvalue", title=below)
     return eigenvalues
 
 
 def growth_of_derivatives(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], orders: int,
                           path: str | Path) -> np.ndarray:
-    """(orders + 1, 2) lines of the list of `of` and its derivatives: as the rules write them,
-    and as `simplify` leaves them."""
+    """(orders + 1, 2) lines of the lists of `of` and its derivatives: as written by rules, and simplified."""
     written, short, counts = checked_list(steps), checked_list(steps), []
     names = [of, of]
     for order in range(orders + 1):
@@ -115,11 +101,8 @@ def growth_of_derivatives(steps: Steps, of: str, wrt: str, likes: Mapping[str, A
             written, short = gradient(written, names[0], [wrt]), gradient(short, names[1], [wrt])
             names = [f"d{name}_d{wrt}" for name in names]
             short = simplify(short, [names[1]], likes, (*EXACT, *ALGEBRA))
-    drawn = figure(6, 3.5)
-    axes = drawn.add_subplot()
-    for column, name in zip(np.transpose(counts), ("as the rules write them", "simplified"), strict=True):
-        axes.plot(range(orders + 1), column, marker="o", label=name)
-    axes.set(xlabel="order of the derivative", ylabel="lines", yscale="log", xticks=range(orders + 1))
-    axes.legend()
-    save_figure(drawn, path)
+    with drawing(path, 6, 3.5) as axes:
+        axes.plot(counts, marker="o", label=["as the rules write them", "simplified"])
+        axes.set(xlabel="order of the derivative", ylabel="lines", yscale="log", xticks=range(orders + 1))
+        axes.legend()
     return np.array(counts)

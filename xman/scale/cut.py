@@ -2,15 +2,16 @@
 all that has come is added up over the workers, as one flat buffer."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..engines import Compiled
-from ..engines.memory import arena
 from ..interpreters import eval
 from ..wengert import Line, WengertList, all_registers, fresh, registers
+from .common import Common
 from .mpi import Workers
 
 ALIGNED = 16  # entries
@@ -43,32 +44,41 @@ def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     return [Stage(WengertList(lines), totals) for lines, totals in stages]
 
 
-class Totals:
-    """What a stage adds up, in one flat buffer for each precision, of which counts take the first.
+class Flat(NamedTuple):
+    """Where registers lie in one flat buffer for each precision, of which counts take the first.
 
-    views: the parts of the buffers by the names of the sums. Each begins at a multiple of ALIGNED entries;
-    the first entry tells whether a worker was told to stop.
+    sizes: entries of each buffer, by its precision. places: of each register the number of its buffer, its
+    first entry and its shape. Each begins at a multiple of ALIGNED entries; the first entry tells whether a
+    worker was told to stop.
     """
+    sizes: dict[Any, int]
+    places: dict[str, tuple[int, int, tuple[int, ...]]]
 
-    def __init__(self, like: Mapping[str, Any]):
-        dtypes = {x: np.result_type(a) for x, a in like.items()}
-        kinds: dict[Any, list[str]] = {dtype: [] for dtype in dtypes.values() if dtype.kind == "f"}
-        for x, dtype in dtypes.items():
-            kinds[dtype if dtype in kinds else next(iter(kinds))].append(x)
-        self.flats, self.views = [], {}
-        for dtype, names in kinds.items():
-            places = np.cumsum([ALIGNED, *(-(-np.size(like[x]) // ALIGNED) * ALIGNED for x in names)])
-            self.flats.append(arena(places[-1] * dtype.itemsize).view(dtype))
-            for x, k in zip(names, places, strict=False):
-                self.views[x] = self.flats[-1][k:k + np.size(like[x])].reshape(np.shape(like[x]))
+    def views(self, buffers: list[np.ndarray]) -> dict[str, np.ndarray]:
+        return {x: buffers[k][start:start + math.prod(shape)].reshape(shape)
+                for x, (k, start, shape) in self.places.items()}
+
+
+def flat_of(like: Mapping[str, Any]) -> Flat:
+    dtypes = {x: np.result_type(a) for x, a in like.items()}
+    sizes = {dtype: ALIGNED for dtype in dtypes.values() if dtype.kind == "f"}
+    places = {}
+    for x, dtype in dtypes.items():
+        dtype = dtype if dtype in sizes else next(iter(sizes))
+        places[x] = [*sizes].index(dtype), sizes[dtype], np.shape(like[x])
+        sizes[dtype] += -(-np.size(like[x]) // ALIGNED) * ALIGNED
+    return Flat(sizes, places)
 
 
 class Ready(NamedTuple):
-    """A stage that can run. part: what one piece gives, and total: the sum, which is the same place for a
-    single piece. copied: sums of what the program gives; the others it writes itself."""
+    """A stage that can run. part: what one piece gives, by the names of the sums: its own buffers, which are
+    added up, or for a single piece those of all workers, common. total: the sums. copied: sums of what the
+    program gives; the others it writes itself."""
     program: Callable[[dict[str, Any]], dict[str, Any]]
-    part: Totals
-    total: Totals
+    own: list[np.ndarray]
+    part: dict[str, np.ndarray]
+    common: list[Common]
+    total: dict[str, np.ndarray]
     copied: dict[str, str]
 
 
@@ -95,26 +105,25 @@ class CutProgram:
 
     def __call__(self, values: dict[str, Any], pieces: list[dict[str, Any]]) -> dict[str, Any]:
         """The outputs. values: what all pieces have. pieces: for each the inputs that it alone has."""
+        found = [values | piece for piece in pieces]
         for k in range(len(self.stages) - 1):
             if k == len(self.ready):
-                self.ready.append(self.made(k, values | pieces[0], len(pieces)))
-            program, part, total, copied = self.ready[k]
-            for number, piece in enumerate(pieces):
-                piece |= program(values | piece | part.views)
+                self.ready.append(self.made(k, found[0], len(pieces)))
+            program, own, part, common, total, copied = self.ready[k]
+            for number, values in enumerate(found):
+                values |= part
+                values |= program(values)
                 for x, y in copied.items():
-                    part.views[x][...] = piece[y]
-                for flat, more in zip(total.flats, part.flats, strict=True):
-                    if number:
-                        flat += more
-                    elif flat is not more:
-                        np.copyto(flat, more)
-            for flat in total.flats:
-                flat[0] = self.workers.heard
-                self.workers.reduce(flat)
-                self.workers.stop = bool(flat[0])
-            for piece in pieces:
-                piece |= total.views
-        values = values | pieces[0]
+                    part[x][...] = values[y]
+                for flat, more in zip(common, own, strict=False):
+                    np.add(flat.mine if number else 0, more, flat.mine)
+            for flat in common:
+                flat.mine[0] = self.workers.heard
+                flat.add()
+                self.workers.stop = bool(flat.total[0])
+            for values in found:
+                values |= total
+        values = found[0]
         values |= self.last(values)
         for x, y in self.late.items():
             values[x][...] = values[y]
@@ -124,9 +133,11 @@ class CutProgram:
         """A stage, as it is for these values."""
         steps, sums = self.stages[k]
         found = dict(values) | (eval(steps, values) if steps else {})
-        total = Totals({x: found[y] for x, y in sums.items()})
-        part = total if pieces == 1 else Totals(total.views)
-        into = {y: x for x, y in sums.items() if np.ndim(found[y]) and found[y].dtype == part.views[x].dtype}
+        flat = flat_of({x: found[y] for x, y in sums.items()})
+        common = [Common(self.workers, size, dtype) for dtype, size in flat.sizes.items()]
+        own = [np.zeros_like(buffer.mine) for buffer in common] if pieces > 1 else []
+        part, total = flat.views(own or [a.mine for a in common]), flat.views([a.total for a in common])
+        into = {y: x for x, y in sums.items() if np.ndim(found[y]) and found[y].dtype == part[x].dtype}
         into = {into[dst]: dst for dst, _, _ in steps if dst in into}
         copied = {x: y for x, y in sums.items() if x not in into}
         later = {a for other in self.stages[k + 1:] for _, _, args in other.steps for a in registers(args)}
@@ -134,7 +145,7 @@ class CutProgram:
         gives = [dst for dst, _, _ in steps if dst in later or dst in copied.values()]
         # a line that reads them makes inputs of what is overwritten
         reads = [(fresh("into", {*values, *all_registers(self.steps)}), "bundle", (*into,))] * bool(into)
-        return Ready(self.compiled([*steps, *reads], gives, into), part, total, copied)
+        return Ready(self.compiled([*steps, *reads], gives, into), own, part, common, total, copied)
 
     def compiled(self, steps: list[Line], gives: Collection[str], over: Mapping[str, str]) -> Callable:
         return Compiled(WengertList(steps), gives, self.asked, over, adapts=False) if steps else lambda _: {}

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -39,20 +39,37 @@ class Workers:
         self.reduce(whole)
         return whole if isinstance(x, np.ndarray) else whole[()]
 
-    def reduce(self, buffer: np.ndarray) -> None:
-        """Make of the buffer Σ of all workers' buffers."""
+    def reduce(self, buffer: np.ndarray, among: Any = None) -> None:
+        """Make of the buffer Σ of all workers' buffers, or of those among them."""
         if self.comm:
             from mpi4py import MPI
-            with self.noticed():
-                here = self.comm.Ibarrier() if self.reads else MPI.REQUEST_NULL
-                while not here.Test():  # MPI itself would take the core from the thread that reads
-                    time.sleep(SLICE)
-                self.comm.Allreduce(MPI.IN_PLACE, buffer)
+            among = among or self.comm
+            if self.reads:
+                self.meet(among)
+            self.noticed(among.Allreduce, MPI.IN_PLACE, buffer)
+
+    def meet(self, among: Any) -> None:
+        """Go on when all of them are here."""
+        self.noticed(*[asleep_until, among.Ibarrier()] if self.reads else [among.Barrier])
+
+    @functools.cached_property
+    def here(self) -> Any:
+        """The workers of this host."""
+        from mpi4py import MPI
+        return self.noticed(self.comm.Split_type, MPI.COMM_TYPE_SHARED)
+
+    @functools.cached_property
+    def leaders(self) -> Any:
+        """The first worker of each host; for the others, the others."""
+        return self.noticed(self.comm.Split, self.here.rank > 0)
+
+    @functools.cached_property
+    def hosts(self) -> int:
+        return sum(self.gathered(self.here.rank == 0))
 
     def gathered(self, x: Any) -> list[Any]:
         """What each of the workers has, in their order."""
-        with self.noticed():
-            return self.comm.allgather(x) if self.comm else [x]
+        return self.noticed(self.comm.allgather, x) if self.comm else [x]
 
     def exchanged(self, rows: np.ndarray, counts: Sequence[int], given: Sequence[int]) -> np.ndarray:
         """The rows that the workers have for this one, by their order.
@@ -64,17 +81,16 @@ class Workers:
         found = np.empty((sum(given), *rows.shape[1:]), rows.dtype)
         # counted in rows, of which there are fewer than a 32-bit integer counts
         row = MPI.BYTE.Create_contiguous(rows.itemsize * math.prod(rows.shape[1:])).Commit()
-        with self.noticed():
-            self.comm.Alltoallv([rows, counts, row], [found, given, row])
+        self.noticed(self.comm.Alltoallv, [rows, counts, row], [found, given, row])
         row.Free()
         return found
 
-    @contextmanager
-    def noticed(self) -> Iterator[None]:
-        """A context in which this worker waits for the others, no longer than `timeout`."""
-        self.waiting = time.monotonic() * (self.size > 1)
-        yield
+    def noticed(self, call: Callable, *args: Any) -> Any:
+        """What a call gives in which this worker waits for the others, no longer than `timeout`."""
+        self.waiting = time.monotonic()
+        found = call(*args)
         self.waiting = 0.0
+        return found
 
     def watch(self) -> None:
         """End the job when this worker has waited too long: MPI itself waits for ever."""
@@ -107,6 +123,12 @@ class Workers:
             yield
         finally:
             reductions.TOTALS.pop()
+
+
+def asleep_until(here: Any) -> None:
+    """Wait as MPI does not: it would take the core from the thread that reads."""
+    while not here.Test():
+        time.sleep(SLICE)
 
 
 @functools.cache

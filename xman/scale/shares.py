@@ -1,6 +1,7 @@
 """Which rows of a minibatch are whose, and what a training step of several workers is."""
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ class Shares:
 
     def __init__(self, objective: Any, each: int):
         self.workers, self.each, self.objective = workers(), each, objective
+        self.pieces = functools.cache(self.pieces_of)
         self.size = self.workers.size * each
         some = np.arange(ROWS) % objective.X.shape[0]
         given, fewer = (objective.given(objective.X[k], objective.y[k], k, 0) for k in (some, some[:2]))
@@ -43,11 +45,15 @@ class Shares:
               number: type) -> list[dict[str, Any]]:
         """The inputs of this worker's pieces. X, y: its rows, of these numbers.
         rows: of the whole minibatch."""
+        return [self.objective.given(X[k], y[k], some[k], epoch) | shares
+                for k, shares in self.pieces(rows, number)]
+
+    def pieces_of(self, rows: int, number: type) -> list[tuple[slice, dict[str, Any]]]:
+        """Of each piece where it is among this worker's rows, and the values of share and has."""
         found, begin = [], self.mine(rows).start
         for piece in range(self.workers.rank * self.each, (self.workers.rank + 1) * self.each):
             start, stop = self.bounds(piece, rows)
             real = rows * (piece + 1) // self.size - rows * piece // self.size
-            k = slice(start - begin, stop - begin)
-            found.append(self.objective.given(X[k], y[k], some[k], epoch)
-                         | {self.list.share: number(real / rows), self.list.has: number(real > 0)})
+            found.append((slice(start - begin, stop - begin),
+                          {self.list.share: number(real / rows), self.list.has: number(real > 0)}))
         return found

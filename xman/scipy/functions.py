@@ -25,9 +25,6 @@ def rel_entr(x, y, rest=lambda x, y: 0.0):
     return f.where(inside, p * f.log(p / q) + rest(p, q), f.where(edge, rest(x, y), outside))
 
 
-def kl_div(x, y):
-    return rel_entr(x, y, lambda x, y: f.subtract(y, x))
-
 
 def whole_order(op):
     """The function of a whole order: SciPy's own cuts others off."""
@@ -49,8 +46,8 @@ def vanishing(op, order, at_infinity):
 def gammasgn(x):
     whole = f.floor(x)
     sign = 1.0 - 2.0 * f.remainder(whole, 2.0)
-    return f.where(x > 0, 1.0, f.where(f.equal(x, 0), np.copysign(1.0, x),
-                                       f.where(f.equal(x, whole), np.nan, sign)))
+    left = f.where(f.equal(x, whole), np.nan, sign)
+    return f.where(x > 0, 1.0, f.where(f.equal(x, 0), np.copysign(1.0, x), left))
 
 
 def rgamma(x):
@@ -105,7 +102,8 @@ SPECIAL.update({
     "erfcinv":      lambda x: -ROOT_HALF * f.ndtri(f.half(x)),
     "gamma":        lambda x: f.Gamma(x),
     "loggamma":     lambda z: f.where(z >= 0, f.gammaln(z), np.nan),
-    **{g.__name__: g for g in (exprel, gammasgn, huber, kl_div, pseudo_huber, rel_entr, rgamma)},
+    **{g.__name__: g for g in (exprel, gammasgn, huber, pseudo_huber, rel_entr, rgamma)},
+    "kl_div":       lambda x, y: rel_entr(x, y, lambda x, y: f.subtract(y, x)),
     "beta":         f.Beta,
     **{name: getattr(f, op) for name, op in (("jv", "besselJ"), ("yv", "besselY"), ("iv", "besselI"), ("ive", "besselIe"),
                                              ("kv", "besselK"), ("kve", "besselKe"))},

@@ -29,8 +29,8 @@ class Distribution:
 
 
 def __getattr__(name: str) -> Any:
-    return Distribution(name) if name in DISTRIBUTIONS else getattr(importlib.import_module("scipy.stats"),
-                                                                    name)
+    theirs = importlib.import_module("scipy.stats")
+    return Distribution(name) if name in DISTRIBUTIONS else getattr(theirs, name)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,4 @@
-"""What a list, its tangent and its adjoint cost: operations counted line by line from the shapes,
-and seconds measured."""
+"""What a list, its tangent and its adjoint cost: operations counted from the shapes, and seconds measured."""
 from __future__ import annotations
 
 import statistics
@@ -58,8 +57,7 @@ class ListCost(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The cost of a list, and of the list with its tangents and with its adjoints,
-    the evaluation included in both."""
+    """The cost of a list, of the list with its tangents, and of the list with its adjoints."""
     evaluation: ListCost
     tangent: ListCost
     adjoint: ListCost
@@ -69,8 +67,8 @@ class Cost(NamedTuple):
     @property
     def ratios(self) -> tuple[float, float]:
         """Operations with tangents, and with adjoints, over those of the list alone: Bishop's factors."""
-        return (ratio(self.tangent.flops, self.evaluation.flops),
-                ratio(self.adjoint.flops, self.evaluation.flops))
+        alone = self.evaluation.flops
+        return ratio(self.tangent.flops, alone), ratio(self.adjoint.flops, alone)
 
     def table(self) -> list[list[str]]:
         """The titles, and a row for the list, for that with tangents and for that with adjoints."""
@@ -90,8 +88,7 @@ class Cost(NamedTuple):
 
 def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None,
          values: Mapping[str, Any] | None = None, *, measured: bool = True) -> Cost:
-    """The operations, bytes and seconds of a list, of the list with its
-    tangents and of the list with its adjoints.
+    """The operations, bytes and seconds of a list, of it with its tangents and of it with its adjoints.
 
         >>> steps = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
         >>> print(cost(steps, values={"h": 3.0, "w": 6.0}, measured=False))
@@ -129,15 +126,13 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
             lambda: backprop(steps, values, ops.DG, wrt, **{of: 1.0})]
     costs = [line_costs(found, keep, given) for found, keep in lists]
     times = [timed(lambda run=run: (eval(steps, values), run())) if measured else None for run in runs]
-    return Cost(*(ListCost(lines, seconds, held)
-                  for (lines, held), seconds in zip(costs, times, strict=True)))
+    return Cost(*(ListCost(lines, time, held) for (lines, held), time in zip(costs, times, strict=True)))
 
 
 def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> tuple[list[LineCost], int]:
     """The cost of each line that the registers in keep need, and the bytes that they hold at their most."""
     keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
     steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
-    # no literal
     values = {x: np.asarray(v) if type(v) in (int, float) else v for x, v in eval(steps, values).items()}
     if missing := [op for _, op, _ in steps if not ops.operations(op)]:
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "

@@ -1,5 +1,4 @@
-"""A derivative by the chain rule, step by step with reasons (Cohen, Automatic Reverse-Mode Differentiation,
-Tables 1 to 3)."""
+"""A derivative by the chain rule, step by step with reasons (Cohen's notes, Tables 1 to 3)."""
 from __future__ import annotations
 
 import ast
@@ -36,8 +35,7 @@ class Derivation(list):
     def __str__(self) -> str: return self.wrapped()
 
     def wrapped(self, columns: int | None = None) -> str:
-        """The table in so many columns, 40 at least, in which what is longer goes on in the next line;
-        None: as wide as it is."""
+        """The table in so many columns, 40 at least, longer cells going on below; None: as wide as it is."""
         rows = [Equation("Derivation step", "Reason"), *self]
         left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
         columns = left + 3 + right if columns is None else max(columns, 40)
@@ -105,11 +103,8 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
 
 
 def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
-    """The expression without its 0s and 1s, the reason, and its formula in the inputs,
-    if that is not too long.
-
-    brief: with the definitions of the registers in it put in.
-    """
+    """The expression without its 0s and 1s, the reason, and its formula in the inputs, unless it is too long.
+    brief: with the definitions of the registers in it put in."""
     e = tidy(e, fold=True)
     inside = names_in(e)
     try:
@@ -117,8 +112,8 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
         formulas = [mathematical(str(polynomial(e, values)))]
     except (OverflowError, XManError):
         values, formulas = {}, []
-    used = [line for line in lines if brief and line[0] in inside
-            and len(values.get(line[0], ())) in range(1, TERMS)]
+    short = {dst for dst, p in values.items() if brief and dst in inside and 0 < len(p) < TERMS}
+    used = [line for line in lines if line[0] in short]
     e = with_replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
     definitions = ", ".join(f"{dst} = {mathematical(formula(op, args))}" for dst, op, args in used)
     return e, definitions + " and " * bool(used) + "simplify", *formulas
@@ -126,8 +121,7 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
 
 # ---- functions ---------------------------------------------------------------------------------------------
 
-def slopes_of_item(line: tuple, lines: Steps, wrt: str,
-                   brief: bool) -> tuple[str, dict, list[Equation]] | None:
+def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[str, dict, list] | None:
     """Where an item comes from, its partial derivatives by the arguments that depend on wrt, and what they
     are: those of a function's results, of a loop the recurrence of its tangents, and the derivations of both.
 
@@ -140,9 +134,7 @@ def slopes_of_item(line: tuple, lines: Steps, wrt: str,
         case "bundle", *_ if i in range(len(args)):
             return (f"{dst} = {mathematical(node(args[i]))}",
                     {args[i]: node(1)} if isinstance(args[i], str) else {}, [])
-        case "call", *functions, str(b):
-            k = m = 0
-        case "cond", _, *functions, str(b):
+        case ("call", *functions, str(b)) | ("cond", _, *functions, str(b)):
             k = m = 0
         case "scan", function, int(k), int(m), str(b), *_ if i in range(k):
             functions, m = [function], k + m
@@ -197,8 +189,7 @@ def put_in(e: ast.expr, dst: str, wrt: str, value: ast.expr) -> ast.expr:
 
 
 def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> ast.expr:
-    """The derivative of op(*args) before it is known; that of a function
-    of one register by the chain rule."""
+    """The derivative of op(*args) before it is known; of a function of one register by the chain rule."""
     text = mathematical(formula(op, args))
     inner = [args[i] for i in places]
     if len(inner) == 1:

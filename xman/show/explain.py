@@ -1,5 +1,4 @@
-"""Values, tangents and adjoints side by side: the evaluation traces of Bishop, Deep Learning, §8.2,
-and Adams."""
+"""Values, tangents and adjoints side by side: the traces of Bishop, Deep Learning, §8.2, and Adams."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -20,8 +19,7 @@ WHOLE = 6  # an array with more entries is summed up
 
 
 class Row(NamedTuple):
-    """A register with all that belongs to it: op is None for an input,
-    tangent and adjoint are None where there is none."""
+    """A register with all that belongs to it; None where there is none, as the op of an input."""
     register: str
     op: str | None
     args: tuple
@@ -31,8 +29,7 @@ class Row(NamedTuple):
 
 
 class Explanation(list):
-    """The rows of a trace, inputs first, and a table of them when it is printed,
-    numbers to `digits` decimals."""
+    """The rows of a trace, inputs first; printed it is a table, with numbers to `digits` decimals."""
 
     def __init__(self, rows: list[Row], of: str, along: str, digits: int):
         super().__init__(rows)
@@ -40,8 +37,7 @@ class Explanation(list):
 
     def table(self) -> list[list[str]]:
         """The titles of the columns, and a row for each register."""
-        of = (self.of if np.ndim(next(row.value for row in self if row.register == self.of)) == 0
-              else f"Σ{self.of}")
+        of = "Σ" * bool(np.ndim(next(row.value for row in self if row.register == self.of))) + self.of
         table = [["register", "definition", "value", f"tangent {self.along}", f"adjoint ∂{of}/∂"]]
         for register, op, args, *numbers in self:
             defined = mathematical(expression(op, args)) if op else ""
@@ -56,8 +52,7 @@ class Explanation(list):
 
 def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
             values: Mapping[str, Any] | None = None, digits: int = 4) -> Explanation:
-    """The trace of a list: a row (register, op, args, value, tangent, adjoint) for each input and each line,
-    in order.
+    """The trace of a list: a row (register, op, args, value, tangent, adjoint) for each input and each line.
 
         >>> explain([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], "area", "h", {"h": 3, "w": 6})
         register  definition    value  tangent ∂/∂h  adjoint ∂area/∂
@@ -104,8 +99,7 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
 
 
 def output(steps: Steps, of: str | None) -> str:
-    """The register meant by `of`: the last line's for None. XManError for an empty
-    list and for a name that it does not have."""
+    """The register meant by `of`, the last line's for None. XManError for an empty list and another name."""
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
     return steps[-1][0] if of is None else known_registers(checked_list(steps), [of], "of")[0]
@@ -129,10 +123,8 @@ def shown_number_or_array(x: Any, digits: int) -> str:
 
 
 def decimals_of(x: Any, digits: int) -> str:
-    """x to so many decimals; in powers of ten where that would leave nothing of it,
-    or a row of digits that mean nothing."""
+    """x to so many decimals; in powers of ten where nothing of it would be left, or digits without sense."""
     if not isinstance(x, (float, np.floating)):
         return str(x)
-    small, large = 0.5 * 10.0 ** -digits, 1e8
-    return (f"{x + 0.0:.{digits}f}" if x == 0 or small <= abs(x) < large or not np.isfinite(x)
-            else f"{x:.{digits}e}")
+    plain = x == 0 or 0.5 * 10.0 ** -digits <= abs(x) < 1e8 or not np.isfinite(x)
+    return f"{x + 0.0:.{digits}f}" if plain else f"{x:.{digits}e}"

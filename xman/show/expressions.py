@@ -1,8 +1,6 @@
-"""A line of a list as the Python expression that a person would have written: `z1 * w`, `np.exp(x)`,
-`f.softmax(z)`.
+"""A line as the Python expression that a person would have written: `z1 * w`, `np.exp(x)`, `f.softmax(z)`.
 
-Expressions are nodes of Python's own syntax tree: they nest,
-and `ast.unparse` puts in the brackets that are needed.
+Expressions are nodes of Python's own syntax tree: they nest, and `ast.unparse` puts in the brackets.
 """
 from __future__ import annotations
 
@@ -23,9 +21,8 @@ from ..passes.patterns import equal
 from ..wengert import Steps
 
 OPERATORS = {INFIX[name]: sign for name, sign in {  # by Python's own names of them
-    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "pow": ast.Pow,
-                                                    "matmul": ast.MatMult, "eq": ast.Eq,
-    "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE}.items()}
+    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "pow": ast.Pow, "eq": ast.Eq,
+    "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "matmul": ast.MatMult}.items()}
 UNARY = {"negative":   lambda x: ast.UnaryOp(ast.USub(), x),
          "half":       lambda x: ast.BinOp(node(0.5), ast.Mult(), x),
          "square":     lambda x: ast.BinOp(x, ast.Pow(), node(2)),
@@ -135,8 +132,7 @@ def numpys(op: str) -> str:
 
 
 def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """args by position and by keyword: those that have a default go by keyword,
-    or not at all where they are the default."""
+    """args by position and by keyword: what has a default goes by keyword, or not at all where it is that."""
     names, defaults = parameters(ops.G[op])
     first = len(args) if not names or arity(ops.G[op])[1] == MANY else len(names) - len(defaults)
     named = zip(defaults.items(), args[first:], strict=False)
@@ -180,8 +176,8 @@ def node(a: Any) -> ast.expr:
         return function_call(f"np.{a.dtype.name}", [a.item()])
     if isinstance(a, np.ndarray):
         usual = a.size and np.array(a.tolist()).dtype == a.dtype
-        e = function_call("np.array", [node(a.tolist())], {} if usual
-                          else {"dtype": ast.Constant(a.dtype.name)})
+        named = {} if usual else {"dtype": ast.Constant(a.dtype.name)}
+        e = function_call("np.array", [node(a.tolist())], named)
         return e if a.size or a.ndim < 2 else function_call("np.reshape", [e, a.shape])
     if isinstance(a, float) and (a != a or a == np.inf):
         return ast.Attribute(ast.Name("np", LOAD), "nan" if a != a else "inf", LOAD)

@@ -1,5 +1,4 @@
-"""The computation graph of a list, labelled with partial derivatives, and the path problem on it (Reps,
-§3 and 4)."""
+"""The computation graph of a list, labelled with partial derivatives, and its path problem (Reps, §3, 4)."""
 from __future__ import annotations
 
 import ast
@@ -25,8 +24,7 @@ ROWS = 40            # of what is printed
 
 
 class Edge(NamedTuple):
-    """An edge; value is its label in numbers: a Jacobian matrix where an end is an array,
-    None without values."""
+    """An edge; value is its label in numbers, if there are: a Jacobian matrix where an end is an array."""
     source: str
     target: str
     slope: ast.expr
@@ -52,8 +50,7 @@ class Solution(dict):
 
 
 class PathWork(NamedTuple):
-    """What all the derivatives take by a forward pass for each wrt,
-    and by a backward pass for each of (Reps, Fig. 5)."""
+    """What all the derivatives take by a forward pass a wrt, or by a backward pass an `of` (Reps, Fig. 5)."""
     forward_passes: int
     forward_extends: int
     forward_combines: int
@@ -111,8 +108,7 @@ def paths_listed(edges: Sequence[Edge], source: str, target: str) -> Iterator[tu
 
 # ---- edges -------------------------------------------------------------------------------------------------
 
-def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str],
-             values: Mapping[str, Any] | None) -> list[Edge]:
+def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str], values: Mapping | None) -> list[Edge]:
     """The edges of the lines that some `of` is computed from, or that depend on some wrt."""
     above, below = {dst for dst, _, _ in needed(steps, of)}, set(wrt)
     edges: list[Edge] = []
@@ -130,8 +126,7 @@ def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str],
 
 
 def lines_folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
-    """Each line with the lines to compute it by; a bundle, what applies functions to it and an item are one
-    line from the arrays in the bundle to the item."""
+    """Each line with the lines to compute it by; a bundle, what is applied to it and an item are one line."""
     defined = {line[0]: line for line in steps}
     for line in steps:
         if line[1] == "item" and line[2][0] in defined:
@@ -146,15 +141,13 @@ def lines_folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
 
 
 def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> dict[int, ast.expr]:
-    """The partial derivative for each place: that for numbers where they are numbers or it is entrywise,
-    else d(x @ W)/dW."""
+    """The partial derivative for each place: of numbers, also where it is entrywise, else d(x @ W)/dW."""
     dst, op, args = line
     places = {i: a for i, a in enumerate(args) if isinstance(a, str)}
     if op == "item":
         return {i: ast.Name(f"d{dst}/d{a}") for i, a in places.items()}
-    entrywise = (op in ELEMENTWISE or values is None
-                 or not any(np.shape(values[a]) for a in (dst, *places.values())))
-    found = slopes_of(op, args, dst, rules) if entrywise else None
+    numbers = values is None or not any(np.shape(values[a]) for a in (dst, *places.values()))
+    found = slopes_of(op, args, dst, rules) if numbers or op in ELEMENTWISE else None
     return found or {i: ast.Name(f"d({mathematical(formula(op, args))})/d{a}") for i, a in places.items()}
 
 
@@ -173,9 +166,9 @@ def jacobians(line: Line, values: Mapping[str, Any], alone: list[Line]) -> dict[
     found = [backprop(alone, here, ops.DG, out=unit) for unit in units] if holes else []
     result = {}
     for i, x in holes.items():
-        matrix = np.array([np.ravel(deltas.get(x, np.zeros(columns[i]))) for deltas in found]).reshape(
-            rows, columns[i])
-        result[i] = matrix.item() if np.shape(here[x]) == np.shape(here["out"]) == () else matrix
+        matrix = np.array([np.ravel(deltas.get(x, np.zeros(columns[i]))) for deltas in found])
+        number = np.shape(here[x]) == np.shape(here["out"]) == ()
+        result[i] = matrix.item() if number else matrix.reshape(rows, columns[i])
     return result
 
 

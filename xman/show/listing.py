@@ -31,8 +31,7 @@ class Listing:
 
     def text(self, paint: Callable[..., str] = lambda text, **_: text, aligned: bool = True,
              columns: int = 10 ** 9) -> str:
-        """The lines; paint(text, bold=True, …) puts the colours in. One longer than columns goes on below its
-        first argument."""
+        """The lines, in so many columns; paint(text, bold=True, …) puts the colours in."""
         width, rows = max((len(dst) for dst, _, _ in self.steps), default=0) * aligned, []
         shapes = {dst: f"# {size_text(size)}" for dst, size in self.sizes.items()}
         place = min(51, columns - max(map(len, shapes.values()), default=0))

@@ -19,21 +19,8 @@ import ops
 from ..errors import XManError
 from ..interpreters import eval
 from ..wengert import Steps, WengertList, checked_list, known_registers
-from .graph import (
-    ROWS,
-    Edge,
-    PathWork,
-    Solution,
-    between,
-    compact,
-    edges_between,
-    edges_of,
-    entry_count,
-    identity,
-    paths_listed,
-    solve,
-    times,
-)
+from . import graph
+from .graph import ROWS, Edge, PathWork, Solution, between, edges_between, edges_of, paths_listed, solve
 from .polynomial import constant_term, polynomial, polynomials
 from .slopes import names_in
 
@@ -72,8 +59,7 @@ def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str],
 
 
 class Path(NamedTuple):
-    """A path from wrt to of; text is the product of its labels, value the same in numbers,
-    None without values."""
+    """A path from wrt to of; text is the product of its labels, value the same in numbers, if there are."""
     edges: tuple[Edge, ...]
     text: str
     value: Any
@@ -106,10 +92,9 @@ class Paths:
     def solve(self, extend: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any], one: Any,
               label: Callable[[Edge], Any] = lambda edge: edge.value, start: str | None = None,
               back: bool = False) -> Solution:
-        """The path problem of your own algebra: combine, over all paths,
-        what extend makes of a path's labels (Reps §3).
-            graph.solve(operator.add, min, 0, lambda edge: 1)     # the edges of
-            the shortest path to each register
+        """The path problem of your own algebra: combine over all paths what extend makes of labels (Reps §3).
+
+            graph.solve(operator.add, min, 0, lambda edge: 1)     # how long the shortest path to each is
 
         extend(x, y), combine(x, y): of paths, x nearer to the start; extend distributes over combine. one:
         the path without edges. label: that of an edge. start: one of wrt, or of `of` where back.
@@ -119,24 +104,23 @@ class Paths:
 
     @property
     def derivative(self) -> Any:
-        """∂of/∂wrt: a number, or a matrix with a row for each element of `of`.
-        Of several the dict {(of, wrt): …}."""
+        """∂of/∂wrt: a number, or a matrix, a row an element of `of`. Of several the dict {(of, wrt): …}."""
         found = {y: self.backward(y) for y in self.of}
         return self._each(lambda y, x: found[y][x] if x in found[y] else self._nothing(y, x))
 
     @property
     def work(self) -> PathWork:
         """The extends and the combines of all forward and of all backward passes."""
-        ways = ([between(self.edges, x, False) for x in self.wrt],
-                [between(self.edges, y, True) for y in self.of])
+        solved = lambda ends, back: [between(self.edges, x, back) for x in ends]
+        ways = solved(self.wrt, False), solved(self.of, True)
         return PathWork(*(n for way in ways
                           for n in (len(way), sum(s.extends for s in way), sum(s.combines for s in way))))
 
     @property
     def count(self) -> int:
         """The number of paths from wrt to of, found without listing them."""
-        return sum(solve(self.edges, x, False, 1, lambda edge, n: n).get(y, 0) for y in self.of
-                   for x in self.wrt)
+        ways = [solve(self.edges, x, False, 1, lambda edge, n: n) for x in self.wrt]
+        return sum(found.get(y, 0) for found in ways for y in self.of)
 
     def all(self, limit: int = 100) -> list[Path]:
         """Each path from wrt to of. Raises XManError where they are more than limit."""
@@ -145,13 +129,12 @@ class Paths:
             raise XManError(f"there are {digits} paths, and {limit:,} is the limit; forward() and backward() "
                             "sum over them without listing them")
         return [Path(path, "·".join(map(factor, path)),
-                     None if self.values is None else reduce(lambda x, edge: times(edge.value, x), path, 1.0))
+                     None if self.values is None else reduce(lambda x, e: graph.times(e.value, x), path, 1.0))
                 for y in self.of for x in self.wrt
                 for path in paths_listed(edges_between(self.edges, x, y), x, y)]
 
     def symbolic(self, direction: str = "forward") -> Any:
-        """∂of/∂wrt multiplied out in the inputs, by the one path problem or the other (Reps, Example 4.1).
-        Of several a dict.
+        """∂of/∂wrt multiplied out in the inputs (Reps, Example 4.1). Of several a dict.
 
         direction: "forward" or "backward". Raises XManError for another, and where the formula is too long.
         """
@@ -171,11 +154,10 @@ class Paths:
         if 1 < self.count <= FEW and not any(np.ndim(edge.value) for edge in self.edges):
             found = self.all()
             width = max(len(path.nodes) for path in found)
-            lines += [f"path {path.nodes:<{width}}   {path.text}" + ("" if path.value is None
-                                                                     else f" = {compact(path.value)}")
-                      for path in found]
-        return "\n".join([*lines, str(self.work)] if self.values is None or len(self.of + self.wrt) > 2
-                         else lines)
+            number = lambda path: "" if path.value is None else f" = {graph.compact(path.value)}"
+            lines += [f"path {path.nodes:<{width}}   {path.text}{number(path)}" for path in found]
+        lines += [str(self.work)] * (self.values is None or len(self.of + self.wrt) > 2)
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -198,8 +180,8 @@ class Paths:
             raise XManError("these paths have no numbers: give paths the values of the inputs, as in "
                             "paths(steps, 'f', 'x', {'x': 3.0}); symbolic() needs none")
         with np.errstate(all="ignore"):
-            found = solve(self.edges, start, back, identity(self.values[start]),
-                          lambda edge, x: times(x, edge.value) if back else times(edge.value, x))
+            found = solve(self.edges, start, back, graph.identity(self.values[start]),
+                          lambda edge, x: graph.times(*(x, edge.value) if back else (edge.value, x)))
         for name, x in found.items():
             if np.ndim(x) and np.shape(self.values[name]) == np.shape(self.values[start]) == ():
                 found[name] = x.item()  # by way of an array
@@ -208,7 +190,7 @@ class Paths:
     def _nothing(self, y: str, x: str) -> Any:
         """∂y/∂x where no path leads from x to y."""
         y, x = self.values[y], self.values[x]
-        return np.zeros((entry_count(y), entry_count(x))) if np.ndim(y) or np.ndim(x) else 0.0
+        return np.zeros((graph.entry_count(y), graph.entry_count(x))) if np.ndim(y) or np.ndim(x) else 0.0
 
     def _formula(self, y: str, x: str, back: bool) -> str:
         edges = edges_between(self.edges, x, y)
@@ -226,6 +208,7 @@ class Paths:
 
 def factor(edge: Edge) -> str:
     """The label in a product."""
-    alone = (isinstance(edge.slope, (ast.Name, ast.Constant, ast.Call)) or isinstance(edge.slope, ast.BinOp)
-             and isinstance(edge.slope.op, (ast.Mult, ast.Pow)))
-    return edge.label if alone else f"({edge.label})"
+    match edge.slope:
+        case ast.Name() | ast.Constant() | ast.Call() | ast.BinOp(op=ast.Mult() | ast.Pow()):
+            return edge.label
+    return f"({edge.label})"

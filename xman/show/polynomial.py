@@ -1,11 +1,11 @@
-"""A register multiplied out in its inputs: a sum of products of powers in one order,
-so that equal answers look equal.
+"""A register multiplied out in its inputs: a sum of products in one order, so that equal answers look equal.
 
 What is not + - * /, half, square, negative or a whole power is taken as it stands: an atom, such as exp(x*y).
 """
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Mapping
 from fractions import Fraction
@@ -51,8 +51,7 @@ def polynomials(steps: Steps, *of: str) -> dict[str, Polynomial]:
 
 
 def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
-    """The polynomial of an expression whose names stand for those in found, or for themselves.
-    OverflowError if too long."""
+    """The polynomial of an expression, its names those in found, or themselves. OverflowError if too long."""
     match e:
         case ast.Name(name):
             return found.get(name, symbol(name))
@@ -94,8 +93,8 @@ class Polynomial(dict):
     def __mul__(self, other: Polynomial) -> Polynomial:
         if len(self) * len(other) > 100 * TERMS:  # before the work is done
             raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
-        return Polynomial.of((product_of_terms(s, t), b * c) for s, b in self.items()
-                             for t, c in other.items())
+        pairs = itertools.product(self.items(), other.items())
+        return Polynomial.of((product_of_terms(s, t), b * c) for (s, b), (t, c) in pairs)
 
     def __pow__(self, n: Fraction | int) -> Polynomial:
         whole = n == int(n) and abs(n) <= TERMS
@@ -138,7 +137,6 @@ def constant_of(p: Polynomial) -> Fraction | None:
 
 
 def product_of_terms(s: tuple, t: tuple) -> tuple:
-    """The product of two terms."""
     powers = dict(s)
     for x, n in t:
         powers[x] = powers.get(x, 0) + n

@@ -1,7 +1,6 @@
 """The partial derivatives of operators on numbers as expressions, and the algebra of the chain rule on them.
 
-There is no table of them: the rule of ops.DG, given symbols and the delta 1, writes its list,
-and that is simplified.
+There is no table of them: the rule of ops.DG, given symbols and the delta 1, writes its list.
 """
 from __future__ import annotations
 
@@ -87,8 +86,7 @@ def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
 
 
 def names_in(e: ast.AST) -> set[str]:
-    """The names in an expression, but not np and f, whose attributes are
-    functions: a register may be called f."""
+    """The names in an expression, but not np and f before their functions: a register may be called f."""
     if isinstance(e, ast.Name):
         return {e.id}
     if isinstance(e, ast.Attribute) and e.attr not in ("T", "mT"):
@@ -143,8 +141,7 @@ def positive(e: ast.expr) -> ast.expr | None:
 
 
 def tidy(e: ast.expr, fold: bool = False) -> ast.expr:
-    """The expression with its sums and products as `total` and `product` write them;
-    fold: without 0·x, 1·x, 0 + x, 1 + 1."""
+    """The expression with its sums and products flat; fold: without 0·x, 1·x, 0 + x, 1 + 1."""
     if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub):
         return negative(tidy(e.operand, fold))
     if not isinstance(e, ast.BinOp):

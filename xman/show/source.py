@@ -41,8 +41,8 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     if renamed:
         of, wrt, likes = (renamed.get(of, of), wrt and [renamed.get(x, x) for x in wrt],
                           likes and {renamed.get(x, x): like for x, like in likes.items()})
-        return "".join(f"# {said}\n" for said in renamings(renamed)) + source(steps, of, wrt, likes, rewrites,
-                                                                              name)
+        head = [f"# {said}\n" for said in renamings(renamed)]
+        return "".join([*head, source(steps, of, wrt, likes, rewrites, name)])
     if not steps:
         raise XManError("the list is empty: there is nothing to write a function of")
     if of and not wrt:
@@ -61,8 +61,8 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
         pairs, kind = tangents(steps, wrt), "tangent"
         pushed = {line[0] for line, _ in pairs}
         outputs += [y + dot for y in outputs if y + dot in pushed]
-        said = (f"{what}, with tangents from {', '.join(x + dot for x in wrt)}: x{dot} belongs to x (forward "
-                "mode).")
+        given = ", ".join(x + dot for x in wrt)
+        said = f"{what}, with tangents from {given}: x{dot} belongs to x (forward mode)."
     origins = {line[0]: origin for line, origin in pairs}
     if likes and kind == "tangent":
         likes = {**{x + dot: likes[x] for x in wrt if x in likes}, **likes}
@@ -139,8 +139,7 @@ def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:
 
 
 def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list[str]:
-    """The statements. A temporary that is used once stands in its use,
-    but that what is differentiated stands line by line."""
+    """The statements. A temporary that is used once stands in its use; what is differentiated is in lines."""
     taken = {name, *(a for (dst, _, args), _ in lines for a in (dst, *args) if isinstance(a, str))}
     uses = Counter(a for (_, _, args), _ in lines for a in registers(args))
     user = {a: origin for (_, _, args), origin in lines for a in registers(args)}
@@ -173,7 +172,6 @@ def call_in_source(op: str, args: Iterable[Any], taken: Collection[str]) -> ast.
             node.register = True
     tree = expression(op, nodes)
     for node in ast.walk(tree):
-        if (isinstance(node, ast.Name) and node.id in ("np", "f") and node.id in taken
-            and not hasattr(node, "register")):
+        if getattr(node, "id", "") in {"np", "f"}.intersection(taken) and not hasattr(node, "register"):
             node.id += "_"
     return tree

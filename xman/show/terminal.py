@@ -16,10 +16,9 @@ def spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def spell_out() -> None:
-    """Print ∂y/∂x as dy/dx where a stream has no ∂, instead of failing;
-    one in UTF-8, or that is no terminal or file, is left."""
+    """Print ∂y/∂x as dy/dx where a stream has no ∂, instead of failing; one in UTF-8 is left."""
     codecs.register_error("spelled", spelled)
     for stream in (sys.stdout, sys.stderr):
-        if (isinstance(stream, io.TextIOWrapper)
-            and (stream.errors == "strict" or codecs.lookup(stream.encoding).name != "utf-8")):
+        if isinstance(stream, io.TextIOWrapper) and (
+                stream.errors == "strict" or codecs.lookup(stream.encoding).name != "utf-8"):
             stream.reconfigure(errors="spelled")

@@ -5,12 +5,13 @@ import bisect
 import math
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import extra, nearest
-from .frames import TableError, of_frame
+from ..errors import nearest
+from .frames import TableError, arrow, cell_kind, of_frame
 
 if TYPE_CHECKING:
     import pyarrow
@@ -85,23 +86,21 @@ def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
         raise TableError(f"{where} has shape {found.shape}; wanted {len(columns)} columns: "
                          f"{', '.join(repr(c.name) for c in columns[:12])}")
     names = [column.name for column in columns]
-    return extra("pyarrow", "tables", "a table").table({name: list(x) if x.dtype == object else x
-                                                        for name, x in zip(names, found.T, strict=True)})
+    return arrow().table({name: list(x) if x.dtype == object else x
+                          for name, x in zip(names, found.T, strict=True)})
 
 
 def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarray:
     """The cells of a column as its kind has them. TableError names the first that is not of it."""
-    pa = extra("pyarrow", "tables", "a table")
-
     def failing(rows: int) -> bool:
         try:
             column_values(chunks.slice(0, rows), column)
-        except pa.ArrowException:
+        except arrow().ArrowException:
             return True
         return False
     try:
         return column_values(chunks, column)
-    except pa.ArrowException:
+    except arrow().ArrowException:
         row = 1 + bisect.bisect(range(1, len(chunks)), False, key=failing)
     cell = str(chunks[row - 1].as_py())[:60]
     raise TableError(f"{where}, row {row}, column {column.name!r}: found {cell!r}, wanted a "
@@ -110,24 +109,22 @@ def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarra
 
 
 def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
-    pc, pa = extra("pyarrow.compute", "tables", "a table"), extra("pyarrow", "tables", "a table")
-    kind, types = column.kind, pa.types
-    if types.is_null(chunks.type):
-        chunks = chunks.cast("string")
-    elif types.is_dictionary(chunks.type):
+    pa, kind, spelling = arrow(), column.kind, column.spelling
+    pc, found = pa.compute, cell_kind(chunks.type)
+    if pa.types.is_dictionary(chunks.type):
         chunks = chunks.cast(chunks.type.value_type)
-    textual = (types.is_string(chunks.type) or types.is_large_string(chunks.type)
-               or types.is_string_view(chunks.type))
-    if kind == "number":
-        if textual:
-            chunks = plain_numbers(chunks, column.spelling)
-        return chunks.cast("float64", safe=False).to_numpy(zero_copy_only=False)
-    if kind == "date":
-        if textual:
-            chunks = as_dates(chunks, column.spelling)
-        return chunks.cast(pa.timestamp("ms"), safe=False).to_numpy(zero_copy_only=False).astype(
-            "datetime64[ms]")
-    if types.is_boolean(chunks.type):
+    if kind in ("number", "date"):
+        if found in ("text", "null"):
+            chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
+            if kind == "number":
+                for old, new in NUMBERS[spelling][1] if spelling else ():
+                    chunks = pc.replace_substring(chunks, old, new)
+                chunks = pc.if_else(pc.equal(chunks, ""), None, chunks)
+            elif spelling:
+                chunks = pc.strptime(chunks, spelling, "s")
+        to, of = ("float64", float) if kind == "number" else (pa.timestamp("ms"), "datetime64[ms]")
+        return chunks.cast(to, safe=False).to_numpy(zero_copy_only=False).astype(of, copy=False)
+    if found == "truth":
         chunks = pc.if_else(chunks, "True", "False")
     chunks = pc.fill_null(chunks.cast("string"), "")
     if pc.any(pc.match_substring(chunks, "\0")).as_py():
@@ -146,21 +143,6 @@ def truth(word: str) -> str:
     return word.capitalize() if word.lower() in ("true", "false") else word
 
 
-def plain_numbers(chunks: Any, spelling: str) -> Any:
-    """Strings that write numbers, as Python reads them."""
-    pc = extra("pyarrow.compute", "tables", "a table")
-    chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
-    for old, new in NUMBERS[spelling][1] if spelling else ():
-        chunks = pc.replace_substring(chunks, old, new)
-    return pc.if_else(pc.equal(chunks, ""), None, chunks)
-
-
-def as_dates(chunks: Any, spelling: str) -> Any:
-    pc = extra("pyarrow.compute", "tables", "a table")
-    chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
-    return pc.strptime(chunks, spelling, "s") if spelling else chunks
-
-
 def spelling_of(words: Iterable[str], day_first: bool = False) -> tuple[str, str]:
     """("number" or "date", its spelling) of strings that all write one; ("", "") of others."""
     words = [word for word in words if word]
@@ -170,18 +152,13 @@ def spelling_of(words: Iterable[str], day_first: bool = False) -> tuple[str, str
     fit = [form for form, pattern in DATES.items() if words
            and all(re.fullmatch(pattern, word) for word in words)]
     for form in sorted(fit, key=lambda form: form.startswith("%d") != day_first):
-        if all(map(dated(form), words)):
+        if all(is_dated(word, form) for word in words):
             return "date", form
     return "", ""
 
 
-def dated(form: str) -> Any:
-    """Whether a word is a date of that form."""
-    from datetime import datetime
-
-    def fits(word: str) -> bool:
-        try:
-            return bool(datetime.strptime(word, form))
-        except ValueError:
-            return False
-    return fits
+def is_dated(word: str, form: str) -> bool:
+    try:
+        return bool(datetime.strptime(word, form))
+    except ValueError:
+        return False

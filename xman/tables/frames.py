@@ -1,6 +1,7 @@
 """Frames of other libraries as tables of pyarrow."""
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,22 @@ class TableError(XManError):
     """A table that cannot be used; the message is one sentence with the file, the row or the column."""
 
 
+@functools.cache
 def arrow() -> Any:
-    for part in ("pyarrow.csv", "pyarrow.compute"):
-        extra(part, "tables", "a table")
+    """pyarrow, and those parts of it that are imported by themselves. XManError where it is missing."""
+    for part in ("csv", "compute", "feather", "interchange", "ipc"):
+        extra(f"pyarrow.{part}", "tables", "a table")
     return extra("pyarrow", "tables", "a table")
+
+
+def cell_kind(of: Any) -> str:
+    """What a type of Arrow's is, or its values are: "truth", "number", "date", "text", "null" or nothing."""
+    types = arrow().types
+    of = of.value_type if types.is_dictionary(of) else of
+    tests = {"truth": "boolean", "number": "integer floating decimal", "date": "date timestamp",
+             "null": "null", "text": "string large_string string_view"}
+    return next((kind for kind, words in tests.items()
+                 if any(getattr(types, f"is_{word}")(of) for word in words.split())), "")
 
 
 def of_frame(frame: Any) -> pyarrow.Table:
@@ -29,7 +42,7 @@ def of_frame(frame: Any) -> pyarrow.Table:
         if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.Table):
             return unnamed_apart(pa.table(frame))
         if hasattr(frame, "__dataframe__"):
-            return extra("pyarrow.interchange", "tables", "a table").from_dataframe(frame)
+            return pa.interchange.from_dataframe(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise TableError(f"the {type(frame).__name__} is no table: {first_line(error)}") from None
     raise TableError(f"a table is a file, a frame of pandas or polars, or a dict of columns, not a "
@@ -38,8 +51,8 @@ def of_frame(frame: Any) -> pyarrow.Table:
 
 def unnamed_apart(table: pyarrow.Table) -> pyarrow.Table:
     """The table without the index that pandas hands over as a column."""
-    return table.drop_columns([name for name in table.column_names
-                               if re.fullmatch("__index_level_[0-9]+__", name)])
+    return table.select([name for name in table.column_names
+                         if not re.fullmatch("__index_level_[0-9]+__", name)])
 
 
 def first_line(error: Exception) -> str:

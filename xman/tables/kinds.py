@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import extra
 from .columns import Column, cells, spelling_of
-from .frames import TableError
+from .frames import TableError, arrow, cell_kind
 
 COMMON = 100      # categories of a column, and words of a text, that get a place of their own
 FEW = 20          # whole numbers, up to which they are classes
@@ -19,17 +18,13 @@ SAMPLE = 10_000   # rows by which a kind is told
 
 def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[str, str]:
     """(kind, spelling) of a column, by its type or how its strings look; `said` gets what is doubtful."""
-    pa, pc = extra("pyarrow", "tables", "a table"), extra("pyarrow.compute", "tables", "a table")
-    types, of = pa.types, chunks.type.value_type if pa.types.is_dictionary(chunks.type) else chunks.type
-    if types.is_boolean(of) or types.is_dictionary(chunks.type):
+    pc, types, known = arrow().compute, arrow().types, cell_kind(chunks.type)
+    if known == "truth" or types.is_dictionary(chunks.type):
         return "category", ""
-    if types.is_integer(of) or types.is_floating(of) or types.is_decimal(of) or types.is_null(of):
-        return "number", ""
-    if types.is_date(of) or types.is_timestamp(of):
-        return "date", ""
-    if not (types.is_string(of) or types.is_large_string(of) or types.is_string_view(of)
-            or types.is_time(of)):
-        raise TableError(f"the column {name!r} holds {of}, which xman does not read; leave it out with "
+    if known in ("number", "null", "date"):
+        return known.replace("null", "number"), ""
+    if known != "text" and not types.is_time(chunks.type):
+        raise TableError(f"the column {name!r} holds {chunks.type}, which xman does not read; leave it out with "
                          f"--ignore {name}")
     words = pc.utf8_trim_whitespace(chunks.cast("string").drop_null())
     some = [word for word in words.slice(0, SAMPLE).to_pylist() if word]
@@ -89,45 +84,43 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
 def target_cells(table: Any, target: Column, where: str) -> np.ndarray:
     """The targets: numbers, or labels as strings, of which none is missing."""
     chunks = table[target.name]
-    if target.kind == "category" and number_like(chunks):
+    if target.kind == "category" and cell_kind(chunks.type) == "number":
         numbers = cells(chunks, target._replace(kind="number"), where)
         missing = ~np.isfinite(numbers)
         words, place = np.unique(np.where(missing, 0.0, numbers), return_inverse=True)
         found = np.array([str(int(x)) if x == int(x) else repr(x) for x in words.tolist()], object)[place]
     else:
         found = cells(chunks, target, where)
-        missing = ~np.isfinite(found) if target.kind == "number" else found == ""
+        missing = absent(found, target.kind)
     if missing.any():
         raise TableError(f"{where}: the target {target.name!r} is missing in {int(missing.sum()):,} rows, "
                          f"the first of them row {int(missing.argmax()) + 1}; leave those rows out")
     return found
 
 
-def number_like(chunks: Any) -> bool:
-    types = extra("pyarrow", "tables", "a table").types
-    return types.is_integer(chunks.type) or types.is_floating(chunks.type) or types.is_decimal(chunks.type)
-
-
 def summary(array: np.ndarray, kind: str) -> tuple[int, str]:
     """How many cells are missing, and the range of the others or the commonest of them."""
+    known = array[~absent(array, kind)]
     if kind in ("number", "date"):
-        known = array[np.isfinite(array) if kind == "number" else ~np.isnat(array)]
-        ends = [] if not len(known) else [known.min(), known.max()]
-        form = "{:g}".format if kind == "number" else lambda date: str(date)[:10]
-        return len(array) - len(known), " … ".join(map(form, ends))
-    known = array[array != ""]
-    counts = Counter(known[:SAMPLE * 10].tolist()).most_common(3)
-    return len(array) - len(known), ", ".join(f"{word[:24]} ({n})" for word, n in counts)
+        ends = [known.min(), known.max()] if len(known) else []
+        told = " … ".join(f"{end:g}" if kind == "number" else str(end)[:10] for end in ends)
+    else:
+        counts = Counter(known[:SAMPLE * 10].tolist()).most_common(3)
+        told = ", ".join(f"{word[:24]} ({n})" for word, n in counts)
+    return len(array) - len(known), told
 
 
 def useless(array: np.ndarray, kind: str) -> str:
     """Why a column tells no rows apart, or nothing where it does."""
-    missing = ~np.isfinite(array) if kind == "number" else np.isnat(array) if kind == "date" else array == ""
-    if missing.all():
+    if (missing := absent(array, kind)).all():
         return "is missing in every training row"
-    if not missing.any() and bool((array == array[0]).all()):
-        return f"is {str(array[0])[:40]} in every training row"
-    return ""
+    same = not missing.any() and bool((array == array[0]).all())
+    return f"is {str(array[0])[:40]} in every training row" if same else ""
+
+
+def absent(array: np.ndarray, kind: str) -> np.ndarray:
+    """Whether each cell is missing."""
+    return ~np.isfinite(array) if kind == "number" else np.isnat(array) if kind == "date" else array == ""
 
 
 def leaks(columns: Sequence[Column], arrays: Sequence[np.ndarray], y: np.ndarray, target: str) -> list[str]:

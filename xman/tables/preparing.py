@@ -11,12 +11,12 @@ import numpy as np
 
 import ops
 
-from ..errors import extra, nearest
+from ..errors import nearest
 from ..interpreters import eval
 from ..notation import WORDS
 from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
-from .frames import TableError, first_line, of_frame
+from .frames import TableError, arrow, first_line, of_frame
 from .kinds import COMMON, column_kind, leaks, summary, target_cells, told_target, useless
 from .statistics import Moments, Words, moments, words_of
 
@@ -93,8 +93,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     features = [name for name in names if name not in ignored and name != target]
     if not features:
         raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
-    said = (["the first column has no name and is taken for row numbers: left out"]
-            * ("" in ignored - {*ignore}))
+    said = ["the first column has no name and is taken for row numbers: left out"] * (
+        "" in ignored - {*ignore})
     goal, classes, y = told_target(table[target], target, task, day_first, said)
     rows = rows(y) if callable(rows) else rows
     part, y = (table, y) if rows is None else (table.take(rows), y[rows])
@@ -106,7 +106,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         column = Column(name, register_of(name, taken), kind, spelling)
         array = cells(chunks, column, "the table")
         found.append((name, kind, *summary(array, kind)))
-        if spelling.startswith("%d/") or spelling.startswith("%m/"):
+        if spelling.startswith(("%d/", "%m/")):
             said.append(f"{name!r}: dates are read as {spelling}; --day-first or --no-day-first says which")
         why = useless(array, kind)
         if why and (kind != "number" or np.isnan(array).any()):
@@ -124,8 +124,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     steps, output = lines(columns, [*map(known, columns, arrays)], taken)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
     found.append((target, "target", *summary(y, goal.kind)))
-    scale = scale_of(y, classes, task)
-    return Prepared(tuple(columns), steps, output, goal, classes, scale, found, said, shape)
+    return Prepared(tuple(columns), steps, output, goal, classes, scale_of(y, classes, task), found, said,
+                    shape)
 
 
 def scale_of(y: np.ndarray, classes: Collection[str], task: str | None) -> tuple[float, float]:
@@ -135,7 +135,7 @@ def scale_of(y: np.ndarray, classes: Collection[str], task: str | None) -> tuple
 
 def as_column(y: Any, rows: int) -> Any:
     """Targets, one of each row, as a column. TableError for another number of them."""
-    pa = extra("pyarrow", "tables", "a table")
+    pa = arrow()
     try:
         found = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__")
                                  else [pa.array(np.ravel(np.asarray(y)))])
@@ -187,9 +187,9 @@ def lines(columns: Sequence[Column], facts: Sequence[Any], taken: set[str]) -> t
                          Moments(*map(np.concatenate, zip(*(fact for _, fact in numeric), strict=True))))
     for column, fact in zip(columns, facts, strict=True):
         if column.kind == "array":
-            flat = column.spelling.isdecimal()
-            parts += numbers(line, column.register if flat
-                             else line("reshape", column.register, (-1, len(fact.mean))), fact)
+            flat = (column.register if column.spelling.isdecimal()
+                    else line("reshape", column.register, (-1, len(fact.mean))))
+            parts += numbers(line, flat, fact)
         elif column.kind == "category":
             most = sorted(word for word, _ in fact.most_common(COMMON))
             place = line("codes", column.register, tuple(most))

@@ -5,7 +5,6 @@ import gzip
 import math
 import re
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -165,9 +164,3 @@ def _label(text: str, place: str) -> str:
 def _short(text: str) -> str:
     """text in quotes, cut after 40 characters, so that a message stays a line."""
     return repr(text if len(text) <= 40 else text[:40] + "…")
-
-
-def sort_labels(labels: set[str]) -> list[str]:
-    """Labels in the order of their numbers if all are numbers, else in that of their characters."""
-    key: Callable[[str], object] = str if any(float_of(label) is None for label in labels) else float
-    return sorted(labels, key=key)

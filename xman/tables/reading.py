@@ -64,8 +64,7 @@ def files_of(path: Path) -> list[Path]:
 
 def file_kind(path: Path) -> str:
     """What the name of a file says that it holds: "parquet", "feather", "csv", or nothing."""
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
-    last = suffixes[-1] if suffixes else ""
+    last = ["", *(suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz")][-1]
     return "parquet" if last in PARQUET else "feather" if last in FEATHER else "csv" if last in CSV else ""
 
 
@@ -97,11 +96,10 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
     pa = arrow()
     with pa.memory_map(str(path)) as file:
         if not rows:
-            yield extra("pyarrow.feather", "tables", "a table").read_table(file)
+            yield pa.feather.read_table(file)
             return
-        reader = extra("pyarrow.ipc", "tables", "a table").open_file(file)
-        for k in range(reader.num_record_batches):
-            yield reader.get_batch(k)
+        reader = pa.ipc.open_file(file)
+        yield from map(reader.get_batch, range(reader.num_record_batches))
 
 
 # ---- CSV ---------------------------------------------------------------------------------------------------
@@ -109,7 +107,7 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
 def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
            types: dict[str, Any] | None) -> Iterator[Any]:
     """The pieces of a CSV file. A quoted newline, or another encoding, is seen by reading again."""
-    csv, size = extra("pyarrow.csv", "tables", "a table"), path.stat().st_size
+    csv, size = arrow().csv, path.stat().st_size
     with unzipped(path) as file:
         form = formed(path, file.read(HEAD), header, known)
     block = 2 ** 22
@@ -138,7 +136,7 @@ def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
 
 def options(form: Form, types: dict[str, Any] | None, block: int = 2 ** 20) -> tuple[Any, Any, Any]:
     """How pyarrow reads, parses and converts a file that is written so, in blocks of so many bytes."""
-    csv = extra("pyarrow.csv", "tables", "a table")
+    csv = arrow().csv
     return (csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding,
                             block_size=block),
             csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
@@ -147,11 +145,10 @@ def options(form: Form, types: dict[str, Any] | None, block: int = 2 ** 20) -> t
 
 def of_text(text: bytes, form: Form, types: dict[str, Any]) -> pyarrow.Table:
     """The table of a few lines without a header, in the form of what came before them."""
-    csv = extra("pyarrow.csv", "tables", "a table")
     for encoding in "utf8", "cp1252":
         try:
             plain = io.BytesIO(text.decode(encoding).encode())
-            return csv.read_csv(plain, *options(form._replace(header=0, encoding="utf8"), types))
+            return arrow().csv.read_csv(plain, *options(form._replace(header=0, encoding="utf8"), types))
         except UnicodeDecodeError:
             continue
         except arrow().ArrowInvalid as error:
@@ -164,7 +161,7 @@ def reading_again(path: Path, form: Form, how: tuple, words: str) -> TableError:
     how[0].use_threads = False
     try:
         with unzipped(path) as file:
-            extra("pyarrow.csv", "tables", "a table").read_csv(file, *how)
+            arrow().csv.read_csv(file, *how)
     except arrow().ArrowInvalid as error:
         words = first_line(error)
     return misread(path, form, words)
@@ -213,7 +210,7 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, known: Kno
     rows = records(text, delimiter, whole)
     first = [cell.strip() for cell in rows[0]]
     if header is None:
-        header = (bool(known) and set(known[0]) <= {*first}
+        header = (bool(known) and {*known[0]} <= {*first}
                   or (not known or not {*known[0]}.isdisjoint(first)) and is_header(first, rows[1:]))
     if not header:
         numbered = [f"column{k}" for k in range(1, len(first) + 1)]
@@ -245,7 +242,7 @@ def records(text: str, delimiter: str, whole: bool, most: int = 100) -> list[lis
 def agreeing(rows: list[list[str]]) -> tuple[float, bool]:
     """How many of the records have as many cells as the first, more than one; as a share."""
     cells = len(rows[0])
-    return (sum(len(row) == cells for row in rows) / len(rows) if cells > 1 else 0.0), cells > 1
+    return sum(len(row) == cells > 1 for row in rows) / len(rows), cells > 1
 
 
 def is_header(first: list[str], rows: list[list[str]]) -> bool:
@@ -256,13 +253,12 @@ def is_header(first: list[str], rows: list[list[str]]) -> bool:
     columns = [[row[k].strip() for row in rows if k < len(row) and row[k].strip() not in NULLS]
                for k in range(len(first))]
     words = [cell not in NULLS and not writes_number(cell) for cell in first]
-    if any(word and column and all(map(writes_number, column))
-           for word, column in zip(words, columns, strict=True)):
+    each = list(zip(first, words, columns, strict=True))
+    if any(word and column and all(map(writes_number, column)) for _, word, column in each):
         return True
-    return all(word or not cell for word, cell in zip(words, first, strict=True)) and any(words) and not any(
-        cell in column for cell, column in zip(first, columns, strict=True))
+    return any(words) and all((word or not cell) and cell not in column for cell, word, column in each)
 
 
 def writes_number(text: str) -> bool:
-    return (re.fullmatch(r"\s*[-+]?(\d[\d.,]*|[.,]\d+|inf|nan)([eE][-+]?\d+)?%?\s*", text, re.IGNORECASE)
-            is not None)
+    number = r"\s*[-+]?(\d[\d.,]*|[.,]\d+|inf|nan)([eE][-+]?\d+)?%?\s*"
+    return re.fullmatch(number, text, re.IGNORECASE) is not None

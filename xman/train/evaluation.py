@@ -95,12 +95,12 @@ def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndar
 def judge_of(model: XMan, data: tuple,
              batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
     """`evaluate` for one model and its data, as a function of the parameters."""
-    a_number_of_rows(batch_size)
+    at_least("batch_size", batch_size, 1, whole=True)
     X, y = (data.X, data.y) if isinstance(data, Stream) else rows_and_labels(data, "data")
     rows = data.rows if isinstance(data, Stream) else X.shape[0]
     steps, names = list_of(model, "loss", "outputs"), model.names()
-    loss_name, outputs_name = (names[id(model.loss)], names[id(model.outputs)] if hasattr(model, "outputs")
-                               else None)
+    loss_name = names[id(model.loss)]
+    outputs_name = names[id(model.outputs)] if hasattr(model, "outputs") else None
     steps = simplify(steps, filter(None, (loss_name, outputs_name)), rewrites=EXACT + STABLE)
     inputs, classes = model.inputDict(), classes_of(y)
 
@@ -139,8 +139,7 @@ def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarra
     if isinstance(X, Stream):
         return np.concatenate([predict(model, parameters, x) for x, _ in X.batches(1024)])
     steps = list_of(model, "outputs")
-    inputs = feed(model, X, None)
-    wanted = {name: x for name, x in inputs.items() if name in steps.inputs}
+    wanted = {name: x for name, x in feed(model, X, None).items() if name in steps.inputs}
     refuse_others(model, steps, parameters)
     return eval(steps, {**model.inputDict(), **parameters, **wanted})[steps[-1][0]]
 
@@ -203,9 +202,11 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
     return X, y
 
 
-def a_number_of_rows(batch_size: int) -> None:
-    if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-        raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
+def at_least(name: str, value: Any, least: float, whole: bool = False) -> None:
+    """XManError unless the value is a number, or a whole one, that is finite and at least so large."""
+    kinds = (int, np.integer) if whole else (int, float, np.number)
+    if not isinstance(value, kinds) or not least <= value < np.inf:
+        raise XManError(f"{name} is a {'whole ' * whole}number of at least {least}, not {value!r}")
 
 
 def first_nan(steps: WengertList, values: dict[str, Any]) -> str:

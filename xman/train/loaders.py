@@ -13,16 +13,7 @@ from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
-from ..tables.readers import (
-    LARGEST,
-    DataError,
-    float_of,
-    read_idx,
-    read_libsvm,
-    read_lines,
-    read_titles,
-    sort_labels,
-)
+from ..tables.readers import LARGEST, DataError, float_of, read_idx, read_libsvm, read_lines, read_titles
 from ..wengert import WengertList
 
 if TYPE_CHECKING:
@@ -64,22 +55,18 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
         x.train, x.valid, x.test or the bare x    the three files are the parts;
-        train-images-idx3-ubyte, or .gz           MNIST, pixels / 255, its labels beside it;
-        a t10k pair beside it is
+        train-images-idx3-ubyte, or .gz           MNIST, pixels / 255, its labels beside it; a t10k pair is
                                                   the test part, and a tenth of the train file the valid part;
-        any other                                 the one file is shuffled and cut 70/10/20, each class in
-        train. Tables are read as `xman.tables.read` does, CSV, Parquet and folders of them; .svm .svmlight
-        .libsvm are LIBSVM, from 0 where an index is 0, else from 1 (each also before .train: x.csv.train);
-        what any other file holds is told from its first line,
-        as a rule `title<TAB>label`: one-hot characters, their alphabet that of the train part.
-    max_len: characters kept of a title, at least 1; None is 20 for "names" and 10 for files,
-    as in the course.
-    seed: of the shuffle.  task: "classify", "regress" or "count" (None: by the labels, of which few whole
-    numbers are classes). target, ignore, header, day_first: of a table,
-    as for `tables.prepared` and `tables.read`.
-    zero_based: whether the indices of LIBSVM begin at 0 or 1 (None: at 0 where one of them is 0).
-    Raises DataError or TableError, with file and line, where a file is missing or not right, a label not
-    among train's or no number.
+        any other                                 is shuffled and cut 70/10/20, each class in train.
+    Tables are read as `xman.tables.read` does, CSV, Parquet and folders of them; .svm .svmlight .libsvm are
+    LIBSVM, from 0 where an index is 0, else from 1 (each also before .train: x.csv.train); what any other
+    file holds is told from its first line, as a rule `title<TAB>label`: one-hot characters, their alphabet
+    that of the train part. max_len: characters kept of a title, at least 1; None is 20 for "names" and 10 for
+    files, as in the course. seed: of the shuffle. task: "classify", "regress" or "count" (None: by the
+    labels, of which few whole numbers are classes). target, ignore, header, day_first: of a table, as for
+    `tables.prepared` and `tables.read`. zero_based: whether the indices of LIBSVM begin at 0 or 1 (None: at 0
+    where one of them is 0). Raises DataError or TableError, with file and line, where a file is missing or
+    not right, a label not among train's or no number.
     """
     path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
@@ -115,7 +102,9 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     elif kind in PIXEL:
         steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])),
                                      ("z2", "astype", ("z1", ("float32",)))]), "z2"
-    classes = () if numbers else tuple(sort_labels(set(parts[0][1])))
+    known = () if numbers else {*parts[0][1]}
+    in_order = str if any(float_of(label) is None for label in known) else float
+    classes = tuple(sorted(known, key=in_order))
     y = [labels if numbers else targets(path, labels, classes)
          for path, (_, labels) in zip(paths, parts, strict=True)]
     scale = scale_of(y[0], classes, task)
@@ -185,11 +174,6 @@ def digits(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return table[:, :-1] / np.float32(PIXEL["digits"]), table[:, -1].astype(int).astype(str).astype(object)
 
 
-def titles(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    found, labels = read_titles(path)
-    return np.array(found, object), np.array(labels, object)
-
-
 def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """The images of an IDX file, (rows, pixels) float32 in [0, 1], and the labels of the file beside it."""
     beside = path.with_name(path.name.replace("images", "labels").replace("idx3", "idx1"))
@@ -202,7 +186,8 @@ def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return images.reshape(len(images), -1) / np.float32(PIXEL["idx"]), labels.astype(str).astype(object)
 
 
-READ = {"digits": digits, "titles": titles, "idx": images}
+READ = {"digits": digits, "idx": images,
+        "titles": lambda path: tuple(np.array(part, object) for part in read_titles(path))}
 
 
 def installed(name: str) -> Path:

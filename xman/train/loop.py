@@ -14,7 +14,7 @@ from ..manager import XMan
 from ..scale import workers
 from ..tables import Prepared
 from .checkpoints import State
-from .evaluation import Diverged, Result, TrainingError
+from .evaluation import Diverged, Result, TrainingError, at_least
 from .objective import Objective
 from .optimizers import Rule
 from .plot import check_plot, learning_curve
@@ -72,12 +72,10 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     which is finite where it is. Raises XManError for data and settings that do not fit, and Diverged, which
     names the first register that was NaN.
     """
-    for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1),
-                               ("threshold", threshold, 0.0)):
-        if value is not None and not value >= least:
-            raise XManError(f"{name} is at least {least}, not {value!r}")
-    if not isinstance(accumulate, (int, np.integer)) or accumulate < 1:
-        raise XManError(f"accumulate is the number of pieces of a minibatch, at least 1, not {accumulate!r}")
+    for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0)):
+        if value is not None:
+            at_least(name, value, least)
+    at_least("accumulate", accumulate, 1, whole=True)
     if mesh and accumulate > 1:
         raise XManError("a mesh takes the rows of a minibatch at once: leave accumulate, or the mesh, away")
     callbacks = list(callbacks)
@@ -101,8 +99,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     started = time.perf_counter()
     done = (state.epoch - 1) * run.batches + state.batch
     progress = progress and not run.workers.rank
-    with run.workers.together(), Progress(progress, total=epochs * run.batches,
-                                          done=done) as shown, CtrlC(run.workers) as ctrl_c:
+    with (run.workers.together(), Progress(progress, total=epochs * run.batches, done=done) as shown,
+          CtrlC(run.workers) as ctrl_c):
         try:
             try:
                 while not reason:
@@ -118,8 +116,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
             except KeyboardInterrupt:
                 run.check(state, ctrl_c)
                 run.save(state)
-                reason = f"interrupted in epoch {state.epoch}" + (f"; {checkpoint} has it all" if checkpoint
-                                                                  else "")
+                kept = f"; {checkpoint} has it all" if checkpoint else ""
+                reason = f"interrupted in epoch {state.epoch}{kept}"
         except XManError as error:
             stop = error if isinstance(error, Diverged) else TrainingError(str(error))
             stop.result = run.result(run.best_of(state), state, str(error))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 # bytes of X gathered at once: few calls for small rows, and what was gathered is in the cache when it is read
-BLOCK = 2 ** 20
+BLOCK = 2 ** 18
 
 
 class Minibatches:
@@ -24,7 +24,7 @@ class Minibatches:
         self.dense = isinstance(X, np.ndarray)
         self.X, self.y = in_rows(X) if self.dense else X, in_rows(y)
         bytes_a_row = max(1, self.X[:1].nbytes) if self.dense else BLOCK
-        self.block = size * max(1, BLOCK // (bytes_a_row * len(range(size)[mine(size)])))
+        self.block = max(1, BLOCK // (bytes_a_row * len(range(size)[mine(size)])))
         self.buffers: tuple = ()
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
@@ -35,31 +35,30 @@ class Minibatches:
             yield from [whole if self.mine is slice else tuple(a[self.mine(self.rows)] for a in whole)][
                 first:]
             return
-        order = np.random.default_rng([self.seed, number]).permutation(self.rows)
+        order, whole = np.random.default_rng([self.seed, number]).permutation(self.rows), self.rows // size
+        some, last = order[:whole * size].reshape(whole, size)[:, self.mine(size)], order[whole * size:]
         # blocks begin where they always do, so that each row lies where it always does
-        skip = first * size % self.block
-        for start in range(first * size - skip, self.rows, self.block):
-            block = order[start:start + self.block]
-            some = [part[self.mine(len(part))] for part in np.split(block, range(size, len(block), size))]
-            X, y = self.gathered(np.concatenate(some))
-            end = 0
-            for k, part in enumerate(some):
+        for block in range(first - first % self.block, self.count, self.block):
+            parts, end = [*some[block:block + self.block]], 0
+            if len(last) and block + self.block >= self.count:
+                parts.append(last[self.mine(len(last))])
+            X, y = self.gathered(np.concatenate(parts) if len(parts) > 1 else parts[0])
+            for k, part in enumerate(parts, block):
                 end += len(part)
-                if k * size >= skip:
+                if k >= first:
                     yield ((X[end - len(part):end], y[end - len(part):end], part) if self.dense
                            else (X, y, part))
-            skip = 0
 
     def gathered(self, some: np.ndarray) -> tuple[Any, np.ndarray]:
         """The rows of that number, in that order."""
         if not self.dense:
             return self.X[some], self.y[some]
         if not self.buffers:
-            n = min(self.block, self.rows)
+            n = min(self.block * self.size, self.rows)
             self.buffers = tuple(np.empty((n, *a.shape[1:]), a.dtype) for a in (self.X, self.y))
         # "raise" would gather into another buffer first; the numbers are a permutation's
-        return tuple(np.take(a, some, 0, out[:len(some)], "clip")
-                     for a, out in zip((self.X, self.y), self.buffers, strict=True))
+        X, y = (buffer[:len(some)] for buffer in self.buffers)
+        return self.X.take(some, 0, X, "clip"), self.y.take(some, 0, y, "clip")
 
 
 def in_rows(a: np.ndarray) -> np.ndarray:

@@ -28,6 +28,7 @@ from ..notation import shortened
 from ..passes import gradient, simplify
 from ..passes.writer import ListWriter, Symbol
 from ..wengert import Steps, WengertList, checked_list, fresh, known_registers
+from .evaluation import at_least
 
 Rule = Callable[..., Any]
 
@@ -111,8 +112,8 @@ class Optimizer(NamedTuple):
         return result
 
     def __str__(self) -> str:
-        return self.name + (f"({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})"
-                            if self.settings else "")
+        settings = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
+        return f"{self.name}({settings})" if settings else self.name
 
 
 def optimizer_of(rule: str | Rule) -> Optimizer:
@@ -127,11 +128,10 @@ def optimizer_of(rule: str | Rule) -> Optimizer:
     try:
         signature = inspect.signature(rule)
     except (TypeError, ValueError):
-        settings = getattr(rule, "keywords", {})
-        raise XManError(f"an optimizer is a name or a rule, rule(w, d, *moments, t, lr), not "
-                        f"{shortened(rule)}" if not settings
-                        else f"the optimizer {name} has not all of the settings "
-                             f"{', '.join(settings)}") from None
+        said = ", ".join(getattr(rule, "keywords", {}))
+        raise XManError(f"the optimizer {name} has not all of the settings {said}" if said else
+                        "an optimizer is a name or a rule, rule(w, d, *moments, t, lr), not "
+                        f"{shortened(rule)}") from None
     arguments = signature.parameters.values()
     places = [a.name for a in arguments if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
     settings = {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY
@@ -140,10 +140,9 @@ def optimizer_of(rule: str | Rule) -> Optimizer:
         raise XManError(f"the optimizer {name} takes {signature}; a rule takes (w, d, *, lr), its moments "
                         "by name between d and the star, and after lr its settings, each with a value")
     for key, value in settings.items():
-        if (not isinstance(value, (int, float, np.number))
-            or not 0 <= value < (1 if key.startswith("beta") else math.inf)):
-            least = "from 0 to below 1" if key.startswith("beta") else "of at least 0"
-            raise XManError(f"the setting {key} of the optimizer {name} is a number {least}, not "
+        at_least(f"the setting {key} of the optimizer {name}", value, 0)
+        if key.startswith("beta") and value >= 1:
+            raise XManError(f"the setting {key} of the optimizer {name} is a number from 0 to below 1, not "
                             f"{shortened(value)}")
     return Optimizer(rule, name, tuple(places[2:]), {key: float(value) for key, value in settings.items()})
 

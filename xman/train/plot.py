@@ -3,11 +3,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from ..errors import XManError, extra
-from ..files.figures import figure, save_figure
+from ..files.figures import drawing
 from ..interpreters import eval
 from ..manager import XMan
 from .evaluation import feed, list_of, rows_and_labels
@@ -21,29 +22,29 @@ def check_plot(path: str | Path) -> None:
                         "name")
 
 
-def learning_curve(history: Sequence[dict], path: str | Path) -> None:
+def learning_curve(history: Sequence[dict], path: str | Path | IO[bytes]) -> None:
     """Draw loss, and accuracy, against the epoch into a .png, .svg or .pdf. XManError without Matplotlib."""
-    drawn = figure(7, 4)
-    axes, epochs = drawn.add_subplot(), [row["epoch"] for row in history]
-    axes.plot(epochs, [row["loss"] for row in history], marker=".", label="training loss")
-    if history and "validation_loss" in history[0]:
-        axes.plot(epochs, [row["validation_loss"] for row in history], marker=".", label="validation loss")
-        best = min(history, key=lambda row: row["validation_loss"])
-        axes.plot(best["epoch"], best["validation_loss"], "o", fillstyle="none", markersize=12, color="C1",
-                  label="best")
-    axes.set(xlabel="epoch", ylabel="loss")
-    if axes.get_ylim()[0] > 0 or all(row["loss"] >= 0 for row in history):
-        axes.set_ylim(0, None)
-    handles, labels = axes.get_legend_handles_labels()
-    if history and "validation_accuracy" in history[0]:
-        right = axes.twinx()
-        handles += right.plot(epochs, [100 * row["validation_accuracy"] for row in history], "--", color="C2")
-        labels.append("validation accuracy")
-        right.set(ylabel="accuracy, %")
-    axes.legend(handles, labels, loc="center right")
-    axes.grid(alpha=0.3)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    save_figure(drawn, path)
+    epochs, losses, validation, accuracy = ([row[name] for row in history if name in row] for name in (
+        "epoch", "loss", "validation_loss", "validation_accuracy"))
+    with drawing(path, 7, 4) as axes:
+        axes.plot(epochs, losses, marker=".", label="training loss")
+        if validation:
+            best = int(np.argmin(validation))
+            axes.plot(epochs, validation, marker=".", label="validation loss")
+            axes.plot(epochs[best], validation[best], "o", fillstyle="none", markersize=12, color="C1",
+                      label="best")
+        axes.set(xlabel="epoch", ylabel="loss")
+        if axes.get_ylim()[0] > 0 or min(losses, default=0) >= 0:
+            axes.set_ylim(0, None)
+        handles, labels = axes.get_legend_handles_labels()
+        if accuracy:
+            right = axes.twinx()
+            handles += right.plot(epochs, 100 * np.array(accuracy), "--", color="C2")
+            labels.append("validation accuracy")
+            right.set(ylabel="accuracy, %")
+        axes.legend(handles, labels, loc="center right")
+        axes.grid(alpha=0.3)
+        axes.xaxis.get_major_locator().set_params(integer=True)
 
 
 def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, path: str | Path) -> None:
@@ -55,15 +56,13 @@ def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, pat
     X, y = rows_and_labels(data, "data")
     steps, x = list_of(model, "outputs", "basis"), np.linspace(X.min(), X.max(), 400)[:, None]
     values = eval(steps, {**model.inputDict(), **parameters, **feed(model, x, None)})
-    drawn = figure(7, 4)
-    axes = drawn.add_subplot()
-    axes.plot(X, y, ".", color="0.5", label="data")
-    axes.plot(x, values["outputs"], color="C1", linewidth=2, label="fit")
-    axes.margins(y=0.5)
-    axes.set_ylim(axes.get_ylim())  # what is drawn from here on may leave the picture, as x⁴ and −x⁴ do
-    faint = axes.plot(x, values["basis"] * values["w"].T, color="C0", alpha=0.4, linewidth=1)
-    faint[0].set_label(r"$w_k\,\phi_k(x)$")
-    axes.set(xlabel="x", ylabel="y")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    save_figure(drawn, path)
+    with drawing(path, 7, 4) as axes:
+        axes.plot(X, y, ".", color="0.5", label="data")
+        axes.plot(x, values["outputs"], color="C1", linewidth=2, label="fit")
+        axes.margins(y=0.5)
+        axes.set_ylim(axes.get_ylim())  # what is drawn from here on may leave the picture, as x⁴ and −x⁴ do
+        faint = axes.plot(x, values["basis"] * values["w"].T, color="C0", alpha=0.4, linewidth=1)
+        faint[0].set_label(r"$w_k\,\phi_k(x)$")
+        axes.set(xlabel="x", ylabel="y")
+        axes.legend()
+        axes.grid(alpha=0.3)

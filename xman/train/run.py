@@ -2,11 +2,12 @@
 
 A step overwrites the parameters, so what came before it is gone. Two things need it, and neither costs a step
 anything: Ctrl-C waits until the step under way is done (`CtrlC`), and a run that diverges goes once more
-through its epoch (`Diverging`). That a loss is NaN is seen at its step;
-that a parameter is not finite is seen at the end of the epoch, where it costs the least.
+through its epoch (`diverged`). That a loss is NaN is seen at its step; that a parameter is not finite is
+seen at the end of the epoch, where it costs the least.
 """
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 import zlib
@@ -19,6 +20,7 @@ import numpy as np
 
 from ..engines import Compiled
 from ..errors import XManError
+from ..interpreters import eval
 from ..scale.cut import CutProgram
 from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.mpi import workers
@@ -26,8 +28,7 @@ from ..scale.shares import Shares
 from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
 from .checkpoints import Checkpointed, State
-from .diverging import Diverging
-from .evaluation import Diverged, Result, a_number_of_rows, judge_of, rows_and_labels
+from .evaluation import Diverged, Result, at_least, first_nan, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
 from .optimizers import Rule, TrainingList, optimizer_of, rates_of, training_list
@@ -38,7 +39,7 @@ from .schedules import Rates, Schedule
 WORTH_COMPILING = 400
 
 
-class Run(Checkpointed, Diverging):
+class Run(Checkpointed):
     """What does not change during a run: the list and its programs, the data, the settings of `fit`."""
 
     def __init__(self, objective: Objective, validation: tuple | None, *, batch_size: int | None, seed: int,
@@ -80,7 +81,7 @@ class Run(Checkpointed, Diverging):
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
 
     def minibatches_of(self, size: int, seed: int) -> Minibatches | Streamed:
-        a_number_of_rows(size)
+        at_least("batch_size", size, 1, whole=True)
         mine = [self.shares.mine] if self.shares else []
         if self.objective.stream:
             return Streamed(self.objective.stream, int(size), seed, *mine)
@@ -211,6 +212,55 @@ class Run(Checkpointed, Diverging):
     def result(self, parameters: dict[str, np.ndarray], state: State, reason: str) -> Result:
         return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model,
                       self.prepared, self.objective.X.shape[1:], self.objective.labels, self.settings)
+
+    # ---- why it diverged -----------------------------------------------------------------------------------
+
+    def check(self, state: State, ctrl_c: CtrlC) -> None:
+        if not self.finite(state.arrays):
+            raise self.diverged(state, state.batch - 1, ctrl_c)
+
+    def finite(self, arrays: dict[str, Any]) -> bool:
+        return all(np.isfinite(arrays[w]).all() for w in self.kept)
+
+    def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
+        """The error that names the first register that was NaN. latest: the minibatch among the values."""
+        ctrl_c.held = True  # for good: this state is not to be saved
+        given = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in self.values.items()
+                 if x not in state.arrays}
+        values = self.values | {name: a.copy() for name, a in state.begun.items()}
+        first, t, state.batch = "Ctrl-C ended the search for the register", state.t - state.batch, latest
+        with contextlib.suppress(KeyboardInterrupt):
+            for batch, minibatch in enumerate(self.minibatches.epoch(state.epoch)):
+                if ctrl_c.waiting:
+                    break
+                program, _ = self.ready(values, minibatch, state.epoch, batch, t + batch + 1)
+                values |= given if batch == latest else {}
+                before = {name: values[name].copy() for name in state.arrays}
+                loss = self.step(program, values)
+                if batch == latest or loss != loss or not self.finite(values):
+                    first = self.first_unsound(eval(self.training.steps, values | before))
+                    first, state.batch = first or "the loss or a parameter is not finite", batch
+                    if batch == 0 and loss == loss:
+                        self.sound = self.parameters(before)
+                    break
+        rates = " or ".join(f"{rate:g}" for rate in dict.fromkeys(self.rates.values()) if rate)
+        return Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first}; try a learning rate "
+                        f"below {rates}, or look at the data")
+
+    def first_unsound(self, found: dict[str, Any]) -> str:
+        """The first value that is NaN, else the first delta or parameter that is not finite; else nothing."""
+        steps = self.training.steps
+        values = next(k for k, (dst, _, _) in enumerate(steps, 1) if dst == self.loss)
+        if first := first_nan(steps[:values], found):
+            return first
+        for dst, _, _ in steps[values:]:
+            if not np.isfinite(found[dst]).all():
+                if (dst.startswith(before := f"d{self.loss}_d")
+                    and (name := dst.removeprefix(before)) in found):
+                    return f"the first delta that is not finite is that of {name!r}"
+                if name := next((w for w in self.kept if self.training.inplace.get(w) == dst), None):
+                    return f"the first register to leave the range of its precision is {name!r}"
+        return ""
 
 
 def data_and_judge(objective: Objective, validation: tuple | Stream | None) -> tuple[list, Any]:

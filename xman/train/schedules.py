@@ -7,33 +7,34 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import XManError
+from .evaluation import at_least
 
 Schedule = Callable[[int], float]
 
 
 def step_decay(every: int, factor: float = 0.1) -> Schedule:
     """`factor` times less after each `every` steps: factor^⌊(t − 1)/every⌋."""
-    at_least("every", every, 1)
-    at_least("factor", factor, 0)
+    at_least("every of a schedule", every, 1)
+    at_least("factor of a schedule", factor, 0)
     return lambda t: factor ** ((t - 1) // every)
 
 
 def exponential(factor: float) -> Schedule:
     """`factor` times less after each step: factor^(t − 1)."""
-    at_least("factor", factor, 0)
+    at_least("factor of a schedule", factor, 0)
     return lambda t: factor ** (t - 1)
 
 
 def cosine(steps: int, floor: float = 0.0) -> Schedule:
     """Half a cosine from 1 to `floor` after `steps` (Loshchilov and Hutter 2017, SGDR, eq. 5)."""
-    at_least("steps", steps, 1)
-    at_least("floor", floor, 0)
+    at_least("steps of a schedule", steps, 1)
+    at_least("floor of a schedule", floor, 0)
     return lambda t: floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * min(t - 1, steps) / steps))
 
 
 def warm_up(steps: int) -> Schedule:
     """A straight line up to 1 at step `steps`, and 1 from there (Goyal et al. 2017, §2.2)."""
-    at_least("steps", steps, 1)
+    at_least("steps of a schedule", steps, 1)
     return lambda t: min(1.0, t / steps)
 
 
@@ -44,7 +45,7 @@ def product(*schedules: Schedule) -> Schedule:
 
 def in_turn(first: Schedule, steps: int, then: Schedule) -> Schedule:
     """`first` for so many steps, and `then` from there on, whose own steps begin with 1."""
-    at_least("steps", steps, 0)
+    at_least("steps of a schedule", steps, 0)
     return lambda t: first(t) if t <= steps else then(t - steps)
 
 
@@ -70,8 +71,3 @@ class Rates:
             raise XManError(f"the schedule gives {factor!r} at step {t}; a factor of the learning rate is at "
                             "least 0 and finite")
         return float(factor)
-
-
-def at_least(name: str, value: float, least: int) -> None:
-    if not isinstance(value, (int, float)) or not least <= value < math.inf:
-        raise XManError(f"{name} of a schedule is a number of at least {least}, not {value!r}")

@@ -129,7 +129,7 @@ def test_xman_can_be_installed_from_the_sources_alone(zipped):
 
 
 def test_every_script_is_one_that_bash_can_read(tmp_path):
-    for text in ((packages.TEMPLATES / name).read_text("utf-8") for name in packages.SCRIPTS):
+    for text in ((packages.TEMPLATES / name).read_text("utf-8") for name in packages.MODES):
         checked = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True)
         assert checked.returncode == 0 and not checked.stderr and text.startswith("#!/usr/bin/env bash\n")
     compile(packages.GRADE, "grade.py", "exec")
@@ -137,7 +137,7 @@ def test_every_script_is_one_that_bash_can_read(tmp_path):
 
 @runs_scripts("shellcheck")
 def test_shellcheck_finds_nothing():
-    for text in ((packages.TEMPLATES / name).read_text("utf-8") for name in packages.SCRIPTS):
+    for text in ((packages.TEMPLATES / name).read_text("utf-8") for name in packages.MODES):
         assert subprocess.run(["shellcheck", "-"], input=text, capture_output=True, text=True).stdout == ""
 
 

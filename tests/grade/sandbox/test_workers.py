@@ -14,7 +14,7 @@ from scripts_inside import DAEMON, nobody_holds, started
 
 from xman.grade.sandbox import Limits, uids
 from xman.grade.sandbox.bubblewrap import NAMESPACES
-from xman.grade.sandbox.stranded import end_stranded
+from xman.grade.sandbox.processes import end_stranded
 
 QUICK = Limits(cpu_seconds=1)
 WAIT = "sys.stdin.read()"

@@ -3,8 +3,8 @@
 A line that JAX does not compute as NumPy does (a mask picks how many entries there are, an operator is your
 own) runs through the interpreter's function between two stretches. It is no callback out of a stretch, which
 would hold up the device just as long, does not work on every one, and could not hand on a sparse matrix.
-Where NumPy may raise for a value, a label out of range or a singular matrix,
-the interpreter has the last word; labels and indices among the inputs are looked at beforehand.
+Where NumPy may raise for a value, a label out of range or a singular matrix, the interpreter has the last
+word; labels and indices among the inputs are looked at beforehand.
 
 float64 stays float64 whatever JAX is configured for, and products of matrices are as precise as NumPy's
 unless jax_default_matmul_precision says otherwise. Arrays of JAX among the values stay where they are, and
@@ -65,10 +65,9 @@ def build(program: Program) -> Built:
         device, = jnp.zeros(()).devices()
     stretches = [[dst for dst, _, _ in part.lines] for part in parts if part.call]
     calls = [f"{dst} = {op}(…) {why[dst]}" for dst, op, _ in program.steps if dst in why]
+    note = f"compiled in {len(stretches)} for {device.platform} ({device.device_kind})"
     plan = Plan("jax", [], 0, sum(kinds[x].bytes for x in program.outputs if x in kinds), [], stretches,
-                calls,
-                flops_of(program.steps, kinds), f"compiled in {len(stretches)} for {device.platform} "
-                                                f"({device.device_kind})")
+                calls, flops_of(program.steps, kinds), note)
     text = "\n\n".join(str(WengertList(part.lines)) for part in parts if part.call)
     return Built(runner(program, kinds, parts), "\n".join([*(f"# {call}" for call in calls), text]), plan)
 
@@ -147,7 +146,6 @@ def parted(program: Program, why: Collection[str]) -> list[JaxPart]:
 
 
 def stretch(part: JaxPart, kinds: Kinds, inputs: Collection[str]) -> JaxPart:
-    """The part with its function."""
     def run(*arrays: Any) -> tuple:
         known, sure = dict(zip(part.reads, arrays, strict=True)), {}
         with jax.default_matmul_precision(jax.config.jax_default_matmul_precision or "highest"):
@@ -182,7 +180,6 @@ def lack_of(who: str, error: Exception) -> str:
 # ---- running -----------------------------------------------------------------------------------------------
 
 def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
-    """The function from the values to the outputs."""
     inputs = program.original.inputs
     constants = {x: v if isinstance(v, np.ndarray) else np.asarray(v)[()]
                  for x, v in program.constants.items()}
@@ -223,10 +220,10 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
                 sure += made[len(part.gives):]
                 continue
             for dst, op, args in part.lines:
+                given = [value_on_host(found[a], program.kinds.get(a)) if isinstance(a, str) else a
+                         for a in args]
                 with np.errstate(all="ignore"):
-                    found[dst] = v = ops.G[op](*[value_on_host(found[a], program.kinds.get(a))
-                                                 if isinstance(a, str) else a
-                                                 for a in args])
+                    found[dst] = v = ops.G[op](*given)
                 if (kind_of(v) or ())[:2] != (program.kinds.get(dst) or ())[:2]:
                     return False
         return all(map(bool, sure))

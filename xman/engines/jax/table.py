@@ -107,7 +107,6 @@ CALLED = {
 
 
 def runs(op: str, module: str, name: str) -> Callable:
-    """The function that CALLED names."""
     function = attrgetter(name)(MODULES[module])
     if op in ("sum", "max", "min", "prod"):
         return lambda x, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims)

@@ -46,8 +46,7 @@ def converted(f: Any, x: str, source: np.dtype, to: np.dtype) -> str:
         return x
     old, new, kind = llvm_type(source), llvm_type(to), source.kind
     if to.kind == "b":
-        test = f"fcmp une {old} {x}, {literal(0, source)}" if kind == "f" else f"icmp ne {old} {x}, 0"
-        return f.do(test)
+        return f.do(f"fcmp une {old} {x}, {literal(0, source)}" if kind == "f" else f"icmp ne {old} {x}, 0")
     if kind == "f":
         how = "fpext" if to.itemsize > source.itemsize else "fptrunc"
         how = {"u": "fptoui", "i": "fptosi"}.get(to.kind, how)
@@ -159,20 +158,20 @@ def start(how: str, dtype: np.dtype) -> str:
     return literal(how == "prod", dtype)
 
 
-# calls of formulas in a program, up to which loops take them in,
-# and what counts for several: more would take LLVM long
+# calls of formulas, up to which loops take them in, and what counts for several: more would take LLVM long
 INLINED, HEAVY = 24, {"power": 4}
 
 
-def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[str]) -> list[str]:
-    """The formulas as text: for loops to take in, or as functions that they share, of one number and several.
+def definitions(declared: Iterable[str | tuple[str, str]], callers: Iterable[str]) -> list[str]:
+    """What a program declares as text, its formulas, (operator, type), for loops to take in, or as functions
+    that they share, of one number and several. callers: the text that calls them.
 
-    callers: the text that calls them. An attribute tells LLVM which shared one is of how many numbers.
+    An attribute tells LLVM which shared one is of how many numbers.
     """
     called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
     few = sum(HEAVY.get(op, 1) for op in called) <= INLINED
-    text, names = [], []
-    for op, kind in formulas_called:
+    text, names = [x for x in declared if isinstance(x, str)], []
+    for op, kind in (x for x in declared if isinstance(x, tuple)):
         if few and WRITTEN[op] not in powers.NEAR:  # these have a branch, which no loop of vectors has
             text.append(written(op, kind, 1, "alwaysinline"))
             continue
@@ -183,9 +182,10 @@ def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[st
                                       f'"vector-function-abi-variant"="{several}"')]
         text += [written(op, kind, n, "noinline") for n in wide]
         names += [f"ptr @{name}_{n}" for n in wide]
-    used = ", ".join(names)
-    kept = f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}]"
-    return [*text, f'{kept}, section "llvm.metadata"'] if names else text
+    if names:
+        text.append(f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{', '.join(names)}], "
+                    'section "llvm.metadata"')
+    return text
 
 
 @functools.cache

@@ -42,9 +42,9 @@ def llvm() -> ModuleType:
     pair = (array, number)
     read = lambda kind, at: kind.from_address(at).value
     pointer = ctypes.c_void_p
-    if (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA),
-        read(ctypes.c_double, id(number) + DATA)) != (
-            id(number), array.ctypes.data, 2.5):
+    found = (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA),
+             read(ctypes.c_double, id(number) + DATA))
+    if found != (id(number), array.ctypes.data, 2.5) or sys.byteorder != "little":
         raise XManError("the engine llvm reads arrays where CPython keeps them, and this Python keeps them "
                         "elsewhere")
     optimise.start()
@@ -75,7 +75,6 @@ def code_on_disk(key: str) -> bytes | None:
 
 
 def keep_on_disk(key: str, code: bytes) -> None:
-    """Keep it, if that can be done."""
     if not (place := cache_folder()):
         return
     with suppress(OSError):  # the disk is full, or another process has removed the folder
@@ -101,8 +100,8 @@ def cache_folder() -> Path | None:
             return None
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"xman")
-        for old in sorted([*place.glob("*.o"), *place.glob("*.part")], key=lambda path: path.stat().st_mtime)[
-            :-KEPT]:
+        files = sorted([*place.glob("*.o"), *place.glob("*.part")], key=lambda path: path.stat().st_mtime)
+        for old in files[:-KEPT]:
             old.unlink(missing_ok=True)
     except (OSError, RuntimeError):
         return None
@@ -122,10 +121,9 @@ def ended() -> None:
 
 def compiled_apart(text: str) -> bytes:
     """The machine code, by another process, which Ctrl-C does not reach."""
-    process = subprocess.Popen([sys.executable, "-S", llvm().__file__], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, start_new_session=True,
-                               env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    pipe, path = subprocess.PIPE, os.pathsep.join(filter(None, sys.path))
+    process = subprocess.Popen([sys.executable, "-S", llvm().__file__], stdin=pipe, stdout=pipe, stderr=pipe,
+                               start_new_session=True, env={**os.environ, "PYTHONPATH": path})
     processes.add(process)
     try:
         code, said = process.communicate(text.encode())

@@ -15,7 +15,7 @@ from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
 from . import arithmetic
 from .arithmetic import BOOL, converted
-from .function import Function, in_memory, literal, llvm_type
+from .function import SLOW, Function, in_memory, literal, llvm_type
 
 TURNS = "sin", "cos"
 
@@ -85,7 +85,8 @@ class Nest(Function):
             loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(last, first)
         self.index[node] = loop[0]
         self.body(node.body, tile)
-        self.close(*loop, lines=node.lines)
+        slow = any(isinstance(line, Line) and line.op in arithmetic.FORMULAS for line in node.body)
+        self.close(*loop, lines=node.lines, hint=SLOW * slow)
 
     # ---- lines ---------------------------------------------------------------------------------------------
 
@@ -103,7 +104,6 @@ class Nest(Function):
             self.gather(line, value, self.at(line))
 
     def formula(self, line: Line) -> str:
-        """The number of a line, in the type of its target."""
         self.current = line
         v = [self.read(a, line) if isinstance(a, View) else (literal(a, line.dtype), line.dtype)
              for a in line.args]
@@ -118,7 +118,6 @@ class Nest(Function):
         return converted(self, value, dtype, self.roots[line.target.root].dtype)
 
     def read(self, view: View, line: Line) -> tuple[str, Any]:
-        """A number that a line reads, and its type."""
         dtype = self.roots[view.root].dtype
         if view.root in self.values:
             w = self.tree.writers[view.root][-1]
@@ -141,13 +140,11 @@ class Nest(Function):
         self.store(arithmetic.combined(self, how, dtype, self.load(line.target, at), value), line.target, at)
 
     def slot(self, line: Line) -> None:
-        """Begin a sum in a register."""
         dtype = self.roots[line.target.root].dtype
         self.slots[line] = self.alloca(llvm_type(dtype))
         self.put(f"store {llvm_type(dtype)} {arithmetic.start(line.how, dtype)}, ptr {self.slots[line]}")
 
     def done(self, line: Line) -> None:
-        """End a sum in a register."""
         first, last = line.summed()
         value = self.do(f"load {llvm_type(self.roots[line.target.root].dtype)}, ptr {self.slots[line]}")
         (self.keep if first == last else self.gather)(line, value, self.at(line, last))
@@ -193,7 +190,6 @@ class Nest(Function):
         self.put(f"store {in_memory(dtype)} {value}, ptr {pointer}")
 
     def address(self, view: View, at: dict) -> str:
-        """Where the entry of a view lies."""
         root, terms, start = self.roots[view.root], {}, 0
         if root.depth == 0 and not any(root.tiled):
             start, terms = view.offset, {at[k][0]: s for k, s in enumerate(view.strides) if s
@@ -216,7 +212,6 @@ class Nest(Function):
                        f"{entry}")
 
     def pointer(self, name: str) -> str:
-        """Where a root begins."""
         root = self.roots[name]
         if root.place == "stack":
             if name not in self.stack:

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from ..bodies import value_of
-from ..memory import arena
+from ..memory import arena, array_at
 from ..nests.lines import Lines
-from ..nests.tree import Call, Line, Loop, tree_text
+from ..nests.tree import Call, Loop, tree_text
 from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
 from ..program import Built, Program
 from ..text import Text, guard, own_array
 from .compiled import STEP, code_of, functions
 from .step import NestStep
-from .threads import as_blas
+from .threads import as_blas, lines_within
 
 
 def build(program: Program) -> Built:
@@ -35,40 +35,42 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
     code = code_of(step.text, apart)
 
     def end() -> Built:
-        tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
+        threads = bool(step.chunks) * (program.threads or as_blas())
+        kinds = {f"step{k}": STEP for k in range(len(step.parts))}
+        steps = functions(code, kinds, step.blas.routines, threads)
         writer = Writer(lines, step)
-        run = writer.function(functions(code, {f"step{k}": STEP for k in range(len(step.parts))},
-                                        step.blas.routines,
-                                        bool(step.chunks) * (program.threads or as_blas())))
+        run = writer.function(steps)
+        tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
         return Built(run, f"{tree}\n\n{writer.text}", writer.plan())
     return end
 
 
 class Writer:
-    """Writes the function in Python."""
-
     def __init__(self, lines: Lines, step: NestStep):
         self.lines, self.step, self.program, self.kinds = lines, step, lines.program, lines.kinds
-        names = ({a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)}
-                 | {*lines.given})
-        self.text, self.names = Text({x for x in names if x.isidentifier()}), {}
-        self.text.objects |= {x: v for x, v in self.program.constants.items()}
+        roots = self.roots = lines.tree.roots
+        names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)}
+        self.text, self.names = Text({x for x in names.union(lines.given) if x.isidentifier()}), {}
+        for x, value in self.program.constants.items():
+            if x in roots:
+                kind = self.kinds[x]
+                value = np.array(value, kind.dtype, order="C")[... if kind.array else ()]
+            self.text.objects[x] = value
         self.called = {call.dst for call in step.calls if call.target and not self.kinds[call.dst].array}
-        self.inside = {x for call in step.calls
-                       for v in (*call.views, *([call.target] if call.target else ()))
-                       for x in [v.root] if x in step.places} | {x for x in step.places
-                                                                 if lines.tree.roots[x].place == "number"}
+        touched = {v.root for call in step.calls for v in (*call.views, call.target) if v}
+        # what Python reads or writes of the arena
+        self.inside = sorted(x for x in step.places if x in touched or roots[x].place == "number")
 
     def name(self, root: str) -> str:
-        """The name of a root's array in Python."""
         if root in self.lines.given:
             return root
-        word = "".join(c if c.isalnum() or c == "_" else "_" for c in f"{root}_")
-        return self.names.setdefault(root, self.text.fresh("_" * word[0].isdigit() + word))  # of a literal
+        if root not in self.names:
+            word = "".join(c if c.isalnum() or c == "_" else "_" for c in f"{root}_")
+            self.names[root] = self.text.fresh("_" * word[0].isdigit() + word)  # of a literal
+        return self.names[root]
 
     def function(self, steps: list[Callable]) -> Callable:
-        """The function from the values to the results."""
-        text, program, roots = self.text, self.program, self.lines.tree.roots
+        text, program, roots = self.text, self.program, self.roots
         step, results, arguments = text.free("step"), text.free("results"), text.free("arguments")
         text.add(f"def {step}({text.free('values')}):", 0)
         guard(text, program, self.lines.lines)
@@ -78,29 +80,16 @@ class Writer:
                          f"{text.call('contiguous', np.ascontiguousarray, x)}")
             elif x in roots and not self.kinds[x].array and self.kinds[x].dtype.kind == "b":
                 text.add(f"{x} = {text.call('bool_', np.bool_, x)}")
-        for x in program.constants:
-            if x in roots:
-                kind, value = self.kinds[x], program.constants[x]
-                text.objects[x] = (np.array(value, kind.dtype, order="C") if kind.array
-                                   else kind.dtype.type(value))
-        views = [(x, self.name(x)) for x in sorted(self.inside)]
-        parts = [(self.step.places[x], roots[x]) for x, _ in views]
-
-        def space() -> tuple:
-            memory = arena(self.step.size)
-            return memory, *(memory[start:start + root.bytes].view(root.dtype).reshape(root.shape)
-                             for start, root in parts)
-
-        taken, self.give_back = text.pool(space)
-        text.add(f"{text.free('memory')} = {taken}()")
-        text.add(f"{', '.join([text.free('space'), *(name for _, name in views)])}, = {text.free('memory')}")
+        memory, names = text.free("memory"), [text.free("space"), *map(self.name, self.inside)]
+        taken, self.give_back = text.pool(self.space)
+        text.add(f"{memory} = {taken}()")
+        text.add(f"{', '.join(names)}, = {memory}")
         for x in self.step.arguments:
             if roots[x].place == "output":
-                dtype = text.object(roots[x].dtype.name, roots[x].dtype)
-                text.add(f"{self.name(x)} = {text.call('empty', np.empty, repr(roots[x].shape), dtype)}")
+                text.add(f"{self.name(x)} = {text.empty(roots[x])}")
             elif x in self.lines.constants:
                 self.names[x] = text.object("constant", self.lines.constants[x])
-        text.add(f"{arguments} = ({', '.join([text.free('space'), *map(self.name, self.step.arguments)])},)")
+        text.add(f"{arguments} = ({', '.join([names[0], *map(self.name, self.step.arguments)])},)")
         for k, call in enumerate([*self.step.calls, None]):
             if self.step.parts[k] or k == 0 and self.lines.bounds:
                 text.add(f"if {text.object('run', steps[k])}({arguments}):")
@@ -114,12 +103,15 @@ class Writer:
         self.leave(results, 1)
         return text.function(step)
 
+    def space(self) -> tuple:
+        memory = arena(self.step.size)
+        return memory, *(array_at(memory, self.step.places[x], self.roots[x]) for x in self.inside)
+
     def leave(self, what: str, depth: int) -> None:
         self.text.add(f"{self.give_back}({self.text.free('memory')})", depth)
         self.text.add(f"return {what}", depth)
 
     def call(self, call: Call) -> None:
-        """Lines that compute an operator by its own function."""
         text, kind = self.text, self.kinds.get(call.dst)
         value = text.free("value") if call.target and kind.array else call.dst
         text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
@@ -131,7 +123,6 @@ class Writer:
         self.leave("None", 2)
 
     def argument(self, a: Any) -> str:
-        """An argument of a call."""
         if not isinstance(a, View):
             return self.text.literal(a)
         if a.root in self.called:  # as it came: a number of Python is another than one of NumPy
@@ -148,21 +139,14 @@ class Writer:
         return name if self.kinds[x].shape else f"{name}[()]"
 
     def plan(self) -> Plan:
-        """What the program is made of."""
-        lines, roots = self.lines, self.lines.tree.roots
-        groups = [list(dict.fromkeys(written_roots(node))) for node in lines.tree.body
-                  if isinstance(node, Loop)]
+        roots, nests = self.roots, [node for node in self.lines.tree.body if isinstance(node, Loop)]
+        groups = [list(dict.fromkeys(line.target.root for line in lines_within(node))) for node in nests]
         calls = [f"{call.dst} = {call.op}(…)" for call in self.step.calls]
         buffers = [Buffer(x, roots[x].shape, roots[x].dtype, start) for x, start in self.step.places.items()]
-        return Plan("llvm", buffers, self.step.size,
-                    sum(root.bytes for root in roots.values() if root.place == "output"),
-                    sorted(self.program.inplace[y] for y in lines.direct), groups, calls,
-                    flops_of(lines.lines, self.kinds))
-
-
-def written_roots(node: Loop | Line) -> list[str]:
-    return ([x for inner in node.body for x in written_roots(inner)] if isinstance(node, Loop)
-            else [node.target.root])
+        outputs = sum(root.bytes for root in roots.values() if root.place == "output")
+        updates = sorted(self.program.inplace[y] for y in self.lines.direct)
+        return Plan("llvm", buffers, self.step.size, outputs, updates, groups, calls,
+                    flops_of(self.lines.lines, self.kinds))
 
 
 def put_into(value: Any, out: np.ndarray) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 # turns of a loop: that are written out, where it has few lines,
 # and up to which more turns at once would keep it from vectors
 UNROLLED, FEW, SHORT = 4, 8, 64
+# of a loop with formulas: four vectors at once, as each waits for its own numbers; and its least length
+SLOW, WIDE = "!4", 32
 
 
 class Function:
@@ -32,6 +34,13 @@ class Function:
         name = self.new()
         self.put(f"{name} = {text}")
         return name
+
+    def entry_at(self, T: str, base: str, k: Any) -> str:
+        """Where the k-th of the numbers of type T is that begin there."""
+        return self.do(f"getelementptr {T}, ptr {base}, i64 {k}")
+
+    def number_at(self, T: str, base: str, k: Any) -> str:
+        return self.do(f"load {T}, ptr {self.entry_at(T, base, k)}")
 
     def declare(self, what: str | tuple[str, str]) -> None:
         self.declared[what] = None
@@ -67,7 +76,8 @@ class Function:
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
         short = isinstance(size, int) and size <= SHORT
-        hint = hint or (f"!{2 if size <= UNROLLED and lines <= FEW else 3}" if short else "")
+        if short and (not hint or hint == SLOW and size < WIDE):
+            hint = f"!{2 if size <= UNROLLED and lines <= FEW else 3}"
         self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.out.append(f"{name}_end:")
@@ -85,11 +95,11 @@ class Function:
 
 
 HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"}',
-         "!2 = distinct !{!2, !0}", "!3 = distinct !{!3, !1}"]
+         "!2 = distinct !{!2, !0}", "!3 = distinct !{!3, !1}", f"{SLOW} = distinct !{{{SLOW}, !1, !5}}",
+         '!5 = !{!"llvm.loop.interleave.count", i32 4}']
 
 
 def llvm_type(dtype: np.dtype) -> str:
-    """The type of a number in a register."""
     return ({"f": {4: "float", 8: "double"}.get(dtype.itemsize), "b": "i1"}.get(dtype.kind)
             or f"i{8 * dtype.itemsize}")
 

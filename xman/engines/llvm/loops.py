@@ -2,7 +2,7 @@
 which move on from step to step; no number is copied."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..nests.tree import Applied, Run
@@ -25,21 +25,20 @@ declare void @PyGILState_Release(i32)"""
 class Pointers:
     """What a step is given: the row of pointers, and where each begins."""
 
-    def __init__(self, f: Function, run: Run, step: Any, space: str, pointer: Callable[[str], str]):
+    def __init__(self, f: Any, run: Run, step: Any, space: str):
         self.f, self.run, self.step, self.row = f, run, step, f.alloca(f"[{1 + len(step.arguments)} x ptr]")
         self.index = f.alloca("i64") if None in run.given.values() else ""
         self.types = {x: in_memory(run.lines.tree.roots[x].dtype) for x in step.arguments}
         self.begin = {}
-        f.put(f"store ptr {pointer(space)}, ptr {self.row}")
+        f.put(f"store ptr {f.pointer(space)}, ptr {self.row}")
         for x in step.arguments:
             place = run.given[x]
-            self.begin[x] = self.index if place is None else f.do(
-                f"getelementptr {self.types[x]}, ptr {pointer(place[0].root)}, i64 {place[0].offset}")
+            self.begin[x] = self.index if place is None else f.place(place[0])
             self.put(x, self.begin[x])
 
     def put(self, x: str, at: str) -> None:
-        k = 1 + self.step.arguments.index(x)
-        self.f.put(f"store ptr {at}, ptr {self.f.do(f'getelementptr ptr, ptr {self.row}, i64 {k}')}")
+        slot = self.f.entry_at("ptr", self.row, 1 + self.step.arguments.index(x))
+        self.f.put(f"store ptr {at}, ptr {slot}")
 
     def move(self, i: str, first: int, way: int) -> dict[str, str]:
         """Move on to the i-th step. The pointers that moved."""
@@ -48,7 +47,7 @@ class Pointers:
             f.put(f"store i64 {f.sum({i: way}, first)}, ptr {self.index}")
         for x, start in self.begin.items():
             if self.run.given[x] and (stride := self.run.given[x][1]):
-                moved[x] = f.do(f"getelementptr {self.types[x]}, ptr {start}, i64 {f.sum({i: stride}, 0)}")
+                moved[x] = f.entry_at(self.types[x], start, f.sum({i: stride}, 0))
                 self.put(x, moved[x])
         return moved
 
@@ -58,13 +57,12 @@ class Pointers:
         self.f.leave(self.f.do(f"icmp ne i64 {found}, 0"))
 
 
-def write_applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
-            pointer: Callable[[str], str]) -> None:
-    """The loop, the branch or the one step that the node is. pointer(root): where a root begins."""
-    rows = [Pointers(f, run, step, space, pointer) for run, step in zip(node.runs, steps, strict=True)]
+def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> None:
+    """The loop, the branch or the one step that the node is. f: the `StepFunction`."""
+    rows = [Pointers(f, run, step, space) for run, step in zip(node.runs, steps, strict=True)]
     if node.how == "cond":
         yes, no, after = (f.new("B")[1:] for _ in range(3))
-        f.put(f"br i1 {number_holds(f, node, pointer)}, label %{yes}, label %{no}")
+        f.put(f"br i1 {number_holds(f, node)}, label %{yes}, label %{no}")
         for row, label in zip(rows, (yes, no), strict=True):
             f.begin(label)
             row.go()
@@ -74,9 +72,9 @@ def write_applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
     loop = f.open(node.size + (node.how == "while"))
     if node.how == "while":
         more, done = (f.new("B")[1:] for _ in range(2))
-        f.put(f"store i64 {loop[0]}, ptr {pointer(node.count.root)}")
+        f.put(f"store i64 {loop[0]}, ptr {f.pointer(node.count.root)}")
         rows[0].go()
-        f.put(f"br i1 {number_holds(f, node, pointer)}, label %{more}, label %{done}")
+        f.put(f"br i1 {number_holds(f, node)}, label %{more}, label %{done}")
         f.begin(more)
         f.leave(f.do(f"icmp eq i64 {loop[0]}, {node.size}"))
         rows[1].go()
@@ -93,11 +91,10 @@ def write_applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
         f.begin(done)
 
 
-def number_holds(f: Function, node: Applied, pointer: Callable[[str], str]) -> str:
+def number_holds(f: Any, node: Applied) -> str:
     """Whether the number holds that the node goes by."""
     dtype = f.roots[node.test.root].dtype
-    at = f.do(f"getelementptr {in_memory(dtype)}, ptr {pointer(node.test.root)}, i64 {node.test.offset}")
-    value = f.do(f"load {in_memory(dtype)}, ptr {at}")
+    value = f.do(f"load {in_memory(dtype)}, ptr {f.place(node.test)}")
     return f.do(f"icmp ne i8 {value}, 0") if dtype == BOOL else converted(f, value, dtype, BOOL)
 
 

@@ -26,7 +26,6 @@ def processor() -> tuple[str, str, str, str]:
 
 
 def optimised(text: str) -> bytes:
-    """The machine code of a text."""
     module, target = passed(text)
     return target.emit_object(module)
 
@@ -45,7 +44,6 @@ def passed(text: str) -> tuple[Any, Any]:
 
 
 def start() -> None:
-    """Make LLVM ready to write code."""
     from llvmlite import binding
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()

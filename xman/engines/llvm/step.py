@@ -6,13 +6,16 @@ A function returns 1 where the values are not for it.
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..memory import ALIGNED, Event, placed
 from ..nests.lines import Lines
-from ..nests.tree import Applied, Call, Line, Loop, Product, Root, Routine
+from ..nests.tree import Call, Line, Loop
+from ..nests.views import View
 from ..plan import flops_of
 from .arithmetic import converted, definitions
 from .emit import Nest
@@ -21,8 +24,8 @@ from .loops import INTERRUPTED, write_applied
 from .products import Blas
 from .threads import TEXT, chunk, chunks_of, pthreads, write_chunks
 
-# bytes of an object of CPython before a tuple's items, and before an array's
-# pointer or a number (`compiled` makes sure)
+# bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`
+# makes sure)
 ITEMS, DATA = 24, 16
 # numbers of a root, and bytes of an arena, up to which a step of a loop keeps them in a processor's registers
 FEW, ON_STACK = 16, 4096
@@ -33,6 +36,42 @@ class Item(NamedTuple):
     how: str
     what: Any
     roots: list[str]
+
+
+class StepFunction(Function):
+    """A function of a program, which knows where roots begin."""
+
+    def __init__(self, step: NestStep):
+        super().__init__(step.declared)
+        self.step, self.roots = step, step.roots
+        self.where: dict[str, str] = {}
+
+    def pointer(self, x: str) -> str:
+        if x in self.where:
+            return self.where[x]
+        step, root, at = self.step, self.roots[x], self.new("r")
+        self.where[x] = at
+        if step.outer and x in step.arguments:
+            self.entry += [f" {at}i = getelementptr ptr, ptr %args, i64 {1 + step.arguments.index(x)}",
+                           f" {at} = load ptr, ptr {at}i"]
+        elif root.place in ("given", "output"):
+            number = root.place == "given" and x in step.lines.kinds and not step.lines.kinds[x].array
+            item = ITEMS + 8 * (1 + step.arguments.index(x))
+            self.entry += [f" {at}i = getelementptr i8, ptr %args, i64 {item}",
+                           f" {at}o = load ptr, ptr {at}i",
+                           f" {at}{'d' * (not number)} = getelementptr i8, ptr {at}o, i64 {DATA}",
+                           *[f" {at} = load ptr, ptr {at}d"] * (not number)]
+        elif step.outer and step.size <= ON_STACK:
+            self.entry.append(f" {at} = alloca [{root.bytes} x i8], align {ALIGNED}")
+        else:
+            self.entry.append(f" {at} = getelementptr i8, ptr %arena, i64 {step.places[x]}")
+        return at
+
+    def place(self, view: View, loops: Sequence[tuple] = ()) -> str:
+        """Where the part of a view begins that these loops, over its first axes, have come to."""
+        terms = {loop[0]: s for loop, s in zip(loops, view.strides, strict=False) if s}
+        return self.entry_at(in_memory(self.roots[view.root].dtype), self.pointer(view.root),
+                             self.sum(terms, view.offset))
 
 
 class NestStep:
@@ -67,53 +106,50 @@ class NestStep:
             return
         functions += [*self.bodies, THREADS, *self.chunks, *[TEXT] * bool(self.chunks)]
         functions += [INTERRUPTED] * any("@interrupted" in text for text in functions)
-        self.names = {text.replace("NAME", name, 1): name for text, name in self.names.items()}
-        called = [x for x in self.declared if isinstance(x, tuple)]
-        declared = [x for x in self.declared if isinstance(x, str)]
-        declared += definitions(called, self.names)
-        self.text = "\n".join([*self.blas.constants, *declared, *self.names, *functions, *HINTS, ""])
+        nests = [text.replace("NAME", name, 1) for text, name in self.names.items()]
+        declared = definitions(self.declared, nests)
+        self.text = "\n".join([*self.blas.constants, *declared, *nests, *functions, *HINTS, ""])
 
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
         found: list[Item] = []
         held: dict[str, list[str]] = {}  # the roots that Python's objects hold
-        nodes, k = self.tree.body, 0
-        while k < len(nodes):
-            node, group = nodes[k], [nodes[k]]
-            k += 1
-            if isinstance(node, (Product, Routine, Call, Applied)):
-                how = type(node).__name__.lower()
+        for numbers, nodes in groupby(self.tree.body, lambda node: isinstance(node, Line)):
+            for group in [[*nodes]] if numbers else [[node] for node in nodes]:
+                node, = group[:1]
+                if isinstance(node, (Line, Loop)):
+                    found.append(self.nest(group))
+                    continue
+                how, what = type(node).__name__.lower(), node
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
                 if how == "applied":
                     steps = [NestStep(run.lines, self) for run in node.runs]
                     self.work += node.size * sum(step.work for step in steps)
                     space = self.tree.root(self.lines.fresh("space"), (0,), np.uint8).root
                     self.roots[space].size = max(step.size for step in steps)
-                    found.append(Item(how, (node, steps, space), list(dict.fromkeys([*touched, space]))))
-                    continue
-                if how == "call":
+                    what = node, steps, space
+                    touched.append(space)
+                elif how == "call":
                     touched += [x for a in node.args if isinstance(a, str) for x in held.get(a, ())]
                     held |= {} if node.target else {node.dst: touched}
-                found.append(Item(how, node, list(dict.fromkeys(touched))))
-                continue
-            while isinstance(node, Line) and k < len(nodes) and isinstance(nodes[k], Line):
-                group.append(nodes[k])
-                k += 1
-            chunks = (chunks_of(node, self.tree, self.lines.fresh)
-                      if isinstance(node, Loop) and pthreads() and not self.outer else None)
-            nest = Nest(self.tree, group, self.declared, bool(chunks))
-            text = nest.text("{}").replace("{}", "NAME", 1)
-            if self.outer and all(self.roots[x].size <= FEW for x in nest.memory):
-                text = text.replace(") noinline {", ") alwaysinline {", 1)
-            name = self.names.setdefault(text, f"nest{len(self.names)}")
-            memory = list(nest.memory)
-            if chunks:
-                self.chunks.append(chunk(f"chunk{len(self.chunks)}", name, chunks, memory))
-                found.append(Item("chunks", (f"chunk{len(self.chunks) - 1}", chunks, memory),
-                                  [*memory, *chunks.sums]))
-            else:
-                found.append(Item("nest", name, memory))
+                found.append(Item(how, what, list(dict.fromkeys(touched))))
         return found
+
+    def nest(self, group: list) -> Item:
+        """A loop, in chunks where that pays, or numbers."""
+        node = group[0]
+        chunks = (chunks_of(node, self.tree, self.lines.fresh)
+                  if isinstance(node, Loop) and pthreads() and not self.outer else None)
+        nest = Nest(self.tree, group, self.declared, bool(chunks))
+        text = nest.text("{}").replace("{}", "NAME", 1)
+        if self.outer and all(self.roots[x].size <= FEW for x in nest.memory):
+            text = text.replace(") noinline {", ") alwaysinline {", 1)
+        name, memory = self.names.setdefault(text, f"nest{len(self.names)}"), list(nest.memory)
+        if not chunks:
+            return Item("nest", name, memory)
+        run = f"chunk{len(self.chunks)}"
+        self.chunks.append(chunk(run, name, chunks, memory))
+        return Item("chunks", (run, chunks, memory), [*memory, *chunks.sums])
 
     def memory(self, items: list[Item]) -> tuple[dict[str, int], int]:
         """Where in the arena each root lies, and its bytes."""
@@ -130,80 +166,60 @@ class NestStep:
         return places, size + ALIGNED
 
     def function(self, k: int, part: list[Item]) -> str:
-        """The text of one function."""
-        f, where = Function(self.declared), {}
-
-        def pointer(x: str) -> str:
-            if x not in where:
-                root, at = self.roots[x], f.new("r")
-                if self.outer and x in self.arguments:
-                    f.entry += [f" {at}i = getelementptr ptr, ptr %args, i64 {1 + self.arguments.index(x)}",
-                                f" {at} = load ptr, ptr {at}i"]
-                elif root.place in ("given", "output"):
-                    item = ITEMS + 8 * (1 + self.arguments.index(x))
-                    f.entry += [f" {at}i = getelementptr i8, ptr %args, i64 {item}",
-                                f" {at}o = load ptr, ptr {at}i",
-                                f" {at}d = getelementptr i8, ptr {at}o, i64 {DATA}"]
-                    number = root.place == "given" and x in self.lines.kinds and not self.lines.kinds[x].array
-                    f.entry.append(
-                        f" {at} = "
-                        + (f"getelementptr i8, ptr {at}d, i64 0" if number else f"load ptr, ptr {at}d"))
-                elif self.outer and self.size <= ON_STACK:
-                    f.entry.append(f" {at} = alloca [{root.bytes} x i8], align {ALIGNED}")
-                else:
-                    f.entry.append(f" {at} = getelementptr i8, ptr %arena, i64 {self.places[x]}")
-                where[x] = at
-            return where[x]
-
+        f = StepFunction(self)
         for x, low, high in self.lines.bounds if k == 0 else ():
-            bounded(f, pointer(x), self.roots[x], low, high)
+            bounded(f, x, low, high)
         for how, what, roots in part:
             for x in roots:
-                self.fill(f, x, pointer)
+                self.fill(f, x)
             if how == "nest":
-                f.put(f"call void @{what}({', '.join(f'ptr {pointer(x)}' for x in roots)})")
+                f.put(f"call void @{what}({', '.join(f'ptr {f.pointer(x)}' for x in roots)})")
             elif how == "chunks":
-                write_chunks(f, *what, self.tree, pointer)
+                write_chunks(f, *what)
             elif how == "routine":
-                self.blas.routine(f, what, self.roots, pointer)
+                self.blas.routine(f, what)
             elif how == "applied":
-                f.roots = self.roots
-                write_applied(f, *what, pointer)
+                write_applied(f, *what)
             else:
-                self.blas.product(f, what, self.roots, pointer)
-        head = [f"define i64 @step{k}(ptr %args) {{", "entry:",
-                f" %a = getelementptr i8, ptr %args, i64 {ITEMS}",
-                " %b = load ptr, ptr %a", f" %c = getelementptr i8, ptr %b, i64 {DATA}",
-                " %arena = load ptr, ptr %c", " %thread = call ptr @PyEval_SaveThread()"]
-        free = [] if self.outer else [" call void @PyEval_RestoreThread(ptr %thread)"]
+                self.blas.product(f, what)
+        head, free = HEAD.format(k), [" call void @PyEval_RestoreThread(ptr %thread)"]
         if self.outer:
-            head = [f"define internal i64 @{self.body}(ptr %args) {{", "entry:",
-                    " %arena = load ptr, ptr %args"]
+            head, free = BODY.format(self.body), []
         left = ["bad:", *free, " ret i64 1"] * f.leaves
-        return "\n".join([*head, *f.entry, *f.out, *free, " ret i64 0", *left, "}"])
+        return "\n".join([head, *f.entry, *f.out, *free, " ret i64 0", *left, "}"])
 
-    def fill(self, f: Function, x: str, pointer: Any) -> None:
+    def fill(self, f: StepFunction, x: str) -> None:
         """Zeros for a root to which is added, before the first that touches it."""
         mine = x not in self.filled and self.roots[x].place != "given"
-        if mine and any(isinstance(w, Line) and w.how == "into"
-                        for w in self.tree.writers.get(x, ())):
+        if mine and any(isinstance(w, Line) and w.how == "into" for w in self.tree.writers.get(x, ())):
             f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-            f.put(f"call void @llvm.memset.p0.i64(ptr {pointer(x)}, i8 0, i64 {self.roots[x].bytes}, i1 "
-                  "false)")
+            f.put(f"call void @llvm.memset.p0.i64(ptr {f.pointer(x)}, i8 0, i64 {self.roots[x].bytes}, "
+                  "i1 false)")
         self.filled.add(x)
 
 
-def bounded(f: Function, at: str, root: Root, low: int, high: int) -> None:
-    """Leave where a whole number of those that lie there is not one of low … high − 1."""
+def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
+    """Leave where a whole number of a root is not one of low … high − 1."""
+    root = f.roots[x]
     if root.size:
-        loop, T = f.open(root.size), in_memory(root.dtype)
-        x = f.do(f"load {T}, ptr {f.do(f'getelementptr {T}, ptr {at}, i64 {loop[0]}')}")
-        x = converted(f, x, root.dtype, np.dtype(np.int64))
-        least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ they are below it
-        f.leave(f.do(f"icmp slt i64 {x}, {least}"))
-        f.leave(f.do(f"icmp sge i64 {x}, {high}"))
+        loop = f.open(root.size)
+        number = f.number_at(in_memory(root.dtype), f.pointer(x), loop[0])
+        number = converted(f, number, root.dtype, np.dtype(np.int64))
+        least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ are below it
+        f.leave(f.do(f"icmp slt i64 {number}, {least}"))
+        f.leave(f.do(f"icmp sge i64 {number}, {high}"))
         f.close(*loop, lines=100)
 
 
+HEAD = f"""define i64 @step{{}}(ptr %args) {{{{
+entry:
+ %a = getelementptr i8, ptr %args, i64 {ITEMS}
+ %b = load ptr, ptr %a
+ %c = getelementptr i8, ptr %b, i64 {DATA}
+ %arena = load ptr, ptr %c
+ %thread = call ptr @PyEval_SaveThread()"""
+BODY = """define internal i64 @{}(ptr %args) {{
+entry:
+ %arena = load ptr, ptr %args"""
 THREADS = """declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)"""

@@ -12,7 +12,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..nests.schedule import Tree
 from ..nests.tree import REDUCTIONS, Line, Loop
@@ -81,10 +81,10 @@ def chunk(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
     f, given = Function({}), []
     width = chunks.nest.width if chunks.nest.kind == "tile" else 1
     for j, x in enumerate(memory):
-        place = f.do(f"load ptr, ptr {f.do(f'getelementptr ptr, ptr %row, i64 {j}')}")
+        place = f.number_at("ptr", "%row", j)
         if x in chunks.private:
             each = "%k" if any(x == y for y, _ in chunks.sums.values()) else "%thread"
-            place = f.do(f"getelementptr i8, ptr {place}, i64 {f.sum({each: chunks.private[x]}, 0)}")
+            place = f.entry_at("i8", place, f.sum({each: chunks.private[x]}, 0))
         given.append(f"ptr {place}")
     ends = []
     for k in ("%k", f.do("add nsw i64 %k, 1")):
@@ -97,28 +97,24 @@ def chunk(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
     return "\n".join([head, *f.out, " ret void", "}"])
 
 
-def write_chunks(f: Function, name: str, chunks: Chunks, memory: list[str], tree: Tree,
-                 pointer: Callable[[str], str]) -> None:
-    """Run the chunks, and add up their sums. pointer(root): where a root begins."""
+def write_chunks(f: Any, name: str, chunks: Chunks, memory: list[str]) -> None:
+    """Run the chunks, and add up their sums. f: the `StepFunction`."""
     row, instead = f.alloca(f"[{len(memory)} x ptr]"), {x: part for part, (x, _) in chunks.sums.items()}
     for j, x in enumerate(memory):
-        at = f.do(f"getelementptr ptr, ptr {row}, i64 {j}")
-        f.put(f"store ptr {pointer(instead.get(x, x))}, ptr {at}")
+        f.put(f"store ptr {f.pointer(instead.get(x, x))}, ptr {f.entry_at('ptr', row, j)}")
     job, most = f.alloca("[6 x i64]"), f.do("load i64, ptr @xman_threads")
     most = f.do(f"select i1 {f.do(f'icmp slt i64 {most}, {chunks.count}')}, i64 {most}, i64 {chunks.count}")
     parts = f"ptr @{name}", f"ptr {row}", f"i64 {chunks.count}", f"i64 {most}", "i64 0", "i64 0"
     for j, x in enumerate(parts):
-        f.put(f"store {x}, ptr {f.do(f'getelementptr i64, ptr {job}, i64 {j}')}")
+        f.put(f"store {x}, ptr {f.entry_at('i64', job, j)}")
     f.do(f"call ptr @xman_worker(ptr {job})")
     for part, (x, how) in chunks.sums.items():
-        root, T = tree.roots[x], in_memory(tree.roots[x].dtype)
-        at = lambda base, entry, T=T: f.do(f"getelementptr {T}, ptr {base}, i64 {entry}")
+        root, T = f.roots[x], in_memory(f.roots[x].dtype)
         each = f.open(root.size)
-        target = at(pointer(x), each[0])
+        target = f.entry_at(T, f.pointer(x), each[0])
         f.put(f"store {T} {start(how, root.dtype)}, ptr {target}")
         some = f.open(chunks.count)
-        its = f.sum({some[0]: root.size, each[0]: 1}, 0)
-        one = f.do(f"load {T}, ptr {at(pointer(part), its)}")
+        one = f.number_at(T, f.pointer(part), f.sum({some[0]: root.size, each[0]: 1}, 0))
         f.put(f"store {T} {combined(f, how, root.dtype, f.do(f'load {T}, ptr {target}'), one)}, ptr {target}")
         f.close(*some, lines=100)
         f.close(*each, lines=100)

@@ -51,8 +51,11 @@ def entries_in(w: Any, b: str, function: Function) -> list[Entered] | None:
         return None
     if not all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in w.bundles[b]):
         return None
-    return [Entered(a, w.views[a], w.kinds[a]) if isinstance(a, str) else
-            Entered(a, a, Kind((), np.dtype(type(a)), False)) for a in w.bundles[b]]
+    found = []
+    for a in w.bundles[b]:
+        kind = w.kinds[a] if isinstance(a, str) else Kind((), np.dtype(type(a)), False)
+        found.append(Entered(a, w.views[a] if isinstance(a, str) else w.filled(a, (), kind.dtype), kind))
+    return found
 
 
 def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k: int = 0,
@@ -108,23 +111,18 @@ def kind_in_step(e: Entered) -> Kind:
     return e.kind._replace(shape=e.kind.shape[1:], array=len(e.kind.shape) > 1)
 
 
-def whole_rows(w: Any, e: Entered) -> View:
-    """An entry as it lies in memory, row by row."""
-    if isinstance(e.x, View) and not e.x.gathered and e.x.strides == row_by_row(e.x.shape):
-        return e.x
-    return w.line(w.fresh(f"{e.name}.lies"), "copy", [e.x], e.kind.shape, e.kind.dtype)
+def lying_rows(w: Any, e: Entered, axis: int = 0) -> View:
+    """An entry that lies in memory row by row, from that axis on."""
+    x = e.x
+    if not x.gathered and x.strides[axis:] == row_by_row(x.shape[axis:]):
+        return x
+    return w.line(f"{e.name}.lies", "copy", [x], e.kind.shape, e.kind.dtype)
 
 
 def first_part(w: Any, e: Entered) -> tuple[View, int] | None:
     """What the first step sees of a slice, and how far on the next one's lies; None for a number of steps."""
-    if not e.kind.shape:
-        return None
-    if not isinstance(e.x, View):
-        return whole_rows(w, e._replace(kind=kind_in_step(e))), 0
-    x = e.x
-    if x.gathered or x.strides[1:] != row_by_row(x.shape[1:]):
-        x = w.line(w.fresh(f"{e.name}.lies"), "copy", [x], e.kind.shape, e.kind.dtype)
-    return indexed(x, [0]), x.strides[0]
+    x = e.kind.shape and lying_rows(w, e, 1)
+    return (indexed(x, [0]), x.strides[0]) if x else None
 
 
 def part_at(place: tuple[View, int], t: int, way: int = 1) -> tuple[View, int]:
@@ -160,9 +158,9 @@ def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entered], m
             continue
         written = i < k and made.names[i] and i not in made.relayed
         if i in made.over or written and looked_at:
-            x = w.line(w.fresh(f"{dst}.{i}"), "copy", [e.x], e.kind.shape, e.kind.dtype)
+            x = w.line(f"{dst}.{i}", "copy", [e.x], e.kind.shape, e.kind.dtype)
         else:
-            x = whole_rows(w, e)
+            x = lying_rows(w, e)
         places[p] = x, 0
         if written and i not in made.over:
             x = x if looked_at else root_for(w, dst, i, made.kind(i))
@@ -182,14 +180,14 @@ def scan_in_place(w: Any, step: Step) -> Any:
     entries = entries_in(w, b, function)
     if entries is None:
         return None
-    sizes = {e.kind.shape[0] if e.kind.shape else e.x if type(e.x) is int else 0
+    sizes = {e.kind.shape[0] if e.kind.shape else e.name if type(e.name) is int else 0
              for e in entries[k:k + slices]}
     n = sizes.pop() if len(sizes) == 1 else 0
     if n < 1:
         return None  # it is wrong, or not known yet, or there is nothing to do
     first, way = (n - 1, -1) if reverse and reverse[0] else (0, 1)
     moving = {i: n * (not entries[i].kind.shape) for i in range(k, k + slices)}
-    made = lines_of_function(w, function, entries, k, moving)
+    made, runs = lines_of_function(w, function, entries, k, moving), []
     if made and isinstance(made.lines, dict):  # after the first step a carry is of another kind
         alone = lines_of_function(w, function, entries, k, moving, once=True)
         rest = alone and [Entered(dst, None, alone.kind(i)) if alone.names[i] else entries[i]
@@ -200,15 +198,14 @@ def scan_in_place(w: Any, step: Step) -> Any:
                 isinstance(e.name, str) and e.kind.dtype != alone.kind(i).dtype
                 for i, e in enumerate(entries[:k]) if alone.names[i]):
             return None
-    else:
-        alone = None
+        runs = [(alone, 1)]
     if not made:
         return None
     places = {i: first_part(w, entries[i]) for i in moving}
     outs = [root_for(w, dst, j, made.kind(j), (n,)) for j in range(k, len(made.names))]
     carry = []
-    for which, count in ((alone, 1), (made, n - bool(alone))):
-        if which and count:
+    for which, count in (*runs, (made, n - len(runs))):
+        if count:
             carry, run = steps_of(w, dst, which, k, entries, places, outs, first, way, count)
             if run.written():
                 w.tree.place(Applied("scan", [run], run.written(), count, first=first, way=way))

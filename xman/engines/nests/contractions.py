@@ -15,9 +15,7 @@ import numpy as np
 
 from ops.arrays.products import einsum_parts
 
-from ...wengert import Line as Step
-from ...wengert import registers
-from .arrangements import in_shape, spread_to
+from .arrangements import in_shape
 from .tree import Line, Product
 from .views import View, diagonal, exchanged, reshaped, strided, transposed, whole
 
@@ -60,9 +58,8 @@ def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
         order = [*out[:-1], *summed, out[-1]]  # so that the innermost loop goes through memory in order
     root = w.tree.root(w.fresh(dst), [sizes[c] for c in out], dtype)
     args = [strided(x, letters, order, sizes) for x, letters in factors]
-    w.line(dst, "mul" if len(args) == 2 else "copy", args, [sizes[c] for c in order], how="sum" if summed
-           else "set",
-           target=strided(root, out, order, sizes), computed=dtype)
+    w.line(dst, "mul" if len(args) == 2 else "copy", args, [sizes[c] for c in order], computed=dtype,
+           how="sum" if summed else "set", target=strided(root, out, order, sizes))
     return root
 
 
@@ -98,8 +95,7 @@ def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[
              dtype: np.dtype) -> View:
     """A factor as matrices that BLAS can read: in its type, and with a stride of 1 along rows or columns."""
     x = in_shape(w, transposed(x, [letters.index(c) for c in order]), shape)
-    if w.dtype(x) != dtype:
-        x = w.line(w.fresh(f"{dst}.typed"), "copy", [x], shape, dtype)
+    x = w.typed(f"{dst}.typed", x, dtype)
     return x if leading(x) and not x.gathered else w.copied(x.root, x)
 
 
@@ -115,48 +111,39 @@ def leading(x: View) -> tuple[str, int] | None:
 
 # ---- operators ---------------------------------------------------------------------------------------------
 
-def gemm(w: Any, step: Step, v: list) -> View | None:
+def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: bool, b: View, tb: bool,
+         c: View | None) -> View | None:
     """alpha·s·a@b + c, as `folded` writes it."""
-    dst, _, (alpha, s, a, ta, b, tb, c) = step
     kind, over = w.kinds[dst], w.program.inplace.get(dst) if dst in w.direct else None
-    a, b = (exchanged(x) if t else x for x, t in ((view(w, dst, a, v[2]), ta), (view(w, dst, b, v[4]), tb)))
+    a, b = (exchanged(x) if t else x for x, t in ((a, ta), (b, tb)))
     if over in (a.root, b.root):
         over = None
     a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
+    name = w.step[2][6]  # nobody else may need what is added
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
-    elif w.is_whole(v[6], kind.shape) and w.dtype(v[6]) == kind.dtype and (
-            v[6].root == over or v[6].root == c and w.uses[c] == 1
-            and w.tree.roots[v[6].root].place == "arena"
-            and not w.tree.readers.get(v[6].root) and v[6].root not in (a.root, b.root)):
-        target = v[6]  # nobody else needs what is added
+    elif w.is_whole(c, kind.shape) and w.dtype(c) == kind.dtype and (
+            c.root == over or c.root == name and w.uses[name] == 1 and w.tree.roots[name].place == "arena"
+            and not w.tree.readers.get(name) and name not in (a.root, b.root)):
+        target = c
     else:
-        target = w.line(dst, "copy", [v[6]], kind.shape, kind.dtype)
-    w.tree.place(Product(target, a, b, alpha, v[1], c is not None))
+        target = w.line(dst, "copy", [c], kind.shape, kind.dtype)
+    w.tree.place(Product(target, a, b, alpha, s, c is not None))
     return target
 
 
-def view(w: Any, dst: str, a: Any, x: Any) -> View:
-    """An argument as a view, where it is a number too."""
-    return x if isinstance(x, View) else w.line(w.fresh(f"{dst}.full"), "copy", [x], spread_to(w, a),
-                                                w.kinds[dst].dtype)
-
-
-def factors_of(w: Any, step: Step, v: list, places: Sequence[int],
+def factors_of(w: Any, dst: str, views: Sequence[View],
                letters: Sequence[Sequence]) -> list[tuple[View, Sequence]] | None:
     """Arguments with their letters; None where these do not fit, or where the type is not for loops."""
-    dst, _, args = step
-    shapes = [spread_to(w, args[k]) for k in places]
-    kinds = [w.kinds[x].dtype.kind for x in registers((dst, *(args[k] for k in places)))]
-    if kinds[0] == "b" or {*kinds[1:]} == {"b"}:  # NumPy's product of truth values is one
+    if w.kinds[dst].dtype.kind == "b" or {w.dtype(x).kind for x in views} == {"b"}:
+        return None  # NumPy's product of truth values is one
+    if any(len(own) != len(x.shape) for own, x in zip(letters, views, strict=True)):
         return None
-    if any(len(own) != len(shape) for own, shape in zip(letters, shapes, strict=True)):
-        return None
-    sizes = {(c, n) for own, shape in zip(letters, shapes, strict=True)
-             for c, n in zip(own, shape, strict=True) if n != 1}
+    sizes = {(c, n) for own, x in zip(letters, views, strict=True)
+             for c, n in zip(own, x.shape, strict=True) if n != 1}
     if len({c for c, _ in sizes}) < len(sizes):
         return None
-    return [(view(w, dst, args[k], v[k]), own) for k, own in zip(places, letters, strict=True)]
+    return [*zip(views, letters, strict=True)]
 
 
 def matrix_letters(n: int, last: str) -> list:
@@ -164,11 +151,9 @@ def matrix_letters(n: int, last: str) -> list:
     return [*range(n - 2)][::-1] + [*last] if n > 1 else [*last[-1:]]
 
 
-def product(w: Any, step: Step, v: list) -> View | None:
+def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     """dot, and its adjoints d bᵀ and aᵀ d, summed over what the batch of one side lacks."""
-    dst, op, args = step
-    kind, n = w.kinds[dst], [len(spread_to(w, a)) for a in args]
-    (na, nb) = n if op == "dot" else n[1:]
+    kind, (na, nb) = w.kinds[dst], [len(x.shape) for x in v][-2:]
     a, b = matrix_letters(na, "mk"), matrix_letters(nb, "kn") if nb > 1 else ["k"]
     d = [*range(max(na, nb) - 2)][::-1] + ["m"] * (na > 1) + ["n"] * (nb > 1)
     places, letters, out = {"dot": ((0, 1), (a, b), d), "dotLeft": ((0, 2), (d, b), a),
@@ -176,16 +161,14 @@ def product(w: Any, step: Step, v: list) -> View | None:
     if len(out) != len(kind.shape):
         return None
     short = [c for c, size in zip(out, kind.shape, strict=True) if size == 1]
-    found = factors_of(w, step, v, places, letters)
+    found = factors_of(w, dst, [v[k] for k in places], letters)
     return found and contract(w, dst, found, [c for c in out if c not in short], kind.shape, kind.dtype)
 
 
-def einsum(w: Any, step: Step, v: list) -> View | None:
-    dst, _, (subscripts, *arrays) = step
+def einsum(w: Any, dst: str, op: str, subscripts: str, *arrays: View) -> View | None:
     inputs, result = einsum_parts(subscripts)
-    letters = [lettered(part, len(spread_to(w, a))) for part, a in zip(inputs, arrays, strict=True)]
-    kind = w.kinds[dst]
-    found = factors_of(w, step, v, range(1, len(v)), letters)
+    letters = [lettered(part, len(x.shape)) for part, x in zip(inputs, arrays, strict=True)]
+    kind, found = w.kinds[dst], factors_of(w, dst, arrays, letters)
     return found and contract(w, dst, found, lettered(result, len(kind.shape)), kind.shape, kind.dtype)
 
 
@@ -195,27 +178,25 @@ def lettered(part: str, n: int) -> list:
     return [*range(n - len(own))][::-1] + [*own]
 
 
-def einsum_back(w: Any, step: Step, v: list) -> View | None:
-    """x, whose axes have the letters `kept`, in the shape whose axes have the letters `mine`."""
-    dst, _, (x, like, (kept, mine)) = step
-    kind, have = w.kinds[dst], spread_to(w, x)
-    axes, of = lettered(mine, len(kind.shape)), lettered(kept, len(have))
+def einsum_back(w: Any, dst: str, op: str, x: View, like: Any, letters: tuple[str, str]) -> View | None:
+    """x, whose axes have the first letters, in the shape whose axes have the second ones."""
+    kind, (kept, mine) = w.kinds[dst], letters
+    axes, of = lettered(mine, len(kind.shape)), lettered(kept, len(x.shape))
     sizes = dict(zip(axes, kind.shape, strict=True))
-    if (not isinstance(v[0], View) or any(sizes.get(c) != n for c, n in zip(of, have, strict=True))
-        or kind.dtype.kind != "f"):
+    if any(sizes.get(c) != n for c, n in zip(of, x.shape, strict=True)) or kind.dtype.kind != "f":
         return None
     order = list(dict.fromkeys(axes))
-    spread_x = strided(v[0], of, order, sizes)
+    spread_x = strided(x, of, order, sizes)
     if order == axes:
-        return spread_x if w.dtype(v[0]) == kind.dtype else None
+        return spread_x if w.dtype(x) == kind.dtype else None
     root = w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
     w.line(dst, "copy", [spread_x], spread_x.shape, how="into", target=strided(root, axes, order, sizes))
     return root
 
 
-def trace(w: Any, step: Step, v: list) -> View | None:
-    found = factors_of(w, step, v, [0], ["ii"])
-    return found and contract(w, step[0], [(diagonal(found[0][0]), "i")], "", (), w.kinds[step[0]].dtype)
+def trace(w: Any, dst: str, op: str, a: View) -> View | None:
+    found = factors_of(w, dst, [a], ["ii"])
+    return found and contract(w, dst, [(diagonal(a), "i")], "", (), w.kinds[dst].dtype)
 
 
 CONTRACTIONS = {"gemm()": gemm, "dot": product, "dotLeft": product, "dotRight": product, "einsum": einsum,

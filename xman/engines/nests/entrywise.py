@@ -1,14 +1,14 @@
 """Operators entry by entry, and reductions: lines of the tree, in the types in which NumPy computes."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...wengert import Line as Step
 from ..llvm import arithmetic
-from .arrangements import ACCUMULATED, axes_of, spread_to
+from .arrangements import ACCUMULATED, axes_of
 from .tree import Line
 from .views import View, reshaped, whole
 
@@ -18,41 +18,33 @@ LONG_SUM = 4096  # numbers, from which on single precision is added up in double
 
 # ---- entry by entry ----------------------------------------------------------------------------------------
 
-def entrywise(w: Any, step: Step, v: list) -> Any:
+def entrywise(w: Any, dst: str, op: str, *v: Any) -> View | None:
     """An operator entry by entry; None where the arithmetic does not have it for these types."""
-    dst, op, args = step
-    kind, computed = w.kinds[dst], computed_in(w, step)
-    if any(isinstance(a, ACCUMULATED) for a in v):
-        return accumulated(w, step, v)
+    if any(isinstance(x, ACCUMULATED) for x in v):
+        return accumulated(w, dst, v)
+    kind, computed = w.kinds[dst], computed_in(w, dst, op, v)
     if op == "astype":
         op, v = "copy", v[:1]
     if computed is None or not arithmetic.has(op, computed, kind.dtype) or not all(
             isinstance(a, (View, int, float)) or isinstance(a, np.generic) and a.dtype in NATIVE for a in v):
         return None
-    v = [a.item() if isinstance(a, np.generic) else a for a in v]
-    if (op == "power" and type(v[1]) in (int, float) and v[1] in (2, 3) and kind.dtype.kind == "f"
-        and isinstance(v[0], View)):
-        square = w.line(f"{dst}.square" if v[1] == 3 else dst, "mul", [v[0], v[0]], kind.shape, kind.dtype)
-        return square if v[1] == 2 else w.line(dst, "mul", [square, v[0]], kind.shape, kind.dtype)
-    target = None
-    if dst in w.direct and meets_itself(w.program.inplace[dst], v, kind.shape):
-        target = whole(w.program.inplace[dst], kind.shape)
+    x, *rest = v = [a.item() if isinstance(a, np.generic) else a for a in v]
+    if op == "power" and rest[0] in (2, 3) and type(rest[0]) is not bool and kind.dtype.kind == "f":
+        square = w.line(f"{dst}.square" if rest[0] == 3 else dst, "mul", [x, x], kind.shape, kind.dtype)
+        return square if rest[0] == 2 else w.line(dst, "mul", [square, x], kind.shape, kind.dtype)
+    target = whole(w.program.inplace[dst], kind.shape) if dst in w.direct else None
+    if target and any(a != target for a in v if isinstance(a, View) and a.root == target.root):
+        target = None  # it is read at other places than are to be written
     return w.line(dst, op, v, kind.shape, kind.dtype, computed=computed, target=target)
 
 
-def meets_itself(x: str, v: list, shape: tuple[int, ...]) -> bool:
-    """Whether x is read at the places alone that are to be written."""
-    return all(a == whole(x, shape) for a in v if isinstance(a, View) and a.root == x)
-
-
-def computed_in(w: Any, step: Step) -> np.dtype | None:
+def computed_in(w: Any, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:
     """The type in which NumPy computes a line; None where loops have no such type."""
-    dst, op, args = step
     dtype = w.kinds[dst].dtype
+    types = [w.dtype(a) if isinstance(a, View) else a for a in v]
     if op == "astype":
-        source = w.kinds[args[0]].dtype if isinstance(args[0], str) else np.dtype(type(args[0]))
+        source = types[0] if isinstance(v[0], View) else np.dtype(type(v[0]))
         return dtype if source.kind != "f" or dtype.kind in "fb" else None  # what does not fit is C's affair
-    types = [w.kinds[a].dtype if isinstance(a, str) else a for a in args]
     if op == "where" or dtype.kind == "f":
         return dtype
     try:
@@ -66,21 +58,20 @@ def computed_in(w: Any, step: Step) -> np.dtype | None:
     return found if found in NATIVE and not signs >= {"i", "u"} else None
 
 
-def accumulated(w: Any, step: Step, v: list) -> View:
+def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
     """A sum with what an index alone brings back: added in its place, not spread over zeros first."""
-    dst, _, args = step
     shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
-    late, others = ([x for x in v if isinstance(x, ACCUMULATED)],
-                    [x for x in v if not isinstance(x, ACCUMULATED)])
     over = w.program.inplace[dst] if dst in w.direct else None
-    base = next((x for a, x in zip(args, v, strict=True) if isinstance(x, View) and w.is_whole(x, shape)
+    base = next((x for a, x in zip(w.step[2], v, strict=True) if isinstance(x, View) and w.is_whole(x, shape)
                  and (x.root == over or w.uses[a] == 1 and collects(w, x.root))), None)
     if base is None:
         base = w.tree.root(w.fresh(dst), shape, dtype)
-        for x in others:
-            w.line(dst, "copy", [x], shape, how="into", target=base)
-    for x in late:
-        x.add(w, base)
+        for x in v:
+            if isinstance(x, View):
+                w.line(dst, "copy", [x], shape, how="into", target=base)
+    for x in v:
+        if isinstance(x, ACCUMULATED):
+            x.add(w, base)
     return base
 
 
@@ -93,75 +84,64 @@ def collects(w: Any, root: str) -> bool:
 
 # ---- reductions --------------------------------------------------------------------------------------------
 
-def reduction(w: Any, step: Step, v: list) -> View | None:
+def reduction(w: Any, dst: str, op: str, x: View, axis: Any, keepdims: Any) -> View | None:
     """sum, prod, max and min over axes."""
-    dst, op, args = step
-    shape, kind = spread_to(w, args[0]), w.kinds[dst]
-    axes = axes_of(args[1] if len(args) > 1 else None, len(shape))
-    if (axes is None or not isinstance(args[0], str) or kind.dtype.kind == "b" or op in ("max", "min")
-        and 0 in shape):
+    axes = axes_of(axis, len(x.shape))
+    if axes is None or w.kinds[dst].dtype.kind == "b" or op in ("max", "min") and 0 in x.shape:
         return None
-    return gathered_over(w, dst, op, v[0], shape, axes, bool(len(args) > 2 and args[2]))
+    return gathered_over(w, dst, op, x, axes, bool(keepdims))
 
 
-def gathered_over(w: Any, dst: str, how: str, x: Any, shape: tuple[int, ...], axes: set[int],
-                  keepdims: bool = False) -> View:
+def gathered_over(w: Any, dst: str, how: str, x: View, axes: set[int], keepdims: bool = False) -> View:
     """What is gathered of x over axes; a long sum of single precision in double."""
     dtype = w.kinds[dst].dtype
-    if how != "sum" or dtype != np.float32 or prod(shape[a] for a in axes) <= LONG_SUM:
-        return w.line(dst, "copy", [x], shape, dtype, how=how, reduced=axes, keepdims=keepdims)
-    found = w.line(f"{dst}.double", "copy", [x], shape, float, how=how, reduced=axes, keepdims=keepdims)
+    if how != "sum" or dtype != np.float32 or prod(x.shape[a] for a in axes) <= LONG_SUM:
+        return w.line(dst, "copy", [x], x.shape, dtype, how=how, reduced=axes, keepdims=keepdims)
+    found = w.line(f"{dst}.double", "copy", [x], x.shape, float, how=how, reduced=axes, keepdims=keepdims)
     return w.line(dst, "copy", [found], found.shape, dtype)
 
 
-def unbroadcast(w: Any, step: Step, v: list) -> View | None:
+def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View | None:
     """A sum over what broadcasting added, and another shape; or what spreads."""
-    dst, _, args = step
-    have, kind = spread_to(w, args[0]), w.kinds[dst]
-    axes = axes_of(args[2] if len(args) > 2 else (), len(have))
-    if (axes is None or not isinstance(args[0], str) or w.kinds[args[0]].dtype != kind.dtype
-        or kind.dtype.kind != "f"):
+    have, kind = x.shape, w.kinds[dst]
+    axes = axes_of(axis, len(have))
+    if axes is None or w.dtype(x) != kind.dtype or kind.dtype.kind != "f":
         return None
     rest = [k for k in range(len(have)) if k not in axes]
     extra = len(rest) - len(kind.shape)
     if extra < 0:
         return None
     axes |= {k for j, k in enumerate(rest) if j < extra or kind.shape[j - extra] == 1 != have[k]}
-    if not any(have[k] != 1 for k in axes):
-        return reshaped(v[0], kind.shape) if isinstance(v[0], View) else v[0]
-    return reshaped(gathered_over(w, dst, "sum", v[0], have, axes), kind.shape)
+    summed = gathered_over(w, dst, "sum", x, axes) if any(have[k] != 1 for k in axes) else x
+    return reshaped(summed, kind.shape)
 
 
-def ties(w: Any, step: Step, v: list) -> Any:
+def ties(w: Any, dst: str, op: str, x: Any, y: Any, axis: Any) -> View | None:
     """The share of each entry in the extreme value of its slice: 1 / how many are equal, NaNs too."""
-    dst, _, args = step
-    kind = w.kinds[dst]
-    axes = axes_of(args[2] if len(args) > 2 else None, len(kind.shape))
-    dtypes = {w.kinds[a].dtype for a in args[:2] if isinstance(a, str)}
+    kind, truth = w.kinds[dst], np.dtype(bool)
+    axes = axes_of(axis, len(kind.shape))
+    dtypes = {w.dtype(a) for a in (x, y) if isinstance(a, View)}
     if axes is None or dtypes != {kind.dtype} or kind.dtype.kind != "f":
         return None
-    truth = lambda name, op, *of, dtype=kind.dtype: w.line(f"{dst}.{name}", op, of, kind.shape, bool,
-                                                           computed=dtype)
-    strange = truth("strange", "logical_and", truth("x", "isnan", v[0]), truth("y", "isnan", v[1]),
-                    dtype=np.dtype(bool))
-    equal = truth("equal", "logical_or", truth("same", "equal", *v[:2]), strange, dtype=np.dtype(bool))
+    flag = lambda name, op, *of, computed=truth: w.line(f"{dst}.{name}", op, of, kind.shape, bool,
+                                                        computed=computed)
+    strange = flag("strange", "logical_and", *(flag("nan", "isnan", a, computed=kind.dtype) for a in (x, y)))
+    equal = flag("equal", "logical_or", flag("same", "equal", x, y, computed=kind.dtype), strange)
     count = w.line(f"{dst}.count", "copy", [equal], kind.shape, kind.dtype, how="sum", reduced=axes,
                    keepdims=True)
     some = w.line(f"{dst}.some", "maximum", [count, 1.0], count.shape, kind.dtype)
     return w.line(dst, "divide", [equal, some], kind.shape, kind.dtype)
 
 
-def argmax(w: Any, step: Step, v: list) -> View | None:
+def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
     """The first place of the maximum, or of NaN: the least index of those entries that are equal to it."""
-    dst, _, (x, *axis) = step
-    shape = spread_to(w, x)
-    axes = axes_of(axis[0] if axis else None, len(shape))
-    if not isinstance(v[0], View) or w.dtype(v[0]).kind != "f" or len(axes or ()) != 1 or 0 in shape:
+    shape, dtype, axes = x.shape, w.dtype(x), axes_of(axis, len(x.shape))
+    if dtype.kind != "f" or len(axes or ()) != 1 or 0 in shape:
         return None
-    (k,), dtype = axes, w.dtype(v[0])
-    top = w.line(f"{dst}.top", "copy", v, shape, dtype, how="max", reduced=axes, keepdims=True)
+    k, = axes
+    top = w.line(f"{dst}.top", "copy", [x], shape, dtype, how="max", reduced=axes, keepdims=True)
     flag = lambda op, *of, computed=dtype: w.line(f"{dst}.{op}", op, of, shape, bool, computed=computed)
-    there = flag("logical_or", flag("equal", v[0], top), flag("isnan", v[0]), computed=np.dtype(bool))
+    there = flag("logical_or", flag("equal", x, top), flag("isnan", x), computed=np.dtype(bool))
     places = w.constant(np.arange(shape[k]).reshape([-1 if a == k else 1 for a in range(len(shape))]))
     place = w.line(f"{dst}.place", "where", [there, places, shape[k]], shape, np.int64)
     found = w.line(dst, "copy", [place], shape, np.int64, how="min", reduced=axes)
@@ -169,5 +149,5 @@ def argmax(w: Any, step: Step, v: list) -> View | None:
     return found
 
 
-TABLE = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax, "unbroadcast": unbroadcast,
-         "ties": ties}
+REDUCED = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax, "unbroadcast": unbroadcast,
+           "ties": ties}

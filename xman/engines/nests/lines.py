@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.facts import parameters
 
 from ...wengert import Line as Step
 from ...wengert import registers
@@ -20,14 +21,15 @@ from ..folded import folded, ordered
 from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
 from .applied import APPLIED
-from .arrangements import ARRANGEMENTS, MOVED, OF_VIEWS
+from .arrangements import ACCUMULATED, ARRANGEMENTS
 from .contractions import CONTRACTIONS, TINY
-from .entrywise import NATIVE, TABLE, entrywise
+from .entrywise import NATIVE, REDUCED, entrywise
 from .routines import ROUTINES
 from .schedule import Tree
 from .tree import Call, Line, levels_of
 from .views import View, spread, strided, whole
 
+RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # the others are taken entry by entry
 LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
 SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
 # the places of arguments that have to be literals
@@ -39,31 +41,31 @@ LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
 
 class Lines:
     """What a program becomes. tree: the nodes. views: by register. objects: those that are Python's. scalars:
-    roots that NumPy is given as numbers. constants: arrays that
-    the program brings along. bounds: roots of whole numbers that have to lie in low … high − 1, as (root,
-    low, high). positions: roots of whole numbers that do lie in 0 … n − 1, and n."""
+    roots that NumPy is given as numbers. constants: arrays that the program brings along. fills: those of one
+    number, which lines take as it stands. bounds: roots of whole numbers that have to lie in low … high − 1,
+    as (root, low, high). positions: roots of whole numbers that do lie in 0 … n − 1, and n.
+    step: the line of the list that is being brought into the tree."""
 
     def __init__(self, program: Program, positions: Mapping[str, int] = {}):
         self.program, self.kinds, self.tree = program, dict(program.kinds), Tree()
         self.bundles: dict[str, tuple] = {}
-        self.views: dict[str, Any] = {}
+        self.views: dict[str, View | ACCUMULATED] = {}
         self.objects: set[str] = set()
         self.scalars: set[str] = set()
         self.constants: dict[str, np.ndarray] = {}
+        self.fills: dict[str, Any] = {}
         self.bounds: dict[tuple[str, int, int], None] = {}
         self.positions: dict[str, int] = dict(positions)
-        self.given = [x for x in dict.fromkeys((*program.original.inputs, *program.constants))]
+        self.given = list(dict.fromkeys((*program.original.inputs, *program.constants)))
         for x in self.given:
             if self.known(x):
-                self.views[x] = self.tree.root(x, self.kinds[x].shape, self.kinds[x].dtype, "given")
+                self.views[x] = self.tree.root(x, *self.kinds[x][:2], "given")
             else:
                 self.objects.add(x)
         lines = folded(program, rows=False, least=TINY)
-        holds = held([(dst, "alias" if op in ARRANGEMENTS else op, args) for dst, op, args in lines],
-                     self.kinds)
-        fails = [k for k, line in enumerate(lines) if self.may_fail(*line)]
-        self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds,
-                                          max(fails, default=-1))
+        holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in lines], self.kinds)
+        last = max([k for k, line in enumerate(lines) if self.may_fail(*line)], default=-1)
+        self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, last)
         self.uses = Counter(a for _, op, args in self.lines for k, a in enumerate(args)
                             if isinstance(a, str) and k != SHAPE_ALONE.get(op))
         self.uses.update((*program.outputs, *program.inplace))
@@ -74,7 +76,7 @@ class Lines:
             if op in LOOPS:
                 self.laid.update(a for a in registers(args) if dst in self.laid and a in self.kinds
                                  and self.kinds[a].shape == self.kinds[dst].shape)
-            elif op not in TABLE:
+            elif op not in REDUCED:
                 self.laid.update(registers(args))
         for line in self.lines:
             self.take(line)
@@ -83,68 +85,76 @@ class Lines:
         self.results = {x: self.result(x) for x in program.outputs if x not in self.objects}
         for y, x in program.inplace.items():
             if y not in self.direct:
-                self.line(x, "copy", [self.views[y]], self.kinds[x].shape,
-                          target=whole(x, self.kinds[x].shape))
+                place = whole(x, self.kinds[x].shape)
+                self.line(x, "copy", [self.views[y]], place.shape, target=place)
+        for x in self.fills.keys() - self.tree.readers:
+            del self.tree.roots[x], self.constants[x]
         self.tree.keep()
 
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
         """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
         if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
             return True
-        return not any(op in t for t in (("bundle", "item"), LOOPS, ARRANGEMENTS, CONTRACTIONS, TABLE))
+        return op in ROUTINES or op not in RULES.keys() | LOOPS | {"bundle", "item"}
 
     def known(self, x: str) -> bool:
         return x in self.kinds and self.kinds[x].dtype in NATIVE
 
     def adds(self, dst: str, op: str, args: tuple) -> bool:
         """Whether a line adds arrays of one type and shape, which a new root may collect."""
-        return (op == "add" and self.known(dst) and self.kinds[dst].dtype.kind == "f" and all(
-            isinstance(a, str) and a in self.kinds and self.kinds[a][:2] == self.kinds[dst][:2]
-            for a in args))
+        kind = self.kinds.get(dst)
+        return op == "add" and self.known(dst) and kind.dtype.kind == "f" and all(
+            isinstance(a, str) and a in self.kinds and self.kinds[a][:2] == kind[:2] for a in args)
 
     # ---- lines of the list ---------------------------------------------------------------------------------
 
     def take(self, step: Step) -> None:
-        """Bring one line of the list into the tree."""
-        dst, op, args = step
+        dst, op, args = self.step = step
         if op == "bundle":
             self.bundles[dst] = args
             return
-        if op in APPLIED and (found := APPLIED[op](self, step)) is not None:
-            self.bundles[dst] = tuple(found)
+        if op in APPLIED and (entries := APPLIED[op](self, step)) is not None:
+            self.bundles[dst] = tuple(entries)
             return
         found = None
         if op == "item" and args[0] in self.bundles:
             found = self.bundles[args[0]][args[1]]
             found = self.views[found] if isinstance(found, str) else found
-        elif self.known(dst) and all(self.known(a) for k, a in enumerate(args) if isinstance(a, str)
-                                   and k != SHAPE_ALONE.get(op)):
-            make = (ARRANGEMENTS.get(op) or CONTRACTIONS.get(op) or ROUTINES.get(op) or TABLE.get(op)
-                    or entrywise)
-            literal = all(type(args[k]) is not str for k in LITERAL.get(op, ()) if k < len(args))
-            if literal and (op in ops.table.OURS or op == GEMM):
-                v = [self.views.get(a) if isinstance(a, str) else a for a in args]
-                found = (make(self, step, v) if isinstance(v[0], View) or op not in MOVED | OF_VIEWS
-                         else v[0] if op in MOVED else None)
+        elif self.known(dst) and (op in ops.table.OURS or op == GEMM) and all(
+                self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != SHAPE_ALONE.get(op)):
+            v = [self.views.get(a) if isinstance(a, str) else a for a in args]
+            if not any(isinstance(v[k], View) for k in LITERAL.get(op, ()) if k < len(v)):
+                found = self.made(dst, op, v)
         if found is None:
             self.call(step)
-        else:
-            self.views[dst] = found
-            if dst in self.direct and (not isinstance(found, View)
-                                       or found.root != self.program.inplace[dst]):
-                self.direct.discard(dst)
-            if dst in self.program.inplace and dst not in self.direct and isinstance(found, View) and (
-                    self.tree.roots[found.root].place == "given"):
-                self.views[dst] = self.copied(dst, found)  # what it is a view of may be overwritten
+            return
+        if isinstance(found, (bool, int, float)):
+            found = self.filled(found, self.kinds[dst].shape, self.kinds[dst].dtype)
+        self.views[dst] = found
+        root = found.root if isinstance(found, View) else None
+        if dst in self.direct and root != self.program.inplace[dst]:
+            self.direct.discard(dst)
+        if dst in self.program.inplace and dst not in self.direct and root and (
+                self.tree.roots[root].place == "given"):
+            self.views[dst] = self.copied(dst, found)  # what it is a view of may be overwritten
+
+    def made(self, dst: str, op: str, v: list) -> Any:
+        """What an operator of these arguments becomes; None where it is left to NumPy."""
+        if op == GEMM or op not in RULES:
+            return RULES.get(op, entrywise)(self, dst, op, *v)
+        names, defaults = parameters(ops.G[op])
+        v += [defaults[name] for name in names[len(v):]]
+        for k in range(len(v)) if op in CONTRACTIONS else (0,):  # the arrays among them
+            if isinstance(v[k], (bool, int, float, np.generic)) and k not in LITERAL.get(op, ()):
+                v[k] = self.filled(v[k], (), np.dtype(type(v[k])))
+        return RULES[op](self, dst, op, *v)
 
     def call(self, step: Step) -> None:
-        """Leave a line to NumPy."""
         dst, op, args = step
         for a in args:
             self.as_object(a)
         given = tuple(a if not isinstance(a, str) or a in self.objects else self.lying(a) for a in args)
-        target = (self.tree.root(dst, self.kinds[dst].shape, self.kinds[dst].dtype) if self.known(dst)
-                  else None)
+        target = self.tree.root(dst, *self.kinds[dst][:2]) if self.known(dst) else None
         self.tree.place(Call(dst, op, given, target))
         if target is None:
             self.objects.add(dst)
@@ -172,7 +182,7 @@ class Lines:
         """An output, as a root of its own that is handed out."""
         view, kind = self.views[x], self.kinds[x]
         if not self.is_whole(view, kind.shape) or self.tree.roots[view.root].place != "arena":
-            view = self.line(self.fresh(f"{x}.out"), "copy", [view], kind.shape, kind.dtype)
+            view = self.line(f"{x}.out", "copy", [view], kind.shape, kind.dtype)
         self.tree.roots[view.root].place = "output" if kind.shape else "number"
         return view
 
@@ -185,43 +195,47 @@ class Lines:
         return name
 
     def line(self, dst: str, op: str, args: Sequence[Any], shape: Sequence[int], dtype: Any = None, *,
-             how: str = "set",
-             reduced: Iterable[int] = (), keepdims: bool = False, target: View | None = None,
-             computed: Any = None) -> Any:
-        """A line, and the view of what it computes: of a new root of that dtype, or the target. Or a number.
+             how: str = "set", reduced: Iterable[int] = (), keepdims: bool = False,
+             target: View | None = None, computed: Any = None) -> View:
+        """A line, and the view of what it computes: of a new root of that dtype, or the target.
 
         reduced: the axes over which it adds up. computed: the type in which it does, if not that of the root.
         """
         shape, reduced = tuple(shape), set(reduced)
+        args = [self.fills.get(a.root, a) if isinstance(a, View) else a for a in args]
         if target is None:
             dtype = np.dtype(dtype)
             if how == "set" and op != "copy" and not any(isinstance(a, View) for a in args):
-                return self.number(op, args, dtype, np.dtype(computed or dtype))
-            kept = [k for k in range(len(shape)) if k not in reduced]
-            sizes = ([1 if k in reduced else n for k, n in enumerate(shape)] if keepdims
-                     else [shape[k] for k in kept])
-            root = self.tree.root(self.fresh(dst), tuple(sizes), dtype)
-            target = strided(root, range(len(shape)) if keepdims else kept, range(len(shape)),
-                             dict(enumerate(shape)))
-            result = root
+                kind = np.dtype(computed or dtype)
+                with np.errstate(all="ignore"):
+                    return self.filled(ops.G[op](*(kind.type(a) for a in args)), shape, dtype)
+            axes = [k for k in range(len(shape)) if keepdims or k not in reduced]
+            sizes = [1 if k in reduced else shape[k] for k in axes]
+            result = self.tree.root(self.fresh(dst), tuple(sizes), dtype)
+            target = strided(result, axes, range(len(shape)), dict(enumerate(shape)))
         else:
-            result = target
-            dtype = self.tree.roots[target.root].dtype
+            result, dtype = target, self.dtype(target)
         args = [spread(a, shape) if isinstance(a, View) else a for a in args]
         views = [a for a in args if isinstance(a, View)]
         levels = levels_of(shape, [*views, *[target] * (how != "set" or op == "copy" or dst in self.laid)])
         self.tree.place(Line(op, args, shape, target, how, np.dtype(computed or dtype), levels))
         return result
 
-    def number(self, op: str, args: Sequence[Any], dtype: np.dtype, computed: np.dtype) -> Any:
-        with np.errstate(all="ignore"):
-            return dtype.type(ops.G[op](*(computed.type(a) for a in args))).item()
+    def filled(self, x: Any, shape: Sequence[int], dtype: np.dtype) -> View:
+        """A number for each index of a space."""
+        view = self.constant(np.array(x).astype(dtype))
+        self.fills[view.root] = self.constants[view.root].item()
+        return spread(view, shape)
 
-    def copied(self, name: str, view: Any, shape: Sequence[int] | None = None) -> View:
+    def typed(self, dst: str, x: View, dtype: np.dtype) -> View:
+        """The numbers of a view in that type."""
+        if x.root in self.fills:
+            return self.filled(self.fills[x.root], x.shape, dtype)
+        return x if self.dtype(x) == dtype else self.line(dst, "copy", [x], x.shape, dtype)
+
+    def copied(self, name: str, view: View) -> View:
         """The numbers of a view in a root of their own."""
-        dtype = self.dtype(view)
-        return self.line(self.fresh(f"{name}.copy"), "copy", [view], view.shape if shape is None else shape,
-                         dtype)
+        return self.line(f"{name}.copy", "copy", [view], view.shape, self.dtype(view))
 
     def is_whole(self, x: Any, shape: tuple[int, ...]) -> bool:
         return isinstance(x, View) and self.tree.roots[x.root].shape == shape and x == whole(x.root, shape)

@@ -10,20 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ...wengert import Line as Step
 from .tree import Routine
 from .views import View, exchanged, reshaped, spread, strided
 
 
 def of_matrices(rule: Callable) -> Callable:
     """The rule, for square matrices of one precision, with entries."""
-    def becomes(w: Any, step: Step, v: list) -> View | None:
-        shapes = [w.kinds[a].shape for a in step[2] if isinstance(a, str)]
-        dtypes = {w.kinds[a].dtype for a in (step[0], *step[2]) if isinstance(a, str)}
-        square = len(shapes[0]) > 1 and shapes[0][-1] == shapes[0][-2] and 0 not in sum(shapes, ())
-        fits = (square and all(isinstance(x, View) for x in v) and len(dtypes) == 1
-                and dtypes <= {*map(np.dtype, ("f4", "f8"))})
-        return rule(w, *step[:2], *v) if fits else None
+    def becomes(w: Any, dst: str, op: str, a: View, *more: View) -> View | None:
+        square = len(a.shape) > 1 and a.shape[-1] == a.shape[-2] and not any(0 in x.shape for x in (a, *more))
+        dtypes = {w.kinds[dst].dtype, *(w.dtype(x) for x in (a, *more))}
+        fits = square and len(dtypes) == 1 and dtypes <= {*map(np.dtype, ("f4", "f8"))}
+        return rule(w, dst, op, a, *more) if fits else None
     return becomes
 
 

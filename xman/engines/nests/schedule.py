@@ -3,8 +3,8 @@
 There is one rule. A line goes, from the outermost of its axes inwards, into the first loop over the same
 number of indices that is *late enough*: after everything that it waits for, or in the same loop with it where
 the two touch what they share at the loop's own index. Where there is no such loop a new one begins, as early
-as it may. So the softmax of rows becomes one loop over rows with three loops inside it,
-and an optimizer's update one loop for all its lines, without a case of their own.
+as it may. So the softmax of rows becomes one loop over rows with three loops inside it, and an optimizer's
+update one loop for all its lines, without a case of their own.
 
 A root is then kept for the loops within the innermost one that all share who touch it: one number in a
 processor's register where they share all loops, a row where they share that over rows.
@@ -17,7 +17,7 @@ from math import prod
 
 import numpy as np
 
-from .tree import REDUCTIONS, Applied, Call, Line, Loop, Node, Root, Routine, levels_of
+from .tree import LONG, REDUCTIONS, Applied, Call, Line, Loop, Node, Product, Root, Routine, levels_of
 from .views import View, row_by_row, whole
 
 ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
@@ -35,7 +35,6 @@ class Tree:
         self.calls: list[Call | Routine | Applied] = []
 
     def root(self, name: str, shape: tuple[int, ...], dtype: np.dtype, place: str = "arena") -> View:
-        """A new root, all of it."""
         self.roots[name] = Root(name, tuple(shape), np.dtype(dtype), place)
         return whole(name, shape)
 
@@ -108,9 +107,29 @@ class Tree:
                                                    prod(root.shape))
             writers = self.writers.get(root.name, [])
             if (root.place == "arena" and len(writers) == 1 and isinstance(writers[0], Line)
-                and writers[0].how not in (
-                    "into", "put")):
+                and writers[0].how not in ("into", "put")):
                 self.narrow(root, writers[0])
+        for root in [*self.roots.values()]:
+            self.take_over(root)
+
+    def take_over(self, new: Root) -> None:
+        """A long root that is written entry by entry from one that nobody needs afterwards is that one."""
+        line, *more = self.writers.get(new.name, [None])
+        if (more or not isinstance(line, Line) or line.how != "set" or not line.path or new.depth
+            or new.size < LONG or new.place not in ("arena", "output") or new.name not in self.roots):
+            return
+        before = lambda x: (*x.path, x)[0].rank < line.path[0].rank and isinstance(x, (Line, Product))
+        for old in [self.roots[v.root] for v in line.args if isinstance(v, View)]:
+            same = line.target._replace(root=old.name)
+            touch = {*self.writers.get(old.name, ()), *self.readers[old.name]} - {line}
+            if (all(v == same for v in line.views if v.root == old.name) and all(map(before, touch))
+                and (old.place, old.depth, old.dtype, old.size) == ("arena", 0, new.dtype, new.size)):
+                for x in (line, *touch):
+                    x.rename(old.name, new.name)
+                self.writers[new.name] = [*self.writers[old.name], line]
+                self.readers.setdefault(new.name, []).extend(self.readers.pop(old.name))
+                del self.roots[old.name]
+                return
 
     def narrow(self, root: Root, w: Line) -> None:
         """Keep of a root, which one line computes, what its readers need."""
@@ -154,8 +173,7 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
 def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
     """Whether the line may be in the loop of what it waits for: they meet in written roots at one index."""
     if (not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels)))
-        or not takes(
-            loop, line, depth) or w.how in ("into", "put")):
+        or not takes(loop, line, depth) or w.how in ("into", "put")):
         return False
     mine, others = line.levels[depth][0], w.levels[depth][0]
     if w.how in REDUCTIONS and w.target.strides[others] == 0 or line.target.root == w.target.root:

@@ -2,9 +2,8 @@
 
     for i of 64:                         a Loop over rows,
       for j of 10:
-        top max= copy z[i, j]            a Line: `op` of numbers that lie in views, put into a view;
-        here a maximum,
-      for j of 10:                       as its target does not depend on j
+        top max= copy z[i, j]            a Line: `op` of numbers that lie in views, put into a view; here
+      for j of 10:                       a maximum, as its target does not depend on j
         e = exp …
         total sum= copy e
       for j of 10:
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .views import View
+from .views import View, renamed
 
 # an axis as long as that is cut into tiles of so many, so that several loops share what is in the cache
 LONG, TILE = 2048, 1024
@@ -35,6 +34,14 @@ class Node:
     path: Sequence[Loop] = ()
     rank = 0.0
 
+    def rename(self, old: str, new: str) -> None:
+        """Touch another root in the place of one."""
+        for name, x in vars(self).items():
+            if isinstance(x, View):
+                setattr(self, name, renamed(x, old, new))
+        if isinstance(self, Line):
+            self.args = [renamed(x, old, new) if isinstance(x, View) else x for x in self.args]
+
 
 @dataclass(eq=False)
 class Line(Node):
@@ -43,8 +50,7 @@ class Line(Node):
     args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
     where the target is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`,
     `min` over the axes along which the target stands still. levels: its loops from the outermost, (axis,
-    "all" | "tile" | "lane", how many of them at once). number: of all lines, in
-    the order of the list.
+    "all" | "tile" | "lane", how many of them at once). number: of all lines, in the order of the list.
     """
     op: str
     args: list
@@ -167,7 +173,6 @@ class Run:
     relays: dict[str, str]
 
     def written(self) -> list[View]:
-        """The views that it writes."""
         over = {*self.lines.program.inplace.values()}
         return [place[0] for x, place in self.given.items()
                 if place and (x in over or self.lines.tree.roots[x].place == "output")]
@@ -203,8 +208,8 @@ class Root:
 
     place: `given` by the caller, a new `output`, a `number` that is handed out, in the program's `arena`, on
     the `stack`, or `none` where its numbers never leave a processor's registers. depth: the loops that all
-    who touch it share: it is kept for those within alone.
-    strides, size: of what is kept, in entries. tiled: the axes of which only a tile is kept.
+    who touch it share: it is kept for those within alone. strides, size: of what is kept, in entries. tiled:
+    the axes of which only a tile is kept.
     """
     name: str
     shape: tuple[int, ...]

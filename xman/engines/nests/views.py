@@ -3,8 +3,8 @@
 A *root* is a register with memory of its own, an array that lies there row by row. A view gives each index
 (i, j, …) of a *space* an entry of a root, by an affine map: entry = offset + i·stride₀ + j·stride₁ + … . The
 rows of a transpose, every other column, a reversed axis, a diagonal, a row that is spread over many (a stride
-of 0): all are maps, so making them is arithmetic on a few small numbers while the program is made,
-and costs nothing when it runs.
+of 0): all are maps, so making them is arithmetic on a few small numbers while the program is made, and
+costs nothing when it runs.
 
     x = whole("x", (2, 3))           entry 3i + j
     transposed(x, (1, 0))            entry i + 3j of a space (3, 2)
@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
+
+import numpy as np
 
 Steps = tuple[tuple[int, int], ...]  # pairs (axis of the space, by how much each index of it moves on)
 
@@ -34,6 +36,12 @@ class View(NamedTuple):
     offset: int
     strides: tuple[int, ...]
     gathered: tuple[tuple[int, int, Any], ...] = ()
+
+
+def renamed(view: View, old: str, new: str) -> View:
+    """The view, of the root `new` where it is of the root `old`."""
+    return view._replace(root=new if view.root == old else view.root,
+                         gathered=tuple((s, n, renamed(v, old, new)) for s, n, v in view.gathered))
 
 
 def row_by_row(shape: Sequence[int]) -> tuple[int, ...]:
@@ -58,9 +66,9 @@ def substituted(view: View, shape: Sequence[int], becomes: Sequence[tuple[int, S
         offset += stride * start
         for axis, step in steps:
             strides[axis] += stride * step * (shape[axis] != 1)
-    return View(view.root, tuple(shape), view.index
-                and tuple(composed(one, shape, becomes) for one in view.index), offset,
-                tuple(strides), tuple((s, n, substituted(v, shape, becomes)) for s, n, v in view.gathered))
+    index = view.index and tuple(composed(one, shape, becomes) for one in view.index)
+    gathered = tuple((s, n, substituted(v, shape, becomes)) for s, n, v in view.gathered)
+    return View(view.root, tuple(shape), index, offset, tuple(strides), gathered)
 
 
 def composed(one: tuple[int, Steps], shape: Sequence[int],
@@ -129,10 +137,9 @@ def indexed(view: View, keys: Sequence[Any]) -> View:
     k = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
     keys[k:k + 1] = [slice(None)] * (len(view.shape) - taken)
     arrays = [k for k, key in enumerate(keys) if isinstance(key, View)]
-    # go together, as one block of axes
     several = [k for k, key in enumerate(keys) if arrays and isinstance(key, (View, int))]
-    together = several and several == [*range(several[0], several[-1] + 1)]
-    block = broadcast_shape([keys[k].shape for k in arrays])
+    together = several and several == [*range(several[0], several[-1] + 1)]  # as one block of axes
+    block = np.broadcast_shapes(*(keys[k].shape for k in arrays))
     shape: list[int] = [] if together or not arrays else list(block)
     becomes, at, of, old = [], 0, {}, 0
     for k, key in enumerate(keys):
@@ -160,13 +167,6 @@ def indexed(view: View, keys: Sequence[Any]) -> View:
     terms = tuple((view.strides[old], view.shape[old], substituted(spread(key, block), shape, axes))
                   for old, key in of.items())
     return found._replace(index=None, gathered=found.gathered + terms)
-
-
-def broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """The shape to which all these spread."""
-    n = max(map(len, shapes), default=0)
-    padded = [(1,) * (n - len(shape)) + tuple(shape) for shape in shapes]
-    return tuple(next((m for m in sizes if m != 1), 1) for sizes in zip(*padded, strict=True))
 
 
 def diagonal(view: View, k: int = 0) -> View:

@@ -20,6 +20,7 @@ from ...errors import XManError
 from ...interpreters import backprop, eval
 from ...interpreters.context import depends, missing, numpy_real
 from ...notation import shortened, shown
+from ...passes import unroll
 from ...wengert import Steps, WengertList, checked_list, known_registers, needed
 from .. import interpret
 from ..memory import arena
@@ -118,10 +119,13 @@ def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorde
     """What runs the list: the tape, or else the interpreter. XManError for what is not of numbers."""
     if importlib.util.find_spec("llvmlite") is None:
         return Interpreted(steps, outputs, f"{len(steps):,} lines; {HINT}")
+    lines = steps
+    if any(op == "bundle" for _, op, _ in steps):
+        lines = unroll(steps, dict.fromkeys(steps.inputs, 0.5))
     try:
-        return Recorded(steps, outputs)
+        return Recorded(steps, lines, outputs)
     except Unwritten as error:
-        k, line = next((k, line) for k, line in enumerate(steps, 1) if line[0] == error.args[0])
+        k, line = next((k, line) for k, line in enumerate(lines, 1) if line[0] == error.args[0])
     if line[1] in ops.table.OURS:
         try:
             with np.errstate(all="ignore"):
@@ -130,23 +134,23 @@ def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorde
             found = "nothing for numbers"
         if found:
             raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers"
-                            + (" without loops; engine llvm runs these in machine code"
+                            + (", and for no while_loop and no cond; engine llvm has both"
                                if line[1] == "bundle" else "; use engine numpy"))
     return Interpreted(steps, outputs, f"{len(steps):,} lines by the interpreter: there is no row for line "
                                        f"{k}, {shown(line)}")
 
 
 class Recorded:
-    """A list as arrays, with the loops that run it.
+    """A list as arrays, with the loops that run it. lines: those of steps, with no loops in them.
 
     The slots of `v` are the inputs, the constants, and the lines in their order. `to` and `also` say where a
     line sends its delta: to the slots of x and y, or to itself, where it is lost.
     """
 
-    def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
+    def __init__(self, steps: WengertList, lines: WengertList, outputs: tuple[str, ...]):
         self.interpreted = Interpreted(steps, outputs, "")
         writer = TapeWriter(steps.inputs)
-        writer.write(needed(steps, outputs))
+        writer.write(needed(lines, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
         used, codes = np.unique(np.array(writer.codes, np.int32), return_inverse=True)
         reads = np.array(writer.reads, np.int64)
@@ -157,19 +161,19 @@ class Recorded:
         first = self.inputs + len(self.constants)
         place = np.empty(first + len(order), np.uint32)  # of what Writer numbers from 0 on, and from the end
         place[:self.inputs] = np.arange(self.inputs)
-        place[self.inputs + order] = lines = np.arange(first, len(place))
+        place[self.inputs + order] = own = np.arange(first, len(place))
         place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
         codes, (a, b, c) = codes[order].astype(np.uint32), np.ascontiguousarray(place[reads[:, order]])
         self.outputs = place[list(found)]
         varies = lambda slots: (slots < self.inputs) | (slots >= first)
-        to, also = (np.where(sent[codes].astype(bool) & varies(slots), slots, lines)
+        to, also = (np.where(sent[codes].astype(bool) & varies(slots), slots, own)
                     for sent, slots in zip(sends.T, (a, b), strict=True))
         reached = reachable(self.outputs[0], to.tolist(), also.tolist(), first)
-        to, also = (np.where(reached, slots, lines).astype(np.uint32) for slots in (to, also))
+        to, also = (np.where(reached, slots, own).astype(np.uint32) for slots in (to, also))
         self.arrays = codes[starts[:-1]], starts, a, b, c, to, also
         self.first, self.lines, self.runs = first, len(codes), len(starts) - 1
         self._pool: dict[tuple[int, bool], list] = {}
-        self.plan = (f"{len(steps):,} lines, {len(codes):,} of them needed, in {self.runs:,} runs of one "
+        self.plan = (f"{len(lines):,} lines, {len(codes):,} of them needed, in {self.runs:,} runs of one "
                      "operator")
 
     def values(self, X: np.ndarray) -> list:
@@ -258,10 +262,10 @@ class Interpreted:
 
     def _numbers(self, row: np.ndarray) -> dict[str, Any]:
         found = eval(self.steps, dict(zip(self.steps.inputs, row, strict=True)))
-        for k, line in enumerate(self.steps, 1):
-            if np.ndim(found[line[0]]):
-                raise XManError(f"line {k}, {shown(line)}, has shape {np.shape(found[line[0]])}: the tape is "
-                                "for lists of numbers; use engine numpy")
+        for y in self.outputs:
+            if np.ndim(found[y]):
+                raise XManError(f"{y} has shape {np.shape(found[y])}: the tape is for lists of numbers; use "
+                                "engine numpy")
         return found
 
 

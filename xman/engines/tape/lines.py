@@ -144,7 +144,7 @@ class TapeWriter:
         elif op in SAME and all(a is None or isinstance(a, (bool, str)) or isinstance(a, tuple) and not a
                                 for a in rest):
             if not isinstance(x, str):
-                if not (op == "broadcast" and self.operand(rest[0])[1] == "f"):
+                if not (op.endswith("broadcast") and self.operand(rest[0])[1] == "f"):
                     raise Unwritten
                 self.known[dst] = np.float64(x)
             elif op in ("sum", "mean"):
@@ -178,7 +178,6 @@ class TapeWriter:
         self.name(dst, self.line(row, x, y, self.constant(z)), "b" if ops.facts_of(op).gives is bool else "f")
 
     def line(self, row: str, x: int, y: int, z: int = -1) -> int:
-        """The slot of a new line."""
         for slots, slot in zip((self.codes, *self.reads), (CODE[row], x, y, z), strict=True):
             slots.append(slot)
         return self.first + len(self.codes) - 1

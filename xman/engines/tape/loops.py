@@ -31,13 +31,13 @@ class LaneLoop(Function):
 
     def load(self, array: str, k: str, kind: str = "i64") -> str:
         """A number of an array, whole ones of 32 bits as of 64."""
-        found = self.do(f"load {kind}, ptr {self.do(f'getelementptr {kind}, ptr {array}, i64 {k}')}")
+        found = self.number_at(kind, array, k)
         return self.do(f"zext i32 {found} to i64") if kind == "i32" else found
 
     def place(self, array: str, slot: str) -> str:
         """Where the number of a slot is, of this set of inputs."""
         entry = self.sum({slot: self.width, **({self.lane: 1} if self.lane else {})}, 0)
-        return self.do(f"getelementptr double, ptr {array}, i64 {entry}")
+        return self.entry_at("double", array, entry)
 
     def put_at(self, place: str, value: str) -> None:
         self.put(f"store double {value}, ptr {place}{ALONE}")
@@ -82,13 +82,10 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     text = [w.text("forward", f"{arrays}, i64 %runs, i64 %first")]
     if back:
         text.append(back_text(width))
-    declared = [x for x in w.declared if isinstance(x, str)]
-    formulas = definitions([x for x in w.declared if isinstance(x, tuple)], text)
-    return "\n".join([*declared, *formulas, *text, *HINTS, ""])
+    return "\n".join([*definitions(w.declared, text), *text, *HINTS, ""])
 
 
 def row_text(w: LaneLoop, row: str, k: str, back: bool) -> None:
-    """A line of a row: its value, and its partials."""
     x, y, z = (Said(w, w.number("%v", w.load(reads, k, "i32"))) for reads in ("%a", "%b", "%c"))
     out = Said(w, as_type(ROWS[row].value(x, y, z, None), FLOAT, w))
     w.put_at(w.place("%v", w.do(f"add i64 {k}, %first")), out.name)
@@ -117,7 +114,6 @@ def back_text(width: int) -> str:
 
 @cache
 def loops(rows: tuple[str, ...], width: int, back: bool) -> list[Callable]:
-    """The loop forward, and the loop back, as machine code."""
     pointers = lambda n: ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n, ctypes.c_int64, ctypes.c_int64)
     found = {"forward": pointers(8), "back": pointers(5)} if back else {"forward": pointers(8)}
     with WHOLE:

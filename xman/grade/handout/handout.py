@@ -19,11 +19,12 @@ import shutil
 import tempfile
 import tokenize
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import XManError
 from ..assignment import Assignment, data_set
+from ..submissions.scratch import open_to_all
 
 START = re.compile(r"# task (\d+): ([^\s\"\\][^\"\\]*)")
 END = re.compile(r"# end of task (\d+)")
@@ -67,8 +68,7 @@ def starter(source: str, titles: Mapping[int, str] | None = None) -> str:
     for region in reversed(found):
         pad = " " * region.indent
         lines[region.start - 1:region.end] = [
-            f"{pad}# your code here\n", f'{pad}raise NotImplementedError("task {region.task}: '
-                                        f'{region.title}")\n']
+            f'{pad}# your code here\n{pad}raise NotImplementedError("task {region.task}: {region.title}")\n']
     cut = "".join(lines)
     try:
         ast.parse(cut)
@@ -110,7 +110,7 @@ def regions(source: str) -> list[Region]:
             if (int(end[1]), indent) != (region.task, region.indent):
                 raise XManError(f"{region} ends in line {line} with {token.string!r}: number and indentation "
                                 "differ")
-            found.append(Region(region.task, region.title, region.start, line, indent))
+            found.append(replace(region, end=line))
             region = None
     if region:
         raise XManError(f"{region} is not closed: '# end of task {region.task}' is missing")
@@ -204,8 +204,7 @@ def fresh_folder(out: Path) -> Iterator[Path]:
         fresh = Path(tempfile.mkdtemp(prefix=f".{out.name[:40]}-", dir=out.parent))
         try:
             yield fresh
-            for path in (fresh, *fresh.rglob("*")):
-                path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+            open_to_all(fresh)
             os.replace(fresh, out)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)

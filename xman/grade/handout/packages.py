@@ -15,13 +15,13 @@ from pathlib import Path
 import xman
 
 from ...errors import XManError
+from ...files.whole import write_whole
 from ..assignment import Assignment
 from ..reports.autolab import problem
-from ..reports.files import atomically
 from .handout import fresh_folder, outside
 
 SOURCES = "ops", "xman", "data", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"
-SCRIPTS = "setup.sh", "run_autograder", "driver.sh"  # that are run
+MODES = dict.fromkeys(("setup.sh", "run_autograder", "driver.sh"), 0o755)  # of what is run
 TEMPLATES = Path(__file__).parent / "templates"
 
 GRADE = '''"""Grades with what lies beside this file: grade.py SUBMISSION [options of `xman grade run`]."""
@@ -55,10 +55,10 @@ def gradescope(assignment: Assignment, out: Path, term: str) -> None:
         for name, data in package_files(assignment, term, "setup.sh", "run_autograder").items():
             info = zipfile.ZipInfo(name)  # of 1980
             info.create_system = 3  # Unix, whose permissions are in the upper half
-            info.external_attr = (stat.S_IFREG | mode(name)) << 16
+            info.external_attr = (stat.S_IFREG | MODES.get(name, 0o644)) << 16
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, data)
-    atomically(out, packed.getvalue())
+    write_whole(out, packed.getvalue())
 
 
 def autolab(assignment: Assignment, out: Path, term: str) -> None:
@@ -68,7 +68,7 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for name, data in package_files(assignment, term, "driver.sh").items():
             info = tarfile.TarInfo(f"autograder/{name}")  # of 1970, and nobody's
-            info.mode, info.size = mode(name), len(data)
+            info.mode, info.size = MODES.get(name, 0o644), len(data)
             archive.addfile(info, io.BytesIO(data))
     problems = "\n".join(f"#     {problem(task.number, task.title)}   "
                          f"({sum(part.points for part in task.parts):g} points)"
@@ -78,10 +78,6 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
         (fresh / "autograde.tar").write_bytes(packed.getvalue())
         for name in ("Makefile", "autograde-Makefile"):
             (fresh / name).write_text(makefile.replace("PROBLEMS", problems), "utf-8")
-
-
-def mode(name: str) -> int:
-    return 0o755 if name in SCRIPTS else 0o644
 
 
 def package_files(assignment: Assignment, term: str, *scripts: str) -> dict[str, bytes]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...errors import XManError
+from ...files.whole import write_whole
 from . import gradebook, pages
-from .files import atomically
 
 
 def write_all(records: list[dict], out: str | Path) -> None:
@@ -18,7 +18,11 @@ def write_all(records: list[dict], out: str | Path) -> None:
             raise XManError(f"the report of {record['submission']!r} cannot be {slug!r}: no name of a file, "
                             "or it stands twice")
         slugs.add(slug)
-    for record in records:
-        atomically(out / "students" / f"{record['slug']}.html", pages.student(record))
+    try:
+        (out / "students").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise XManError(f"{out} cannot be written: {error.strerror}") from error
+    for record in records:  # which lie elsewhere: a report that is lost is made again
+        write_whole(out / "students" / f"{record['slug']}.html", pages.student(record), lasting=False)
     gradebook.write_gradebook(records, out / "gradebook.csv")
-    atomically(out / "class.html", pages.class_page(records))
+    write_whole(out / "class.html", pages.class_page(records), lasting=False)

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from .files import atomically
+from ...files.whole import write_whole
 from .view import harmless_record, sentence, troubles
 
 VERSIONS = {"digest": "digest", "assignment": "assignment version", "xman": "xman", "python": "python", "numpy": "numpy",
@@ -21,21 +21,19 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
     columns of tasks and parts are those of all records together, in the order of the assignment, empty where
     a record lacks one. XManError where the file cannot be written.
     """
-    # whatever the order of the records
     columns = sorted({key for record in records for key in _points(record)})
     headings = [f"{number}.{place} {title}" if place else f"{number}. {title}"
                 for number, place, title in columns]
     rows = [["name", "file", "points", "of", *headings, "trouble", "seconds", *VERSIONS.values()]]
     for record in sorted(records, key=lambda record: (record["submission"].casefold(), record["submission"],
                                                       record["file"])):
-        points = _points(record)
         trouble = "; ".join(sentence(*found) for found in troubles(record))
         rows.append([record["submission"], record["file"], record["points"], record["of"],
-                     *map(points.get, columns),
-                     trouble, record["seconds"], *map(record["graded"].get, VERSIONS)])
+                     *map(_points(record).get, columns), trouble, record["seconds"],
+                     *map(record["graded"].get, VERSIONS)])
     text = io.StringIO(newline="")
     csv.writer(text).writerows([map(cell, row) for row in rows])
-    atomically(path, text.getvalue().encode("utf-8-sig", "backslashreplace"))
+    write_whole(path, "\ufeff" + text.getvalue(), lasting=False)
 
 
 def cell(value: Any) -> Any:
@@ -48,9 +46,5 @@ def cell(value: Any) -> Any:
 
 def _points(record: dict) -> dict[tuple, float]:
     """The points of each task, by (number, 0, title), and of each part, by (task, place, title)."""
-    points = {}
-    for task in record["tasks"]:
-        points[task["number"], 0, task["title"]] = task["points"]
-        points.update({(task["number"], k, part["title"]): part["points"]
-                       for k, part in enumerate(task["parts"], 1)})
-    return points
+    return {(task["number"], k, item["title"]): item["points"] for task in record["tasks"]
+            for k, item in enumerate([task, *task["parts"]])}

@@ -16,8 +16,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 def student(record: dict) -> str:
     """The page of one submission, for its student. XManError where Jinja2 is missing."""
-    record = for_student(record)
-    return _templates().get_template("student.html").render(record=record)
+    return _templates().get_template("student.html").render(record=for_student(record))
 
 
 def class_page(records: list[dict]) -> str:
@@ -35,11 +34,8 @@ def _templates() -> Any:
     jinja2 = extra("jinja2", "grade", "an HTML report")
     templates = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True,
                                    undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    templates.filters.update(number=in_points, sha256=_sha256)
+    sha256 = lambda text: f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+    templates.filters.update(number=in_points, sha256=sha256)
     templates.globals.update(share=share_of_points, failures=failures)
     templates.tests["failed"] = failures  # true of a part that has some
     return templates
-
-
-def _sha256(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

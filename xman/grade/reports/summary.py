@@ -14,13 +14,14 @@ VERSIONS = "xman", "python", "numpy", "sandbox", "assignment", "term"  # what ch
 
 def class_summary(records: list[dict]) -> dict:
     """The class's figures; all of them also stand for no record and for one."""
-    shares = [share_of_points(record["points"], record["of"]) for record in records]
+    bins = Counter(min(BINS - 1, int(share_of_points(record["points"], record["of"]) * BINS + 1e-9))
+                   for record in records)  # the last has 100 % too
     return {"count": len(records), "complete": sum(map(is_full, records)),
             "zero": sum(not record["points"] for record in records),
             "of": max((record["of"] for record in records), default=0.0),
             "points": _spread([record["points"] for record in records]),
             "seconds": _spread([record["seconds"] for record in records]),
-            "histogram": _histogram(shares),
+            "histogram": [bins[k] for k in range(BINS)],
             "parts": _parts(records),
             "errors": _errors(records),
             "slowest": sorted(records, key=lambda record: -record["seconds"])[:10],
@@ -38,27 +39,20 @@ def _spread(values: list[float]) -> dict[str, float]:
     return {"mean": statistics.mean(values), "median": middle, "low": low, "high": high}
 
 
-def _histogram(shares: list[float]) -> list[int]:
-    """How many shares are in each tenth; the last has 100 % too."""
-    counts = Counter(min(BINS - 1, int(value * BINS + 1e-9)) for value in shares)
-    return [counts[k] for k in range(BINS)]
-
-
 def _parts(records: list[dict]) -> list[dict]:
     """For each task its parts, and for each how many had full credit, some and none, and the mean share."""
     found: dict[tuple, list[dict]] = {}
-    for record in records:
-        for task in record["tasks"]:
-            for k, part in enumerate(task["parts"]):
-                found.setdefault((task["number"], task["title"], k, part["title"]), []).append(part)
+    for task in chain.from_iterable(record["tasks"] for record in records):
+        for k, part in enumerate(task["parts"]):
+            found.setdefault((task["number"], task["title"], k, part["title"]), []).append(part)
     tasks: dict[tuple, dict] = {}
     for (number, title, _, name), parts in sorted(found.items(), key=lambda item: item[0]):
         task = tasks.setdefault((number, title), {"number": number, "title": title, "parts": []})
         most, zero = sum(map(is_full, parts)), sum(not part["points"] for part in parts)
+        mean = statistics.mean(share_of_points(part["points"], part["of"]) for part in parts)
         task["parts"].append({"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"], "full": most,
                               "zero": zero, "some": len(parts) - most - zero, "count": len(parts),
-                              "mean": statistics.mean(share_of_points(part["points"], part["of"])
-                                                      for part in parts)})
+                              "mean": mean})
     return list(tasks.values())
 
 

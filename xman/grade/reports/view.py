@@ -11,8 +11,7 @@ GRADER_FAILED = "The grader itself failed here, not your program. Please tell yo
 
 
 def harmless_record(value: Any) -> Any:
-    """The value with each control character in its strings as its escape, `\\x1b`;
-    of dicts and lists, a copy."""
+    """A copy of the value with each control character in its strings as its escape, `\\x1b`."""
     if isinstance(value, str):
         return harmless_text(value.replace("\r\n", "\n"), None)
     if isinstance(value, dict):
@@ -52,17 +51,18 @@ def for_student(record: dict) -> dict:
 
 
 def failures(part: dict) -> list[dict]:
-    """The cases of a part without full credit, equal ones as one: name, credit, rows, grader, traceback."""
+    """The cases of a part without full credit, equal ones as one: name, heading, rows, grader, traceback."""
     found: dict[tuple, list[str]] = {}
     for case in part["cases"]:
         feedback = case["feedback"] or {}
         rows = tuple((label, feedback[field]) for field, label in FIELDS if feedback.get(field))
         if case["credit"] < 1:
-            key = case["credit"], rows, bool(feedback.get("grader")), feedback.get("traceback")
+            partly = f"{case['credit']:.0%} of the credit" if case["credit"] else ""
+            key = partly, rows, bool(feedback.get("grader")), feedback.get("traceback")
             found.setdefault(key, []).append(case["name"])
-    return [{"name": ", ".join(filter(None, names)), "credit": credit, "rows": rows, "grader": grader,
-             "traceback": traceback}
-            for (credit, rows, grader, traceback), names in found.items()]
+    return [{"name": ", ".join(filter(None, names)), "heading": ", ".join(filter(None, [*names, partly])),
+             "rows": rows, "grader": grader, "traceback": traceback}
+            for (partly, rows, grader, traceback), names in found.items()]
 
 
 def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
@@ -85,8 +85,7 @@ def sentence(where: str, what: str) -> str:
 
 
 def is_full(item: dict) -> bool:
-    """Whether a part, a task or a record has all of its points;
-    of checks, which have none, whether they passed."""
+    """Whether a part, a task or a record has all of its points; of checks, which have none, it passed."""
     return item["points"] >= item["of"] - 1e-9 if item["of"] else item.get("passed", False)
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xman.errors import XManError
+from xman.grade.submissions.scratch import copy_regular, open_to_others, scratch
 
 from . import seccomp, uids
 from .box import NOTHING, Sandbox
-from .files import readable_copy
-from .stranded import HOSTNAME, end_stranded
+from .processes import HOSTNAME, end_stranded
 from .view import SandboxView, package_paths, show_libraries, show_python, worker_files
 from .worker import Limits, Worker, spawn
 
@@ -76,7 +76,9 @@ class Bubblewrap(Sandbox):
         with ExitStack() as undo:
             if uid := uids.lend() if self.root else None:
                 undo.callback(uid.close)
-                submission = readable_copy(submission, undo)
+                if not open_to_others(submission):
+                    copy_regular(submission, copy := undo.enter_context(scratch()) / "submission")
+                    submission = copy
             python, arguments = self._view(tuple(packages))
             with ExitStack() as opened:  # what bubblewrap reads and the worker does not get
                 files: list[BinaryIO] = []
@@ -87,28 +89,26 @@ class Bubblewrap(Sandbox):
                     view.arguments += ["--perms", "0444", "--file", str(files[-1].fileno()),
                                        f"/grader/{name}"]
                 view.show(submission, "/submission")
-                view.memory("/tmp", limits.tmp_mib)
-                view.memory("/dev/shm", limits.shm_mib)
+                for folder, mib in (in_memory := [("/tmp", limits.tmp_mib), ("/dev/shm", limits.shm_mib)]):
+                    view.memory(folder, mib)
                 news, told = os.pipe()
-                news_file, told_file = (opened.enter_context(open(news, "rb")),
-                                        opened.enter_context(open(told, "wb")))
+                opened.callback(os.close, news)
+                told_file = opened.enter_context(open(told, "wb"))
                 command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro",
                            "/", "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B",
                            "/grader/worker.py"]
                 process = spawn(command, env={}, pass_fds=[told, *(file.fileno() for file in files)])
                 told_file.close()
-                first = Process(told_by(news_file))
-            in_memory = {folder: f"size={mib}m,nr_inodes={FILES}"
-                         for folder, mib in (("/tmp", limits.tmp_mib), ("/dev/shm", limits.shm_mib))}
+                if (first := first_process(news)) is not None:
+                    undo.callback(os.close, first)
             settings = {"path": ["/site"], "submission": "/submission", "grader": "/grader",
-                        "limits": asdict(limits),
-                        "uid": uid and uid.number, "in_memory": in_memory, "hidden": True,
+                        "limits": asdict(limits), "uid": uid and uid.number, "hidden": True,
+                        "in_memory": {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory},
                         "keeps_capabilities": False,
                         "seccomp": self.filter and base64.b64encode(self.filter).decode()}
             if not self.root and os.geteuid() != 0:
                 settings["limits"]["processes"] += 1  # bubblewrap's own, the first inside, is the same user
-            undo.callback(first.close)
-            return Worker(process, settings, first.end, undo.pop_all())
+            return Worker(process, settings, lambda: end_sandbox(first), undo.pop_all())
 
     def _show(self, packages: tuple[str, ...]) -> tuple[str, list[str]]:
         """Python inside, and bubblewrap's arguments that show it and the packages."""
@@ -128,58 +128,44 @@ class Bubblewrap(Sandbox):
         return python, view.arguments
 
 
-class Process:
-    """The first process of the sandbox: with it all others end. A file descriptor holds it."""
+def first_process(news: int) -> int | None:
+    """A descriptor of the sandbox's first process, with which all others end; None where it did not begin."""
+    said = b""
+    while b"}" not in said and (more := os.read(news, 4096)):  # one object of JSON
+        said += more
+    with suppress(ValueError, KeyError, OSError):  # bubblewrap has said no and ended
+        return os.pidfd_open(json.loads(said)["child-pid"])
+    return None
 
-    def __init__(self, news: bytes) -> None:
-        self.file: int | None = None
-        with suppress(ValueError, KeyError, OSError):  # bubblewrap has said no and ended
-            self.file = os.pidfd_open(json.loads(news)["child-pid"])
 
-    def end(self) -> None:
-        """Kill it, and wait until the sandbox is empty."""
-        if self.file is None:
-            return
+def end_sandbox(first: int | None) -> None:
+    """Kill its first process, and wait until the sandbox is empty."""
+    if first is not None:
         with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.file, signal.SIGKILL)
+            signal.pidfd_send_signal(first, signal.SIGKILL)
         gone = select.poll()
-        gone.register(self.file, select.POLLIN)
+        gone.register(first, select.POLLIN)
         gone.poll(10_000)
 
-    def close(self) -> None:
-        """Let go of it."""
-        if self.file is not None:
-            os.close(self.file)
-            self.file = None
 
-
-def told_by(news: BinaryIO) -> bytes:
-    """What bubblewrap says of the sandbox it has begun: one object of JSON; nothing if it could not begin."""
-    said = b""
-    while b"}" not in said and (more := os.read(news.fileno(), 4096)):
-        said += more
-    return said
+FORBIDDEN = {  # what a kernel says of user namespaces, and who can allow them
+    ("kernel/apparmor_restrict_unprivileged_userns", "1"):
+        "AppArmor keeps user namespaces from programs that it does not know: sudo sysctl -w "
+        "kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile (apt install apparmor-profiles).",
+    ("kernel/unprivileged_userns_clone", "0"):
+        "User namespaces are switched off for ordinary users: sudo sysctl -w kernel.unprivileged_userns_clone=1.",
+    ("user/max_user_namespaces", "0"):
+        "User namespaces are switched off: sudo sysctl -w user.max_user_namespaces=10000."}
 
 
 def remedy() -> str:
     """What this machine forbids, and who can allow it."""
-    def kernel(name: str) -> str:
-        try:
-            return Path("/proc/sys", name).read_text().strip()
-        except OSError:
-            return ""
-
     if os.geteuid() == 0:
         return ("This is root in a container that may not make namespaces: start the container with "
                 "--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined, "
                 "or grade outside containers.")
-    if kernel("kernel/apparmor_restrict_unprivileged_userns") == "1":
-        return ("AppArmor keeps user namespaces from programs that it does not know: sudo sysctl -w "
-                "kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile (apt install "
-                "apparmor-profiles).")
-    if kernel("kernel/unprivileged_userns_clone") == "0":
-        return ("User namespaces are switched off for ordinary users: sudo sysctl -w "
-                "kernel.unprivileged_userns_clone=1.")
-    if kernel("user/max_user_namespaces") == "0":
-        return "User namespaces are switched off: sudo sysctl -w user.max_user_namespaces=10000."
+    for (name, value), sentence in FORBIDDEN.items():
+        with suppress(OSError):
+            if Path("/proc/sys", name).read_text().strip() == value:
+                return sentence
     return "It needs user namespaces, and Python and its packages in folders that this user can read."

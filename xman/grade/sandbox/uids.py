@@ -7,20 +7,20 @@ import secrets
 import socket
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 FIRST, MANY = 60578, 606  # Debian and systemd give 60578 to 61183 to nobody
 NOBODY = 65534
 
 
-class Uid:
-    """A number on loan: nobody else on this machine, this process or another, has it until it is closed."""
-
-    def __init__(self, number: int, lock: socket.socket | None) -> None:
-        self.number, self.own, self._lock = number, lock is not None, lock
+class Uid(NamedTuple):
+    """A number on loan: nobody else on this machine has it until it is closed, where there is a lock."""
+    number: int
+    own: socket.socket | None
 
     def close(self) -> None:
-        if self._lock:
-            self._lock.close()
+        if self.own:
+            self.own.close()
 
 
 def lend() -> Uid | None:

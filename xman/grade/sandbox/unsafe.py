@@ -1,5 +1,4 @@
-"""Workers without a sandbox: limits, another user and a filter where they can be had,
-but the same files and the same network."""
+"""Workers without a sandbox: limits, another user and a filter where they can be had, and no more."""
 from __future__ import annotations
 
 import base64
@@ -15,12 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xman.errors import XManError
-from xman.grade.submissions.scratch import scratch
+from xman.grade.submissions.scratch import copy_regular, open_to_all, scratch
 
 from . import seccomp, uids
 from .box import NOTHING, Sandbox
 from .bubblewrap import ENVIRONMENT
-from .files import readable_copy
 from .processes import running_processes, with_descendants
 from .view import package_paths, python, worker_files
 from .worker import Limits, Worker, spawn
@@ -55,16 +53,16 @@ class Unsafe(Sandbox):
                 raise XManError("too many workers at once: no user is left for one more")
             home = undo.enter_context(scratch())
             grader, site, tmp = home / "grader", home / "site", home / "tmp"
-            for folder in (home, grader, site, tmp):
-                open_to_all(folder)
-            submission = readable_copy(submission, undo, always=True)
+            for folder in (grader, site, tmp):
+                folder.mkdir()
+            copy_regular(submission, home / "submission")
             for name, path in worker_files(extra_files).items():
                 shutil.copyfile(path, grader / name)
-                (grader / name).chmod(0o644)
+            path = linked(package_paths(packages), site)
+            open_to_all(home)
             if uid:
                 os.chown(tmp, uid.number, uid.number)
-            settings = {"path": linked(package_paths(packages), site), "submission": str(submission),
-                        "grader": str(grader),
+            settings = {"path": path, "submission": str(home / "submission"), "grader": str(grader),
                         "limits": asdict(limits), "uid": uid and uid.number, "in_memory": {},
                         "hidden": uid is not None, "keeps_capabilities": self.stays_root,
                         "seccomp": self.filter and base64.b64encode(self.filter).decode()}
@@ -121,19 +119,12 @@ def threads_of(uid: int) -> int:
     return 64 + sum(process.threads for process in running_processes().values() if process.uid == uid)
 
 
-def open_to_all(folder: Path) -> None:
-    """The folder, made where it is missing, open to all users whatever the umask is."""
-    folder.mkdir(exist_ok=True)
-    folder.chmod(0o755)
-
-
 def linked(paths: Mapping[str, Path], site: Path) -> list[str]:
     """The worker's sys.path: a folder of links to the packages, else (Windows) their folders."""
     try:
         for name, path in paths.items():
-            open_to_all((site / name).parent)
+            (site / name).parent.mkdir(exist_ok=True)
             (site / name).symlink_to(path)
     except OSError:
-        return sorted({str(path.parent if "/" not in name else path.parent.parent)
-                       for name, path in paths.items()})
+        return sorted({str(path.parents["/" in name]) for name, path in paths.items()})
     return [str(site)]

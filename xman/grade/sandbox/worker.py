@@ -14,25 +14,15 @@ from subprocess import PIPE, Popen, TimeoutExpired
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one worker, kept by the kernel; wall_seconds are kept by whoever asks it.
-
-    cpu_seconds     processor time of each process, seconds
-    wall_seconds    time that passes, seconds
-    memory_mib      address space of each process, MiB
-    processes       processes and threads at one time, the worker among them
-    open_files      open files of each process
-    file_mib        size of any one file that is written, MiB
-    tmp_mib         all of /tmp, MiB (it is memory)
-    shm_mib         all of /dev/shm, MiB (it is memory)
-    """
-    cpu_seconds: int = 20
+    """The limits of one worker, kept by the kernel; wall_seconds are kept by whoever asks it."""
+    cpu_seconds: int = 20   # processor time of each process
     wall_seconds: int = 60
-    memory_mib: int = 1024
-    processes: int = 3
-    open_files: int = 64
-    file_mib: int = 16
-    tmp_mib: int = 64
-    shm_mib: int = 16
+    memory_mib: int = 1024  # address space of each process
+    processes: int = 3      # and threads at one time, the worker among them
+    open_files: int = 64    # of each process
+    file_mib: int = 16      # any one file that is written
+    tmp_mib: int = 64       # all of /tmp (it is memory)
+    shm_mib: int = 16       # all of /dev/shm (it is memory)
 
 
 class Worker:

@@ -3,15 +3,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows: nothing is locked there, and nothing swept
-    fcntl = None  # type: ignore[assignment]
+from ...files.whole import fcntl, lock_file
 
 PREFIX = "xman-scratch-"
 
@@ -35,11 +33,11 @@ def scratch() -> Iterator[Path]:
 
 def lock(path: Path) -> int:
     """A descriptor by which this process has the folder. OSError where another has it, or it is gone."""
-    if not fcntl:
+    if not fcntl:  # Windows: nothing is locked there, and nothing swept
         raise OSError("this system has no such locks")
     number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(number)
         os.stat(path)
     except OSError:
         os.close(number)
@@ -55,3 +53,27 @@ def sweep() -> None:
                 number = lock(path)
                 shutil.rmtree(path, ignore_errors=True)
                 os.close(number)
+
+
+def copy_regular(folder: Path, copy: Path) -> None:
+    """Copy the regular files of a folder, at any depth, for everyone to read; no link is followed."""
+    def odd(where: str, names: list[str]) -> list[str]:
+        modes = {name: os.lstat(os.path.join(where, name)).st_mode for name in names}
+        return [name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+                or name.startswith(PREFIX)]  # the copy itself, which may lie inside
+
+    shutil.copytree(folder, copy, ignore=odd, copy_function=shutil.copyfile)
+    open_to_all(copy)
+
+
+def open_to_all(folder: Path) -> None:
+    """Let every user read the folder and what lies in it, whatever the umask is."""
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+
+
+def open_to_others(folder: Path) -> bool:
+    """Whether every user may read the folder and all that lies in it."""
+    modes = [path.lstat().st_mode for path in (folder, *folder.rglob("*"))]
+    return all(mode & 0o005 == 0o005 if stat.S_ISDIR(mode) else mode & 0o004 for mode in modes)

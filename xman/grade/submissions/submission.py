@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from ...errors import XManError, nearest
 from .contents import bytes_or_files, contents
-from .scratch import scratch
+from .scratch import open_to_all, scratch
 
 HANDED_OUT = "check.py", "checks.py", "probes.py"
 
@@ -53,7 +53,11 @@ class Submission:
             raise data
         files = from_its_folder(contents(self.path.name, data), module, repr(self.path.name[:80]))
         with scratch() as outer:
-            write_for_everyone(files, folder := outer / secrets.token_hex(8))
+            folder = outer / secrets.token_hex(8)
+            for name, data in files.items():  # an OSError is not the student's fault
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(data)
+            open_to_all(folder)
             outer.chmod(0o711)
             yield folder
 
@@ -66,12 +70,11 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
     programs = {name: PurePosixPath(name).name for name in files if name.lower().endswith(".py")}
     named = [name for name in programs if programs[name] == wanted]
     depth = min((name.count("/") for name in named), default=0)
-    found = ([name for name in named if name.count("/") == depth] or
-             # one of another name will do
-             [name for name in programs if programs[name] not in HANDED_OUT] or list(programs))
+    found = ([name for name in named if name.count("/") == depth]  # else one of another name will do
+             or [name for name in programs if programs[name] not in HANDED_OUT] or list(programs))
     if len(found) != 1:
-        listed = (", ".join(repr(name[:80]) for name in sorted(found or files)[:5]) + ", …"
-                  * (len(found or files) > 5))
+        several = sorted(found or files)
+        listed = ", ".join(repr(name[:80]) for name in several[:5]) + ", …" * (len(several) > 5)
         raise XManError(f"{source} holds {wanted} more than once: {listed}" if named else
                         f"there is no file {wanted} in {source}: it holds "
                         f"{listed}{nearest(wanted, programs.values())}")
@@ -80,13 +83,3 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
     top = found[0][:-len(programs[found[0]])]
     return {wanted if name == found[0] else name.removeprefix(top): data for name, data in files.items()
             if name.startswith(top)}
-
-
-def write_for_everyone(files: dict[str, bytes], folder: Path) -> None:
-    """Write the files into a new folder, for everyone to read. OSError is not the student's fault."""
-    folder.mkdir()
-    for name, data in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    for path in (folder, *folder.rglob("*")):  # whatever the umask is
-        path.chmod(0o755 if path.is_dir() else 0o644)

@@ -49,8 +49,7 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
 
 
 def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
-    """(the size of each cell, its layer, the cells of each link): the nodes and,
-    for each layer that a link passes, one more."""
+    """(the size of each cell, its layer, the cells of each link): nodes, and one a layer a link passes."""
     rank = [0] * len(sizes)
     for low, high in sorted(links, key=itemgetter(1)):
         rank[high] = max(rank[high], rank[low] + 1)
@@ -69,10 +68,8 @@ def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Se
     return cells, level, chains
 
 
-def routed(chains: list[list[int]], cells: list[Point], places: list[Point],
-           tall: list[float]) -> list[list[Point]]:
-    """The points of each link: side by side where several leave or reach a node.
-    tall: of each cell's layer, the height."""
+def routed(chains: list[list[int]], cells: list[Point], places: list[Point], tall: list[float]) -> list:
+    """The points of each link, side by side where several leave or reach a node. tall: each cell's layer."""
     ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
     for k, cell in enumerate(chains):
         ends.setdefault((cell[0], True), []).append((places[cell[1]][0], k))

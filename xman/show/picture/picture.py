@@ -1,13 +1,18 @@
-"""What is drawn of a model, of a list, of a computation graph and of a trace."""
+"""Nodes and arrows, written as text for Graphviz and as SVG."""
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+from unicodedata import east_asian_width
 
 import numpy as np
 
 import ops
 
+from ...errors import XManError
 from ...manager import XMan
 from ...notation import literal_text
 from ...register import Register, evaluation_order
@@ -16,7 +21,123 @@ from ..explain import Explanation, shown_number_or_array
 from ..expressions import expression, mathematical
 from ..graph import compact, edges_between
 from ..paths import Paths
-from .drawing import Arrow, BoxOfLines, Picture
+from .layout import Point, layout
+
+LETTER, LINE = 7.3, 16  # a letter's width and a line's height, in pixels
+
+
+class BoxOfLines(NamedTuple):
+    """A box of lines of text, the first of them its title; note is one more, in green."""
+    key: str
+    lines: tuple[str, ...]
+    kind: str = "register"
+    note: str = ""
+
+
+class Arrow(NamedTuple):
+    """An arrow between two nodes, of which `low` is drawn below `high`: up to high, or down to low."""
+    low: str
+    high: str
+    label: str = ""
+    down: bool = False
+    kind: str = ""  # "on" for one on the way, "off" for one beside it
+
+
+class Picture:
+    """Nodes, each above those that it is made of, and arrows, as `picture` finds them. Notebooks show it."""
+
+    def __init__(self, nodes: Sequence[BoxOfLines], arrows: Sequence[Arrow]):
+        self.nodes, self.arrows = tuple(nodes), tuple(arrows)
+
+    def dot(self) -> str:
+        """The picture as text for Graphviz, `dot -Tpdf`, in which a note is its node's last line."""
+        lines = ["rankdir=BT;", 'node [shape=box, style="rounded,filled", fontname=monospace];',
+                 "edge [fontname=monospace];"]
+        for key, rows, kind, note in self.nodes:
+            fill, line = COLOURS[kind]
+            lines.append(f'{quoted(key)} [label={quoted(*rows, note)}, fillcolor="{fill}", color="{line}"];')
+        for low, high, label, down, kind in self.arrows:
+            options = filter(None, (label and f"label={quoted(label)}", down and "dir=back", DOT[kind]))
+            lines.append(f"{quoted(low)} -> {quoted(high)} [{', '.join(options)}];")
+        return "\n  ".join(["digraph {", *lines]) + "\n}"
+
+    def svg(self) -> str:
+        """The picture as SVG, legible on light and on dark pages. XManError where it would be too large."""
+        sizes = [text_size(*node.lines, node.note) for node in self.nodes]
+        places = {node.key: k for k, node in enumerate(self.nodes)}
+        labels = [text_size(arrow.label, around=3) for arrow in self.arrows]
+        links, parts = [(places[arrow.low], places[arrow.high]) for arrow in self.arrows], []
+        middles, routes, marks, (width, height) = layout(sizes, links, labels)
+        for (_, _, _, down, kind), route in zip(self.arrows, routes, strict=True):
+            (x, y), way = (route[0], 1) if down else (route[-1], -1)
+            parts += [f'<path class="line {kind}" d="{curved_path(route)}"/>',
+                      f'<path class="head {kind}" d="M{x:.1f} {y:.1f}l-4 {-8 * way}h8z"/>']
+        for arrow, (x, y) in zip(self.arrows, marks, strict=True):
+            parts += [words([arrow.label], x, y, f"label {arrow.kind}")] * bool(arrow.label)
+        for (_, rows, kind, note), (x, y), (w, h) in zip(self.nodes, middles, sizes, strict=True):
+            place = f'x="{x - w / 2:.1f}" y="{y - h / 2:.1f}" width="{w:.1f}" height="{h}"'
+            parts += [f'<rect class="{kind}" {place} rx="5"/>', words(rows, x, y, "", note)]
+        whole = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" class="xman-picture" role="img" {whole}>'
+        paper = f'<style>{STYLE}</style>\n<rect class="paper" width="100%" height="100%"/>'
+        return "\n".join([head, paper, *parts, "</svg>\n"])
+
+    _repr_svg_ = svg
+
+    def save(self, path: str | Path) -> None:
+        """Write it to path, which ends in .svg, or in .dot or .gv. XManError where that cannot be."""
+        from ...files.whole import write_whole  # which brings models in
+        forms = {".svg": self.svg, ".dot": self.dot, ".gv": self.dot}
+        if (suffix := Path(path).suffix) not in forms:
+            raise XManError(f"the picture {path} is to end in .svg, .dot or .gv; Graphviz makes .png of .dot")
+        write_whole(path, forms[suffix]().encode())
+
+    def __repr__(self) -> str:
+        return f"<picture of {len(self.nodes)} nodes and {len(self.arrows)} arrows: svg(), dot(), save(path)>"
+
+
+COLOURS = {"register": ("#ddf4ff", "#0969da"), "operation": ("#dafbe1", "#1a7f37")}  # fill, line
+DOT = {"": "", "on": 'color="#1a7f37", penwidth=2', "off": 'color="#b0b7be"'}
+STYLE = "".join(f".xman-picture {name}{{{rule}}}" for name, rule in {
+    "text": "font:12px ui-monospace,'DejaVu Sans Mono',monospace;text-anchor:middle;white-space:pre",
+    ".title": "font-weight:bold", ".note": "font-weight:bold;fill:#1a7f37", ".paper": "fill:#fff",
+    ".label": "paint-order:stroke;stroke:#fff;stroke-width:5px", ".off": "opacity:.45",
+    ".line": "fill:none;stroke:#6e7781", ".line.on": "stroke:#1a7f37;stroke-width:2px",
+    ".head": "fill:#6e7781", ".head.on": "fill:#1a7f37",
+    **{f".{kind}": f"fill:{fill};stroke:{line}" for kind, (fill, line) in COLOURS.items()}}.items()) + (
+    ".xman-picture{max-width:100%;height:auto}"
+    "@media(prefers-color-scheme:dark){.xman-picture{filter:invert(.93) hue-rotate(180deg)}}")
+
+
+def quoted(*lines: str) -> str:
+    """A name or a label in Graphviz's quotes."""
+    return json.dumps("\n".join(filter(None, lines)).replace("&", "&amp;"), ensure_ascii=False)
+
+
+def text_size(*lines: str, around: int = 12) -> Point:
+    """The width and the height of lines of text and of what is around them; (0, 0) of none."""
+    lines = tuple(filter(None, lines))
+    letters = max((sum(2 if east_asian_width(c) in "WF" else 1 for c in line) for line in lines), default=0)
+    return (letters * LETTER + 2 * around, LINE * len(lines) + around * (around > 3)) if lines else (0.0, 0.0)
+
+
+def words(lines: Sequence[str], x: float, y: float, kind: str, note: str = "") -> str:
+    """The lines of a box around (x, y), the first of a node in bold, and the note."""
+    kinds = [kind] * len(lines) if kind else ["title", *[""] * (len(lines) - 1)]
+    rows = [*zip(kinds, lines, strict=True), *[("note", note)] * bool(note)]
+    first = y - LINE * (len(rows) - 1) / 2 + 4
+    return "".join(f'<text class="{own}" x="{x:.1f}" y="{first + LINE * i:.1f}">{escape(row)}</text>'
+                   for i, (own, row) in enumerate(rows))
+
+
+def curved_path(route: Sequence[Point]) -> str:
+    """The route as a path: upright in the layers, and curved from one to the next."""
+    parts = [f"C{x:.1f} {(y + b) / 2:.1f} {a:.1f} {(y + b) / 2:.1f} {a:.1f} {b:.1f}" if k % 2 else f"V{b:.1f}"
+             for k, ((x, y), (a, b)) in enumerate(zip(route, route[1:], strict=False))]
+    return "".join([f"M{route[0][0]:.1f} {route[0][1]:.1f}", *parts])
+
+
+# ---- what is drawn -----------------------------------------------------------------------------------------
 
 LONGEST = 44  # characters of a line of text
 

@@ -11,7 +11,7 @@ from ...manager import XMan
 from ...passes import EXACT, STABLE, simplify
 from ...scale.draws import Draws
 from ...scale.streams import Stream
-from ..evaluation import classes_of, feed, labels_of, list_of, rows_and_labels
+from ..evaluation import at_least, classes_of, feed, labels_of, list_of, rows_and_labels
 from .lines import penalised, penalty_factors, weighted
 
 
@@ -29,8 +29,7 @@ class Objective:
     def __init__(self, model: XMan, data: tuple, seed: int = 0, sample_weight: Any = None,
                  class_weight: Mapping[Any, float] | str | None = None, l1: float | Mapping[str, float]
                  | None = None, l2: float | Mapping[str, float] | None = None):
-        if not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
+        at_least("seed", seed, 0, whole=True)
         self.labels = labels_of(data)
         self.model, self.seed = model, int(seed)
         if isinstance(data, Stream):

@@ -14,6 +14,7 @@ from ...interpreters import eval
 from ...interpreters.context import depends
 from ...notation import shown
 from ...wengert import WengertList, all_registers, fresh, registers
+from ..evaluation import at_least
 
 
 def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Iterable[str],
@@ -82,6 +83,6 @@ def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, step
         read = {a for _, op, args in steps if facts_of(op).flow != "sum" for a in registers(args)}
         factors = dict.fromkeys([name for name in names if name in read] or names, 0.0 if penalty is None
                                 else penalty)
-    if not all(isinstance(x, (int, float, np.number)) and 0 <= x < np.inf for x in factors.values()):
-        raise XManError(f"{word} is a number of at least 0, or a dict of them by parameter, not {penalty!r}")
+    for x in factors.values():
+        at_least(word, x, 0)
     return {name: float(x) for name, x in factors.items() if x}

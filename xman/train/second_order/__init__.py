@@ -113,10 +113,10 @@ class SecondOrder(Run):
 def refuse_changing(objective: Objective, method: str) -> None:
     """Raise XManError where the loss is another at each step."""
     if objective.draw or objective.running:
-        raise XManError(f"{method} needs a loss that stays the same, and this model "
-                        f"{'draws inputs' if objective.draw else 'has running inputs'}: train it by fit with "
-                        f"adam, or build it without "
-                        f"{'dropout or noise' if objective.draw else 'batch normalisation'}")
+        does, what = (("draws inputs", "dropout or noise") if objective.draw else
+                      ("has running inputs", "batch normalisation"))
+        raise XManError(f"{method} needs a loss that stays the same, and this model {does}: train it by fit "
+                        f"with adam, or build it without {what}")
 
 
 class Bent(Exception):

@@ -46,8 +46,8 @@ def cross_validate(model: XMan, data: tuple, folds: int = 5, *, seed: int = 0,
 
 
 def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Sequence], *,
-           validation: tuple | None = None,
-           folds: int = 5, progress: bool = True, **settings: Any) -> list[Trial]:
+           validation: tuple | None = None, folds: int = 5, progress: bool = True,
+           **settings: Any) -> list[Trial]:
     """A trial for each combination of the settings in grid, {"lr": [0.1, 0.01], …}, the least loss first.
 
     model: an XMan, or a function of the grid that gives one, `lambda hidden, **_: MLP([64, hidden, 10])`;

@@ -7,12 +7,12 @@ a loop that calls them takes in. By a flag of theirs a product and a sum may bec
 
 NaN, infinities, signed zeros, subnormals and overflow are NumPy's. The errors in the docstrings are the
 largest that were found, in units in the last place, in float32 and float64, fused or not. Polynomials have
-rising powers; they are minimax fits (Remez) made for this file,
-in which the coefficient that matters most was rounded first and the others were fitted again.
+rising powers; they are minimax fits (Remez) made for this file, in which the coefficient that matters most
+was rounded first and the others were fitted again.
 
 Sources: Cody and Waite, Software Manual for the Elementary Functions (1980), and Moshier, Cephes (1992), for
-exponentials; Sun Microsystems, fdlibm (1993), for logarithms;
-Knuth, TAOCP 2 (1997) §4.2.2, for what a sum lost when it was rounded.
+exponentials; Sun Microsystems, fdlibm (1993), for logarithms; Knuth, TAOCP 2 (1997) §4.2.2, for what a sum
+lost when it was rounded.
 """
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from ..box import Sandbox
 from ..bubblewrap import ENVIRONMENT, Bubblewrap
 from ..here import sandbox_here
 from ..processes import running_processes, with_descendants
-from ..view import INSIDE
+from ..view import BRINGS, INSIDE
 from ..worker import Limits, Worker
 
 LIMITS = Limits(cpu_seconds=5, wall_seconds=10, memory_mib=1024, processes=3, open_files=32, file_mib=2, tmp_mib=8, shm_mib=4)
@@ -51,7 +51,6 @@ def examined(unsafe: bool = False) -> list[Finding]:
     first, box = sandbox(unsafe)
     if box is None:
         return first
-    weak = not isinstance(box, Bubblewrap)
     with ThreadPoolExecutor(4) as threads:  # each of them waits for a worker
         tried = [threads.submit(look, box) for look in (from_inside, processor_time, nothing_stays,
                                                         ends_with_the_grader)]
@@ -60,7 +59,7 @@ def examined(unsafe: bool = False) -> list[Finding]:
     def todo(finding: Finding) -> str:
         if finding.name in ("dangerous system calls", "filter of system calls") and not box.filter:
             return SECCOMP
-        return BUBBLEWRAP if weak else REPORT
+        return REPORT if isinstance(box, Bubblewrap) else BUBBLEWRAP
 
     return first + [finding if finding.ok or finding.todo else finding._replace(todo=todo(finding))
                     for finding in found]
@@ -72,9 +71,9 @@ def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
     try:
         box = Bubblewrap.found()
     except XManError as error:
-        findings = [Finding("bubblewrap", False, f"{program} does not work" if program else "not installed",
-                            str(error))]
-        return findings, sandbox_here(unsafe=True) if unsafe else None
+        said = f"{program} does not work" if program else "not installed"
+        return ([Finding("bubblewrap", False, said, str(error))],
+                sandbox_here(unsafe=True) if unsafe else None)
     how = "root makes its namespaces" if box.root else "in a user namespace of its own"
     return [Finding("bubblewrap", True, f"{program} {box.version}, {how}")], box
 
@@ -108,8 +107,8 @@ def answers(box: Sandbox, told: dict) -> list[Finding]:
             return [Finding("attempts", False, "they did not end")]
     findings = [Finding(*json.loads(line)) for line in out.decode(errors="replace").splitlines()]
     if worker.process.returncode or not findings:
-        findings.append(Finding("attempts", False,
-                                f"they ended early: {err.decode(errors='replace').strip()[-300:]}"))
+        said = err.decode(errors="replace").strip()[-300:]
+        findings.append(Finding("attempts", False, f"they ended early: {said}"))
     return findings
 
 
@@ -177,9 +176,8 @@ def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
 def other_packages() -> list[str]:
     """Packages that are installed here and that a submission has no business with."""
     import importlib.metadata  # it is slow, and wanted here alone
-    names = {name for name in importlib.metadata.packages_distributions() if name.isidentifier()
-             and not name.startswith("_")}
-    return sorted(names - {"numpy", "scipy", "xman", "ops"} - sys.stdlib_module_names)[:50]
+    names = importlib.metadata.packages_distributions().keys() - sys.stdlib_module_names - BRINGS.keys()
+    return sorted(name for name in names if name.isidentifier() and not name.startswith("_"))[:50]
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What the doctor runs in the worker's place: attempts give (whether the sandbox held, what was found)."""
 import ctypes
 import errno
+import functools
 import importlib.util
 import json
 import os
@@ -22,6 +23,10 @@ def attempt(name):
     return lambda function: ATTEMPTS.setdefault(name, function)
 
 
+def none_of(found, wrong, right):
+    return not found, f"{wrong} {', '.join(found)}" if found else right
+
+
 @attempt("no network")
 def network(told):
     def reach(kind, address):
@@ -33,8 +38,7 @@ def network(told):
               ("1.1.1.1, a public address", socket.AF_INET, ("1.1.1.1", 53)),
               ("an abstract Unix socket of this machine", socket.AF_UNIX, "\0" + told["abstract"])]
     reached = [name for name, kind, address in places if not says_no(reach, kind, address)]
-    return (not reached, "reached " + ", ".join(reached) if reached else "no address of this machine or "
-            "another can be reached")
+    return none_of(reached, "reached", "no address of this machine or another can be reached")
 
 
 @attempt("read-only root")
@@ -48,15 +52,14 @@ def writable(told):
             found.append(folder)
         if seen > 5_000 or len(found) > 3:
             break
-    return (not found, "can write to " + ", ".join(found[:3]) if found else "it can write to /tmp and "
-            "/dev/shm only")
+    return none_of(found[:3], "can write to", "it can write to /tmp and /dev/shm only")
 
 
 @attempt("nothing of this machine's files")
 def files(told):
     seen = [path for path in told["files"] if os.path.lexists(path)]
-    return (not seen, "sees " + ", ".join(seen[:5]) if seen else "no home, no /etc, no programs, no project: "
-            + " ".join(sorted("/" + name for name in os.listdir("/"))))
+    return none_of(seen[:5], "sees", "no home, no /etc, no programs, no project: "
+                   + " ".join(sorted("/" + name for name in os.listdir("/"))))
 
 
 @attempt("only the packages asked for")
@@ -74,7 +77,7 @@ def packages(told):
 @attempt("the grader is not visible")
 def grader(told):
     seen = [name for name in ("xman.grade", "xman.cli") if importlib.util.find_spec(name) is not None]
-    return not seen, "can import " + ", ".join(seen) if seen else "xman.grade and xman.cli are not there"
+    return none_of(seen, "can import", "xman.grade and xman.cli are not there")
 
 
 @attempt("other processes are invisible")
@@ -82,9 +85,8 @@ def processes(told):
     seen = [name for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc") else []
     reached = not says_no(os.kill, told["pid"], 0)
     if seen or reached:
-        return (False,
-                f"/proc shows {len(seen)} processes; the grader's own can{'' if reached else 'not'} be sent "
-                "signals")
+        can = "can" if reached else "cannot"
+        return False, f"/proc shows {len(seen)} processes; the grader's own {can} be sent signals"
     return True, f"/proc is empty, and the worker is process {os.getpid()} of its own namespace"
 
 
@@ -205,15 +207,13 @@ def calls(told):
              ("shmget", lambda: libc.shmget(0, 4096, 0o1600)),
              ("memfd_create", lambda: libc.memfd_create(b"x", 0)),
              ("personality", lambda: libc.personality(0))]
+    numbered = [("keyctl", 0, -3, 1), ("bpf", 0, 0, 0), ("perf_event_open", 0, 0, -1, -1, 0),
+                ("userfaultfd", 1), ("io_uring_setup", 0, 0)]
     if platform.machine() in NUMBERS:
-        tries += [("keyctl", lambda: call("keyctl", 0, -3, 1)), ("bpf", lambda: call("bpf", 0, 0, 0)),
-                  ("perf_event_open", lambda: call("perf_event_open", 0, 0, -1, -1, 0)),
-                  ("userfaultfd", lambda: call("userfaultfd", 1)),
-                  ("io_uring_setup", lambda: call("io_uring_setup", 0, 0))]
+        tries += [(name, functools.partial(call, name, *arguments)) for name, *arguments in numbered]
     done = in_child(lambda: [name for name, run in tries if run() != -1
                              or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS)])
-    return (not done, "not refused: " + ", ".join(done) if done else ", ".join(name for name, _ in tries)
-            + ": refused")
+    return none_of(done, "not refused:", ", ".join(name for name, _ in tries) + ": refused")
 
 
 def in_child(function):
@@ -234,7 +234,7 @@ def in_child(function):
 @attempt("environment")
 def environment(told):
     more = sorted(set(os.environ) - set(told["environment"]))
-    return not more, "has also " + ", ".join(more) if more else " ".join(sorted(os.environ))
+    return none_of(more, "has also", " ".join(sorted(os.environ)))
 
 
 @attempt("filter of system calls")

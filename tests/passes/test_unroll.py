@@ -1,0 +1,37 @@
+"""A loop written out computes the same to the last bit, as do its derivatives, which are the unrolled list's."""
+import numpy as np
+import pytest
+
+import xman
+from tests.engines.test_loops_in_engines import ARGS, branched, embedded, others, rnn
+from xman import WengertList, XManError, eval, gradient, trace, unroll
+
+
+def programs(steps):
+    return [op for _, op, _ in steps if op in ("scan", "call", "bundle", "item")]
+
+
+@pytest.mark.parametrize("fn", [rnn, embedded, others])
+def test_values_and_gradients_are_those_of_the_loop(fn):
+    steps = trace(fn, *ARGS.values())
+    flat, loss = unroll(steps, ARGS), steps.outputs[0]
+    both = gradient(steps, loss, ["U", "W", "h0"])
+    wanted, of_flat = eval(both, ARGS), gradient(flat, loss, ["U", "W", "h0"])
+    assert len(programs(flat)) < len(programs(steps)) and {*flat.outputs} >= {*steps.outputs}
+    for found in (eval(unroll(both, ARGS), ARGS), eval(of_flat, ARGS)):
+        for y in both.outputs:
+            np.testing.assert_allclose(found[y], wanted[y], rtol=1e-12, atol=1e-14)
+    assert eval(flat, ARGS)[loss] == wanted[loss]
+
+
+def test_steps_have_numbers_and_what_turns_on_values_stays():
+    steps = trace(lambda h0, X, U, W: xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), None), h0, X)[0], *ARGS.values())
+    assert [line[0] for line in unroll(steps, ARGS) if line[1] == "tanh"] == [f"h1_{t}" for t in range(1, 6)] + [steps[-1][0]]
+    assert unroll(steps) == steps  # how many steps, no list says
+    assert "cond" in [op for _, op, _ in unroll(trace(branched, *ARGS.values()), ARGS)]
+
+
+def test_more_lines_than_anybody_wants_are_refused():
+    steps = WengertList.from_text("def step(x, t):\n    x1 = sin(x)\n    return x1\n\nb = bundle(x, 100000000)\nc = scan(step, 1, 1, b)")
+    with pytest.raises(XManError, match="the 100,000,000 steps of step make more than 10,000,000 lines"):
+        unroll(steps)

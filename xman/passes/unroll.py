@@ -1,0 +1,131 @@
+"""Loops written out: each step has lines of its own, as Python's `for` leaves them in a list."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import ops
+from ops.loops.bodies import Bundle, Function
+
+from ..errors import XManError
+from ..interpreters import shapes
+from ..wengert import Steps, WengertList, all_registers, checked_list, fresh
+from .writer import ListWriter, Symbol
+
+MOST = 10_000_000  # lines: some gigabytes
+
+
+def unroll(steps: Steps, likes: Mapping[str, Any] | None = None,
+           G: Mapping[str, Callable] = ops.G) -> WengertList:
+    """The list with the lines of each step in place of its loops, and those of a function where it is called.
+
+    likes: an example of each input, as `shapes` takes it; needed where the rows of an array are the steps.
+    A register h of a loop is h_1, h_2, … in its steps, or has the name that its result has outside.
+    What turns on values stays, `while_loop` and `cond`, and so does a loop of no steps or of unknown many.
+    Raises XManError for a list that is not valid, likes that do not fit, and more than 10,000,000 lines.
+    """
+    steps = checked_list(steps, G)
+    sizes = {x: size for x, (size, _) in shapes(steps, likes, G).items()} if likes is not None else {}
+    named = {x for x in all_registers(steps)
+             if x in steps.inputs + steps.outputs or not re.fullmatch(r"z\d+", x)}
+    writer = Unroller({*named})
+    found: dict[str, Any] = {x: writer.sized(Symbol(writer, x), sizes.get(x)) for x in steps.inputs}
+    for dst, op, args in steps:
+        out = writer.expanded(op, [found[a] if isinstance(a, str) else a for a in args], "")
+        if dst in steps.outputs and (not isinstance(out, Symbol) or out.name in named):
+            out = writer.write("alias", [writer.operand_of(out)])
+        if isinstance(out, Symbol):
+            out.name = dst if dst in named and out.name not in named else out.name
+            writer.sized(out, sizes.get(dst))
+        found[dst] = out
+    return WengertList(line for line, _ in writer.named(writer.taken))
+
+
+class Unroller(ListWriter):
+    """Writes lines. A bundle is the Bundle of its parts, and what all steps of a loop gave a list."""
+
+    def __init__(self, taken: set[str]):
+        super().__init__()
+        self.taken = taken
+        self.stacked: dict[int, tuple[Symbol, list]] = {}  # the line that holds a list, by its id
+        self.sizes: dict[int, tuple | None] = {}  # the shape of a symbol, where it is known, by its id
+
+    def sized(self, symbol: Symbol, size: tuple | None) -> Symbol:
+        self.sizes[id(symbol)] = size
+        return symbol
+
+    def expanded(self, op: str, args: Sequence[Any], step: str) -> Any:
+        """What a line gives. step: what the names of registers end with."""
+        if op == "bundle":
+            return Bundle(args)
+        if op == "item" and isinstance(args[0], Bundle):
+            return args[0][args[1]]
+        if op == "call" and isinstance(args[1], Bundle):
+            return self.body_at(args[0], args[1], step)
+        if op == "scan" and isinstance(args[3], Bundle):
+            (function, k, slices, given), backwards = args[:4], args[4:] == [True]
+            xs, constants = given[k:k + slices], given[k + slices:]
+            if n := max(map(self.steps_of, xs)):
+                return self.all_steps(n, function, given[:k], xs, constants, backwards, step)
+        if (steps := self.of_steps(op, args)) is not None:
+            return steps
+        return self.write(op, map(self.operand_of, args))
+
+    def of_steps(self, op: str, args: Sequence[Any]) -> Any:
+        """What a line makes of the lists that it is given, None where it needs them stacked."""
+        if op == "getitem" and isinstance(args[0], list) and len(args) == 2 and type(args[1]) in (int, slice):
+            return args[0][args[1]]
+        if op == "concat" and args[0] == 0 and all(isinstance(a, list) for a in args[1:]):
+            return [a for part in args[1:] for a in part]
+        if op == "broadcast" and len(args) == 2 and isinstance(args[1], list) and self.known_number(args[0]):
+            return [self.expanded("broadcast", (args[0], a), "") for a in args[1]]
+        return None
+
+    def known_number(self, a: Any) -> bool:
+        return type(a) in (int, float) or isinstance(a, Symbol) and self.sizes.get(id(a)) == ()
+
+    def all_steps(self, n: int, function: Function, carry: tuple, xs: tuple, constants: tuple,
+                  backwards: bool, step: str) -> Bundle:
+        """The lines of n steps; the last carries, and the lists of what they gave."""
+        if len(self.lines) + n * len(function[3]) > MOST:
+            raise XManError(f"written out, the {n:,} steps of {function[1]} make more than {MOST:,} lines")
+        k, gave = len(carry), []
+        for t in range(n)[::-1 if backwards else 1]:
+            results = self.body_at(function, (*carry, *[self.seen_at(x, t) for x in xs], *constants),
+                                   f"{step}_{t + 1}")
+            carry = results[:k]
+            gave.append(results[k:])
+        return Bundle((*carry, *map(list, zip(*gave[::-1 if backwards else 1], strict=True))))
+
+    def body_at(self, function: Function, args: Sequence[Any], step: str) -> Bundle:
+        _, _, parameters, lines, results = function
+        here = dict(zip(parameters, args, strict=True))
+        for dst, op, given in lines:
+            out = here[dst] = self.expanded(op, [here[a] if isinstance(a, str) else a for a in given], step)
+            if isinstance(out, Symbol) and out.name is None and not re.fullmatch(r"z\d+", dst):
+                out.name = fresh(dst + step, self.taken)
+        return Bundle(here[r] for r in results)
+
+    def steps_of(self, x: Any) -> int:
+        """The steps that a slice makes, 0 where that is not known."""
+        if isinstance(x, Symbol):
+            return (self.sizes.get(id(x)) or (0,))[0]
+        return len(x) if isinstance(x, (list, np.ndarray)) else x
+
+    def seen_at(self, x: Any, t: int) -> Any:
+        """What step t sees of a slice."""
+        if isinstance(x, Symbol):
+            size = self.sizes.get(id(x))
+            return self.sized(self.write("getitem", (x, t)), size and size[1:])
+        return x[t] if isinstance(x, (list, np.ndarray)) else t
+
+    def operand_of(self, a: Any) -> Any:
+        """An argument as a line takes it."""
+        if isinstance(a, list):
+            if id(a) not in self.stacked:
+                self.stacked[id(a)] = self.write("stack", (0, *map(self.operand_of, a))), a
+            return self.stacked[id(a)][0]
+        return self.write("bundle", map(self.operand_of, a)) if isinstance(a, Bundle) else a
