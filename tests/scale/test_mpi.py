@@ -25,8 +25,9 @@ pytestmark = pytest.mark.skipif(not LAUNCHER, reason="there is no MPI here: pip 
 FITS = """
 import sys, numpy as np
 from xman import models
-from xman.scale import stream, workers
+from xman.scale import common, stream, workers
 from xman.train import OPTIMIZERS, fit
+common.FEW *= workers().size < 3  # three share memory
 R = np.random.default_rng(0)
 X, y = R.normal(size=(37, 6)), R.integers(0, 3, 37)
 mlp = lambda: models.MLP([6, 3], dtype=float)
