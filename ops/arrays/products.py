@@ -166,7 +166,8 @@ linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
             flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotRight)
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
-            flow="summed", flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), numpy="outer", entries=multiplied)
+            flow="summed", flops=1, numpy="outer", entries=multiplied,
+            formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)))
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None),
             flow="summed", flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products)
 linear("einsumBack",   einsumBack,  einsumBack_rule, None, None,

@@ -9,7 +9,7 @@ import numpy as np
 
 import ops
 from ops.facts import entries_together, literal_size
-from ops.loops.metered import metered
+from ops.loops.values import metered
 
 from ..errors import XManError
 from ..interpreters import eval

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ops import TG
-from ops.derived import STILL, back, looked, squares, values_on
+from ops.derived import STILL, back, looked, values_on
+from ops.facts import squares
 from ops.silence import ERRORS, silent, unwarned
 
 from ..errors import XManError

@@ -9,7 +9,7 @@ import numpy as np
 import ops
 from ops.facts import FACTS
 from ops.functions import ORDERED
-from ops.loops.metered import metered
+from ops.loops.values import metered
 from ops.table import ELEMENTWISE
 
 from ..errors import XManError, nearest
