@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .expression import DG, FLAT, Expression, Rule, f
+from .expression import DG, FLAT, TG, Expression, Rule, f
 from .facts import Facts, facts_of, name_or_id, operator_called
 
 STILL = object()  # what a tangent rule gives where the result stands still although the argument moves
@@ -46,6 +46,18 @@ def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = D
                         part = precise(part, x)
                     deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
     return deltas
+
+
+def along(tape: list, lines: Iterable, tangents: dict[int, Any], rules: Mapping = TG) -> dict[int, Any]:
+    """The tangents, by id, of what is on a tape from those of what it begins with, line by line."""
+    for node, op, args in lines:
+        for a, rule in zip(args, rules[op], strict=False):
+            if rule and id(a) in tangents and (part := rule(
+                    tangents[id(a)], x := node.value, *values_on(tape, args))) is not STILL:
+                if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
+                    part = precise(part, x)
+                tangents[id(node)] = tangents[id(node)] + part if id(node) in tangents else part
+    return tangents
 
 
 def values_on(tape: list, args: tuple) -> list:
@@ -130,11 +142,10 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
 
     def masked(part, d, out, *args):
         numbers = number_within(out) is not None
-        x, value, steep, kept = args[i], part.value, part.steep, []
+        x, value, steep, kept = args[i], part.value, part.steep, [f.isfinite(d.value)] if numbers else []
         if not d.forward and (grows or numbers):
-            kept.append(f.logical_and(f.isfinite(d.value), f.logical_or(
-                f.logical_or(f.isfinite(out), f.equal(x, 0)), f.not_equal(d.value, 0))) if numbers
-                else f.isfinite(out))
+            kept.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
+                        if numbers else f.isfinite(out))
         if settles and (d.forward or numbers):
             kept.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
         if kept and d.steep is not d.flow:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import STILL, Traced, back, looked, values_on
+from ..derived import Traced, along, back, looked
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, name_or_id, operator_called
 
@@ -256,15 +256,7 @@ class TapedRun:
 
     def tangents(self, tangents: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         """The tangents of all registers, from those of the parameters."""
-        def along(found):
-            for node, op, args in self.tape:
-                for a, rule in zip(args, IN_USE.get().TG[op], strict=False):
-                    if rule and isinstance(a, Traced) and id(a) in found:
-                        part = rule(found[id(a)], node.value, *values_on(self.tape, args))
-                        if part is not STILL:
-                            found[id(node)] = found[id(node)] + part if id(node) in found else part
-            return found
-        return self.walked(along, tangents, True)
+        return self.walked(lambda found: along(self.tape, self.tape, found, IN_USE.get().TG), tangents, True)
 
     def walked(self, walk: Callable, starts: Iterable[tuple[str, Any]], forward: bool = False) -> dict:
         seeds: dict[int, Any] = {}

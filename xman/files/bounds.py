@@ -22,7 +22,7 @@ ENTRIES = 2 ** 27               # that the registers hold together for one row, 
 
 
 def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
-              classes: int) -> WengertList:
+                 classes: int) -> WengertList:
     """The list that a file's text is. ValueError where it is none, takes too much, or gives something else.
 
     columns: the inputs that are columns. values: the arrays of the other inputs. output: the register of the

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import TG
-from ops.derived import STILL, back, looked, values_on
+from ops.derived import along, back, looked, values_on
 from ops.facts import squares
 from ops.silence import ERRORS, silent, unwarned
 
@@ -66,20 +65,13 @@ class TracedCall:
         return {id(x): sent(x) for x in self.inputs}
 
     @silent
-    def along(self, found: dict[int, Any]) -> dict:
-        held: set[int] = set()
-        for line in self.lines:
-            out, op, args = line
-            try:
-                inputs = values_on(self.tape, args)
-                parts = [own(part, out.value, held, ())
-                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found
-                         and (part := rule(found[id(a)], out.value, *inputs)) is not STILL]
-            except Exception as error:
-                raise self.failure(error, line) from error
-            if parts:
-                found[id(out)] = sum(parts[1:], parts[0])
-        return {k: found[id(end)] if id(end) in found else zeros(x)
+    def along(self, seeds: dict[int, Any]) -> dict:
+        lines, held = iter(self.lines), set()
+        try:
+            found = along(self.tape, lines, seeds)
+        except Exception as error:
+            raise self.failure(error, self.lines[~length_hint(lines)]) from error
+        return {k: own(found[id(end)], x, held, ()) if id(end) in found else zeros(x)
                 for k, (end, x) in enumerate(zip(self.outputs, self.results, strict=True))}
 
     def failure(self, error: Exception, line: tuple) -> XManError:
