@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import Traced, along, back, looked, needed
+from ..derived import Traced, along, back, needed
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, operator_called
+from ..flows import looked
 
 Function = tuple  # ("def", name, parameters, lines, results)
 

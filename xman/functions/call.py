@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ops.derived import along, back, looked, squares, values_on
+from ops.derived import along, back, squares, values_on
+from ops.flows import looked
 from ops.silence import ERRORS, silent, unwarned
 
 from ..errors import XManError
@@ -48,7 +49,7 @@ class TracedCall:
         return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}, True)
 
     def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
-        """The derivatives, as `ops.derived.looked` finds them."""
+        """The derivatives, as `ops.flows.looked` finds them."""
         values = [*[x.value for x in self.inputs], *self.results]
         found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
         return [*map(number_of, found.values())]

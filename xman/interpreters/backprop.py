@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.derived import looked, squares
 from ops.silence import silent
 
 from ..errors import XManError
@@ -35,7 +34,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
                         "by r.name = 'x'")
     steps = checked_list(steps, DG)
     active = values if wrt is None else depends(steps, wrt, values, DG)
-    square = {} if wrt is None else squares(steps, DG, wrt)
+    square = {} if wrt is None else ops.derived.squares(steps, DG, wrt)
     def walk(deltas):
         held = set(map(id, deltas.values()))
         # deltas[r] is what is known so far of ∂output/∂r. Read in reverse, all lines that use dst come before
@@ -57,5 +56,5 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         return deltas
     # looked: if a NaN comes out, walk once more with masks, since what a `where` keeps out is 0 and not 0·∞
     with ops.by_tables(DG=DG):
-        return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs
+        return ops.flows.looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs
                       if wrt is None else wrt)
