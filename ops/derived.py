@@ -47,7 +47,7 @@ def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = D
     return deltas
 
 
-def along(tape: list, lines: Iterable, tangents: dict[int, Any], rules: Mapping = TG) -> dict[int, Any]:
+def forth(tape: list, lines: Iterable, tangents: dict[int, Any], rules: Mapping = TG) -> dict[int, Any]:
     """The tangents, by id, of what is on a tape from those of what it begins with, line by line."""
     for node, op, args in lines:
         for a, rule in zip(args, rules[op], strict=False):

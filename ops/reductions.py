@@ -6,10 +6,10 @@ import math
 import numpy as np
 
 from .arithmetic import overflows
+from .arrays.running import quotients
 from .expression import Expression, f
 from .facts import of_input, of_sum
 from .flows import unclear
-from .running import quotients
 from .silence import silent
 from .table import arity, elementwise, expressed, linear, operator
 

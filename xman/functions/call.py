@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ops.derived import along, back, squares, values_on
+from ops.derived import back, forth, squares, values_on
 from ops.flows import looked
 from ops.silence import ERRORS, silent, unwarned
 
@@ -68,7 +68,7 @@ class TracedCall:
     def along(self, seeds: dict[int, Any]) -> dict:
         lines, held = iter(self.lines), set()
         try:
-            found = along(self.tape, lines, seeds)
+            found = forth(self.tape, lines, seeds)
         except Exception as error:
             raise self.failure(error, self.lines[~length_hint(lines)]) from error
         return {k: own(found[id(end)], x, held, ()) if id(end) in found else zeros(x)
