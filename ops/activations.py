@@ -20,12 +20,8 @@ from .silence import silent
 from .table import elementwise, expressed, linear, operator
 
 
-def normal(x):
-    return f.half(1.0 + f.erf(x * math.sqrt(0.5)))
-
-
-def density(x):
-    return f.exp(-f.half(x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
+def normal(x): return f.half(1.0 + f.erf(x * math.sqrt(0.5)))
+def density(x): return f.exp(-f.half(x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
 
 
 def softmax(x, axis=-1):

@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .expression import DG, FLAT, TG, Expression, Rule, f
 from .facts import operator_called
-from .flows import Masked, name_or_id
+from .flows import Masked
 
 STILL = object()  # what a tangent rule gives where the result stands still although the argument moves
 
@@ -95,31 +95,3 @@ class Traced(Expression):
         out = Traced(operator_called(op)(*values_on(self.tape, args)), self.tape, self.level, op in FLAT)
         self.tape.append((out, op, args))
         return out
-
-
-ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
-
-
-def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict[Any, tuple]:
-    """For each line that squares a root, by its name, what is under it: at 0 that has
-    the derivatives that the root lacks."""
-    roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines[:-1]  # nobody reads the last
-             if op in ROOTS and ROOTS[op] in table and dst not in kept}
-    return roots and {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in lines
-            if args and name_or_id(args[0]) in roots and squared(op, *args)}
-
-
-def needed(lines: Sequence, keep: Iterable) -> list:
-    """The lines that lead to the registers in keep, by name or by what stands for them, in their order."""
-    wanted, found = {*map(name_or_id, keep)}, []
-    for line in reversed(lines):
-        if name_or_id(line[0]) in wanted:
-            found.append(line)
-            wanted.update([a if type(a) is str else id(a) for a in line[2]])
-    return found[::-1]
-
-
-def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:
-    """Whether op(x, y) is the square of x, a register or what stands for one."""
-    return (op == "square" or op == "mul" and (y is x or type(y) is str and y == x)
-            or op == "power" and type(y) in (int, float) and y == 2)

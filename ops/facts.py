@@ -8,7 +8,7 @@ exp(y log x). Rearranging, indexing and copying are none. Matrices: Golub and Va
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from math import prod
 from typing import Any, NamedTuple
@@ -39,8 +39,8 @@ class Facts(NamedTuple):
     Where numbers are infinite, `ops.flows` asks for these. tame: of finite arguments it has finite slopes.
     flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
     places, or sums of them; "part": of some alone; "filled": with zeros among them; "chosen": those that are
-    not hand no adjoint on; "sum", "same" (a multiple) and "product": entry by entry;
-    "kept": a product of which 0·∞ is 0; "summed": sums of products. grows, settles: as `limited` says.
+    not hand no adjoint on; "sum", "same" (a multiple) and "product": entry by entry; "kept": a product of
+    which 0·∞ is 0; "summed": sums of products. grows, settles: as `limited` says of its rules.
     """
     flops: float | Count | None = None
     gives: type = float
@@ -95,31 +95,36 @@ def linear_in(op: str, places: list[int]) -> bool:
         or len(places) == 1 and known.flow == "product" and known.commutes)
 
 
-# ---- what flops may be, beside a number --------------------------------------------------------------------
+# ---- roots, and what squares them --------------------------------------------------------------------------
 
-def of_input(flops: int) -> Count:
-    """So many operations for each entry of the first argument."""
-    return lambda out, x, *_: flops * np.size(x)
+ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
 
 
-def cubic(n3: float) -> Count:
-    """n3·n³ operations for each n×n matrix of the last argument."""
-    return lambda out, *args: round(n3 * np.size(args[-1]) * args[-1].shape[-1])
+def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict[Any, tuple]:
+    """For each line that squares a root, by its name, what is under it, which has a derivative at 0."""
+    roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines[:-1]  # nobody reads the last
+             if op in ROOTS and ROOTS[op] in table and dst not in kept}
+    return roots and {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in lines
+            if args and name_or_id(args[0]) in roots and squared(op, *args)}
 
 
-def of_columns(k: int) -> Count:
-    """k·mn² operations for each matrix (m, n) of the argument (§5.4 and §8.6)."""
-    return lambda out, a, *_: k * np.size(a) * min(a.shape[-2:])
+def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
 
 
-def of_sum(out: Any, x: Any, *_: Any) -> int:
-    """One for each entry of x, where there is anything to add."""
-    return np.size(x) if np.size(x) > np.size(out) else 0
+def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:
+    """Whether op(x, y) is the square of x, a register or what stands for one."""
+    return (op == "square" or op == "mul" and (y is x or type(y) is str and y == x)
+            or op == "power" and type(y) in (int, float) and y == 2)
 
 
-def of_power(out: Any, x: Any, y: Any) -> int:
-    """One an entry where the exponent is a literal; three, those of exp(y log x), where it is a register."""
-    return np.size(out) * (1 if type(y) in (int, float) else 3)
+# ---- what flops may be, beside a number: (out, *args) -> int -----------------------------------------------
+
+of_input   = lambda flops: lambda out, x, *_: flops * np.size(x)                     # for each entry of the first argument
+cubic      = lambda n3: lambda out, *args: round(n3 * np.size(args[-1]) * args[-1].shape[-1])  # n3·n³ for each n×n matrix
+of_columns = lambda k: lambda out, a, *_: k * np.size(a) * min(a.shape[-2:])         # k·mn² for each m×n matrix (§5.4, §8.6)
+of_sum     = lambda out, x, *_: np.size(x) if np.size(x) > np.size(out) else 0       # if there is anything to add
+of_power   = lambda out, x, y: np.size(out) * (1 if type(y) in (int, float) else 3)  # of a register it is exp(y log x)
+of_adjoint = lambda out, d, a, b: of_product(d, a, b)                                # what a @ b took, of which d is the adjoint
 
 
 def of_product(out: Any, a: Any, b: Any) -> int:
@@ -127,39 +132,14 @@ def of_product(out: Any, a: Any, b: Any) -> int:
     return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * prod(np.shape(a)[-1:])
 
 
-def of_adjoint(out: Any, d: Any, a: Any, b: Any) -> int:
-    """What the product a @ b took, of which d is the adjoint."""
-    return of_product(d, a, b)
+# ---- what entries may be: (*args) -> int -------------------------------------------------------------------
 
-
-# ---- what entries may be -----------------------------------------------------------------------------------
-
-def sizes_of(args: tuple) -> list[int]:
-    """The entries of each array among the arguments, at least one."""
-    return [max(1, np.size(a)) for a in args if hasattr(a, "shape")]
-
-
-def entries_together(*args: Any) -> int:
-    """At most so many has what no row says more of."""
-    return max(1, sum(sizes_of(args)))
-
-
-def multiplied(*args: Any) -> int:
-    return prod(sizes_of(args))
-
-
-def of_matrices(a: Any, b: Any) -> int:
-    """Those of a product of two matrices, or of any two arrays."""
-    return np.shape(a)[0] * np.shape(b)[1] if np.ndim(a) == np.ndim(b) == 2 else multiplied(a, b)
-
-
-def of_diagonal(*args: Any) -> int:
-    return max(entries_together(*args), np.size(args[0]) ** 2)
-
-
-def by_literals(*args: Any) -> int:
-    """So many times those of the arrays as the literals come to."""
-    return entries_together(*args) * prod(max(1, literal_size(a)) for a in args if not hasattr(a, "shape"))
+sizes_of         = lambda args: [max(1, np.size(a)) for a in args if hasattr(a, "shape")]
+entries_together = lambda *args: max(1, sum(sizes_of(args)))  # at most so many has what no row says more of
+multiplied       = lambda *args: prod(sizes_of(args))
+of_matrices      = lambda a, b: np.shape(a)[0] * np.shape(b)[1] if np.ndim(a) == np.ndim(b) == 2 else multiplied(a, b)
+of_diagonal      = lambda *args: max(entries_together(*args), np.size(args[0]) ** 2)
+by_literals      = lambda *args: entries_together(*args) * prod(max(1, literal_size(a)) for a in args if not hasattr(a, "shape"))
 
 
 def literal_size(a: Any) -> int:

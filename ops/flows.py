@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .expression import Expression, Rule, f
-from .facts import Facts, facts_of
+from .facts import Facts, facts_of, name_or_id
 
 
 class Masked(Expression):
@@ -171,9 +171,6 @@ def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
         any([known.flow in SELECTING for known in facts.values()]) or any(d.flow for d in seeds)
         or settles(lines, facts) or
         any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines))
-
-
-def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
 
 
 def settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:

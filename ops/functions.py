@@ -11,7 +11,7 @@ from .expression import f
 from .flows import limited
 from .formulas import special
 from .formulas.special import LOG_ROOT_TWO_PI, in_float64
-from .table import elementwise
+from .table import elementwise, expressed
 
 
 @functools.cache
@@ -21,18 +21,13 @@ def scipys(name: str):
 
 def scipy_special(name: str, doc: str, arguments: int = 1):
     """The function of scipy.special with so many arguments, in their precision."""
-    def one(x): return computed(x)
-    def two(a, x): return computed(a, x)
-    def three(a, b, x): return computed(a, b, x)
-
     def computed(*args):
         dtype = getattr(args[-1], "dtype", np.dtype(float))
         real = dtype.type if dtype.kind == "f" else float  # of an order, a plain number
         return scipys(name)(*[a if hasattr(a, "dtype") else real(a) for a in args])
 
-    value = (one, two, three)[arguments - 1]
-    value.__doc__ = doc
-    return value
+    values = (lambda x: computed(x)), (lambda a, x: computed(a, x)), (lambda a, b, x: computed(a, b, x))
+    return expressed(values[arguments - 1], doc)
 
 
 ORDERED: set[str] = set()  # the operators with an order or a shape by which there is no derivative here
@@ -62,18 +57,10 @@ def mills(x, out):
     return f.where(far, z / tail(z), f.exp(-f.half(x * x) - out - LOG_ROOT_TWO_PI))
 
 
-def rise(a, b):
-    """The derivative of log Β(a, b) by a."""
-    return f.digamma(a) - f.digamma(a + b)
-
-
-def gamma_density(a, x):
-    """x^(a−1) e^(−x) / Γ(a)."""
-    return f.exp(f.scale(a - 1.0, f.log(x)) - x - f.gammaln(a))
-
-
+# the derivative of log Β(a, b) by a; the densities of the Gamma and of the Beta distribution
+def rise(a, b): return f.digamma(a) - f.digamma(a + b)
+def gamma_density(a, x): return f.exp(f.scale(a - 1.0, f.log(x)) - x - f.gammaln(a))
 def beta_density(a, b, x):
-    """x^(a−1) (1 − x)^(b−1) / Β(a, b)."""
     return f.exp(f.scale(a - 1.0, f.log(x)) + f.scale(b - 1.0, f.log1p(-x)) - f.betaln(a, b))
 
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from .derived import ROOTS, tangent_of, traced
+from .derived import tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
-from .facts import FACTS, MANY, TAME, Facts, arity, positional, refuse_facts, takes
+from .facts import FACTS, MANY, ROOTS, TAME, Facts, arity, positional, refuse_facts, takes
 from .flows import Masked
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
@@ -39,8 +39,7 @@ class Each(Sequence):
     def __iter__(self) -> Iterator[Rule | None]:
         return itertools.chain(self.first, map(self.rule, itertools.count(len(self.first))))
 
-    def __len__(self) -> int:
-        return MANY
+    def __len__(self) -> int: return MANY
 
 
 # ---- the three kinds of row --------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `j
 import importlib
 from typing import Any
 
-from .autograd import Autograd
+from .autograd import Autograd, partials
 from .errors import XManError, nearest
-from .interpreters import Report, backprop, check, eval, forward, partials, shapes
+from .interpreters import Report, backprop, check, eval, forward, shapes
 from .manager import XMan
 from .register import Operation, Register, XManFunctions
 from .wengert import WengertList

@@ -18,6 +18,7 @@ from . import show as show
 from . import tables as tables
 from . import train as train
 from .autograd import Autograd as Autograd
+from .autograd import partials as partials
 from .autograd.translated import COURSE as COURSE
 from .autograd.translated import translated as translated
 from .engines import compile as compile
@@ -46,7 +47,6 @@ from .interpreters import backprop as backprop
 from .interpreters import check as check
 from .interpreters import eval as eval
 from .interpreters import forward as forward
-from .interpreters import partials as partials
 from .interpreters import shapes as shapes
 from .jitted import jit as jit
 from .manager import XMan as XMan

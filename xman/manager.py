@@ -42,8 +42,7 @@ class XMan:
         given = ", ".join(name for name, reg in self._items() if not reg.definedAs)
         return f"<{type(self).__name__}{' of ' * bool(given)}{textwrap.shorten(given, 100, placeholder='…')}>"
 
-    def __getstate__(self) -> dict:
-        return InOrder(self, *(reg for _, reg in self._items()))
+    def __getstate__(self) -> dict: return InOrder(self, *(reg for _, reg in self._items()))
 
     def __setattr__(self, name: str, value: Any) -> None:
         refuse_method(name, value)

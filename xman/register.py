@@ -39,8 +39,7 @@ class Register(Expression):
         home = self.home and vars(self.home[0]).get(self.home[1]) is self
         return (getattr, self.home) if home else super().__reduce_ex__(protocol)
 
-    def __getstate__(self) -> dict:
-        return InOrder(self, self)
+    def __getstate__(self) -> dict: return InOrder(self, self)
 
     @property
     def name(self) -> str | None:
@@ -117,8 +116,7 @@ class InOrder(dict):
         super().__init__(vars(owner))
         self.outputs = [r for r in outputs if not r.home and id(r) not in getattr(self.now, "ids", ())]
 
-    def __reduce__(self) -> tuple:
-        return dict, (), None, None, self.pairs()
+    def __reduce__(self) -> tuple: return dict, (), None, None, self.pairs()
 
     def pairs(self) -> Iterator[tuple[str, Any]]:
         around, order = getattr(self.now, "ids", frozenset()), list(evaluation_order(*self.outputs))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 import ops
-from ops.derived import needed as needed
+from ops.loops.bodies import needed as needed
 
 from . import notation
 from .errors import XManError, nearest

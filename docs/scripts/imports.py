@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from xman.show.picture.drawing import Arrow, BoxOfLines, Picture
+from xman.show.picture.picture import Arrow, BoxOfLines, Picture
 
 ROOT = Path(__file__).parents[2]
 CORE = "the list"  # the files of xman itself

@@ -139,13 +139,6 @@ def sign_of_gamma(x):
     return f.where(f.logical_and(f.less(x, 0), odd), -1.0, 1.0)
 
 
-def gamma(x):
-    return sign_of_gamma(x) * f.exp(gammaln(x))
-
-
-def beta(a, b):
-    return sign_of_gamma(a) * sign_of_gamma(b) * sign_of_gamma(a + b) * f.exp(betaln(a, b))
-
-
-def betaln(a, b):
-    return gammaln(a) + gammaln(b) - gammaln(a + b)
+def gamma(x): return sign_of_gamma(x) * f.exp(gammaln(x))
+def beta(a, b): return sign_of_gamma(a) * sign_of_gamma(b) * sign_of_gamma(a + b) * f.exp(betaln(a, b))
+def betaln(a, b): return gammaln(a) + gammaln(b) - gammaln(a + b)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import Traced, back, forth, needed
+from ..derived import Traced, back, forth
 from ..expression import Expression, G
-from ..facts import IN_USE, OURS, operator_called
+from ..facts import IN_USE, OURS, name_or_id, operator_called
 from ..flows import looked
 
 Function = tuple  # ("def", name, parameters, lines, results)
@@ -56,6 +56,16 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
                     found[a[1]] = a
     gather(lines)
     return [*found.values()]
+
+
+def needed(lines: Sequence, keep: Iterable) -> list:
+    """The lines that lead to the registers in keep, by name or by what stands for them, in their order."""
+    wanted, found = {*map(name_or_id, keep)}, []
+    for line in reversed(lines):
+        if name_or_id(line[0]) in wanted:
+            found.append(line)
+            wanted.update([a if type(a) is str else id(a) for a in line[2]])
+    return found[::-1]
 
 
 def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:

@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..derived import STILL, needed
+from ..derived import STILL
 from ..expression import f
 from ..facts import IN_USE, by_tables
 from ..flows import bare
 from ..table import Each, operator
-from .bodies import Body, Function, Parts, TapedRun, moves, reaches, remembered, unlike
+from .bodies import Body, Function, Parts, TapedRun, moves, needed, reaches, remembered, unlike
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
 
 Tag = tuple[str, int]  # what a parameter or a result of a derived function is, and of which register

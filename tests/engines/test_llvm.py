@@ -303,3 +303,18 @@ def test_sines_and_cosines_of_the_same_numbers_are_those_of_each_alone():
                 for name, right in (("s", np.sin(x.astype(dtype))), ("c", np.cos(x.astype(dtype))), ("t", np.sin(y)), ("d", np.cos(y))):
                     np.testing.assert_allclose(found[name], right, rtol=rtol, atol=0)
         assert np.signbit(found["s"][1]) and found["s"].dtype == dtype
+
+
+def test_products_are_of_scipys_blas_where_numpy_brings_none(monkeypatch):
+    import _ctypes
+
+    from xman.engines.llvm import products
+    monkeypatch.setattr(products, "_multiarray_umath", _ctypes)
+    values = {"a": R.normal(size=(17, 31)), "b": R.normal(size=(31, 23)), "c": R.normal(size=(3000,))}
+    products.address.cache_clear()
+    try:
+        steps = [("z", "dot", ("a", "b")), ("w", "outer", ("c", "c")), ("v", "dot", ("w", "c"))]
+        found, wanted = xman.compile(steps, ["z", "v"], engine="llvm")(values), eval(steps, values)
+        assert all(np.allclose(found[x], wanted[x], rtol=1e-12) for x in found)
+    finally:
+        products.address.cache_clear()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xman
-from ops.loops import metered
+from ops.loops import values
 from xman import XManError
 from xman.files import bounds, container
 
@@ -115,7 +115,7 @@ DEEP = "z = dot(a, " + "(" * 5000 + ")" * 5000 + ")"
 ], ids=range(26))
 def test_a_list_that_is_none_or_takes_too_much_is_refused(path, tmp_path, monkeypatch, text, words):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(metered, "RUN", 9_000)
+    monkeypatch.setattr(values, "RUN", 9_000)
     monkeypatch.setattr(bounds, "ENTRIES", 2 ** 25)
     assert words in refusal(written(path, list=text)) and not (tmp_path / "RAN").exists()
 

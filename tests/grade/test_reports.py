@@ -24,7 +24,7 @@ from fake_records import HOSTILE, NAMES, SECRET, TASKS, classroom, grader_failed
 from xman.errors import XManError
 from xman.files.whole import write_whole
 from xman.grade.reports import gradebook, pages, terminal, write_all
-from xman.grade.reports.summary import class_summary
+from xman.grade.reports.pages import class_summary
 from xman.grade.reports.view import GRADER_FAILED, failures, for_student, harmless_record, in_points
 
 CLASS, LARGE = classroom(40), classroom(500)

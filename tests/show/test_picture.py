@@ -17,7 +17,7 @@ from xman import WengertList, XMan, XManError, backprop, eval, explain, f, paths
 from xman.models import MLP
 from xman.show import Picture
 from xman.show.picture import Arrow, BoxOfLines
-from xman.show.picture.drawing import LINE, text_size
+from xman.show.picture.picture import LINE, text_size
 
 ALL = os.environ.get("XMAN_ALL_CASES")
 SVG = "{http://www.w3.org/2000/svg}"

@@ -82,9 +82,9 @@ def test_the_labels_file_in_place_of_the_images_is_refused(write):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("1:0.5 2:1 1", "found '1:0.5', wanted a number, the label, first."),
-        ("# 1 1:2", "found '', wanted a number, the label, first."),
-        ("nan 1:2", "found 'nan' as the label, wanted a name or a finite number."),
+        ("1:0.5 2:1 1", "found '1:0.5', wanted a finite number, the label, first."),
+        ("# 1 1:2", "found '', wanted a finite number, the label, first."),
+        ("nan 1:2", "found 'nan', wanted a finite number, the label, first."),
         ("1 1:0.5 -1", "found '-1' after the label, wanted index:value with an index from 0 on."),
         ("1 -2:0.5", "found '-2:0.5' after the label, wanted index:value with an index from 0 on."),
         ("1 3:1 2:1", "found index 2, wanted one above 3, rising from 0 on."),

@@ -28,7 +28,6 @@ BRIEF = click.option("--algebra", is_flag=True, help="Shorten as algebra does, a
 
 def read_source(source: str, values: tuple[str, ...], of: str | None, stable: bool = False
                 ) -> tuple[WengertList, dict[str, Any], str]:
-    """The list, the values for its inputs, and the register meant."""
     steps, known = list_and_values(source, of, values)
     of = of or steps[-1][0]
     return simplify(steps, [of], known or None, EXACT + STABLE) if stable else steps, known, of

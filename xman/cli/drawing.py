@@ -23,7 +23,6 @@ HTML = click.option("--html", metavar="FILE.html", help="A page to step through 
 
 
 def draw(drawn: Picture, svg: str | None, for_mermaid: bool = False) -> None:
-    """Save the picture in the file svg, or print it for Graphviz or Mermaid."""
     drawn.save(svg) if svg else print(mermaid(drawn) if for_mermaid else drawn.dot())
 
 
@@ -50,7 +49,6 @@ def mermaid(drawn: Picture) -> str:
 
 
 def columns_here() -> int | None:
-    """The width of the terminal that is printed on; None on no terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 

@@ -58,7 +58,9 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     FORMATS[Path(path).suffix](steps, known, path, outputs=outputs, constants=constants, rows=rows)
     found = shapes(steps, known)
     for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
-        print(f"{path} {word} " + ", ".join(f"{x} {shape_said(found[x], x in rows)}" for x in names))
+        shape_of = {x: ["rows", *found[x][0][1:]] if x in rows else found[x][0] for x in names}
+        print(f"{path} {word} " + ", ".join(f"{x} ({', '.join(map(str, shape))}) {found[x][1]}"
+                                            for x, shape in shape_of.items()))
 
 
 def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, ...],
@@ -70,8 +72,3 @@ def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, 
     real = np.result_type(*(np.asarray(known[w]) for w in wrt if w in known), np.float32).type
     return (training.steps, {**known, **moments, training.lr: real(0.001), training.t: real(1)},
             [of, *training.inplace.values()])
-
-
-def shape_said(found: tuple[tuple, np.dtype], any_rows: bool) -> str:
-    shape, dtype = found
-    return f"({', '.join(['rows', *map(str, shape[1:])] if any_rows else map(str, shape))}) {dtype}"

@@ -155,7 +155,7 @@ def autolab(name: str, assignments: Path | None, term: str | None, out: Path) ->
 @click.option("--json", "as_json", is_flag=True)
 def doctor(unsafe: bool, as_json: bool) -> None:
     """Try the sandbox of this machine from inside: what holds, and what to install where it does not."""
-    from ..grade.sandbox import examined, sandbox_here
+    from ..grade.sandbox.doctor import examined, sandbox_here
     found = examined(unsafe)
     if as_json:
         print(json.dumps([finding._asdict() for finding in found], indent=1))

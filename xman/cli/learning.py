@@ -76,12 +76,9 @@ def settings_tried(network: XMan, data: tuple, validation: tuple, given: dict[st
     trials: list[Trial] = []
     for values in itertools.product(*grid.values()):
         said = dict(zip(grid, values, strict=True))
-        settings = {name: x for name, x in settings_of(given | said).items()
-                    if name not in ("checkpoint", "plot")}
-        rows = {"validation": validation}
-        if folds:
-            settings.pop("patience", None)  # of a validation that there is not
-            rows = {"folds": folds}
+        unfit = ("checkpoint", "plot", "patience" if folds else "")  # which is of a validation
+        settings = {name: x for name, x in settings_of(given | said).items() if name not in unfit}
+        rows = {"folds": folds} if folds else {"validation": validation}
         if grid:
             trials += search(network, data, {name: [x] for name, x in said.items()}, progress=show,
                              **settings, **rows)

@@ -79,7 +79,7 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
                 axes.set_axis_off()
             for axes, k in zip(grid.flat, worst, strict=False):
                 axes.imshow(images[k].reshape(side, side), cmap="Greys")
-                axes.set_title(f"{truth[k]}, taken for {found[k]}", fontsize="small")
+                axes.set_title(f"{truth[k]}, taken for {found[k]}", fontsize="small", parse_math=False)
         return embedded(png)
     shown = [c for c in model.columns if c.register in rows][:12]
     return table([["truth", "prediction", *(c.name for c in shown)],

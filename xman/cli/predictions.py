@@ -18,8 +18,9 @@ from ..files import Model, load
 from ..files.reports import judged, report_text
 from ..tables import TableError, batches
 from ..tables.columns import sizes
+from ..tables.frames import arrow
 from ..tables.readers import float_of, read_libsvm, read_titles
-from ..tables.reading import formed, of_text
+from ..tables.reading import files_of, formed, of_text
 from ..train.loaders import PARTS, PIXEL, images, kind_of_file, targets
 from .commands import AS_JSON, HEADER, ZERO_BASED, json_terms, xman
 
@@ -83,10 +84,10 @@ def pieces_of(model: Model, source: str, header: bool | None,
     names = model.settings.get("names", [])
     known = [] if array else [[c.name for c in model.columns], names]
     if kind == "titles" and names == ["title", "label"]:
-        table = extra("pyarrow", "tables", "a table").table(dict(zip(names, read_titles(path), strict=True)))
+        table = arrow().table(dict(zip(names, read_titles(path), strict=True)))
         yield table, table
         return
-    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+    for file in files_of(path):
         for piece in batches(file, header, known, BATCH, types_of(model)):
             yield piece, piece
 

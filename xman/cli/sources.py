@@ -19,6 +19,7 @@ import ops
 from .. import models
 from ..errors import XManError, nearest
 from ..export import from_onnx
+from ..files.whole import text_at
 from ..manager import XMan
 from ..notation import shortened
 from ..scale import Stream
@@ -54,15 +55,6 @@ def list_and_values(source: str, of: str | None,
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
     return steps, assignments(values, steps)
-
-
-def text_at(path: str) -> str:
-    try:
-        return Path(path).read_text("utf-8")
-    except UnicodeDecodeError:
-        raise XManError(f"{path} is not a text in UTF-8") from None
-    except OSError as error:
-        raise XManError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def model_of(source: str) -> XMan:

@@ -239,11 +239,11 @@ def broadcast(x: Any, like: Any, *more: Any) -> None:
     np.copyto(out, np.expand_dims(x, *axes) if axes not in ([], [()]) else x, "unsafe")
 
 
-def joined(function: Callable) -> Callable:
+def joined_into(function: Callable) -> Callable:
     """The function of an axis, the arrays, and the array that they are joined into."""
     return lambda axis, *arrays: function(arrays[:-1], axis, arrays[-1])
 
 
 OWN = {"scale": mended_into(np.multiply), "ratio": mended_into(np.divide), "share": share, "where": where, "dot": np.matmul,
-       "broadcast": broadcast, "concat": joined(np.concatenate), "stack": joined(np.stack),
+       "broadcast": broadcast, "concat": joined_into(np.concatenate), "stack": joined_into(np.stack),
        "astype": lambda x, _, out: np.copyto(out, x, "unsafe")}

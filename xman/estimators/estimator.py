@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -68,7 +69,7 @@ class Estimator:
         X, y = self._read(X, y, first, **known)
         if first:
             self.seed_ = int(check_random_state(self.random_state).randint(2 ** 31))
-            self.model_, self.steps_ = self._model(X.shape[1], self._outputs(), X.dtype), None
+            self.model_, self.steps_ = self._model(X.shape[1], self.outputs_, X.dtype), None
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         if self.class_weight is not None:
@@ -105,11 +106,11 @@ class Estimator:
                                 0.001 if self.lr is None else self.lr, self.seed_, self.engine, l1=self.l1,
                                 l2=self.l2)
         self.loss_ = self.steps_.step(X, y, weights)
-        self.parameters_ = self.steps_.parameters
+        kept = (*self.steps_.objective.names, *self.steps_.objective.running)
+        self.parameters_ = {x: self.steps_.values[x] for x in kept}
         return self
 
     def _given(self, X: Any) -> np.ndarray:
-        """The model's outputs for rows X."""
         from sklearn.utils.validation import check_is_fitted, validate_data
 
         check_is_fitted(self, "parameters_")
@@ -161,9 +162,6 @@ class Classifier(Estimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _outputs(self) -> int:
-        return len(self.classes_)
-
     def _read(self, X: Any, y: Any, first: bool, classes: Any = None) -> tuple[Any, np.ndarray]:
         from sklearn.utils.multiclass import check_classification_targets
         from sklearn.utils.validation import column_or_1d, validate_data
@@ -173,6 +171,7 @@ class Classifier(Estimator):
         y = column_or_1d(y, warn=True)
         if first:
             self.classes_ = np.unique(y if classes is None else classes)
+            self.outputs_ = len(self.classes_)
         if strange := sorted({*y.tolist()} - {*self.classes_.tolist()}):
             raise XManError(f"y has the class {strange[0]!r}; the classes are "
                             f"{', '.join(map(str, self.classes_))}")
@@ -190,20 +189,17 @@ class Regressor(Estimator):
     def predict(self, X: Any) -> np.ndarray:
         """The targets of each row, in the shape that y had: (n,) or (n, targets)."""
         outputs = self._given(X)
-        return outputs.reshape(-1) if self.targets_ is None else outputs
-
-    def _outputs(self) -> int:
-        return self.targets_ or 1
+        return outputs.reshape(-1) if self.flat_ else outputs
 
     def _read(self, X: Any, y: Any, first: bool) -> tuple[Any, np.ndarray]:
         from sklearn.utils.validation import validate_data
 
         X, y = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **ROWS)
         if first:
-            self.targets_ = None if y.ndim == 1 else y.shape[1]
+            self.flat_, self.outputs_ = y.ndim == 1, math.prod(y.shape[1:])
         y = y.reshape(len(y), -1).astype(X.dtype, copy=False)
-        if y.shape[1] != self._outputs():
-            raise XManError(f"y has {y.shape[1]} targets a row, and the first rows had {self._outputs()}")
+        if y.shape[1] != self.outputs_:
+            raise XManError(f"y has {y.shape[1]} targets a row, and the first rows had {self.outputs_}")
         return X, y
 
     def __sklearn_tags__(self) -> Any:
@@ -241,7 +237,3 @@ class Steps:
         found = self.program(self.values | given | {self.list.lr: self.lr, self.list.t: self.number(self.t)})
         self.values.update((x, found[after]) for x, after in self.list.inplace.items())
         return float(found[self.objective.loss])
-
-    @property
-    def parameters(self) -> dict[str, np.ndarray]:
-        return {x: self.values[x] for x in (*self.objective.names, *self.objective.running)}

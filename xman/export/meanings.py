@@ -40,12 +40,8 @@ def numpy_dtype(x: Any) -> np.dtype:
     return np.asarray(x).dtype if not isinstance(x, Expression) else np.dtype(x.dtype)
 
 
-def named(dtype: Any) -> tuple[str]:
-    return (numeric(dtype).name,)
-
-
-def fitted(x: Any, dtype: np.dtype) -> Any:
-    return x if numpy_dtype(x) == dtype else f.astype(x, named(dtype))
+def named(dtype: Any) -> tuple[str]: return (numeric(dtype).name,)
+def fitted(x: Any, dtype: np.dtype) -> Any: return x if numpy_dtype(x) == dtype else f.astype(x, named(dtype))
 
 
 def numeric(dtype: Any) -> np.dtype:

@@ -9,7 +9,7 @@ import numpy as np
 
 import ops
 from ops.facts import entries_together, literal_size
-from ops.loops.metered import metered
+from ops.loops.values import metered
 
 from ..errors import XManError
 from ..interpreters import eval
@@ -22,7 +22,7 @@ ENTRIES = 2 ** 27               # that the registers hold together for one row, 
 
 
 def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
-              classes: int) -> WengertList:
+                 classes: int) -> WengertList:
     """The list that a file's text is. ValueError where it is none, takes too much, or gives something else.
 
     columns: the inputs that are columns. values: the arrays of the other inputs. output: the register of the

@@ -24,8 +24,8 @@ def save(path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any])
     numpy = extra("safetensors.numpy", "cli", "a checkpoint or a model")
     arrays = {name: np.asarray(a, order="C") for name, a in arrays.items()}
     text = json.dumps({"versions": versions()} | facts)
-    write_whole(path,
-                numpy.save(arrays, {"format": str(FORMAT), "xman": text, "sha256": digest(arrays, text)}))
+    metadata = {"format": str(FORMAT), "xman": text, "sha256": digest(arrays, text)}
+    write_whole(path, numpy.save(arrays, metadata))
 
 
 def restore(path: str | Path,

@@ -44,15 +44,9 @@ class Model(NamedTuple):
     def outputs(self, table: Any, where: str = "the table") -> np.ndarray:
         """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …)."""
         found = inputs(self.columns, table, where)
-        rows = next(iter(found.values())).shape[0]
-        if rows <= BATCH:
-            return self.batch(found)
-        return np.concatenate([self.batch({name: x[k:k + BATCH] for name, x in found.items()})
-                               for k in range(0, rows, BATCH)])
-
-    def batch(self, values: Mapping[str, Any]) -> np.ndarray:
-        """The outputs for the columns by their registers, all rows at once."""
-        return eval(self.steps, {**self.values, **values})[self.output]
+        rows = max(1, next(iter(found.values())).shape[0])
+        pieces = ({name: x[k:k + BATCH] for name, x in found.items()} for k in range(0, rows, BATCH))
+        return np.concatenate([eval(self.steps, {**self.values, **piece})[self.output] for piece in pieces])
 
     def predict(self, table: Any, where: str = "the table") -> np.ndarray:
         """The label of each row, (rows,), or the number. TableError for a table unlike training's."""
@@ -93,10 +87,9 @@ class Model(NamedTuple):
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
         """Write the model to a file of safetensors, whole or not at all. arrays, facts: a checkpoint's."""
-        container.save(path, {**arrays, **{f"values/{name}": x for name, x in self.values.items()}}, {
-            "list": to_text(self.steps), "columns": [list(column) for column in self.columns],
-            "output": self.output,
-            "classes": list(self.classes), "target": self.target, "settings": self.settings} | facts)
+        own = self._asdict() | {"list": to_text(self.steps)}
+        container.save(path, {**arrays, **{f"values/{name}": x for name, x in own.pop("values").items()}},
+                       {key: x for key, x in own.items() if key != "steps"} | facts)
 
 
 def load(path: str | Path) -> Model:
@@ -111,10 +104,9 @@ def load(path: str | Path) -> Model:
     try:
         columns = tuple(Column(*map(str, column)) for column in facts["columns"])
         values = {name.removeprefix("values/"): x for name, x in arrays.items() if name.startswith("values/")}
-        output, classes, target = (str(facts["output"]), tuple(map(str, facts["classes"])),
-                                   str(facts["target"]))
+        output, classes = str(facts["output"]), tuple(map(str, facts["classes"]))
         steps = bounded_list(facts["list"], columns, values, output, len(classes))
-        return Model(steps, values, columns, output, classes, target, dict(facts["settings"]))
+        return Model(steps, values, columns, output, classes, str(facts["target"]), dict(facts["settings"]))
     except (KeyError, TypeError, ValueError) as error:
         raise XManError(f"{path} is not a model of xman: {error}") from None
 
@@ -136,12 +128,10 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     before, rows, scale, target = WengertList(), "X", None, "y"
     if prepared is not None:
         columns, before, rows, classes, target = *prepared[:3], prepared.classes, prepared.target.name
-        scale = None if classes else prepared.scale
-        shape = prepared.shape
+        scale, shape = None if classes else prepared.scale, prepared.shape
     fed = feeding(network, own, np.zeros((2, *shape), np.float32))
     direct = {dst.removeprefix("fed_"): rows for dst, op, args in fed if op == "alias" and args == ("X",)}
-    ends = ([name + "_" * (name in all_registers(own)) for name in ("deviations", "prediction")] if scale
-            else [])
+    ends = [name + "_" * (name in all_registers(own)) for name in ("deviations", "prediction") if scale]
     taken = {*names.values(), *all_registers(own), *ends} - direct.keys()
     ours = {*all_registers(before), *(column.register for column in columns)}
     fresh = temporaries(taken | ours | {*all_registers(fed)})
@@ -164,8 +154,7 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
 
 def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList:
     """The lines that feed writes from X to the inputs of the network's own list, called fed_…."""
-    feed = network.feed if hasattr(network, "feed") else lambda X, y: {"X": X}
-
     def fed(X: Any) -> dict[str, Any]:
-        return {name: x for name, x in feed(X, None).items() if name in own.inputs}
+        inputs = network.feed(X, None) if hasattr(network, "feed") else {"X": X}
+        return {name: x for name, x in inputs.items() if name in own.inputs}
     return trace(fed, example)

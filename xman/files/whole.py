@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and texts that are read."""
 from __future__ import annotations
 
 import contextlib
@@ -48,6 +48,16 @@ def write_whole(path: str | Path, content: str | bytes, lasting: bool = True) ->
     except OSError as error:
         raise XManError(f"{path} cannot be written: {error.strerror}; what stood there is "
                         "unchanged") from None
+
+
+def text_at(path: str | Path) -> str:
+    """The text of a file. XManError where it cannot be read."""
+    try:
+        return Path(path).read_text("utf-8")
+    except UnicodeDecodeError:
+        raise XManError(f"{path} is not a text in UTF-8") from None
+    except OSError as error:
+        raise XManError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def lock_file(file: IO | int, shared: bool = False) -> None:

@@ -7,7 +7,7 @@ dicts. `Dual` and `derivative` do it by dual numbers. What cannot be traced is r
 function and what to write there: `import xman.numpy as np`, say.
 """
 # NumPy's functions are known before the first is called
-from ..numpy import decompositions, orders, sequences, table
+from ..numpy import decompositions, sequences, table
 from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative
 from .jacobian import Count, hessian, jacobian, sparse_rows

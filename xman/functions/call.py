@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ops.derived import back, forth, squares, values_on
+from ops.derived import back, forth, values_on
+from ops.facts import squares
 from ops.flows import looked
 from ops.silence import ERRORS, silent, unwarned
 

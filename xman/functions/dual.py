@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.derived import ROOTS, STILL, Traced, squared
+from ops.derived import STILL, Traced
+from ops.facts import ROOTS, squared
 from ops.flows import Masked, bare
 from ops.silence import silent
 

@@ -36,7 +36,9 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
 
     def matrices(*args, **options):
         call = call_of(args, options)
-        blocks = blocks_by_columns(call) if count_of(call, mode).mode == "forward" else blocks_by_rows(call)
+        forward = count_of(call, mode).mode == "forward"
+        traced = forward and any(isinstance(x, ArrayLike) for x in call.points)
+        blocks = blocks_at_once(call) if traced else blocks_one_by_one(call, forward)
         trees = [inner(call, row) if is_whole(argnums)
                  else tuple(inner(call, row, k) for k in range(len(call.arguments)))
                  for row in blocks]
@@ -73,20 +75,14 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
     return found
 
 
-def blocks_by_rows(call: TracedCall) -> list[list]:
-    """The blocks [output][input], a pass back for each entry of the outputs."""
-    found = list(zip(call.results, passes(call.results, call.pulled), strict=True))
-    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x)
-             for i, x in enumerate(call.points)] for y, parts in found]
+def blocks_one_by_one(call: TracedCall, forward: bool) -> list[list]:
+    """The blocks [output][input], a pass forward for each entry of the inputs, or back for one of outputs."""
+    found = passes(*(call.points, call.pushed) if forward else (call.results, call.pulled))
 
-
-def blocks_by_columns(call: TracedCall) -> list[list]:
-    """The blocks [output][input], a pass forward for each entry of the inputs; all at once where traced."""
-    if any(isinstance(x, ArrayLike) for x in call.points):
-        return blocks_at_once(call)
-    found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
-    return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
-            for j, y in enumerate(call.results)]
+    def block(j: int, y: Any, i: int, x: Any) -> Any:
+        parts = [part[j] for part in found[i]] if forward else [part[i] for part in found[j]]
+        return stacked_parts(parts, -1 if forward else 0, (*y.shape, *x.shape), x)
+    return [[block(j, y, i, x) for i, x in enumerate(call.points)] for j, y in enumerate(call.results)]
 
 
 def blocks_at_once(call: TracedCall) -> list[list]:
@@ -119,10 +115,9 @@ def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
 def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any:
     """The Jacobian of many small functions, as a scipy.sparse.csr_array of `size` columns.
 
-    blocks: the Jacobians by each argument, stacked, as `map` of `jacobian` gives them: of shape
-    (n, …output[i], …argument[i]). columns: for each block the columns of the numbers of argument[i],
-    of shape (n, how many they are). The rows are those of the outputs, flattened.
-    Raises XManError where they do not fit.
+    blocks: the Jacobians by each argument, stacked, as `map` of `jacobian` gives them: of shape (n,
+    …output[i], …argument[i]). columns: for each block the columns of the numbers of argument[i], of shape (n,
+    how many they are). The rows are those of the outputs, flattened. Raises XManError where they do not fit.
     """
     from scipy.sparse import csr_array
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, G, f
-from ops.derived import Traced, needed
+from ops.derived import Traced
 from ops.expression import FLAT, INFIX
+from ops.loops.bodies import needed
 
 from ..traced.arraylike import ArrayLike, real
 from ..traced.refusals import line_of, refuse, user_frame

@@ -111,8 +111,7 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
         for name, item in want.items():
             expect(got[name], item, f"{what}[{name!r}]", look, tolerance)
     elif isinstance(want, (list, tuple)):
-        if not isinstance(got, (list, tuple)):
-            raise Wrong(f"{what}: {len(want)} items", sort_of(got), look)
+        expect_that(isinstance(got, (list, tuple)), f"{what}: {len(want)} items", sort_of(got), look)
         if len(got) != len(want):
             raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown_value(got)}", look)
         for k, (own, item) in enumerate(zip(got, want, strict=True)):
@@ -129,15 +128,15 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
 def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) -> None:
     """Wrong unless both are numbers of one shape and agree; what is infinite or NaN has to be just that."""
     bools, want = np.asarray(want).dtype == bool, np.asarray(want, dtype=float)
-    if isinstance(got, bool) or not isinstance(got, (int, float, np.ndarray)):
-        raise Wrong(f"{what}: {'a number' if want.ndim == 0 else f'an array of shape {want.shape}'}",
-                    sort_of(got), look)
+    expect_that(isinstance(got, (int, float, np.ndarray)) and not isinstance(got, bool),
+                f"{what}: {f'an array of shape {want.shape}' if want.ndim else 'a number'}", sort_of(got),
+                look)
     if isinstance(got, np.ndarray) and got.dtype == bool and not bools:
         raise Wrong(f"{what}: numbers", "True and False", look)
     got = np.asarray(got, dtype=float)
     if got.shape != want.shape:
-        raise Wrong(f"{what}: shape {want.shape}", f"shape {got.shape}", look
-                    or about_shapes(got.shape, want.shape))
+        raise Wrong(f"{what}: shape {want.shape}", f"shape {got.shape}",
+                    look or about_shapes(got.shape, want.shape))
     with np.errstate(all="ignore"):
         close = np.isfinite(want) & (np.abs(got - want) <= tolerance * (1 + np.abs(want)))
     wrong = ~(close | (got == want) | (np.isnan(got) & np.isnan(want)))
@@ -199,7 +198,6 @@ def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
 
 
 def sort_of(value: Any) -> str:
-    """What sort of thing it is, in words."""
     names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number",
              float: "a number", str: "a string", list: "a list", tuple: "a tuple", dict: "a dict"}
     return (f"an array of shape {value.shape}" if isinstance(value, np.ndarray)
@@ -214,8 +212,7 @@ def expect_that(condition: Any, expected: str, came_back: Any = None, look: str 
 
 def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
     """Wrong unless got is a dict that has these keys."""
-    if not isinstance(got, dict):
-        raise Wrong(f"{what}: a dict", sort_of(got))
+    expect_that(isinstance(got, dict), f"{what}: a dict", sort_of(got))
     if missing := [name for name in names if name not in got]:
         raise Wrong(f"{what}: an entry for {', '.join(map(shown_value, missing[:4]))}",
                     f"entries for {shown_value(list(got))}")
@@ -225,8 +222,7 @@ def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance:
     """Wrong unless got is an array of that shape whose rows are probabilities, of sum 1."""
     if not isinstance(got, np.ndarray) or got.shape != shape or got.dtype == bool:
         raise Wrong(f"{what}: an array of shape {shape}", sort_of(got))
-    if not np.isfinite(got).all():
-        raise Wrong(f"{what}: finite numbers", got, NOT_FINITE)
+    expect_that(np.isfinite(got).all(), f"{what}: finite numbers", got, NOT_FINITE)
     if (got < -tolerance).any():
         raise Wrong(f"{what}: no negative probability", f"{got.min():.6g}")
     with np.errstate(all="ignore"):

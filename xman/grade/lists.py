@@ -9,7 +9,7 @@ import numpy as np
 import ops
 from ops.facts import FACTS
 from ops.functions import ORDERED
-from ops.loops.metered import metered
+from ops.loops.values import metered
 from ops.table import ELEMENTWISE
 
 from ..errors import XManError, nearest
@@ -47,13 +47,12 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     allows more than MODEL and LOOPS answers for the memory. most: lines, those of functions among them.
     names: how inputs are named. Wrong: the line, and what to write instead.
     """
-    if not isinstance(lines, (list, tuple)):
-        raise Wrong(f"{what}: a list of lines (dst, op, args)", f"a {type(lines).__name__}",
-                    "operationSequence(register) makes it")
-    if not 1 <= len(lines) <= most:
-        raise Wrong(f"{what}: at least one line and at most {most:,}", f"{len(lines):,} lines",
-                    "is something computed row by row that could be computed for all rows at once?" if lines
-                    else "an input or a parameter has no lines: is that the register that was asked for?")
+    expect_that(isinstance(lines, (list, tuple)), f"{what}: a list of lines (dst, op, args)",
+                f"a {type(lines).__name__}", "operationSequence(register) makes it")
+    expect_that(1 <= len(lines) <= most, f"{what}: at least one line and at most {most:,}",
+                f"{len(lines):,} lines",
+                "is something computed row by row that could be computed for all rows at once?" if lines
+                else "an input or a parameter has no lines: is that the register that was asked for?")
     lines, left = [line_with_functions(line) for line in lines], most
     todo = [("", lines, 0)]
     for of, inside, depth in todo:
@@ -131,7 +130,6 @@ def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> Non
 
 
 def small(a: Any) -> bool:
-    """Whether a is a number, None, or a tuple of a few whole numbers (axes)."""
     if isinstance(a, tuple):
         return len(a) <= 4 and all(type(part) is int and abs(part) < 16 for part in a)
     return a is None or type(a) in (bool, float) or type(a) is int and abs(a) < 2 ** 31

@@ -34,7 +34,6 @@ def submission_record(assignment: Assignment, tasks: list[Record], trouble: str 
 
 def task_record(task: Task, parts: list[Record], seconds: float = 0.0, trouble: str | None = None,
                 output: str = "") -> Record:
-    """Its parts, their sum, and what became of its process."""
     return {"number": task.number, "title": task.title, "points": points_total(parts, "points"),
             "of": points_total(parts, "of"),
             "seconds": round(seconds, 3), "trouble": trouble, "output": output, "parts": parts}

@@ -180,7 +180,6 @@ class Session:
         return answer
 
     def broken(self, sentence: str) -> Failed:
-        """The end of the worker for what it sent."""
         self.worker.stop()
         self.trouble = f"the process was stopped: {sentence}"
         return Failed("an answer", self.trouble)
@@ -218,7 +217,6 @@ class Session:
                 return
 
     def output(self) -> str:
-        """What the submission has printed so far, made harmless."""
         if not self.over.is_set():
             time.sleep(0.01)  # for what is still in the pipe
         return harmless(self.printed.decode("utf-8", "replace"), 4000)

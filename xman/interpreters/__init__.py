@@ -3,7 +3,6 @@ from .backprop import backprop
 from .check import Report, check
 from .eval import eval
 from .forward import forward
-from .partials import partials
 from .shapes import shapes
 
-__all__ = ["Report", "backprop", "check", "eval", "forward", "partials", "shapes"]
+__all__ = ["Report", "backprop", "check", "eval", "forward", "shapes"]

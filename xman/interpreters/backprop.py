@@ -23,8 +23,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
     wrt: the name or names of the registers that are wanted, which spares the products for others (None: all).
     deltas: where to start, by name, as in backprop(steps, values, loss=1.0); each is spread to its register's
     shape. A delta has the shape and the precision of its register and a buffer of its own. Arrays of integers
-    and booleans have none. Raises XManError for a list that is not valid, a rule that is missing,
-    and a rule that fails, with its line.
+    and booleans have none. XManError for a list that is not valid, and a rule that is missing or that fails.
     """
     if (not isinstance(DG, Mapping) or isinstance(wrt, np.ndarray)
         or not isinstance(wrt, (Collection, type(None)))):
@@ -34,7 +33,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
                         "by r.name = 'x'")
     steps = checked_list(steps, DG)
     active = values if wrt is None else depends(steps, wrt, values, DG)
-    square = {} if wrt is None else ops.derived.squares(steps, DG, wrt)
+    square = {} if wrt is None else ops.facts.squares(steps, DG, wrt)
     def walk(deltas):
         held = set(map(id, deltas.values()))
         # deltas[r] is what is known so far of ∂output/∂r. Read in reverse, all lines that use dst come before

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ops
-from ops.derived import STILL, squares
+from ops.derived import STILL
 from ops.flows import looked
 from ops.silence import silent
 
@@ -23,7 +23,7 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     result does not depend on those given. Raises XManError as `backprop` does.
     """
     steps = checked_list(steps, TG)
-    square = squares(steps, TG)
+    square = ops.facts.squares(steps, TG)
     def walk(tangents):
         held = set(map(id, tangents.values()))
         # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents go the

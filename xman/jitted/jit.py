@@ -59,9 +59,7 @@ class Jitted(Derivative):
         self = super().__new__(cls, jit, fn, fn, engine, threads)
         self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
         self.locks: dict[int, threading.Lock] = {}  # by process, as `Compiled` has them
-        # what reads arguments like those of a call before, and their key
-        self.latest: tuple = (lambda args: None), ()
-        self.readers: dict[tuple, tuple] = {}  # such, by key
+        self.latest: TracedPath | None = None  # of a call without options
         # by the kinds of the arguments; or why there are none
         self.paths: dict[tuple, list[TracedPath] | str] = {}
         return self
@@ -76,30 +74,26 @@ class Jitted(Derivative):
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:
         """fn(*args, **options), by a path that holds for these values; else by a new one."""
-        fixed, failed, within, (read, key) = [], [], False, self.latest
-        if options or (inputs := read(args)) is None:
-            inputs, tokens = [], []
-            within = apart(args, inputs, fixed, tokens)
-            for name in options:
-                tokens.append(name)
-                within |= apart(options[name], fixed, fixed, tokens)
-            key = tuple(tokens)
-            self.latest = self.readers.get(key, self.latest)
-        paths = self.paths.get(key, [])
+        latest, failed = self.latest, []
+        if latest and not options and (values := latest.reads(args)) is not None:
+            if (found := latest.outputs(values, failed)) is not None:
+                return latest.result(found)
+        else:
+            latest = None  # it has not been tried
+        inputs, fixed, tokens = [], [], []
+        within = apart(args, inputs, fixed, tokens)
+        for name in options:
+            tokens.append(name)
+            within |= apart(options[name], fixed, fixed, tokens)
+        paths = self.paths.get(key := tuple(tokens), [])
         if within or isinstance(paths, str):  # another trace is under way, or there are no paths
             return self.__wrapped__(*args, **options)
         for path in paths:
-            if path.stands(fixed):
-                try:
-                    found = path.program(dict(zip(path.inputs, inputs, strict=True))) if path.program else {}
-                except TimeoutError:
-                    raise
-                except Exception:  # of values for another path, or fn's own, which tracing raises
-                    failed.append(path)
-                    continue
-                if path.taken(found):
-                    if path is not paths[0]:
-                        self.paths[key] = [path, *(other for other in paths if other is not path)]
+            if path is not latest and path.stands(fixed):
+                found = path.outputs(dict(zip(path.inputs, inputs, strict=True)), failed)
+                if found is not None:
+                    self.paths[key] = [path, *(other for other in paths if other is not path)]
+                    self.latest = None if options else path
                     return path.result(found)
         return self._new_path(key, failed, fixed, args, options)
 
@@ -116,28 +110,26 @@ class Jitted(Derivative):
         except Impure as sentence:
             warnings.warn(f"jit({name_of(fn)}): {sentence}; it runs as plain Python for arguments like these",
                           RuntimeWarning, stacklevel=3)
-            self.paths[key] = str(sentence)
+            self.paths[key], self.latest = str(sentence), None
             return fn(*args, **options)
         with self.locks.setdefault(os.getpid(), threading.Lock()):
             if not isinstance(known := self.paths.pop(key, []), str):
                 known = [path, *known]
-            self.paths[key] = known
-            if not options:
-                self.readers[key] = reader(args), key
+            self.paths[key], self.latest = known, None if options else path
             for old in list(self.paths)[:-KINDS]:
                 del self.paths[old]
-                self.readers.pop(old, None)
         return result
 
 
 class TracedPath:
     """One way that a call can take: the list, its program, and what has to be so."""
 
-    def __init__(self, compiled: Callable, steps: WengertList, inputs: list[str], fixed: list,
+    def __init__(self, compiled: Callable, steps: WengertList, inputs: list[str], args: tuple, fixed: list,
                  places: list[Place], checks: dict[str, tuple[np.ndarray, str]],
                  outputs: list[tuple[str | None, Any]], structure: Any):
         self.steps, self.inputs, self.places, self.checks = steps, inputs, places, checks
         self.steady = steady(places)
+        self.reads = reader(args, inputs, self.steady)
         self.fixed = [x.copy() if type(x) is np.ndarray else x for x in fixed]
         self.result = builder(structure, iter(outputs))
         wanted = dict.fromkeys((*checks, *(name for name, _ in outputs if name)))
@@ -156,8 +148,19 @@ class TracedPath:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
         return all(map(still_same, self.fixed, fixed)) and self.steady()
 
-    def taken(self, found: dict) -> bool:
-        return all([found[name].tobytes() == was for name, was in self.values])
+    def outputs(self, values: dict, failed: list) -> dict | None:
+        """The program's; None where another path has to be taken, or where it does not run, as is noted."""
+        try:
+            found = self.program(values) if self.program else {}
+        except TimeoutError:
+            raise
+        except Exception:  # of values for another path, or fn's own, which tracing raises
+            failed.append(self)
+            return None
+        for name, was in self.values:
+            if found[name].tobytes() != was:
+                return None
+        return found
 
 
 def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
@@ -189,9 +192,11 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
     return any([apart(part, inputs, fixed, tokens) for _, part in below])
 
 
-def reader(args: tuple) -> Callable[[tuple], list | None]:
-    """The function from arguments like these to their inputs, in the order of `apart`; None of others."""
-    text, known, leaves = [], {"array": np.ndarray, "real": np.float64}, []
+def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callable[[tuple], dict | None]:
+    """The function from arguments like these to the inputs by name; None of others, or where all is not steady.
+
+    names: of the inputs, in the order of `apart`."""
+    text, known, leaves = [], {"real": np.float64, "steady": steady}, []
 
     def look(tree: Any, at: str) -> None:
         kind, own = type(tree), f"k{len(known)}"
@@ -201,8 +206,11 @@ def reader(args: tuple) -> Callable[[tuple], list | None]:
             known[f"d{own}"] = tree.dtype
             text.append(f"{at}.dtype != d{own} or {at}.shape != {tree.shape}")
             leaves.append(at)
-        elif kind is float:
-            leaves.append(f"real({at})")
+        elif kind is float or kind is np.float64:
+            leaves.append(f"real({at})" if kind is float else at)
+        elif kind in (int, bool, str):
+            known[f"n{own}"] = tree
+            text.append(f"{at} != n{own}")
         elif kind in (tuple, list, dict) and at.count("[") < DEEP:
             known[f"n{own}"] = tuple(tree) if kind is dict else len(tree)
             text.append(f"tuple({at}) != n{own}" if kind is dict else f"len({at}) != n{own}")
@@ -213,7 +221,8 @@ def reader(args: tuple) -> Callable[[tuple], list | None]:
             text.append("True")
 
     look(args, "args")
-    return eval(f"lambda args: None if {' or '.join(text)} else [{', '.join(leaves)}]", known)
+    inputs = ", ".join(f"{name!r}: {leaf}" for name, leaf in zip(names, leaves, strict=False))
+    return eval(f"lambda args: None if {' or '.join(text)} or not steady() else {{{inputs}}}", known)
 
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
@@ -269,7 +278,7 @@ def path_of(fn: Callable, args: tuple, options: dict, fixed: list,
         rest = iter(found)
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
         checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
-        path = TracedPath(compiled, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs,
+        path = TracedPath(compiled, steps, input_names, args, fixed, reached(watch.roots)[0], checks, outputs,
                           structure)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
 

@@ -10,6 +10,7 @@ degree (predecessors × successors) first, and the cheapest moment counts.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -63,7 +64,7 @@ def passes_counted(inputs: int, outputs: int, mode: str | None = None) -> Count:
 
 
 def entries_of(x: Any) -> int:
-    return int(np.prod(np.shape(x)))
+    return math.prod(np.shape(x))  # np.size of a sparse matrix is another number
 
 
 class Route(NamedTuple):

@@ -19,8 +19,8 @@ METHODS = "trf", "dogbox", "lm"
 
 
 def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf",
-                  epochs: int = 1000,
-                  tolerance: float = 1e-8, engine: str = "numpy", progress: bool = True) -> Result:
+                  epochs: int = 1000, tolerance: float = 1e-8, engine: str = "numpy",
+                  progress: bool = True) -> Result:
     """Make ½ Σ r² small, residuals r of a model or a function, by scipy.optimize.least_squares with Jacobian.
 
     what: an XMan whose register `residuals` they are, or else its `outputs` less y, with data a pair (X, y);
@@ -39,17 +39,14 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
         X, y = rows_and_labels(data, "data")
         steps = list_of(what, of := "residuals" if hasattr(what, "residuals") else "outputs")
         target, of = y if of == "outputs" else target, what.names()[id(getattr(what, of))]
-        values, wrt, back = (what.inputDict(**feed(what, X, y)),
-                             [name for name in steps.inputs if what.isParam(name)], dict)
+        values, back = what.inputDict(**feed(what, X, y)), dict
+        wrt = [name for name in steps.inputs if what.isParam(name)]
     else:
         steps, wrt, values, back = objective_list(what, start, data)
         of = steps[-1][0]
     values |= {w: np.asarray(values[w], float) for w in wrt}
-    jacobian, program, history, begun = (Jacobian(steps, of, wrt), compile(steps, [of], engine), [],
-                                         time.perf_counter())
-
-    def at(w: np.ndarray) -> dict[str, Any]:
-        return values | unpacked(w, values, wrt)
+    jacobian, program = Jacobian(steps, of, wrt), compile(steps, [of], engine)
+    history, begun, at = [], time.perf_counter(), lambda w: values | unpacked(w, values, wrt)
 
     def residuals(w: np.ndarray) -> np.ndarray:
         found = np.asarray(program(at(w))[of], float)

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..engines import compile
 from ..errors import XManError, nearest
-from ..functions.trace import is_input, parameter_names, trace, unused
-from ..functions.trees import flattened_tree, leaf_names, unflatten
+from ..functions.trace import trace, traced_arguments
+from ..functions.tracer import CallTape
+from ..functions.trees import flattened_tree, unflatten
 from ..interpreters import eval
 from ..manager import XMan
 from ..matrices import Hessian, packed, unpacked
@@ -34,9 +35,8 @@ STALLED = 10  # epochs in which the loss has not fallen
 def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B",
              epochs: int = 1000, tolerance: float = 1e-5, validation: tuple | None = None,
              l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None,
-             sample_weight: Any = None,
-             class_weight: dict[Any, float] | str | None = None, callbacks: Iterable[Callback] = (),
-             engine: str = "auto", progress: bool = True) -> Result:
+             sample_weight: Any = None, class_weight: dict[Any, float] | str | None = None,
+             callbacks: Iterable[Callback] = (), engine: str = "auto", progress: bool = True) -> Result:
     """Make a model's loss, or a function, small by scipy.optimize.minimize; the result is as that of `fit`.
 
     what: an XMan as `fit` takes it, with data a pair (X, y); or a function fn(parameters, *data) of arrays to
@@ -45,8 +45,8 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     trust-krylov, which take products with the Hessian too; where rounding stops one of these, trust-ncg goes
     on. It ends where no entry of the gradient is larger than tolerance, or after so many epochs, its
     iterations. The history has the loss of each epoch and the largest entry of its gradient. engine: auto is
-    numpy. Other arguments are as for `fit`. Raises XManError for what does not fit,
-    and Diverged where the loss or its gradient is NaN at the beginning.
+    numpy. Other arguments are as for `fit`. Raises XManError for what does not fit, and Diverged where the
+    loss or its gradient is NaN at the beginning.
     """
     if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
         raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are "
@@ -68,8 +68,9 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
                 raise XManError(f"{name} is for models; write it into the function")
         steps, wrt, values, back = objective_list(what, start, data)
         of = steps[-1][0]
-    return Descent(Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine), back, tolerance, judged,
-                   callbacks).run(method, epochs, progress)._replace(**known)
+    problem = Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine)
+    descent = Descent(problem, back, tolerance, judged, callbacks)
+    return descent.run(method, epochs, progress)._replace(**known)
 
 
 class Problem:
@@ -127,8 +128,8 @@ class Problem:
 
     def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         vectors = self.named(v)
-        values = self.values | self.at(w).here | self.found | {dot: vectors[name]
-                                                               for name, dot in self.dots.items()}
+        dots = {dot: vectors[name] for name, dot in self.dots.items()}
+        values = self.values | self.at(w).here | self.found | dots
         found = self.products(values) if self.products else {}
         return packed({name: found[self.images[name]] if name in self.images else 0 * x
                        for name, x in vectors.items()}, self.wrt).astype(float)
@@ -173,7 +174,6 @@ class Descent:
         return Result(self.parameters, self.history, self.best, self.reason)
 
     def over(self, slope: np.ndarray) -> bool:
-        """Whether the gradient is small enough."""
         if np.abs(slope).max(initial=0.0) <= self.tolerance:
             self.reason = f"no entry of the gradient is larger than {self.tolerance:g}"
         return bool(self.reason)
@@ -213,16 +213,13 @@ def objective_list(fn: Callable, start: Any,
     if start is None:
         raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")
     leaves, structure = flattened_tree(start)
-    start = unflatten(structure, [np.asarray(leaf, None if getattr(leaf, "dtype", np.dtype(int)).kind == "f"
-                                             else float)
-                                  for leaf in leaves])
-    steps, values, own = trace(fn, start, *data), {}, []
-    for k, (name, example) in enumerate(zip(parameter_names(fn, 1 + len(data)), (start, *data), strict=True)):
-        parts, shape = flattened_tree(example)
-        for leaf, path in zip(parts, leaf_names(shape, name), strict=True):
-            if is_input(leaf):
-                values[path := unused(path, values)] = leaf
-                own += [path] * (k == 0)
+    real = lambda x: np.asarray(x, None if getattr(x, "dtype", np.dtype(int)).kind == "f" else float)
+    start = unflatten(structure, list(map(real, leaves)))
+    steps = trace(fn, start, *data)
+    with CallTape(exact=False) as tape:
+        (own, *_), inputs, names = traced_arguments(fn, (start, *data), tape)
+    values = {names[id(x)]: x.value for x in inputs}
+    own = [names[id(x)] for x in flattened_tree(own)[0]]
     if len(steps.outputs) != 1:
         raise XManError(f"the function returns {len(steps.outputs)} arrays, {', '.join(steps.outputs)}; it "
                         "has to return one")

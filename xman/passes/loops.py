@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import f
-from ops.flows import name_or_id
+from ops.facts import name_or_id
 from ops.loops.bodies import Function
 from ops.loops.values import one_of
 

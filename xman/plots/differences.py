@@ -64,12 +64,10 @@ class Errors(NamedTuple):
                      xlabel=r"step size $\epsilon$", ylabel=f"error of ∂{self.of}/∂{self.along}")
             for name, color, e, power in zip(NAMES, ("C3", "C0"), (self.one_sided, self.central), (1, 2),
                                              strict=True):
-                # an error of 0 has no place on a logarithmic axis
-                shown, on = np.isfinite(e) & (e > 0), self.truncated(e)
+                shown, on = np.isfinite(e) & (e > 0), self.truncated(e)  # 0 has no logarithm
                 axes.plot(self.sizes[shown], e[shown], ".-", color=color, markersize=4, linewidth=1,
                           label=name if shown.any() else f"{name}: no error")
-                if on.any():
-                    # beside the points, not on them
+                if on.any():  # beside the points, not on them
                     level = 3 * np.exp(np.mean(np.log(e[on] / self.sizes[on] ** power)))
                     ends = np.array([self.sizes[on].min(), self.sizes.max()])
                     axes.plot(ends, level * ends ** power, "--", color=color, linewidth=1,

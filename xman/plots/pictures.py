@@ -26,8 +26,8 @@ def confusion_picture(truth: Any, predicted: Any, path: str | Path,
         raise XManError("truth and predicted are numbers of classes from 0 on, one a row; found the shapes "
                         f"{truth.shape} and {predicted.shape}, of {truth.dtype} and {predicted.dtype}")
     n = max(int(max(truth.max(), predicted.max())) + 1, len(classes or ()))
-    counts = np.zeros((n, n), int)
-    np.add.at(counts, (truth, predicted), 1)
+    pairs = np.ravel_multi_index((truth, predicted), (n, n))
+    counts = np.bincount(pairs, minlength=n * n).reshape(n, n)
     share, named = counts / np.maximum(counts.sum(1, keepdims=True), 1), list(classes or map(str, range(n)))
     with drawing(path, 1.5 + 0.5 * n, 1 + 0.5 * n) as axes:
         axes.imshow(share, cmap="Blues", vmin=0, vmax=1)

@@ -2,7 +2,7 @@
 all that has come is added up over the workers, as one flat buffer."""
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -13,8 +13,6 @@ from ..interpreters import eval
 from ..wengert import Line, WengertList, all_registers, fresh, registers
 from .common import Common
 from .mpi import Workers
-
-ALIGNED = 16  # entries
 
 
 class Stage(NamedTuple):
@@ -44,44 +42,6 @@ def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     return [Stage(WengertList(lines), totals) for lines, totals in stages]
 
 
-class Flat(NamedTuple):
-    """Where registers lie in one flat buffer for each precision, of which counts take the first.
-
-    sizes: entries of each buffer, by its precision. places: of each register the number of its buffer, its
-    first entry and its shape. Each begins at a multiple of ALIGNED entries; the first entry tells whether a
-    worker was told to stop.
-    """
-    sizes: dict[Any, int]
-    places: dict[str, tuple[int, int, tuple[int, ...]]]
-
-    def views(self, buffers: list[np.ndarray]) -> dict[str, np.ndarray]:
-        return {x: buffers[k][start:start + math.prod(shape)].reshape(shape)
-                for x, (k, start, shape) in self.places.items()}
-
-
-def flat_of(like: Mapping[str, Any]) -> Flat:
-    dtypes = {x: np.result_type(a) for x, a in like.items()}
-    sizes = {dtype: ALIGNED for dtype in dtypes.values() if dtype.kind == "f"}
-    places = {}
-    for x, dtype in dtypes.items():
-        dtype = dtype if dtype in sizes else next(iter(sizes))
-        places[x] = [*sizes].index(dtype), sizes[dtype], np.shape(like[x])
-        sizes[dtype] += -(-np.size(like[x]) // ALIGNED) * ALIGNED
-    return Flat(sizes, places)
-
-
-class Ready(NamedTuple):
-    """A stage that can run. part: what one piece gives, by the names of the sums: its own buffers, which are
-    added up, or for a single piece those of all workers, common. total: the sums. copied: sums of what the
-    program gives; the others it writes itself."""
-    program: Callable[[dict[str, Any]], dict[str, Any]]
-    own: list[np.ndarray]
-    part: dict[str, np.ndarray]
-    common: list[Common]
-    total: dict[str, np.ndarray]
-    copied: dict[str, str]
-
-
 class CutProgram:
     """The list as a function of its inputs, for the pieces of a minibatch that are this worker's,
     as `compile` makes one. A stage is compiled when it runs first, which tells the sizes of its sums."""
@@ -94,7 +54,8 @@ class CutProgram:
         # what an earlier stage updates is read by later ones, and is overwritten when all are done
         self.late = {x: y for x, y in inplace.items() if y not in computed}
         over = {x: y for x, y in inplace.items() if y in computed}
-        self.ready: list[Ready] = []
+        # of stages that have run: the program, what is added up, its parts, its sums, and those to be copied
+        self.ready: list[tuple[Callable, list[Common], dict, dict, dict[str, str]]] = []
         gives = [y for y in self.wanted if y in computed and (y in outputs or y not in over.values())]
         self.last = self.compiled(self.stages[-1].steps, gives, over)
 
@@ -105,18 +66,19 @@ class CutProgram:
 
     def __call__(self, values: dict[str, Any], pieces: list[dict[str, Any]]) -> dict[str, Any]:
         """The outputs. values: what all pieces have. pieces: for each the inputs that it alone has."""
-        found = [values | piece for piece in pieces]
+        found, held = [values | piece for piece in pieces], {}
         for k in range(len(self.stages) - 1):
             if k == len(self.ready):
-                self.ready.append(self.made(k, found[0], len(pieces)))
-            program, own, part, common, total, copied = self.ready[k]
+                self.ready.append(self.made(k, found[0]))
+            program, common, part, total, copied = self.ready[k]
             for number, values in enumerate(found):
                 values |= part
                 values |= program(values)
                 for x, y in copied.items():
                     part[x][...] = values[y]
-                for flat, more in zip(common, own, strict=False):
-                    np.add(flat.mine if number else 0, more, flat.mine)
+                for flat in common if len(found) > 1 else ():
+                    flat.mine += held[flat] if number else 0
+                    held[flat] = flat.mine.copy()
             for flat in common:
                 flat.mine[0] = self.workers.heard
                 flat.add()
@@ -129,14 +91,17 @@ class CutProgram:
             values[x][...] = values[y]
         return values
 
-    def made(self, k: int, values: Mapping[str, Any], pieces: int) -> Ready:
-        """A stage, as it is for these values."""
+    def made(self, k: int, values: Mapping[str, Any]) -> tuple:
+        """A stage that can run, on values such as these; of the sums a program writes those that it can."""
         steps, sums = self.stages[k]
         found = dict(values) | (eval(steps, values) if steps else {})
-        flat = flat_of({x: found[y] for x, y in sums.items()})
-        common = [Common(self.workers, size, dtype) for dtype, size in flat.sizes.items()]
-        own = [np.zeros_like(buffer.mine) for buffer in common] if pieces > 1 else []
-        part, total = flat.views(own or [a.mine for a in common]), flat.views([a.total for a in common])
+        dtypes = {x: np.result_type(found[y]) for x, y in sums.items()}
+        kinds = dict.fromkeys(dtype for dtype in dtypes.values() if dtype.kind == "f")
+        dtypes = {x: dtype if dtype in kinds else next(iter(kinds)) for x, dtype in dtypes.items()}
+        common = [Common(self.workers, {x: found[y] for x, y in sums.items() if dtypes[x] == dtype}, dtype)
+                  for dtype in kinds]
+        part, total = ({x: a for flat in common for x, a in views(flat).items()}
+                       for views in map(operator.attrgetter, ("part", "sums")))
         into = {y: x for x, y in sums.items() if np.ndim(found[y]) and found[y].dtype == part[x].dtype}
         into = {into[dst]: dst for dst, _, _ in steps if dst in into}
         copied = {x: y for x, y in sums.items() if x not in into}
@@ -145,7 +110,7 @@ class CutProgram:
         gives = [dst for dst, _, _ in steps if dst in later or dst in copied.values()]
         # a line that reads them makes inputs of what is overwritten
         reads = [(fresh("into", {*values, *all_registers(self.steps)}), "bundle", (*into,))] * bool(into)
-        return Ready(self.compiled([*steps, *reads], gives, into), own, part, common, total, copied)
+        return self.compiled([*steps, *reads], gives, into), common, part, total, copied
 
     def compiled(self, steps: list[Line], gives: Collection[str], over: Mapping[str, str]) -> Callable:
         return Compiled(WengertList(steps), gives, self.asked, over, adapts=False) if steps else lambda _: {}

@@ -39,33 +39,17 @@ class Workers:
         self.reduce(whole)
         return whole if isinstance(x, np.ndarray) else whole[()]
 
-    def reduce(self, buffer: np.ndarray, among: Any = None) -> None:
-        """Make of the buffer Σ of all workers' buffers, or of those among them."""
+    def reduce(self, buffer: np.ndarray) -> None:
+        """Make of the buffer Σ of all workers' buffers."""
         if self.comm:
             from mpi4py import MPI
-            among = among or self.comm
             if self.reads:
-                self.meet(among)
-            self.noticed(among.Allreduce, MPI.IN_PLACE, buffer)
+                self.meet()
+            self.noticed(self.comm.Allreduce, MPI.IN_PLACE, buffer)
 
-    def meet(self, among: Any) -> None:
+    def meet(self) -> None:
         """Go on when all of them are here."""
-        self.noticed(*[asleep_until, among.Ibarrier()] if self.reads else [among.Barrier])
-
-    @functools.cached_property
-    def here(self) -> Any:
-        """The workers of this host."""
-        from mpi4py import MPI
-        return self.noticed(self.comm.Split_type, MPI.COMM_TYPE_SHARED)
-
-    @functools.cached_property
-    def leaders(self) -> Any:
-        """The first worker of each host; for the others, the others."""
-        return self.noticed(self.comm.Split, self.here.rank > 0)
-
-    @functools.cached_property
-    def hosts(self) -> int:
-        return sum(self.gathered(self.here.rank == 0))
+        self.noticed(*[asleep_until, self.comm.Ibarrier()] if self.reads else [self.comm.Barrier])
 
     def gathered(self, x: Any) -> list[Any]:
         """What each of the workers has, in their order."""

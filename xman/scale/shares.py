@@ -15,9 +15,8 @@ class Shares:
     which a worker takes one after another.
 
     A piece is like a worker of its own: what comes of them is added up, so that one process takes the steps
-    of several. objective: the `train.objective.Objective` of the run.
-    Pieces of a minibatch follow one another and differ by a row at most;
-    one without rows computes with another's for nothing.
+    of several. objective: the `train.objective.Objective` of the run. Pieces of a minibatch follow one
+    another and differ by a row at most; one without rows computes with another's for nothing.
     """
 
     def __init__(self, objective: Any, each: int):

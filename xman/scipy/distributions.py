@@ -78,13 +78,6 @@ def located(name, method):
     return value
 
 
-def normal_tail(sign):
-    return lambda x, loc=0, scale=1: f.logNdtr(sign * ((x - loc) / scale))
-
-
-def normal_point(sign):
-    return lambda q, loc=0, scale=1: loc + scale * (sign * f.ndtri(with_shape(q) + 0.0))
-
 
 # ---- what is no density of one variable --------------------------------------------------------------------
 
@@ -146,8 +139,11 @@ def exp_of(log):
 
 METHODS = "pdf", "logpdf", "cdf", "logcdf", "sf", "logsf"
 DISTRIBUTIONS = {name: {method: located(name, method) for method in METHODS} for name in DENSITIES}
-DISTRIBUTIONS["norm"] |= {"logcdf": normal_tail(1.0), "logsf": normal_tail(-1.0), "ppf": normal_point(1.0),
-                          "isf": normal_point(-1.0)}
+DISTRIBUTIONS["norm"] |= {
+    "logcdf": lambda x, loc=0, scale=1: f.logNdtr((x - loc) / scale),
+    "logsf": lambda x, loc=0, scale=1: f.logNdtr(-1.0 * ((x - loc) / scale)),
+    "ppf": lambda q, loc=0, scale=1: loc + scale * f.ndtri(with_shape(q) + 0.0),
+    "isf": lambda q, loc=0, scale=1: loc + scale * (-1.0 * f.ndtri(with_shape(q) + 0.0))}
 DISTRIBUTIONS |= {
     "poisson": {"logpmf": poisson_logpmf, "pmf": exp_of(poisson_logpmf),
                 "cdf": lambda k, mu, loc=0: f.gammaincc(f.floor(with_shape(k) - loc) + 1.0, mu)},

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from ops.table import ELEMENTWISE
 
 from ..errors import XManError
 from ..interpreters import backprop
+from ..matrices.modes import entries_of
 from ..notation import shown
 from ..wengert import Line, Steps, WengertList, needed, registers
 from .expressions import formula, mathematical
@@ -160,7 +160,7 @@ def jacobians(line: Line, values: Mapping[str, Any], alone: list[Line]) -> dict[
     first = (new[alone[0][0]], alone[0][1], tuple(holes.get(i, a) for i, a in enumerate(args)))
     alone = WengertList([first, *((new[a], op, tuple(map(inside, args))) for a, op, args in alone[1:])])
     here = {name: values[a] for a, name in new.items()} | {x: values[args[i]] for i, x in holes.items()}
-    rows, columns = entry_count(here["out"]), {i: entry_count(here[x]) for i, x in holes.items()}
+    rows, columns = entries_of(here["out"]), {i: entries_of(here[x]) for i, x in holes.items()}
     check_readable(rows, max(rows, *columns.values(), 1), shown(line))
     units = np.eye(rows).reshape(rows, *np.shape(here["out"]))
     found = [backprop(alone, here, ops.DG, out=unit) for unit in units] if holes else []
@@ -184,8 +184,8 @@ def identity(x: Any) -> Any:
     """∂x/∂x."""
     if np.shape(x) == ():
         return 1.0
-    check_readable(entry_count(x), entry_count(x), "the derivative of an array by itself")
-    return np.eye(entry_count(x))
+    check_readable(entries_of(x), entries_of(x), "the derivative of an array by itself")
+    return np.eye(entries_of(x))
 
 
 def check_readable(rows: int, columns: int, what: str) -> None:
@@ -201,7 +201,3 @@ def compact(x: Any) -> str:
 
 def operations_said(extends: int, combines: int) -> str:
     return f"{extends:,} extend{'s' * (extends != 1)}, {combines:,} combine{'s' * (combines != 1)}"
-
-
-def entry_count(x: Any) -> int:
-    return math.prod(np.shape(x))  # np.size of a sparse matrix is another number

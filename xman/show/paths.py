@@ -190,7 +190,7 @@ class Paths:
     def _nothing(self, y: str, x: str) -> Any:
         """∂y/∂x where no path leads from x to y."""
         y, x = self.values[y], self.values[x]
-        return np.zeros((graph.entry_count(y), graph.entry_count(x))) if np.ndim(y) or np.ndim(x) else 0.0
+        return np.zeros((graph.entries_of(y), graph.entries_of(x))) if np.ndim(y) or np.ndim(x) else 0.0
 
     def _formula(self, y: str, x: str, back: bool) -> str:
         edges = edges_between(self.edges, x, y)

@@ -84,11 +84,8 @@ def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
 class Polynomial(dict):
     """{term: coefficient}, a term being a tuple of (factor, power) in order. It prints itself."""
 
-    def __add__(self, other: Polynomial) -> Polynomial:
-        return Polynomial.of([*self.items(), *other.items()])
-
-    def __neg__(self) -> Polynomial:
-        return Polynomial((term, -c) for term, c in self.items())
+    def __add__(self, other: Polynomial) -> Polynomial: return Polynomial.of([*self.items(), *other.items()])
+    def __neg__(self) -> Polynomial: return Polynomial((term, -c) for term, c in self.items())
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         if len(self) * len(other) > 100 * TERMS:  # before the work is done
@@ -123,12 +120,8 @@ class Polynomial(dict):
         return result
 
 
-def symbol(name: str) -> Polynomial:
-    return Polynomial({((name, 1),): Fraction(1)})
-
-
-def constant_term(c: Fraction | int) -> Polynomial:
-    return Polynomial.of([((), Fraction(c))])
+def symbol(name: str) -> Polynomial: return Polynomial({((name, 1),): Fraction(1)})
+def constant_term(c: Fraction | int) -> Polynomial: return Polynomial.of([((), Fraction(c))])
 
 
 def constant_of(p: Polynomial) -> Fraction | None:

@@ -76,11 +76,8 @@ def partials_of(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int
 def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
     """e with expressions in the place of registers; e itself stays as it is."""
     class Registers(ast.NodeTransformer):
-        def visit_Name(self, name):
-            return by.get(name.id, name)
-
-        def visit_Attribute(self, part):
-            return self.generic_visit(part) if part.attr in ("T", "mT") else part
+        def visit_Name(self, name): return by.get(name.id, name)
+        def visit_Attribute(self, part): return self.generic_visit(part) if part.attr in ("T", "mT") else part
 
     return Registers().visit(copy.deepcopy(e))
 

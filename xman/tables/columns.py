@@ -66,9 +66,8 @@ def sizes(column: Column) -> tuple[int, ...]:
 def numbers_of(table: Any, shape: tuple[int, ...], where: str) -> Any:
     """An array of numbers, or a sparse matrix, (rows, *shape); of a table its columns, a target left out."""
     if hasattr(table, "column_names"):
-        width = math.prod(shape)
-        names = (table.column_names[:width] if len(table.column_names) in (width, width + 1)
-                 else table.column_names)
+        names, width = table.column_names, math.prod(shape)
+        names = names[:width] if len(names) == width + 1 else names
         table = np.stack([cells(table[name], Column(name, "", "number"), where) for name in names], 1)
         table = table.reshape(-1, *shape) if len(names) == width else table
     found = table if hasattr(table, "tocsr") else np.asarray(table)
@@ -139,7 +138,6 @@ def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
 
 
 def truth(word: str) -> str:
-    """True and False in one spelling; every other word as it is."""
     return word.capitalize() if word.lower() in ("true", "false") else word
 
 

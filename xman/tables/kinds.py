@@ -119,7 +119,6 @@ def useless(array: np.ndarray, kind: str) -> str:
 
 
 def absent(array: np.ndarray, kind: str) -> np.ndarray:
-    """Whether each cell is missing."""
     return ~np.isfinite(array) if kind == "number" else np.isnat(array) if kind == "date" else array == ""
 
 

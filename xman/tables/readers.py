@@ -77,11 +77,10 @@ def read_libsvm(path: str | Path, features: int | None = None,
     labels, values, indices, starts = [], [], [], [0]
     for number, line in enumerate(lines[comments:], comments + 1):
         place = f"{path}, line {number}"
-        words = line.partition("#")[0].split()
-        if not words or float_of(words[0]) is None:
-            raise DataError(f"{place}: found {words[0] if words else ''!r}, wanted a number, the label, "
-                            "first.")
-        labels.append(_label(words[0], place))
+        words = line.partition("#")[0].split() or [""]
+        if (label := float_of(words[0])) is None or not math.isfinite(label):
+            raise DataError(f"{place}: found {words[0]!r}, wanted a finite number, the label, first.")
+        labels.append(str(int(label)) if label.is_integer() else words[0])
         last = least - 1
         for word in words[1:]:
             if not (pair := re.fullmatch("([0-9]+):(.+)", word)):
@@ -145,20 +144,10 @@ def read_lines(path: str | Path) -> list[str]:
 
 
 def float_of(text: str) -> float | None:
-    """The float that text writes, or None."""
     try:
         return float(text) if "_" not in text and text.isascii() else None
     except ValueError:
         return None
-
-
-def _label(text: str, place: str) -> str:
-    """A label without blanks and quotes; a whole number in its shortest form."""
-    text = text.strip().strip('"')
-    number = float_of(text)
-    if not text or (number is not None and not math.isfinite(number)):
-        raise DataError(f"{place}: found {text!r} as the label, wanted a name or a finite number.")
-    return str(int(number)) if number is not None and number.is_integer() else text
 
 
 def _short(text: str) -> str:

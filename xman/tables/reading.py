@@ -183,7 +183,6 @@ def misread(path: str | Path, form: Form, words: str) -> TableError:
 
 
 def unzipped(path: Path) -> Any:
-    """The file, unpacked where it is a gzip."""
     with open(path, "rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if zipped else arrow().OSFile(str(path))
@@ -240,7 +239,6 @@ def records(text: str, delimiter: str, whole: bool, most: int = 100) -> list[lis
 
 
 def agreeing(rows: list[list[str]]) -> tuple[float, bool]:
-    """How many of the records have as many cells as the first, more than one; as a share."""
     cells = len(rows[0])
     return sum(len(row) == cells > 1 for row in rows) / len(rows), cells > 1
 

@@ -94,14 +94,13 @@ class Checkpointed:
         remedy = "move it away to begin anew"
         arrays, facts = checkpoints.restore(path, remedy)
         other = f"the checkpoint {path} is of another version of xman{{}}; {remedy}"
+        away = f"the checkpoint {path} is of {{}}; give this run another file, or move that one away"
         if facts.get("format") != FORMAT:
             raise XManError(other.format(""))
         for key, wanted in (self.settings | self.content).items():
             if (found := facts.get("settings", {}).get(key)) != wanted:
-                what = ({"content": "another model or another rule", "digest": "other data"}[key]
-                        if key in ("content", "digest") else f"a run with {key} {found}, not {wanted}")
-                raise XManError(f"the checkpoint {path} is of {what}; give this run another file, or move "
-                                "that one away")
+                what = {"content": "another model or another rule", "digest": "other data"}
+                raise XManError(away.format(what.get(key, f"a run with {key} {found}, not {wanted}")))
         state = self.start()
         try:
             for name, a in state.arrays.items():
@@ -115,6 +114,5 @@ class Checkpointed:
         except (KeyError, TypeError, ValueError) as error:
             raise XManError(other.format(f": {error}")) from None
         if factors != self.factors(state.t):
-            raise XManError(f"the checkpoint {path} is of a run with another schedule; give this run another "
-                            "file, or move that one away")
+            raise XManError(away.format("a run with another schedule"))
         return replace(state, history=tuple(state.history))

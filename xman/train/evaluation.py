@@ -107,8 +107,6 @@ def judge_of(model: XMan, data: tuple,
     def batches() -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
         if isinstance(data, Stream):
             yield from ((x, target, classes_of(target)) for x, target in data.batches(batch_size))
-        elif rows <= batch_size:
-            yield X, y, classes
         else:
             for some in (slice(k, k + batch_size) for k in range(0, rows, batch_size)):
                 yield X[some], y[some], None if classes is None else classes[some]

@@ -264,7 +264,6 @@ class Step(ListWriter):
         return Symbol(self, fresh(name, self.taken))
 
     def output(self, symbol: Any, name: str) -> str:
-        """The name that the register gets."""
         if not isinstance(symbol, Symbol) or symbol.name:  # it is another register too
             symbol = self.write("alias", (symbol,))
         symbol.name = fresh(name, self.taken)

@@ -59,7 +59,11 @@ class Run(Checkpointed):
         self.shares = Shares(objective, each) if self.workers.size * each > 1 else None
         self.workers.reads = objective.stream is not None
         data, self.judge = data_and_judge(objective, validation)
-        self.minibatches = self.minibatches_of(batch_size, int(seed))
+        at_least("batch_size", batch_size, 1, whole=True)
+        kind, rows = ((Streamed, [objective.stream]) if objective.stream else
+                      (Minibatches, [objective.X, objective.y]))
+        mine = [self.shares.mine] if self.shares else []
+        self.minibatches = kind(*rows, int(batch_size), int(seed), *mine)
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
         moving = {w: rate / one for w, rate in self.rates.items() if w in objective.steps.inputs}
@@ -79,13 +83,6 @@ class Run(Checkpointed):
         # the engine of all minibatches but short ones, also where a run is resumed elsewhere
         self.begun_with = ""
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
-
-    def minibatches_of(self, size: int, seed: int) -> Minibatches | Streamed:
-        at_least("batch_size", size, 1, whole=True)
-        mine = [self.shares.mine] if self.shares else []
-        if self.objective.stream:
-            return Streamed(self.objective.stream, int(size), seed, *mine)
-        return Minibatches(self.objective.X, self.objective.y, int(size), seed, *mine)
 
     def training_lists(self, moving: dict[str, float], optimizer: str | Rule, precision: str | None,
                        options: dict[str, float | None]) -> tuple[TrainingList, TrainingList]:
@@ -111,7 +108,6 @@ class Run(Checkpointed):
     # ---- an epoch ------------------------------------------------------------------------------------------
 
     def begin(self, state: State) -> None:
-        """Put the state among the values, and keep what an epoch began with."""
         self.values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():

@@ -268,5 +268,5 @@ def test_a_file_that_tells_of_the_solution_is_not_handed_out(assignment, tmp_pat
 @pytest.mark.parametrize("name", ["handout.md", "public/checks.py", "solution/lists.py"])
 def test_an_assignment_that_is_not_complete_is_refused(assignment, tmp_path, name):
     (assignment.folder / name).unlink()
-    with pytest.raises(XManError, match=f"the assignment lists has no {name}: No such file"):
+    with pytest.raises(XManError, match=f"lists/{name} cannot be read: No such file"):
         write_handout(assignment, tmp_path / "out")

@@ -3,8 +3,9 @@
 import pytest
 
 from xman.errors import XManError
-from xman.grade.sandbox import examined, sandbox_here
+from xman.grade.sandbox import sandbox_here
 from xman.grade.sandbox.bubblewrap import Bubblewrap
+from xman.grade.sandbox.doctor import examined
 
 NAMES = {"bubblewrap", "no network", "read-only root", "nothing of this machine's files", "only the packages asked for",
          "the grader is not visible", "other processes are invisible", "/tmp of bounded size", "/dev/shm of bounded size",

@@ -151,5 +151,5 @@ def test_an_ordinary_user_has_the_same_sandbox(box):
             pytest.skip("nobody cannot read this Python's packages")
     except PermissionError:
         pytest.skip("nobody cannot run this Python")
-    said = as_nobody("from xman.grade.sandbox import examined; print([finding for finding in examined() if not finding.ok])")
+    said = as_nobody("from xman.grade.sandbox.doctor import examined; print([found for found in examined() if not found.ok])")
     assert (said.stdout, said.stderr) == ("[]\n", "")

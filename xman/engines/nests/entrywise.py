@@ -30,8 +30,8 @@ def entrywise(w: Any, dst: str, op: str, *v: Any) -> View | None:
         return None
     x, *rest = v = [a.item() if isinstance(a, np.generic) else a for a in v]
     if op == "power" and rest[0] in (2, 3) and type(rest[0]) is not bool and kind.dtype.kind == "f":
-        square = w.line(f"{dst}.square" if rest[0] == 3 else dst, "mul", [x, x], kind.shape, kind.dtype)
-        return square if rest[0] == 2 else w.line(dst, "mul", [square, x], kind.shape, kind.dtype)
+        square = w.compute("mul", x, x, dtype=kind.dtype)
+        return square if rest[0] == 2 else w.compute("mul", square, x, dtype=kind.dtype)
     target = whole(w.program.inplace[dst], kind.shape) if dst in w.direct else None
     if target and any(a != target for a in v if isinstance(a, View) and a.root == target.root):
         target = None  # it is read at other places than are to be written
@@ -118,19 +118,16 @@ def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> Vie
 
 def ties(w: Any, dst: str, op: str, x: Any, y: Any, axis: Any) -> View | None:
     """The share of each entry in the extreme value of its slice: 1 / how many are equal, NaNs too."""
-    kind, truth = w.kinds[dst], np.dtype(bool)
+    kind = w.kinds[dst]
     axes = axes_of(axis, len(kind.shape))
     dtypes = {w.dtype(a) for a in (x, y) if isinstance(a, View)}
     if axes is None or dtypes != {kind.dtype} or kind.dtype.kind != "f":
         return None
-    flag = lambda name, op, *of, computed=truth: w.line(f"{dst}.{name}", op, of, kind.shape, bool,
-                                                        computed=computed)
-    strange = flag("strange", "logical_and", *(flag("nan", "isnan", a, computed=kind.dtype) for a in (x, y)))
-    equal = flag("equal", "logical_or", flag("same", "equal", x, y, computed=kind.dtype), strange)
+    strange = w.compute("logical_and", w.compute("isnan", x), w.compute("isnan", y))
+    equal = w.compute("logical_or", w.compute("equal", x, y), strange)
     count = w.line(f"{dst}.count", "copy", [equal], kind.shape, kind.dtype, how="sum", reduced=axes,
                    keepdims=True)
-    some = w.line(f"{dst}.some", "maximum", [count, 1.0], count.shape, kind.dtype)
-    return w.line(dst, "divide", [equal, some], kind.shape, kind.dtype)
+    return w.compute("divide", equal, w.compute("maximum", count, 1.0))
 
 
 def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
@@ -140,10 +137,9 @@ def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
         return None
     k, = axes
     top = w.line(f"{dst}.top", "copy", [x], shape, dtype, how="max", reduced=axes, keepdims=True)
-    flag = lambda op, *of, computed=dtype: w.line(f"{dst}.{op}", op, of, shape, bool, computed=computed)
-    there = flag("logical_or", flag("equal", x, top), flag("isnan", x), computed=np.dtype(bool))
+    there = w.compute("logical_or", w.compute("equal", x, top), w.compute("isnan", x))
     places = w.constant(np.arange(shape[k]).reshape([-1 if a == k else 1 for a in range(len(shape))]))
-    place = w.line(f"{dst}.place", "where", [there, places, shape[k]], shape, np.int64)
+    place = w.compute("where", there, places, shape[k])
     found = w.line(dst, "copy", [place], shape, np.int64, how="min", reduced=axes)
     w.positions[found.root] = shape[k]
     return found

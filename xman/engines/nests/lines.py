@@ -221,6 +221,13 @@ class Lines:
         self.tree.place(Line(op, args, shape, target, how, np.dtype(computed or dtype), levels))
         return result
 
+    def compute(self, op: str, *args: Any, dtype: np.dtype | None = None) -> View:
+        """A line entry by entry, over what the arguments spread to, in that type or in that of the last."""
+        views = [a for a in args if isinstance(a, View)]
+        dtype = dtype or self.dtype(views[-1])
+        return self.line(self.step[0], op, args, np.broadcast_shapes(*(v.shape for v in views)),
+                         bool if op in arithmetic.TRUTHS else dtype, computed=dtype)
+
     def filled(self, x: Any, shape: Sequence[int], dtype: np.dtype) -> View:
         """A number for each index of a space."""
         view = self.constant(np.array(x).astype(dtype))

@@ -61,12 +61,9 @@ def inv(w: Any, dst: str, op: str, a: View) -> View:
 
 @of_matrices
 def cholesky(w: Any, dst: str, op: str, a: View) -> View:
-    kind = w.kinds[dst]
-    twice = w.line(f"{dst}.twice", "add", [a, exchanged(a)], kind.shape, kind.dtype)
-    factor = w.line(f"{dst}.factor", "mul", [twice, 0.5], kind.shape, kind.dtype)
+    factor = w.compute("mul", w.compute("add", a, exchanged(a)), 0.5)
     routine(w, "potrf", factor)
-    lower = w.constant(np.tri(kind.shape[-1], dtype=bool))
-    return w.line(dst, "where", [lower, factor, 0.0], kind.shape, kind.dtype)
+    return w.compute("where", w.constant(np.tri(a.shape[-1], dtype=bool)), factor, 0.0)
 
 
 @of_matrices
@@ -77,19 +74,16 @@ def determinant(w: Any, dst: str, op: str, a: View) -> View:
     p = pivots(w, dst, a)
     routine(w, "getrf", a, p)
     entries = strided(a, [*lead, "i", "i"], [*lead, "i"], {**dict(enumerate(a.shape[:-2])), "i": n})
-    shape, last = entries.shape, {len(lead)}
-    line = lambda name, op, *args, **more: w.line(name, op, args, shape, dtype, **more)
-    sizes = line(f"{dst}.logs", "log", line(f"{dst}.sizes", "abs", entries))
-    logarithm = line(dst if op == "logabsdet" else f"{dst}.log", "copy", sizes, how="sum", reduced=last)
+    last = {len(lead)}
+    logs = w.compute("log", w.compute("abs", entries))
+    logarithm = w.line(f"{dst}.log", "copy", [logs], logs.shape, dtype, how="sum", reduced=last)
     if op == "logabsdet":
         return logarithm
-    place = w.constant(np.arange(1, n + 1, dtype=np.int32))
-    stays = w.line(f"{dst}.stays", "equal", [p, place], shape, bool, computed=np.dtype(np.int32))
-    signs = line(f"{dst}.signs", "mul", line(f"{dst}.sign", "sign", entries),
-                 line(f"{dst}.turns", "where", stays, 1.0, -1.0))
-    sign = line(f"{dst}.both", "copy", signs, how="prod", reduced=last)
-    size = w.line(f"{dst}.size", "exp", [logarithm], shape[:-1], dtype)
-    return w.line(dst, "mul", [sign, size], shape[:-1], dtype)
+    stays = w.compute("equal", p, w.constant(np.arange(1, n + 1, dtype=np.int32)))
+    turns = w.compute("where", stays, 1.0, -1.0, dtype=dtype)
+    signs = w.compute("mul", w.compute("sign", entries), turns)
+    sign = w.line(f"{dst}.sign", "copy", [signs], signs.shape, dtype, how="prod", reduced=last)
+    return w.compute("mul", sign, w.compute("exp", logarithm))
 
 
 ROUTINES = {"solve": solve, "inv": inv, "cholesky": cholesky, "det": determinant, "logabsdet": determinant}

@@ -73,7 +73,7 @@ class Tape:
         (inputs,) or (batch, inputs), its columns in the order of `inputs`. All count as float64.
         Raises XManError for a missing input, another shape, and lengths that differ.
         """
-        return self._machine.values(stacked(self.steps, values))[0]
+        return self._machine.run(stacked(self.steps, values), False)[0][0]
 
     def value_and_gradient(self, values: Mapping[str, Any] | np.ndarray) -> tuple[Any, Any]:
         """The register `of` and its derivatives, by one loop forward and one back.
@@ -81,7 +81,7 @@ class Tape:
         values: as `value` takes them. The derivatives are {x: ∂of/∂x} for x in wrt, numbers or arrays
         (batch,); where values is an array, one array (wrt,) or (batch, wrt) in the order of `wrt`.
         """
-        value, found = self._machine.gradient(stacked(self.steps, values))
+        (value, *_), found = self._machine.run(stacked(self.steps, values), True)
         if isinstance(values, np.ndarray):
             return value, found[self._columns].T
         return value, dict(zip(self.wrt, found[self._columns], strict=True))
@@ -176,20 +176,9 @@ class Recorded:
         self.plan = (f"{len(lines):,} lines, {len(codes):,} of them needed, in {self.runs:,} runs of one "
                      "operator")
 
-    def values(self, X: np.ndarray) -> list:
-        """The outputs, for inputs of shape (inputs,) or (inputs, batch)."""
-        return self._run(X, False)[0]
-
-    def gradient(self, X: np.ndarray) -> tuple[Any, np.ndarray]:
-        """The first output, and its derivatives in the shape of X."""
-        found, slopes = self._run(X, True)
-        if (unclear := np.isnan(slopes)).any():  # backprop looks at these again
-            rows = () if X.ndim == 1 else (slice(None), unclear.any(0))
-            again = self.interpreted.gradient(X[rows])[1]
-            slopes[rows] = np.where(unclear[rows], again, slopes[rows])
-        return found[0], slopes
-
-    def _run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
+    def run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
+        """The outputs, for inputs of shape (inputs,) or (inputs, batch), and where `back` holds the derivatives
+        of the first in the shape of X."""
         single = X.ndim == 1
         X = X[:, None] if single else X
         rows, width = X.shape[1], 1 if single else WIDTH
@@ -219,6 +208,9 @@ class Recorded:
         pool.append(buffers)
         numbers = [x.astype({"b": bool, "i": int}.get(kind, float))
                    for x, kind in zip(found, self.kinds, strict=True)]
+        if back and (unclear := np.isnan(slopes).any(0)).any():  # backprop looks at these again
+            again = self.interpreted.run(X[:, unclear], True)[1]
+            slopes[:, unclear] = np.where(np.isnan(slopes[:, unclear]), again, slopes[:, unclear])
         return ([x[0] for x in numbers], slopes[:, 0]) if single else (numbers, slopes)
 
     def _buffers(self, width: int, back: bool) -> list[np.ndarray]:
@@ -247,26 +239,23 @@ class Interpreted:
     def __init__(self, steps: WengertList, outputs: tuple[str, ...], plan: str):
         self.steps, self.outputs, self.plan = steps, outputs, plan
 
-    def values(self, X: np.ndarray) -> list:
-        found = [self._numbers(row) for row in np.atleast_2d(X.T)]
-        return [found[0][y] if X.ndim == 1 else np.array([x[y] for x in found]) for y in self.outputs]
-
-    def gradient(self, X: np.ndarray) -> tuple[Any, np.ndarray]:
-        values, slopes, inputs = [], np.zeros(np.atleast_2d(X.T).shape), self.steps.inputs
-        for row, slope in zip(np.atleast_2d(X.T), slopes, strict=True):
-            found = self._numbers(row)
-            deltas = backprop(self.steps, found, ops.DG, inputs, **{self.outputs[0]: 1.0})
-            slope[:] = [deltas.get(x, 0.0) for x in inputs]
-            values.append(found[self.outputs[0]])
-        return (values[0], slopes[0]) if X.ndim == 1 else (np.array(values), slopes.T)
-
-    def _numbers(self, row: np.ndarray) -> dict[str, Any]:
-        found = eval(self.steps, dict(zip(self.steps.inputs, row, strict=True)))
-        for y in self.outputs:
-            if np.ndim(found[y]):
-                raise XManError(f"{y} has shape {np.shape(found[y])}: the tape is for lists of numbers; use "
-                                "engine numpy")
-        return found
+    def run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
+        """As that of `Recorded`."""
+        rows, inputs = np.atleast_2d(X.T), self.steps.inputs
+        values, slopes = [], np.zeros(rows.shape)
+        for row, slope in zip(rows, slopes, strict=True):
+            found = eval(self.steps, dict(zip(inputs, row, strict=True)))
+            values.append(wanted := [found[y] for y in self.outputs])
+            for y, x in zip(self.outputs, wanted, strict=True):
+                if np.ndim(x):
+                    raise XManError(f"{y} has shape {np.shape(x)}: the tape is for lists of numbers; use "
+                                    "engine numpy")
+            if back:
+                deltas = backprop(self.steps, found, ops.DG, inputs, **{self.outputs[0]: 1.0})
+                slope[:] = [deltas.get(x, 0.0) for x in inputs]
+        if X.ndim == 1:
+            return values[0], slopes[0]
+        return [np.array([x[k] for x in values]) for k in range(len(self.outputs))], slopes.T
 
 
 def build(program: Program) -> Built:
@@ -295,7 +284,7 @@ def build(program: Program) -> Built:
         if program.inplace or not {*map(type, given)} <= {float, np.float64, int, np.ndarray} or any(
                 type(x) is np.ndarray and (x.dtype != float or not x.size) for x in given):
             return None
-        found = dict(zip(program.outputs, tape.values(stacked(steps, values)), strict=True))
+        found = dict(zip(program.outputs, tape.run(stacked(steps, values), False)[0], strict=True))
         if not (wide := tuple(x for x, v in zip(steps.inputs, given, strict=True) if type(v) is np.ndarray
                               and v.ndim)):
             return found

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import XManError
+from ...files.whole import text_at
 from ..assignment import Assignment, data_set
 from ..submissions.scratch import open_to_all
 
@@ -155,11 +156,11 @@ def write_handout(assignment: Assignment, out: Path) -> None:
     """
     outside(assignment, out)
     folder, module = assignment.folder, f"{assignment.module}.py"
-    solution, handout, checks = (text_of(folder, name)
+    solution, handout, checks = (text_at(folder / name)
                                  for name in (f"solution/{module}", "handout.md", "public/checks.py"))
     texts = {"handout.md": handout, "checks.py": checks, "check.py": CHECK}
     if assignment.probes:
-        texts["probes.py"] = text_of(folder, "probes.py")
+        texts["probes.py"] = text_at(assignment.probes)
     try:
         texts[module] = starter(solution, {task.number: task.title for task in assignment.tasks})
     except XManError as error:
@@ -174,15 +175,6 @@ def write_handout(assignment: Assignment, out: Path) -> None:
         for name in assignment.data:
             (fresh / "data").mkdir(exist_ok=True)
             (fresh / "data" / name).write_bytes(data_set(name))
-
-
-def text_of(folder: Path, name: str) -> str:
-    """The text of a file of an assignment. XManError where it cannot be read."""
-    try:
-        return (folder / name).read_text("utf-8")
-    except (OSError, UnicodeError) as error:
-        raise XManError(f"the assignment {folder.name} has no {name}: "
-                        f"{getattr(error, 'strerror', None) or error}") from None
 
 
 def outside(assignment: Assignment, out: Path) -> None:

@@ -104,7 +104,6 @@ def checkout(assignment: Assignment) -> Path:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """The files below a folder by their names, but for hidden and compiled ones."""
     inner = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
     return {name.as_posix(): path.read_bytes() for name, path in sorted(inner.items())
             if not any(part.startswith(".") or part == "__pycache__" for part in name.parts)}

@@ -10,14 +10,11 @@ from . import gradebook, pages
 
 def write_all(records: list[dict], out: str | Path) -> None:
     """Write students/<slug>.html, gradebook.csv and class.html to out. XManError where that cannot be."""
-    out = Path(out)
-    slugs = set()
-    for record in records:
-        slug = record["slug"]
-        if slug in slugs or not slug or slug.startswith(".") or Path(slug).name != slug or "\\" in slug:
+    out, slugs = Path(out), [record["slug"] for record in records]
+    for record, slug in zip(records, slugs, strict=True):
+        if slugs.count(slug) > 1 or slug[:1] in ("", ".") or Path(slug).name != slug or "\\" in slug:
             raise XManError(f"the report of {record['submission']!r} cannot be {slug!r}: no name of a file, "
                             "or it stands twice")
-        slugs.add(slug)
     try:
         (out / "students").mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,27 +1,33 @@
-"""Reports as web pages: one file each, with nothing to load and nothing that runs."""
+"""Reports as web pages: one file each, with nothing to load and nothing that runs; a class in numbers."""
 from __future__ import annotations
 
 import base64
 import hashlib
+import statistics
+from collections import Counter
+from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ...errors import extra
-from .summary import class_summary
-from .view import failures, for_student, harmless_record, in_points, share_of_points
+from . import view
+from .view import failures, in_points, is_full, share_of_points, troubles
 
 TEMPLATES = Path(__file__).with_name("templates")
+BINS = 10
+VERSIONS = "xman", "python", "numpy", "sandbox", "assignment", "term"  # what changes the points that the same file gets
 
 
 def student(record: dict) -> str:
     """The page of one submission, for its student. XManError where Jinja2 is missing."""
-    return _templates().get_template("student.html").render(record=for_student(record))
+    return _templates().get_template("student.html").render(record=view.for_student(record))
 
 
 def class_page(records: list[dict]) -> str:
     """The instructor's page of the class, with links to students/<slug>.html. XManError without Jinja2."""
-    records = harmless_record(records)
+    records = view.harmless_record(records)
     names = sorted(records, key=lambda record: (record["submission"].casefold(), record["submission"]))
     points = sorted(names, key=lambda record: -record["points"])
     return _templates().get_template("class.html").render(
@@ -39,3 +45,71 @@ def _templates() -> Any:
     templates.globals.update(share=share_of_points, failures=failures)
     templates.tests["failed"] = failures  # true of a part that has some
     return templates
+
+
+def class_summary(records: list[dict]) -> dict:
+    """The class's figures; all of them also stand for no record and for one."""
+    bins = Counter(min(BINS - 1, int(share_of_points(record["points"], record["of"]) * BINS + 1e-9))
+                   for record in records)  # the last has 100 % too
+    return {"count": len(records), "complete": sum(map(is_full, records)),
+            "zero": sum(not record["points"] for record in records),
+            "of": max((record["of"] for record in records), default=0.0),
+            "points": _spread([record["points"] for record in records]),
+            "seconds": _spread([record["seconds"] for record in records]),
+            "histogram": [bins[k] for k in range(BINS)],
+            "parts": _parts(records),
+            "errors": _errors(records),
+            "slowest": sorted(records, key=lambda record: -record["seconds"])[:10],
+            "troubled": [(record, troubles(record)) for record in records if troubles(record)],
+            "grader": [(record, *found) for record in records for found in view.grader_errors(record)],
+            "versions": {name: Counter(str(record["graded"].get(name)) for record in records).most_common()
+                         for name in VERSIONS}}  # the values that graded, and how many records each
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    if not values:
+        return {}
+    low, middle, high = (statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1
+                         else 3 * values)
+    return {"mean": statistics.mean(values), "median": middle, "low": low, "high": high}
+
+
+def _parts(records: list[dict]) -> list[dict]:
+    """For each task its parts, and for each how many had full credit, some and none, and the mean share."""
+    found: dict[tuple, list[dict]] = {}
+    for task in chain.from_iterable(record["tasks"] for record in records):
+        for k, part in enumerate(task["parts"]):
+            found.setdefault((task["number"], task["title"], k, part["title"]), []).append(part)
+    tasks: dict[tuple, dict] = {}
+    for (number, title, _, name), parts in sorted(found.items(), key=lambda item: item[0]):
+        task = tasks.setdefault((number, title), {"number": number, "title": title, "parts": []})
+        most, zero = sum(map(is_full, parts)), sum(not part["points"] for part in parts)
+        mean = statistics.mean(share_of_points(part["points"], part["of"]) for part in parts)
+        task["parts"].append({"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"], "full": most,
+                              "zero": zero, "some": len(parts) - most - zero, "count": len(parts),
+                              "mean": mean})
+    return list(tasks.values())
+
+
+def _errors(records: list[dict]) -> list[dict]:
+    """What went wrong, the most frequent first: where, the sentence, and the records, each once."""
+    found: dict[tuple[str, str], dict[int, dict]] = {}
+    for k, record in enumerate(records):
+        for where, what in chain(troubles(record), _sentences(record)):
+            found.setdefault((where, what), {})[k] = record
+    order = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [{"where": where, "what": what, "records": list(who.values())} for (where, what), who in order]
+
+
+def _sentences(record: dict) -> Iterator[tuple[str, str]]:
+    """(part, what was expected of it, or what came back instead of an answer) for each failed case."""
+    told = {what for _, what in troubles(record)}
+    for task in record["tasks"]:
+        for part in task["parts"]:
+            for case in failures(part):
+                rows = dict(case["rows"])
+                what = rows.get("Expected")
+                if what in (None, "an answer"):
+                    what = rows.get("Came back") or rows.get("Look at next")
+                if what and what not in told and not case["grader"]:
+                    yield f"task {task['number']}, {part['title']}", what

@@ -80,7 +80,6 @@ def troubles(record: dict) -> list[tuple[str, str]]:
 
 
 def sentence(where: str, what: str) -> str:
-    """A trouble on one line, with where it was."""
     return " ".join(f"{where}: {what}".split() if where else what.split())
 
 

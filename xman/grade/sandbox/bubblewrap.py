@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import BinaryIO
 
 from xman.errors import XManError
 from xman.grade.submissions.scratch import copy_regular, open_to_others, scratch
@@ -81,13 +80,12 @@ class Bubblewrap(Sandbox):
                     submission = copy
             python, arguments = self._view(tuple(packages))
             with ExitStack() as opened:  # what bubblewrap reads and the worker does not get
-                files: list[BinaryIO] = []
+                files = {name: opened.enter_context(open(path, "rb")).fileno()
+                         for name, path in worker_files(extra_files).items()}
                 view = SandboxView()
                 view.folder("/grader")
-                for name, path in worker_files(extra_files).items():
-                    files.append(opened.enter_context(open(path, "rb")))
-                    view.arguments += ["--perms", "0444", "--file", str(files[-1].fileno()),
-                                       f"/grader/{name}"]
+                for name, file in files.items():
+                    view.arguments += ["--perms", "0444", "--file", str(file), f"/grader/{name}"]
                 view.show(submission, "/submission")
                 for folder, mib in (in_memory := [("/tmp", limits.tmp_mib), ("/dev/shm", limits.shm_mib)]):
                     view.memory(folder, mib)
@@ -97,7 +95,7 @@ class Bubblewrap(Sandbox):
                 command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro",
                            "/", "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B",
                            "/grader/worker.py"]
-                process = spawn(command, env={}, pass_fds=[told, *(file.fileno() for file in files)])
+                process = spawn(command, env={}, pass_fds=[told, *files.values()])
                 told_file.close()
                 if (first := first_process(news)) is not None:
                     undo.callback(os.close, first)

@@ -73,6 +73,5 @@ def is_bubblewrap(pid: int) -> bool:
 
 
 def is_first(pid: int) -> bool:
-    """Whether it is bubblewrap as the first process of a sandbox."""
     numbers = Path(f"/proc/{pid}/status").read_text().partition("\nNSpid:\t")[2].partition("\n")[0].split()
     return len(numbers) > 1 and numbers[-1] == "1" and is_bubblewrap(pid)

@@ -99,7 +99,6 @@ class Trace(NamedTuple):
             time.sleep(0.001)
 
     def found(self) -> set[int]:
-        """Those that live."""
         all_of_them = running_processes()
         return with_descendants([process.pid for process in all_of_them.values()
                                  if self.pid in (process.pid, process.session)

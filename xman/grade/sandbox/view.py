@@ -38,7 +38,6 @@ class SandboxView:
         self.arguments += [how, str(source), there]
 
     def memory(self, there: str, mib: int) -> None:
-        """A folder that everyone may write to, of so much memory, MiB."""
         self.folder(str(PurePosixPath(there).parent))
         self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", there]
 
@@ -128,6 +127,5 @@ def package_paths(packages: Sequence[str]) -> dict[str, Path]:
 
 
 def worker_files(extra_files: dict[str, Path]) -> dict[str, Path]:
-    """The files of the folder that the worker runs from."""
     files = {path.name: path for path in sorted(INSIDE.glob("*.py")) if path.name != "__init__.py"}
     return files | {name: Path(path) for name, path in extra_files.items()}

@@ -26,8 +26,7 @@ MOST_BYTES, MOST_OF_A_FILE = 20 << 20, 5 << 20
 MOST_RATIO, FREE = 100, 1 << 20       # unpacked to packed, for more than FREE bytes unpacked
 MOST_OF_A_NAME = 255                  # bytes, with its folders
 MOST_STREAMS = 1000                   # of compressed bytes, one after the other
-# the squares of the sizes of a tar's long headers: some readers take that in time
-MOST_WORK = 2 * 10 ** 8
+MOST_WORK = 2 * 10 ** 8               # the squares of the sizes of a tar's long headers, which readers take in time
 TAR_HEADERS = tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}  # modules, the last two of which a Python may lack
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
@@ -84,10 +83,9 @@ def passed_over(name: str) -> bool:
 class Contents(dict[str, bytes]):
     """The files as they come in: every name, number and size is checked before a byte is kept."""
 
-    def __init__(self, packed: int | None = None) -> None:
+    def __init__(self, packed: int = MOST_BYTES) -> None:
         """packed: the bytes of the archive that they come from."""
-        super().__init__()
-        self.most = MOST_BYTES if packed is None else min(MOST_BYTES, max(FREE, MOST_RATIO * packed))
+        self.most = min(MOST_BYTES, max(FREE, MOST_RATIO * packed))
         self.entries = self.bytes = 0
         # by the name as a careless disk sees it: the name, whether it is a file
         self.places: dict[str, tuple[str, bool]] = {}
@@ -236,16 +234,14 @@ class Header(tarfile.TarInfo):
 
 def from_tar(data: bytes, into: Contents) -> None:
     """Unpack a tar archive up to the limits, and read its members one by one."""
-    for start, module in COMPRESSED.items():
-        if data.startswith(start):
-            if data.count(start) > MOST_STREAMS:
-                raise XManError(f"it is more than {MOST_STREAMS} archives, one after the other")
-            most = into.most + 1024 * MOST_FILES  # and the headers
-            with importlib.import_module(module).open(io.BytesIO(data)) as packed:
-                data = packed.read(most + 1)
-            if len(data) > most:
-                raise XManError(too_large(into.most))
-            break
+    if start := next(filter(data.startswith, COMPRESSED), None):
+        if data.count(start) > MOST_STREAMS:
+            raise XManError(f"it is more than {MOST_STREAMS} archives, one after the other")
+        most = into.most + 1024 * MOST_FILES  # and the headers
+        with importlib.import_module(COMPRESSED[start]).open(io.BytesIO(data)) as packed:
+            data = packed.read(most + 1)
+        if len(data) > most:
+            raise XManError(too_large(into.most))
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=Header) as archive:
         for member in archive:
             kind = ("file" if member.isreg() and not member.issparse() else "folder" if member.isdir() else

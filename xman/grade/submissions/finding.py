@@ -67,8 +67,7 @@ def one(path: str | Path) -> Submission:
 
 
 def with_slugs(paths: Iterable[Path]) -> list[Submission]:
-    """A submission for each path. Its slug ends in the digest of the whole name,
-    or of the path where a name stands twice.
+    """A submission for each path. Its slug ends in the digest of its name, of the path where it stands twice.
 
     So it is the same in each run, whatever else is there, and that of no other file. Where two would be shown
     by one name, they are shown by that of the file, or by their slugs.
@@ -84,6 +83,5 @@ def with_slugs(paths: Iterable[Path]) -> list[Submission]:
                         for name in (stem, path.name)]
         slugs[path] = f"{plain}-{digest}"
     shown = Counter(itertools.chain.from_iterable(map(set, labels.values())))
-    return [Submission(next((label for label in labels[path] if shown[label] == 1), slugs[path]), slugs[path],
-                       path)
-            for path in keys]
+    names = {path: next((label for label in labels[path] if shown[label] == 1), slugs[path]) for path in keys}
+    return [Submission(names[path], slugs[path], path) for path in keys]

@@ -74,6 +74,5 @@ def open_to_all(folder: Path) -> None:
 
 
 def open_to_others(folder: Path) -> bool:
-    """Whether every user may read the folder and all that lies in it."""
     modes = [path.lstat().st_mode for path in (folder, *folder.rglob("*"))]
     return all(mode & 0o005 == 0o005 if stat.S_ISDIR(mode) else mode & 0o004 for mode in modes)

@@ -46,8 +46,7 @@ class Objective:
                             f"no register {lacking[0]!r}, its value after a step")
         steps = list_of(model, "loss", *self.running.values())
         self.loss = model.names()[id(model.loss)]
-        fed = feed(model, self.X[:1], self.y[:1])
-        self.inputs = model.inputDict(**fed)
+        self.inputs = model.inputDict(**(fed := feed(model, self.X[:1], self.y[:1])))
         self.draw = getattr(model, "draw", None)
         drawn = self._drawn(np.arange(1), 0) if self.draw else {}
         if lacking := [x for x in drawn if model.isInput(x) and x not in self.inputs]:
@@ -101,7 +100,7 @@ def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, flo
         if isinstance(class_weight, str) and class_weight == "balanced":
             return weights * (len(y) / (len(known) * counts))[place]
         if not isinstance(class_weight, Mapping):
-            raise XManError(f"class_weight is 'balanced' or a dict from classes to numbers, not "
+            raise XManError("class_weight is 'balanced' or a dict from classes to numbers, not "
                             f"{class_weight!r}")
         known = [labels[k] for k in known] if labels else known.tolist()
         if strange := [c for c in class_weight if c not in known]:

@@ -89,7 +89,6 @@ class SecondOrder(Run):
         return reached
 
     def at(self, values: dict[str, Any], w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient at w."""
         here = {name: x.astype(values[name].dtype) for name, x in unpacked(w, values, self.wrt).items()}
         found = self.evaluated(values | here)
         return float(found[self.loss]), packed(found, self.slopes).astype(float)

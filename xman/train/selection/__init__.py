@@ -77,7 +77,6 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
 
 
 def mean_of(trials: list[Trial]) -> Trial:
-    """The mean loss and accuracy of folds, with the result of the last."""
     accuracy = None if trials[0].accuracy is None else float(np.mean([trial.accuracy for trial in trials]))
     return Trial({"folds": len(trials)}, float(np.mean([trial.loss for trial in trials])), accuracy,
                  trials[-1].result)

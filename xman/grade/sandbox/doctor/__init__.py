@@ -21,9 +21,9 @@ from typing import NamedTuple
 from xman.errors import XManError
 from xman.grade.submissions.scratch import scratch
 
+from .. import sandbox_here
 from ..box import Sandbox
 from ..bubblewrap import ENVIRONMENT, Bubblewrap
-from ..here import sandbox_here
 from ..processes import running_processes, with_descendants
 from ..view import BRINGS, INSIDE
 from ..worker import Limits, Worker
@@ -113,7 +113,6 @@ def answers(box: Sandbox, told: dict) -> list[Finding]:
 
 
 def processor_time(box: Sandbox) -> list[Finding]:
-    """A limit of one second."""
     with started(box, "spin") as worker:
         number = worker.signal(5)
     name = signal.Signals(number).name if number else "nothing"
@@ -156,7 +155,6 @@ def ends_with_the_grader(box: Sandbox) -> list[Finding]:
 
 
 def left_alone(unsafe: bool) -> None:
-    """Start a worker and its daemon, say what runs, and wait."""
     with started(sandbox_here(unsafe), "daemon") as worker:
         worker.process.stdout.readline()
         print(*with_descendants([worker.process.pid], running_processes()), flush=True)

@@ -96,48 +96,47 @@ attempt("/dev/shm of bounded size")(lambda told: filled_folder("/dev/shm", told[
 
 def filled_folder(folder, mib):
     """Write until it is full, at most twice its size."""
-    written, names = 0, []
-    try:
-        while written < 2 * mib:
-            names.append(os.path.join(folder, f"fill{len(names)}"))
-            with open(names[-1], "wb", buffering=0) as file:
-                written += file.write(bytes(MIB)) / MIB
-    except OSError as error:
-        said = error.strerror
-    else:
-        said = "and no end of it"
+    names = []
+
+    def fill():
+        with open(os.path.join(folder, f"fill{len(names)}"), "wb", buffering=0) as file:
+            names.append(file.name)
+            file.write(bytes(MIB))
+
+    _, said = until_refused(fill, 2 * mib)
+    written, most = sum(map(os.path.getsize, names)) / MIB, os.statvfs(folder).f_files
     for name in names:
         os.remove(name)
-    most = os.statvfs(folder).f_files
     return 0 < written <= mib and most < 100_000, f"{written:g} MiB, then: {said}; at most {most:,} files"
+
+
+def until_refused(step, most):
+    """(how often it could be done, at most so often, what was said then)"""
+    for done in range(most):
+        try:
+            step()
+        except OSError as error:
+            return done, error.strerror
+    return most, "no end of it"
 
 
 @attempt("file size")
 def file_size(told):
     most, path = told["limits"]["file_mib"], os.path.join(TMP, "long")
-    try:
-        with open(path, "wb", buffering=0) as file:
-            while file.tell() <= 2 * most * MIB:
-                file.write(bytes(MIB))
-        return False, f"wrote a file of {2 * most} MiB"
-    except OSError as error:
-        return error.errno == errno.EFBIG, f"{os.path.getsize(path) / MIB:g} MiB, then: {error.strerror}"
-    finally:
-        os.remove(path)
+    with open(path, "wb", buffering=0) as file:
+        _, said = until_refused(lambda: file.write(bytes(MIB)), 2 * most)
+    size = os.path.getsize(path) / MIB
+    os.remove(path)
+    return said == os.strerror(errno.EFBIG), f"{size:g} MiB, then: {said}"
 
 
 @attempt("open files")
 def open_files(told):
     opened, most = [], told["limits"]["open_files"]
-    try:
-        while len(opened) < 2 * most:
-            opened.append(os.open(os.devnull, os.O_RDONLY))
-    except OSError as error:
-        return True, f"{len(opened)} more, then: {error.strerror}"
-    finally:
-        for file in opened:
-            os.close(file)
-    return False, f"opened {len(opened)} files"
+    done, said = until_refused(lambda: opened.append(os.open(os.devnull, os.O_RDONLY)), 2 * most)
+    for file in opened:
+        os.close(file)
+    return done < 2 * most, f"{done} more, then: {said}"
 
 
 @attempt("memory")
@@ -152,22 +151,19 @@ def memory(told):
 
 @attempt("number of processes")
 def forks(told):
-    most, children = told["limits"]["processes"], []
-    said = "no end of it"
-    for _ in range(min(200, 2 * (most or 100))):
-        try:
-            child = os.fork()
-        except OSError as error:
-            said = error.strerror
-            break
-        if child == 0:
+    most, children = min(200, 2 * (told["limits"]["processes"] or 100)), []
+
+    def fork():
+        if (child := os.fork()) == 0:
             time.sleep(60)
             os._exit(0)
         children.append(child)
+
+    done, said = until_refused(fork, most)
     for child in children:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    return said != "no end of it", f"{len(children)} more, then: {said}"
+    return done < most, f"{done} more, then: {said}"
 
 
 @attempt("no new privileges")
