@@ -76,6 +76,7 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
     of tanh(exp(x)) at 1000 and of exp(-x**4) at 10²⁰⁰. All other 0·∞ depend on which gets there faster,
     which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and
     exp(log(x)) at 0, and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
+    What has overflowed on such a way meets a slope of 0 as 0, too.
     grows: as the exponential does, so that lists of derivatives are masked for it as well; of numbers
     what came out tells.
     """
