@@ -174,9 +174,9 @@ class XMan:
                 places.setdefault(id(value), (value.given or name, value))
             elif (isinstance(value, (list, tuple, dict)) and not isinstance(value, WengertList)
                   and id(value) not in around):
-                pairs = [*(value.items() if isinstance(value, dict) else enumerate(value))]
-                kinds = {type(part) for _, part in pairs}  # of data there are others alone
-                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in kinds):
+                kinds = {*map(type, value.values() if isinstance(value, dict) else value)}
+                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in kinds):  # else it is data
+                    pairs = [*(value.items() if isinstance(value, dict) else enumerate(value))]
                     todo += [(f"{name}_{k}", part, (*around, id(value))) for k, part in reversed(pairs)]
         return own + list(filter(None, places.values()))
 

@@ -20,7 +20,8 @@ ARGS = {"h0": R.normal(size=(1, 5)), "X": R.normal(size=(6, 4, 3)), "U": R.norma
 
 def rnn(h0, X, U, W):
     h, H = xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), h @ U), np.broadcast_to(h0, (4, 5)), X)
-    return np.sum(h) + np.sum(H ** 2)
+    spread = xman.scan(lambda c, x: (c + x, np.sum(c)), 1.0, X)[1]  # a carry that has a shape after the first step
+    return np.sum(h) + np.sum(H ** 2) + np.sum(U) * np.sum(spread)
 
 
 def branched(h0, X, U, W):

@@ -2,14 +2,11 @@
 
 import base64
 import csv
-import errno
 import hashlib
 import html.parser
 import io
 import itertools
-import os
 import re
-import resource
 import signal
 import statistics
 import subprocess
@@ -414,29 +411,6 @@ def test_a_slug_that_is_no_file_name_is_refused(slug, tmp_path):
 def test_a_slug_that_stands_twice_is_refused(tmp_path):
     with pytest.raises(XManError, match="stands twice"):
         write_all([record("a"), record("a")], tmp_path)
-
-
-def test_a_full_disk_is_a_sentence_and_leaves_the_old_file(tmp_path, monkeypatch):
-    write_whole(tmp_path / "a.html", "old")
-
-    def full(*args):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(XManError, match=r"a\.html cannot be written: No space left on device; what stood there is unchanged"):
-        write_whole(tmp_path / "a.html", "new")
-    assert (tmp_path / "a.html").read_text() == "old" and os.listdir(tmp_path) == ["a.html"]
-
-
-def test_a_limit_of_the_system_in_the_middle_of_a_write_leaves_the_old_file(tmp_path):
-    write_whole(tmp_path / "a.html", "old")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
-        with pytest.raises(XManError, match="cannot be written"):
-            write_whole(tmp_path / "a.html", "x" * 100_000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert (tmp_path / "a.html").read_text() == "old" and os.listdir(tmp_path) == ["a.html"]
 
 
 def test_text_that_utf_8_does_not_know_is_written_all_the_same(tmp_path):

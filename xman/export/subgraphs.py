@@ -157,7 +157,7 @@ def same_shapes(carries: Sequence, results: Sequence) -> None:
             raise XManError(f"its carry of shape {np.shape(a)} is handed on with shape {np.shape(b)}")
 
 
-def scan_of_graph(reading: Any, body: Any, carries: Sequence, slices: Sequence, reverse: Any = False) -> list:
+def graph_scan(reading: Any, body: Any, carries: Sequence, slices: Sequence, reverse: bool = False) -> list:
     k, m, x = len(carries), len(slices), slices[0]
     same_shapes(carries, body.results)
     n = len(x.value) if np.ndim(x) else int(getattr(x, "value", x)) or int(hasattr(x, "value"))
@@ -184,7 +184,7 @@ def loop_node(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> 
             count, *rest = inside.parameters
             inside.parameters = [*rest, count]
             most = np.ravel(most)[0] if isinstance(most, np.ndarray) else most
-            return scan_of_graph(reading, inside, carries, [most])
+            return graph_scan(reading, inside, carries, [most])
     holds = np.array(True) if holds is None else holds
     inside = reading.inside(body, [first[0], np.array(True), *carries])
     count, goes_on, *_ = inside.parameters
@@ -210,7 +210,7 @@ def scan_node(reading: Any, *args: Any, body: Any, num_scan_inputs: int, **named
         raise XManError("a scan goes along the leading axes, all of them one way")
     carries, slices = args[:len(args) - num_scan_inputs], args[len(args) - num_scan_inputs:]
     inside = reading.inside(body, [*carries, *[np.zeros_like(getattr(x, "value", x)[0]) for x in slices]])
-    return scan_of_graph(reading, inside, carries, slices, ways == {1})
+    return graph_scan(reading, inside, carries, slices, ways == {1})
 
 
 def if_node(reading: Any, condition: Any, then_branch: Any, else_branch: Any) -> list:

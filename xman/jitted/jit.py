@@ -193,7 +193,7 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
 
 
 def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callable[[tuple], dict | None]:
-    """The function from arguments like these to the inputs by name; None of others, or where all is not steady.
+    """The function from arguments like these to the inputs by name; None of others, and when `steady` fails.
 
     names: of the inputs, in the order of `apart`."""
     text, known, leaves = [], {"real": np.float64, "steady": steady}, []

@@ -1,4 +1,4 @@
-"""Flat buffers that workers add up: those of one host in memory that they share, so that nobody copies them."""
+"""Flat buffers that workers add up: those of one host in memory that they share, so that nobody copies."""
 from __future__ import annotations
 
 import mmap
@@ -27,7 +27,8 @@ class Common:
         *places, size = np.cumsum([ALIGNED, *(-(-np.size(a) // ALIGNED) * ALIGNED for a in like.values())])
         k, n = workers.rank, workers.size
         block = -(-size // (PARTS * n * ALIGNED)) * ALIGNED
-        rows = shared(workers, PARTS * n * block * dtype.itemsize) if size * dtype.itemsize > FEW else None
+        few = size * dtype.itemsize <= FEW
+        rows = None if few else shared_memory(workers, PARTS * n * block * dtype.itemsize)
         rows = arena(size * dtype.itemsize)[None] if rows is None else rows
         self.workers, rows = workers, rows.view(dtype)
         self.mine, self.total = rows[k % len(rows), :size], rows[-1, :size]
@@ -48,7 +49,7 @@ class Common:
         self.workers.meet()
 
 
-def shared(workers: Workers, room: int) -> np.ndarray | None:
+def shared_memory(workers: Workers, room: int) -> np.ndarray | None:
     """So many bytes for each worker, and for their sum; None unless all find them, on one host."""
     place, found = ("", ""), None
     if workers.rank == 0 and workers.comm and hasattr(os, "memfd_create"):  # Linux: memory that has a path

@@ -72,15 +72,20 @@ def body(function: Function) -> Callable:
 def scan(function: Function, k: int, slices: int, args: tuple, reverse: bool = False) -> tuple:
     step, rest = body(function), args[k + slices:]
     xs = [jnp.arange(x, dtype=int) if type(x) is int else x for x in args[k:k + slices]]
-    first = jax.eval_shape(lambda: step(*args[:k], *[x[0] for x in xs], *rest)[:k])
-    carry = tuple(jnp.broadcast_to(jnp.asarray(c, like.dtype), like.shape)
-                  for c, like in zip(args[:k], first, strict=True))
+    first, others = (-1, slice(-1)) if reverse else (0, slice(1, None))
 
     def one(carry: tuple, x: tuple) -> tuple:
         results = step(*carry, *x, *rest)
         return results[:k], results[k:]
+    begun, carry = [], args[:k]
+    likes = jax.eval_shape(lambda: one(carry, [x[first] for x in xs])[0])
+    if any(np.shape(c) != like.shape for c, like in zip(carry, likes, strict=True)):
+        carry, begun = one(carry, [x[first] for x in xs])  # by itself: after it a carry has another shape
+        xs = [x[others] for x in xs]
+    carry = tuple(jnp.asarray(c, like.dtype) for c, like in zip(carry, likes, strict=True))
     last, outs = lax.scan(one, carry, tuple(xs), reverse=reverse)
-    return *last, *outs
+    return *last, *(jnp.concatenate([out, x[None]] if reverse else [x[None], out])
+                    for x, out in zip(begun, outs, strict=False)), *outs[len(begun):]
 
 
 def together(steps: Steps, why: dict[str, str]) -> dict[str, str]:

@@ -31,6 +31,7 @@ from .views import View, spread, strided, whole
 
 RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # the others are taken entry by entry
 LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
+SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # those that refuse no values
 SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
 # the places of arguments that have to be literals
 LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
@@ -95,7 +96,7 @@ class Lines:
         """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
         if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
             return True
-        return op in ROUTINES or op not in RULES.keys() | LOOPS | {"bundle", "item"}
+        return op not in SURE
 
     def known(self, x: str) -> bool:
         return x in self.kinds and self.kinds[x].dtype in NATIVE

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .views import View, renamed
+from .views import View, rerooted
 
 # an axis as long as that is cut into tiles of so many, so that several loops share what is in the cache
 LONG, TILE = 2048, 1024
@@ -38,9 +38,9 @@ class Node:
         """Touch another root in the place of one."""
         for name, x in vars(self).items():
             if isinstance(x, View):
-                setattr(self, name, renamed(x, old, new))
+                setattr(self, name, rerooted(x, old, new))
         if isinstance(self, Line):
-            self.args = [renamed(x, old, new) if isinstance(x, View) else x for x in self.args]
+            self.args = [rerooted(x, old, new) if isinstance(x, View) else x for x in self.args]
 
 
 @dataclass(eq=False)

@@ -38,10 +38,10 @@ class View(NamedTuple):
     gathered: tuple[tuple[int, int, Any], ...] = ()
 
 
-def renamed(view: View, old: str, new: str) -> View:
+def rerooted(view: View, old: str, new: str) -> View:
     """The view, of the root `new` where it is of the root `old`."""
     return view._replace(root=new if view.root == old else view.root,
-                         gathered=tuple((s, n, renamed(v, old, new)) for s, n, v in view.gathered))
+                         gathered=tuple((s, n, rerooted(v, old, new)) for s, n, v in view.gathered))
 
 
 def row_by_row(shape: Sequence[int]) -> tuple[int, ...]:
