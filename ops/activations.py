@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from .arithmetic import scale
-from .derived import limited
 from .expression import f
 from .facts import of_input
+from .flows import limited
 from .functions import scipy_special
 from .reductions import floats_of
 from .silence import silent

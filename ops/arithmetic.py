@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .derived import limited, unclear
 from .expression import f
 from .facts import cubic, of_input, of_power
+from .flows import limited, unclear
 from .formulas import elimination
 from .silence import silent
 from .table import elementwise, expressed, operator

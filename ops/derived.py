@@ -1,16 +1,15 @@
 """The rules that follow from others: back along a tape of what a value, or an adjoint rule, does."""
 from __future__ import annotations
 
-import functools
 import itertools
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .expression import DG, FLAT, TG, Expression, Rule, f
-from .facts import Facts, facts_of, name_or_id, operator_called
+from .facts import operator_called
+from .flows import Masked
 
 STILL = object()  # what a tangent rule gives where the result stands still although the argument moves
 
@@ -48,7 +47,7 @@ def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = D
     return deltas
 
 
-def along(tape: list, lines: Iterable, tangents: dict[int, Any], rules: Mapping = TG) -> dict[int, Any]:
+def forth(tape: list, lines: Iterable, tangents: dict[int, Any], rules: Mapping = TG) -> dict[int, Any]:
     """The tangents, by id, of what is on a tape from those of what it begins with, line by line."""
     for node, op, args in lines:
         for a, rule in zip(args, rules[op], strict=False):
@@ -75,253 +74,6 @@ def precise(part: Any, x: Any, a: str = "an argument") -> Any:
     if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
         return part
     return part.astype(dtype if dtype.kind == "f" else float, copy=False)
-
-
-class Masked(Expression):
-    """A delta or a tangent, and where it flows: a function of no arguments, None for everywhere.
-
-    What a `where`, an index or a seed of 0 keeps out flows nowhere: it stays 0, whatever it meets. All other
-    zeros are numbers, of which 0·∞ is NaN, so that both modes and all orders of them multiply the same
-    numbers; `limited` says which 0·∞ is 0 for all that. steep: where it flows and 0·∞ is not known.
-    """
-
-    level = math.inf
-
-    def __init__(self, value: Any, flow: Flow = None, steep: Flow = None, forward: bool = False):
-        self.value, self.flow, self.steep, self.forward = value, flow, steep, forward
-
-    @staticmethod
-    def seed(value: Any, given: Any, forward: bool = False) -> Masked:
-        """A delta or a tangent to start from, which flows where `given`, spread to it, is not 0.
-
-        What stands for a number flows everywhere: a list is written for directions without zeros.
-        """
-        known = not isinstance(given, Expression)
-        everywhere = np.all(given) if known else not getattr(given, "has_zeros", False)
-        flow = None if everywhere else once(lambda: f.not_equal(value, 0.0))
-        return Masked(value, flow, flow, forward)
-
-    def at(self, value: Any) -> Masked:
-        """The same with another value."""
-        return Masked(value, self.flow, self.steep, self.forward)
-
-    def where(self, kind: str) -> Flow:
-        """Its flow, or where it is steep."""
-        return (once(lambda: f.not_equal(self.value, 0.0)) if getattr(self, kind) is by_value
-                else getattr(self, kind))
-
-    def record(self, op, args):
-        out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
-        first = next(a for a in args if type(a) is Masked)
-        if (first.flow and facts_of(op).flow in PRODUCTS
-            and not any([type(a) in (int, float) and math.isfinite(a) for a in args])):
-            flow = first.flow()
-            known = flow.value if getattr(flow, "has_zeros", False) else flow
-            out = out if type(known) is np.ndarray and known.all() else f.where(flow, out, 0.0)
-        flow = flow_of(op, args, out, "flow")
-        steep = (flow if all([a.steep is a.flow for a in args if type(a) is Masked])
-                 else flow_of(op, args, out, "steep"))
-        return Masked(out, flow, steep, self.forward)
-
-
-def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -> Rule:
-    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles, it grows, or both.
-
-    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x
-    other than 0 has an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite
-    values that begins at the one and ends at the other the derivative is 0: of 1 / (1 + exp(-x)) at −1000,
-    of tanh(exp(x)) at 1000 and of exp(-x**4) at 10²⁰⁰. All other 0·∞ depend on which gets there faster,
-    which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and
-    exp(log(x)) at 0, and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
-    grows: as the exponential does, so that lists of derivatives are masked for it as well; of numbers
-    what came out tells.
-    """
-    def contribution(d, out, *args):
-        part = rule(d, out, *args)
-        return masked(part, d, out, *args) if type(part) is Masked else part
-
-    def masked(part, d, out, *args):
-        numbers = number_within(out) is not None
-        x, value, steep, kept = args[i], part.value, part.steep, [f.isfinite(d.value)] if numbers else []
-        if not d.forward and (grows or numbers):
-            kept.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
-                        if numbers else f.isfinite(out))
-        if settles and (d.forward or numbers):
-            kept.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
-        if kept and d.steep is not d.flow:
-            where = functools.reduce(f.logical_and, kept)
-            if numbers:  # it is 0·∞, and not NaN without it
-                where = f.logical_or(where, f.logical_or(f.equal(value, value), f.not_equal(out, out)))
-            value = f.where(f.logical_or(where, d.where("steep")()), value, 0.0)
-        if settles and not d.forward:
-            steep = by_value
-        elif numbers or grows and d.forward:
-            def finite():
-                if not numbers:
-                    return f.isfinite(out)
-                sheer = f.equal(f.abs(rule(1.0, out, *args)), math.inf)
-                return (f.logical_or(f.isfinite(part.value), f.logical_and(f.equal(x, 0), sheer)) if d.forward
-                        else f.logical_or(f.not_equal(f.abs(part.value), math.inf), sheer))
-            steep = once(lambda: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(d.value))),
-                                        part.where("steep"), nowhere))
-        return Masked(value, part.flow, steep, d.forward)
-    contribution.limits = ("grows",) * grows + ("settles",) * settles
-    contribution.parts = rule, masked
-    return contribution
-
-
-def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
-           ends: Iterable | None = None, forward: bool = False) -> Any:
-    """walk(seeds), a way through the lines; the same with masked seeds where it found NaN at an end.
-
-    given: what was spread to the seeds. values: those of the lines; what stands for numbers of which another
-    derivative is taken is masked also wherever something may be kept out.
-    """
-    start = lambda: {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
-    kinds = {*map(type, values), *map(type, seeds.values())}
-    if kinds <= ARRAYS or not any(map(is_expression, kinds)) or not masks(lines, start().values()):
-        found = walk(dict(seeds))
-        if not any([unclear(found[x]) for x in ends or found if x in found]):
-            return found
-    return {name: bare(x) for name, x in walk(start()).items()}
-
-
-ARRAYS = {np.ndarray, np.float64}  # seen at once
-
-
-@functools.cache
-def is_expression(kind: type) -> bool: return issubclass(kind, Expression)
-
-
-def number_within(x: Any) -> Any:
-    """The number that x stands for; None for a symbol, and on the tape of a list, which is for others too."""
-    while isinstance(x, Expression):
-        tape = getattr(x, "tape", None)
-        known = getattr(tape, "exact", True) and getattr(tape, "guards", None) is None
-        x = getattr(x, "value", None) if known else None
-    return x
-
-
-def unclear(x: Any) -> bool:
-    """Whether x has a NaN among its entries, or infinities of both signs; of symbols that is not known."""
-    if is_expression(type(x)) and (x := number_within(x)) is None:
-        return False
-    if isinstance(x, dict):  # the parts of a bundle
-        return any(map(unclear, x.values()))
-    if not isinstance(x, float):  # of more than 10,000 entries BLAS would wake its threads
-        x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
-    return x != x
-
-
-def bare(x: Any) -> Any:
-    """The delta or the tangent without where it flows."""
-    if isinstance(x, dict):  # the parts of a bundle
-        return type(x)({i: bare(part) for i, part in x.items()})
-    return x.value if isinstance(x, Masked) else x
-
-
-def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
-    """Whether something may be kept out, by a line or by the seeds, where a slope may be infinite."""
-    lines = [*lines]
-    facts = {op: facts_of(op) for _, op, _ in lines}
-    return "where" in facts or not all([known.tame for known in facts.values()]) and (
-        any([known.flow in SELECTING for known in facts.values()]) or any(d.flow for d in seeds)
-        or settles(lines, facts) or
-        any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines))
-
-
-def settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
-    """Whether what grows comes to what settles."""
-    grown: set = set()
-    for dst, op, args in lines:
-        if not grown.isdisjoint(map(name_or_id, args)):
-            if facts[op].settles or op == "power" and type(args[1]) in (int, float) and args[1] < 0:
-                return True
-            grown.add(name_or_id(dst))
-        elif facts[op].grows:
-            grown.add(name_or_id(dst))
-    return False
-
-
-Flow = Callable[[], Any] | None
-once = functools.cache  # of a function without arguments: computed when it is first asked for
-MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "filled", "chosen", "kept"}  # as Facts has them
-
-
-def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
-    """Where out = op(*args) flows, some of which are Masked; else all flows if any of it does."""
-    how = facts_of(op).flow
-    if (kind == "steep" and how not in PRODUCTS and how != "summed"
-        and all([a.steep is by_value for a in args if type(a) is Masked])):
-        return by_value  # as yet no 0 of it has met an infinite number
-    flows = [a.where(kind) for a in args if type(a) is Masked]
-    if op == "where":
-        flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None
-                 for a in args[1:]]
-        return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
-    if (op == "scale" and type(args[0]) is not Masked
-        and (not isinstance(args[0], Expression) or args[0].slopeless)):
-        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))  # 0 where that is 0
-    if how == "filled" or how in MOVED and flows[0]:
-        final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
-        still = lambda a: final and isinstance(a, Expression) and a.dtype.kind == "f"
-        other = lambda a: np.broadcast_to(0.0, a.shape) if still(a) else a
-        moved = lambda there: getattr(f, op)(*[there(a) if type(a) is Masked else other(a) for a in args])
-        share = once(lambda: moved(lambda a: shares(a, kind)))
-        if kind == "steep" and number_within(out) is not None:  # an infinite sum is so where such terms are
-            whole, infinite = share, lambda a: f.where(f.isfinite(a.value), 0.0, shares(a, kind))
-            share = once(lambda: f.where(f.isfinite(out), whole(), moved(infinite)))
-        flow = once(lambda: f.not_equal(share(), 0.0))
-        flow.share, flow.out = share, out  # which is moved on as it is
-        return flow
-    if how == "sum" and len(flows) == 2:
-        numbers = not isinstance(out, Expression) or hasattr(out, "value")  # not in a list, where it is dear
-        if kind == "steep" and numbers and flows[0] is not flows[1]:
-            finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
-            own = lambda a: f.logical_or(finite(), f.logical_not(f.isfinite(a.value)))
-            pairs = zip(args, flows, strict=True)
-            flows = [once(lambda a=a, flow=flow: chosen(own(a), flow, nowhere)) for a, flow in pairs]
-        if None not in flows:
-            return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
-    if None in flows and (kind == "flow" or how != "summed") or how == "sum":
-        return None
-    if how == "same" or how in PRODUCTS:
-        return flows[0]
-    some = lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0)
-    if kind == "flow" or how != "summed" or number_within(out) is None:
-        return once(some)
-    # of finite factors what is infinite has overflowed
-    factors = [bare(a) for a in args if isinstance(a, (np.ndarray, np.floating, Expression))]
-    finite = lambda: f.isfinite(sum(f.sum(0.0 * a) for a in factors))
-    return once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(finite())), some, nowhere))
-
-
-def has_final_shape(x: Any) -> bool:
-    """Whether its shape stays: what follows from it may be a constant."""
-    return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
-
-
-def nowhere() -> bool: return False
-def by_value() -> bool: raise NotImplementedError("it is steep where its value is not 0")
-
-
-def chosen(c: Any, x: Flow, y: Flow) -> Any:
-    """Where it flows that is x where c holds, and y elsewhere."""
-    if y is nowhere:
-        return f.logical_and(c, x()) if x else c
-    if x is nowhere:
-        return f.logical_and(f.logical_not(c), y()) if y else f.logical_not(c)
-    return f.where(c, x() if x else True, y() if y else True)
-
-
-def shares(a: Masked, kind: str) -> Any:
-    """1 or more where it flows, else 0, in its shape."""
-    flow = a.where(kind)
-    share = getattr(flow, "share", flow)() if flow else 1.0
-    if getattr(flow, "out", None) is a.value:
-        return share
-    constant = has_final_shape(a.value) and not getattr(a.value, "has_zeros", False)
-    return f.broadcast(share, np.broadcast_to(0.0, a.value.shape) if constant else a.value)
 
 
 class Traced(Expression):

@@ -36,7 +36,7 @@ class Facts(NamedTuple):
     at most so many has its result, where they may be more than its arguments' together; within: it has no
     more axes than they have, and none that is longer. elementwise: the row is of that kind.
 
-    Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes.
+    Where numbers are infinite, `ops.flows` asks for these. tame: of finite arguments it has finite slopes.
     flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
     places, or sums of them; "part": of some alone; "filled": with zeros among them; "chosen": those that are
     not hand no adjoint on; "sum", "same" (a multiple) and "product": entry by entry; "kept": a product of

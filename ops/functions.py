@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from .derived import limited
 from .expression import f
+from .flows import limited
 from .formulas import special
 from .formulas.special import LOG_ROOT_TWO_PI, in_float64
 from .table import elementwise, expressed

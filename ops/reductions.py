@@ -6,10 +6,10 @@ import math
 import numpy as np
 
 from .arithmetic import overflows
-from .derived import unclear
+from .arrays.running import quotients
 from .expression import Expression, f
 from .facts import of_input, of_sum
-from .running import quotients
+from .flows import unclear
 from .silence import silent
 from .table import arity, elementwise, expressed, linear, operator
 

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from .derived import Masked, tangent_of, traced
+from .derived import tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, ROOTS, TAME, Facts, arity, positional, refuse_facts, takes
+from .flows import Masked
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
 OURS: set[str] = set()  # the rows of this package, filled when all are there

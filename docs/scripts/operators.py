@@ -18,7 +18,7 @@ LONGEST = 110  # characters of a rule that is worth reading in a table
 NUMBERS = {"0.6931471805599453": "log 2", "2.302585092994046": "log 10", "1.1283791670955126": "2/√π", "0.7071067811865476": "√½",
            "2.5066282746310002": "√2π", "0.3989422804014327": "1/√2π", "+ -1": "- 1", "linalg.": "", ".mT": "ᵀ", ".T": "ᵀ"}
 FAMILIES = {"arithmetic": "Arithmetic and comparisons", "functions": "Functions", "activations": "Activations and losses",
-            "reductions": "Reductions", "running": "Running sums and products",
+            "reductions": "Reductions", "arrays/running": "Running sums and products",
             "loops/rules": "Loops, branches and calls", "arrays/products": "Products", "arrays/rearrangements": "Rearrangements",
             "arrays/indexing": "Indexing", "matrices": "Matrices"}
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import Traced, along, back, looked
+from ..derived import Traced, back, forth
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, name_or_id, operator_called
+from ..flows import looked
 
 Function = tuple  # ("def", name, parameters, lines, results)
 
@@ -256,7 +257,7 @@ class TapedRun:
 
     def tangents(self, tangents: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         """The tangents of all registers, from those of the parameters."""
-        return self.walked(lambda found: along(self.tape, self.tape, found, IN_USE.get().TG), tangents, True)
+        return self.walked(lambda found: forth(self.tape, self.tape, found, IN_USE.get().TG), tangents, True)
 
     def walked(self, walk: Callable, starts: Iterable[tuple[str, Any]], forward: bool = False) -> dict:
         seeds: dict[int, Any] = {}

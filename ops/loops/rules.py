@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..derived import STILL, bare
+from ..derived import STILL
 from ..expression import f
 from ..facts import IN_USE, by_tables
+from ..flows import bare
 from ..table import Each, operator
 from .bodies import Body, Function, Parts, TapedRun, moves, needed, reaches, remembered, unlike
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ops.derived import along, back, looked, values_on
+from ops.derived import back, forth, values_on
 from ops.facts import squares
+from ops.flows import looked
 from ops.silence import ERRORS, silent, unwarned
 
 from ..errors import XManError
@@ -49,7 +50,7 @@ class TracedCall:
         return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}, True)
 
     def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
-        """The derivatives, as `ops.derived.looked` finds them."""
+        """The derivatives, as `ops.flows.looked` finds them."""
         values = [*[x.value for x in self.inputs], *self.results]
         found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
         return [*map(number_of, found.values())]
@@ -68,7 +69,7 @@ class TracedCall:
     def along(self, seeds: dict[int, Any]) -> dict:
         lines, held = iter(self.lines), set()
         try:
-            found = along(self.tape, lines, seeds)
+            found = forth(self.tape, lines, seeds)
         except Exception as error:
             raise self.failure(error, self.lines[~length_hint(lines)]) from error
         return {k: own(found[id(end)], x, held, ()) if id(end) in found else zeros(x)

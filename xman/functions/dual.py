@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.derived import STILL, Masked, Traced, bare
+from ops.derived import STILL, Traced
 from ops.facts import ROOTS, squared
+from ops.flows import Masked, bare
 from ops.silence import silent
 
 from ..errors import XManError

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.derived import looked
 from ops.silence import silent
 
 from ..errors import XManError
@@ -56,5 +55,5 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         return deltas
     # looked: if a NaN comes out, walk once more with masks, since what a `where` keeps out is 0 and not 0·∞
     with ops.by_tables(DG=DG):
-        return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs
-                      if wrt is None else wrt)
+        return ops.flows.looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(),
+                                steps.inputs if wrt is None else wrt)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ops import Bundle, Expression, f
-from ops.derived import Masked, precise
+from ops.derived import precise
+from ops.flows import Masked
 from ops.table import arity
 
 from ..errors import XManError, nearest

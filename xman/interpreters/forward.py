@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ops
-from ops.derived import STILL, looked
+from ops.derived import STILL
+from ops.flows import looked
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list

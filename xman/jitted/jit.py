@@ -101,7 +101,7 @@ class Jitted(Derivative):
         """The result of a call, traced; the path is kept."""
         fn = self.__wrapped__
         try:
-            path, result = traced(fn, args, options, fixed, self.compiled)
+            path, result = path_of(fn, args, options, fixed, self.compiled)
             if any(path.values == other.values for other in failed):
                 raise Impure("its program does not run")
             known = self.paths.get(key, [])
@@ -248,7 +248,7 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
     return eval(f"lambda found: {text(structure)}", known)
 
 
-def traced(fn: Callable, args: tuple, options: dict, fixed: list,
+def path_of(fn: Callable, args: tuple, options: dict, fixed: list,
            compiled: Callable) -> tuple[TracedPath, Any]:
     """The path of a call, and its result. Impure where a list cannot hold it; it has then done nothing."""
     watch, guards = Watch([fn, *fixed]), {}
