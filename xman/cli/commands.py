@@ -47,8 +47,8 @@ ZERO_BASED = click.option("--zero-based/--one-based", default=None,
 def xman() -> None:
     """Wengert lists: write, evaluate, differentiate, check and train.
 
-    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, an .onnx file, or a
-    model: path/to/model.py:Class.
+    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, an .onnx file, one
+    that `xman train --save` wrote, or a model: path/to/model.py:Class.
     """
 
 
