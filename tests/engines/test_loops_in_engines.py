@@ -113,6 +113,32 @@ def test_a_loop_in_machine_code_ends_where_somebody_stops_it():
 
 
 @needs_llvm
+def test_the_gradient_of_a_loop_that_ends_on_a_condition_is_machine_code_for_any_number_of_steps():
+    def fn(x, a):
+        y, k, s = xman.while_loop(lambda c: np.max(abs(c[0])) > 1, lambda c: (c[0] / 2 * a, c[1] + 1, c[2] + c[0] ** 2), (x, 0, x))
+        return np.sum(y * s)
+    random = np.random.default_rng(3)
+    slope = xman.grad(fn, (0, 1))
+    for of in (slope, lambda x, a: xman.jvp(fn, (x, a), (x, a))[1], xman.grad(lambda x, a: np.sum(slope(x, a)[0] ** 2), (0, 1))):
+        steps = trace(of, np.ones(3), 1.0)
+        run, programs = compile(steps, engine="llvm"), set()
+        for most in (0.3, 5.0, 0.4, 1e4, *np.exp(random.normal(size=6) * 4)):  # no steps, some, and more than there was room for
+            given = {"x": random.normal(size=3) * most, "a": random.uniform(0.8, 1.2)}
+            for name, right in xman.eval(steps, given).items():
+                if name in run.outputs:
+                    np.testing.assert_allclose(run(given)[name], right, rtol=1e-9, atol=1e-9 * np.max(np.abs(right)))
+            programs.add(id(run._latest))
+            assert run.engine == "llvm" and not run.plan.calls
+        assert len(programs) <= 4
+    kept = ("def", "kept", ("x", "t"), (("y", "mul", ("x", "t")),), ("x", "y"))
+    halve, above = ("def", "halve", ("x",), (("y", "divide", ("x", 2)),), ("y",)), ("def", "above", ("x",), (("t", "greater", ("x", 1)),), ("t",))
+    steps = [("b", "bundle", ("x",)), ("w", "while_loop", (above, halve, 1, "b")), ("n", "item", ("w", 1)), ("c", "bundle", ("x", "n")),
+             ("s", "scan", (kept, 1, 1, "c")), ("y", "item", ("s", 1)), ("z", "broadcast", (2.0, "y")), ("total", "sum", ("z",))]
+    run = compile(steps, ["total"], engine="llvm")  # rows that were not written are read by nobody
+    assert [float(run({"x": x})["total"]) for x in (1.0, 7.0, 3.0, 40.0)] == [0.0, 6.0, 4.0, 12.0]
+
+
+@needs_llvm
 def test_a_loop_in_machine_code_leaves_what_is_wrong_to_the_reference():
     run = compile(trace(lambda E, I: xman.scan(lambda h, i: (h + E[i], h), np.zeros(3), I)[0], ARGS["X"][0], np.array([0, 3])), engine="llvm")
     assert np.array_equal(run({"E": ARGS["X"][0], "I": np.array([0, 3])})["result"], ARGS["X"][0, 0] + ARGS["X"][0, 3]) and not run.plan.calls

@@ -28,6 +28,8 @@ def test_steps_have_numbers_and_what_turns_on_values_stays():
     steps = trace(lambda h0, X, U, W: xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), None), h0, X)[0], *ARGS.values())
     assert [line[0] for line in unroll(steps, ARGS) if line[1] == "tanh"] == [f"h1_{t}" for t in range(1, 6)] + [steps[-1][0]]
     assert unroll(steps) == steps  # how many steps, no list says
+    first = WengertList.from_text("def step(x, t):\n    return t, x\n\nb = bundle(0.5, 1)\nc = scan(step, 1, 1, b)\ny = item(c, 1)\nz = getitem(y, slice(1, None))")
+    assert eval(unroll(first), {})["z"].shape == (0,)
     assert "cond" in [op for _, op, _ in unroll(trace(branched, *ARGS.values()), ARGS)]
 
 

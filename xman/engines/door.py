@@ -29,7 +29,7 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
-from .program import Built, Engine, Program, check_update, exact, on_host, program_of, signature, taken
+from .program import Built, Engine, Program, check_update, exact, on_host, program_of, room_for, signature, taken
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
@@ -96,6 +96,7 @@ class Compiled:
         self._latest: Built | Adaptive | None = None
         self._reference: Built | None = None
         self._misses = 0
+        self._rooms: dict[tuple, int] = {}  # of a program for loops that end on values
         # the inputs that were looked at, and their owners
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
         self._locks: dict[int, threading.Lock] = {}  # by process: one that is forked finds no lock of its own
@@ -162,6 +163,9 @@ class Compiled:
             eval(self.steps, here)  # raises the sentence
             raise
         if self._latest is None:  # shapes within follow from the values, as those of a loop that ends on them
+            if room_for(self.steps, here) > self._rooms.get(key, 0):
+                with self._locks[os.getpid()]:
+                    return self._first(key, values, here)
             self._misses += 1
             if self._misses >= MISSES:
                 why = f"{self.why}; interpreted, as {self.engine} is for shapes that the values change"
@@ -173,11 +177,13 @@ class Compiled:
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by a new program: of the first engine that can build it and run it once."""
         self.engine, self.why, later = self._choice(values)
-        failed, program = "", functools.cache(functools.partial(self._program, here))
+        failed, self._rooms[key] = "", room_for(self.steps, here)
+        made = functools.cache(functools.partial(self._program, here))
+        program = lambda engine: made(engine.as_written, self._rooms[key] * engine.rooms)
         while True:
             engine = ENGINES[self.engine]
             try:
-                built = engine.build(program(engine.as_written))
+                built = engine.build(program(engine))
                 result = self._run(built, self.engine, values, here)
                 break
             except TimeoutError:
@@ -214,7 +220,7 @@ class Compiled:
         return result
 
     def _adaptive(self, built: Built, later: list[Engine], key: tuple,
-                  program: Callable[[bool], Program]) -> Adaptive:
+                  program: Callable[[Engine], Program]) -> Adaptive:
         """The program, until one of those of `later` is there and faster."""
         def settle(found: Built, name: str, why: str) -> None:
             if key in self._programs:
@@ -225,7 +231,7 @@ class Compiled:
         takes = lambda values: key == tuple(signature(values[x]) for x in self.steps.inputs)
         for engine in later:  # here: a process that is forked must not find half a module
             importlib.import_module(engine.file)
-        better = [(engine.name, lambda engine=engine: engine.begin(program(engine.as_written)))
+        better = [(engine.name, lambda engine=engine: engine.begin(program(engine)))
                   for engine in later]
         adaptive = Adaptive(self.engine, built, better, takes, settle)
         return adaptive
@@ -240,12 +246,12 @@ class Compiled:
             raise XManError(f"the engine {engine} needs the package {package}: pip install 'xman[{extra}]'")
         return engine, why, later
 
-    def _program(self, values: Mapping[str, Any], as_written: bool) -> Program:
+    def _program(self, values: Mapping[str, Any], as_written: bool, room: int = 0) -> Program:
         """What an engine is given."""
         if as_written:
             return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
         try:
-            program = program_of(self.steps, values, self.outputs, self.inplace)
+            program = program_of(self.steps, values, self.outputs, self.inplace, room)
         except XManError as error:  # of a list that eval runs
             raise RuntimeError(str(error)) from error
         for y, x in program.inplace.items():

@@ -16,7 +16,7 @@ from ops.facts import FACTS, MANY
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..interpreters.shapes import examples
+from ..interpreters.shapes import DependsOnValues, examples
 from ..passes import EXACT, simplify
 from ..passes.patterns import Rewrite, shaped
 from ..wengert import Line, WengertList, all_registers, registers
@@ -45,6 +45,7 @@ class Program(NamedTuple):
     the input that each of these registers is to overwrite. original: the list as it was. others: the type and
     shape of inputs without a kind. constants: the values of registers that steps reads, or that are wanted,
     and that no input changes. threads: how many may run large loops; 0: as many as BLAS has.
+    room: rows for what is stacked in as many steps as a `while_loop` made; counts, of `counted`: which one.
     """
     steps: WengertList
     kinds: dict[str, Kind]
@@ -54,6 +55,8 @@ class Program(NamedTuple):
     others: dict[str, tuple[type, tuple]] = {}
     constants: dict[str, Any] = {}
     threads: int = 0
+    room: int = 0
+    counts: Mapping[str, str] = {}
 
 
 class Built(NamedTuple):
@@ -76,7 +79,8 @@ class Engine(NamedTuple):
     gives way to; "" for the reference, to which the others lead. package, extra: what it needs, and the extra
     of pip that has it. as_written: it takes the list as it was written, for values of all shapes; its Program
     has no kinds then. on_device: its `run` takes and gives arrays of another library where they are; the
-    others are given copies on the host. seconds: about what it takes to build a list. The file may have
+    others are given copies on the host. rooms: it takes a Program with `room`. seconds: about what it takes
+    to build a list. The file may have
     begin(program) besides, for a thread beside the caller: what takes long of `build`, in a way that does not
     mind that the process ends or forks in the middle; what it returns does the rest.
     """
@@ -88,6 +92,7 @@ class Engine(NamedTuple):
     extra: str = ""
     as_written: bool = False
     on_device: bool = False
+    rooms: bool = False
     seconds: Callable[[WengertList], float] = lambda steps: 0.0
 
     def build(self, program: Program) -> Built:
@@ -103,11 +108,11 @@ class Engine(NamedTuple):
 
 
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...],
-               inplace: Mapping[str, str]) -> Program:
+               inplace: Mapping[str, str], room: int = 0) -> Program:
     """The program for these values. Raises XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
     try:
-        return made_of(steps, values, outputs, inplace, by_shapes=True)
+        return made_of(steps, values, outputs, inplace, by_shapes=True, room=room)
     except TimeoutError:
         raise  # of a clock
     except Exception:  # shapes do not say it: the values do, and what fails, fails in words
@@ -115,14 +120,15 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
 
 
 def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...],
-            inplace: Mapping[str, str], by_shapes: bool) -> Program:
+            inplace: Mapping[str, str], by_shapes: bool, room: int = 0) -> Program:
     """The program. by_shapes: of stand-ins for arrays of floats, on which nothing is computed."""
     lines, constants = lifted(steps)
     likes = {x: v if not by_shapes or not (kind := kind_of(v)) or not kind.array or kind.dtype.kind != "f"
              else kind[:2] for x, v in values.items()}
-    find = lambda lines, known: (examples(lines, values | known, known) if by_shapes
+    find = lambda lines, known: (examples(lines, values | known, known, room) if by_shapes
                                  else eval(lines, values | known))
     keep = dict.fromkeys((*outputs, *inplace.values()))
+    counts = counted(lines, keep) if room else {}
     wanted = find(lines, constants)
     wanted = {name: kind_of(wanted[name]) for name in keep}
     short, more = lifted(simplify(lines, keep, likes | constants, EXACT + lowered()))
@@ -136,9 +142,55 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
     for dst, op, args in short:
         if op in ops.table.OURS and all(a in known for a in registers(args)):
             known[dst] = found[dst]
-    lines = settled([line for line in short if line[0] not in known], kinds, keep)
+    counts = counts and counted(short, keep)
+    # of a loop that ends on values the shapes change
+    fixed = kinds if by_shapes or "while_loop" not in {op for _, op, _ in short} else {}
+    lines = settled([line for line in short if line[0] not in known], fixed, keep)
     known = {x: known[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in known}
-    return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, known)
+    return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, known, 0, room,
+                   counts)
+
+
+def counted(steps: Iterable[Line], keep: Iterable[str] = ()) -> dict[str, str]:
+    """The `while_loop` in as many steps as which scans stack a register, and of those that have the number.
+
+    DependsOnValues where one of a stack is in keep, or read otherwise than step by step or entry by entry.
+    """
+    stacks_in = lambda marks: {mark for a in marks for mark in ([a] if type(a) is tuple else a or ())
+                               if mark and mark[1]}
+    marks: dict[Any, Any] = {}  # (loop, whether it is a stack); of a bundle a list of them
+    for dst, op, args in steps:
+        given = [marks.get(a) if isinstance(a, str) else None for a in args]
+        stacks = stacks_in(given)
+        if op == "while_loop":
+            marks[dst] = [*[None] * args[2], (dst, False)]
+        elif op == "bundle":
+            marks[dst] = given
+        elif op == "item" and given[0]:
+            marks[dst] = given[0][args[1]]
+        elif op == "scan" and given[3]:
+            k, m, b = args[1], args[1] + args[2], given[3]
+            along = {mark and mark[0] for mark in b[k:m]}
+            if len(along) > 1 or any(mark and mark[1] for mark in b[:k] + b[m:]):
+                raise DependsOnValues(op)
+            marks[dst] = [*[None] * k, *[(x, True) for x in along if x] * (len(args[0][4]) - k)]
+        elif stacks:
+            alike = all(mark in stacks for a, mark in zip(args, given, strict=True) if isinstance(a, str))
+            if len(stacks) > 1 or not alike or op not in ops.table.ELEMENTWISE | {"broadcast", "unbroadcast"}:
+                raise DependsOnValues(op)
+            marks[dst] = stacks.pop()
+    if stacks_in(map(marks.get, keep)):
+        raise DependsOnValues("an output")
+    return {x: mark[0] for x, mark in marks.items() if type(mark) is tuple}
+
+
+def room_for(steps: WengertList, values: Mapping[str, Any]) -> int:
+    """A power of two above the steps that each loop makes; 0 where nobody stacks so many."""
+    loops = [k for k, (_, op, _) in enumerate(steps) if op == "while_loop"]
+    if not loops or "scan" not in {op for _, op, _ in steps}:
+        return 0
+    found = eval(steps[:loops[-1] + 1], values)
+    return 1 << max(3, *[found[steps[k][0]][-1].bit_length() for k in loops])
 
 
 def lowered() -> tuple[Rewrite, ...]:

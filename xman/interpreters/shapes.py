@@ -60,12 +60,18 @@ SHAPES = {"dot": shape_of_product, "broadcast": of_spread,
           "dotRight": lambda d, a, b: b.shape if shape_of_product(a, b) == d.shape else None}
 
 
+# the shapes that they give depend on no values, but for the number of steps in a bundle
+ALONGSIDE = ops.table.ELEMENTWISE | {"bundle", "broadcast", "unbroadcast"}
+
+
 @silent
-def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection[str] = ()) -> dict[str, Any]:
+def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection[str] = (),
+             room: int = 0) -> dict[str, Any]:
     """A value of every register in its shape and precision, hollow where it follows from arrays of floats.
 
-    What is computed from whole numbers, truths and registers in `fixed` alone is their value. Raises
-    DependsOnValues where that is not enough, and whatever an operator raises.
+    What is computed from whole numbers, truths and registers in `fixed` alone is their value. room: as how
+    many steps each `while_loop` is taken. Raises DependsOnValues where that is not enough, and whatever an
+    operator raises.
     """
     if any(isinstance(v, ops.Expression) for v in values.values()):
         raise DependsOnValues("what stands for numbers")
@@ -73,11 +79,16 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
     found = {x: hollow(v) if x in floats else v for x, v in values.items()}
     for dst, op, args in lines:
         given = [found[a] if isinstance(a, str) else a for a in args]
-        if floats.isdisjoint(registers(args)):
+        if room and op == "while_loop" and not floats.isdisjoint(registers(args)):
+            floats.add(dst)
+            found[dst] = of_room(room, *given)
+        elif room and op == "item" and type(given[0][given[1]]) is int:  # a number of steps
+            found[dst] = given[0][given[1]]
+        elif floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            if op not in ops.table.ELEMENTWISE and any(a in floats and not_float(found[a]) for a in args
-                                                       if isinstance(a, str)):
+            if op not in (ALONGSIDE if room else ops.table.ELEMENTWISE) and any(
+                    a in floats and not_float(found[a]) for a in args if isinstance(a, str)):
                 raise DependsOnValues(op)
             floats.add(dst)
             found[dst] = example(op, given)
@@ -109,6 +120,14 @@ def example(op: str, args: Iterable[Any]) -> Any:
 def of_ones(value: Callable, *kinds: tuple[int, np.dtype]) -> Any:
     """What a function gives for ones of these axes and precisions: most lines of a long list are alike."""
     return value(*[np.ones((1,) * axes, dtype) for axes, dtype in kinds])
+
+
+def of_room(room: int, test: tuple, function: tuple, k: int, args: tuple, most: Any = None) -> tuple:
+    """What a loop of so many steps gives, in the shapes that its carries have after two."""
+    carry = args
+    for _ in range(2):
+        carry = (*ops.G["call"](function, ops.Bundle(carry)), *args[k:])
+    return ops.Bundle((*map(hollow, carry[:k]), room))
 
 
 def hollow(x: Any) -> Any:

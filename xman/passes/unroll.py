@@ -77,7 +77,10 @@ class Unroller(ListWriter):
     def of_steps(self, op: str, args: Sequence[Any]) -> Any:
         """What a line makes of the lists that it is given, None where it needs them stacked."""
         if op == "getitem" and isinstance(args[0], list) and len(args) == 2 and type(args[1]) in (int, slice):
-            return args[0][args[1]]
+            x, key = args
+            if type(key) is slice:
+                return x[key] or None  # of no steps nothing is stacked
+            return x[key] if -len(x) <= key < len(x) else None
         if op == "concat" and args[0] == 0 and all(isinstance(a, list) for a in args[1:]):
             return [a for part in args[1:] for a in part]
         if op == "broadcast" and len(args) == 2 and isinstance(args[1], list) and self.known_number(args[0]):

@@ -23,4 +23,5 @@ def wish(steps, values, inplace):
 
 
 ENGINE = Engine("llvm", f"{__name__}.engine", wish, after="numpy", package="llvmlite", extra="fast",
+                rooms=True,
                 seconds=lambda steps: 0.0016 * sum(map(len, [steps, *(x[3] for x in functions_in(steps))])))

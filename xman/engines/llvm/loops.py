@@ -69,9 +69,16 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
             f.put(f"br label %{after}")
         f.begin(after)
         return
-    loop = f.open(node.size + (node.how == "while"))
+    more, done = (f.new("B")[1:] for _ in range(2))
+    first, last = "0", node.size + (node.how == "while")
+    if counted := node.how == "scan" and node.count:
+        many = f.do(f"load i64, ptr {f.place(node.count)}")
+        f.leave(f.do(f"icmp sgt i64 {many}, {node.size}"))
+        f.put(f"br i1 {f.do(f'icmp sgt i64 {many}, 0')}, label %{more}, label %{done}")
+        f.begin(more)
+        first, last = (f.do(f"sub i64 {last}, {many}"), last) if node.way < 0 else (first, many)
+    loop = f.open(last, first)
     if node.how == "while":
-        more, done = (f.new("B")[1:] for _ in range(2))
         f.put(f"store i64 {loop[0]}, ptr {f.pointer(node.count.root)}")
         rows[0].go()
         f.put(f"br i1 {number_holds(f, node)}, label %{more}, label %{done}")
@@ -86,7 +93,7 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
                 rows[0].put(x, moved.get(y, rows[0].begin[y]))
     listen(f, loop[0], node.size, sum(step.work for step in steps))
     f.close(*loop, lines=100)
-    if node.how == "while":
+    if node.how == "while" or counted:
         f.put(f"br label %{done}")
         f.begin(done)
 

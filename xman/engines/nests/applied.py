@@ -59,7 +59,7 @@ def entries_in(w: Any, b: str, function: Function) -> list[Entered] | None:
 
 
 def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k: int = 0,
-                      moving: Mapping[int, int] = {}, once: bool = False) -> Made | None:
+                      moving: Mapping[int, int] = {}, once: bool = False, relay: bool = True) -> Made | None:
     """The function as Lines, for these entries.
 
     k: how many are carries. moving: the steps of those that are slices. once: for one step alone, whose
@@ -69,7 +69,7 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k:
     read = {a for _, _, args in lines for a in args if isinstance(a, str)} | {*results}
     stays = [i for i in range(k) if results[i] == parameters[i]]
     relayed = {i: k + results[k:].index(results[i]) for i in range(k)
-               if not once and i not in stays and results[i] in results[k:]}
+               if relay and not once and i not in stays and results[i] in results[k:]}
     names: list[Any] = [None] * len(results)
     steps, fresh = [*lines], unlike((f"{r}_out" for r in results), [*parameters, *(x for x, _, _ in lines)])
     for j in sorted({*range(len(results))} - {*stays, *relayed}):
@@ -180,15 +180,18 @@ def scan_in_place(w: Any, step: Step) -> Any:
     entries = entries_in(w, b, function)
     if entries is None:
         return None
-    sizes = {e.kind.shape[0] if e.kind.shape else e.name if type(e.name) is int else 0
-             for e in entries[k:k + slices]}
+    loops = {w.program.counts.get(e.name) for e in entries[k:k + slices]}
+    loop = loops.pop() if len(loops) == 1 else None
+    count = w.bundles[loop][-1] if loop in w.bundles else None  # of what has room for more
+    sizes = {e.kind.shape[0] if e.kind.shape else w.program.room if count else
+             e.name if type(e.name) is int else 0 for e in entries[k:k + slices]}
     n = sizes.pop() if len(sizes) == 1 else 0
-    if n < 1:
+    if n < 1 or loop and not count:
         return None  # it is wrong, or not known yet, or there is nothing to do
     first, way = (n - 1, -1) if reverse and reverse[0] else (0, 1)
     moving = {i: n * (not entries[i].kind.shape) for i in range(k, k + slices)}
-    made, runs = lines_of_function(w, function, entries, k, moving), []
-    if made and isinstance(made.lines, dict):  # after the first step a carry is of another kind
+    made, runs = lines_of_function(w, function, entries, k, moving, relay=not count), []
+    if made and isinstance(made.lines, dict) and not count:  # after the first step a carry is of another kind
         alone = lines_of_function(w, function, entries, k, moving, once=True)
         rest = alone and [Entered(dst, None, alone.kind(i)) if alone.names[i] else entries[i]
                           for i in range(k)]
@@ -199,16 +202,16 @@ def scan_in_place(w: Any, step: Step) -> Any:
                 for i, e in enumerate(entries[:k]) if alone.names[i]):
             return None
         runs = [(alone, 1)]
-    if not made:
+    if not made or isinstance(made.lines, dict):
         return None
     places = {i: first_part(w, entries[i]) for i in moving}
     outs = [root_for(w, dst, j, made.kind(j), (n,)) for j in range(k, len(made.names))]
     carry = []
-    for which, count in (*runs, (made, n - len(runs))):
-        if count:
-            carry, run = steps_of(w, dst, which, k, entries, places, outs, first, way, count)
+    for which, steps in (*runs, (made, n - len(runs))):
+        if steps:
+            carry, run = steps_of(w, dst, which, k, entries, places, outs, first, way, steps, bool(count))
             if run.written():
-                w.tree.place(Applied("scan", [run], run.written(), count, first=first, way=way))
+                w.tree.place(Applied("scan", [run], run.written(), steps, count=count, first=first, way=way))
             entries = [*(Entered(f"{dst}.{i}", x, which.kind(i) if which.names[i] else e.kind)
                          for i, (x, e) in enumerate(zip(carry, entries, strict=False))), *entries[k:]]
             first += way
