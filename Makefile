@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: train test docs slides bench clean
 
 train: .venv/ready
-	$(BIN)/xman train mlp --data digits
+	$(BIN)/xman train mlp --data digits --loss squaredError
 
 test: export OPENBLAS_NUM_THREADS = 1
 test: .venv/ready

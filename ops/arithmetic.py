@@ -66,6 +66,17 @@ def plain_base(d, out, x, y): return d * y * x ** (y - 1)
 settled = limited(plain_base)  # of y < 0, as 1/x is
 
 
+def past_root(d, out, r, n):
+    """d ½n rⁿ⁻², which with the derivative of r² gives that of rⁿ, at r = 0 too, where r has none."""
+    return d if n == 2 else half_power(d, out, r, n)
+
+
+@overflows
+def half_power(d, out, r, n):
+    slow = r ** (n - 2)  # at 0 it meets the derivative of r², 0, and may be as flat as the next power
+    return d * (0.5 * n * (slow if n >= 3 else f.where(f.equal(r, 0), r ** (n - 1), slow)))
+
+
 # the values that are one expression, and what they are
 half         = expressed(lambda x: 0.5 * x,                              "½ x.")
 reciprocal   = expressed(lambda x: np.divide(1.0, x),                    "1 / x.")
@@ -93,7 +104,7 @@ elementwise("divide",     np.divide,     overflows(lambda d, out, x, y: d / y),
                                          limited(lambda d, out, x, y: -(d * out / y), 1), flow="product")
 elementwise("power",      np.power,      overflows(through_base),
                                          overflows(lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
-                                                   1), flops=of_power)
+                                                   1), flops=of_power, squared="alias")  # of x^½
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.not_equal(1.0 / y, 0.0), d / y),

@@ -12,10 +12,16 @@ from typing import Any
 
 import numpy as np
 
+class OperatorTable(dict):
+    """A dict of which `help` of a function that reads it by default tells the size alone."""
+    __slots__ = ()
+    def __repr__(self) -> str: return f"<{len(self)} operators>"
+
+
 Rule = Callable[..., Any]
-G: dict[str, Callable[..., Any]] = {}  # the tables, which `ops.table` fills
-DG: dict[str, Sequence[Rule | None]] = {}
-TG: dict[str, Sequence[Rule | None]] = {}
+G: dict[str, Callable[..., Any]] = OperatorTable()  # the tables, which `ops.table` fills
+DG: dict[str, Sequence[Rule | None]] = OperatorTable()
+TG: dict[str, Sequence[Rule | None]] = OperatorTable()
 FLAT: set[str] = set()  # the operators that have no derivative by any argument
 
 

@@ -487,6 +487,9 @@ class f:
     def squaredError(x: Any, v: Any) -> Any:
         r"""½ (x − v)², entry by entry (Reps, Automatic Differentiation and Backpropagation, §6)."""
     @staticmethod
+    def squaredHypot(x: Any, y: Any) -> Any:
+        r"""x² + y²."""
+    @staticmethod
     def squaredNorm(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
         r"""Σ x² over axis."""
     @staticmethod

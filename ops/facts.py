@@ -95,26 +95,39 @@ def linear_in(op: str, places: list[int]) -> bool:
         or len(places) == 1 and known.flow == "product" and known.commutes)
 
 
-# ---- roots, and what squares them --------------------------------------------------------------------------
+# ---- powers of roots ---------------------------------------------------------------------------------------
 
 ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
 
 
-def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict[Any, tuple]:
-    """For each line that squares a root, by its name, what is under it, which has a derivative at 0."""
-    roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines[:-1]  # nobody reads the last
-             if op in ROOTS and ROOTS[op] in table and dst not in kept}
-    return roots and {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in lines
-            if args and name_or_id(args[0]) in roots and squared(op, *args)}
+def past_roots(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict:
+    """For each line that is a power n ≥ 2 of a root r, by its name: r² as an operator and arguments, r, n."""
+    found: dict[Any, tuple] = {}
+    if not any([op in ROOTS and (op != "power" or type(args[1]) is float and args[1] == .5)
+                for _, op, args in lines[:-1]]):  # nobody reads the last
+        return found
+    known = lambda a: found.get(name_or_id(a))
+    for dst, op, args in lines:
+        if (power := power_of_root(dst, op, args, known, table)) and dst not in kept:
+            found[name_or_id(dst)] = power
+    return {name: power for name, power in found.items() if power[3] >= 2}
+
+
+def power_of_root(dst: Any, op: str, args: Sequence, known: Callable, table: Mapping) -> tuple | None:
+    """The same of one line, of any n > 0; known(a) is that of an argument, None of one that is no power."""
+    x = known(args[0]) if args else None
+    n = (2 if op == "square" else .5 if op == "sqrt" else
+         args[1] if op == "power" and type(args[1]) in (int, float) and args[1] > 0 else 0)
+    if x and n:
+        return (*x[:3], n * x[3])
+    if x and op == "mul":
+        y = known(args[1])
+        return (*x[:3], x[3] + y[3]) if y and y[2] is x[2] else None
+    root = ROOTS.get(op) if op != "power" or n == .5 else None
+    return (root, args[:1] if op == "power" else args, dst, 1) if root in table else None
 
 
 def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
-
-
-def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:
-    """Whether op(x, y) is the square of x, a register or what stands for one."""
-    return (op == "square" or op == "mul" and (y is x or type(y) is str and y == x)
-            or op == "power" and type(y) in (int, float) and y == 2)
 
 
 # ---- what flops may be, beside a number: (out, *args) -> int -----------------------------------------------

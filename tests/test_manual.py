@@ -180,6 +180,8 @@ def test_the_picture_of_imports_has_a_box_for_each_part(tmp_path, monkeypatch):
     drawn = (tmp_path / "imports.svg").read_text("utf-8")
     parts = {folder.name for folder in (ROOT / "xman").iterdir() if (folder / "__init__.py").exists()}
     assert [part for part in sorted(parts) if not re.search(rf"\b{part}\b", drawn)] == []
+    whole = sum(len(path.read_text("utf-8").splitlines()) for path in (ROOT / "ops").rglob("*.py"))
+    assert f"{whole:,} lines" in drawn
 
 
 def test_the_site_is_built_without_a_warning(tmp_path):

@@ -32,7 +32,7 @@ def imports(file: Path) -> Iterator[tuple[str, ...]]:
 def arrows() -> set[tuple[str, str]]:
     """The pairs (part, what it imports)."""
     found = set()
-    for file in [*(ROOT / "xman").rglob("*.py"), *(ROOT / "ops").glob("*.py")]:
+    for file in [*(ROOT / "xman").rglob("*.py"), *(ROOT / "ops").rglob("*.py")]:
         names = file.relative_to(ROOT).with_suffix("").parts
         if names in (("xman", "__init__"), ("xman", "__main__")):
             continue  # the package's front page: it hands on what lies in the parts
@@ -64,5 +64,5 @@ def write(folder: Path) -> None:
 def size(name: str) -> int:
     """The lines of a part."""
     files = ((ROOT / "xman").glob("*.py") if name == CORE else
-             (ROOT / "ops").glob("*.py") if name == "ops" else (ROOT / "xman" / name).rglob("*.py"))
+             (ROOT / "ops").rglob("*.py") if name == "ops" else (ROOT / "xman" / name).rglob("*.py"))
     return sum(len(file.read_text("utf-8").splitlines()) for file in files)

@@ -186,6 +186,11 @@ def test_an_mlp_tells_97_percent_of_the_digits_of_the_test_part(monkeypatch, tmp
     assert (done.returncode, done.stderr, result["test_rows"]) == (0, "", 360) and result["test_accuracy"] >= 0.97
 
 
+def test_a_small_mlp_learns_also_at_a_rate_as_sgd_would_have_it(xman):
+    code, out, _ = xman("train", "mlp", "--data", "digits", "--hidden", "16", "--lr", "0.05", "--epochs", "5", "--json")
+    assert code == 0 and json.loads(out)["test_accuracy"] > 0.85
+
+
 def test_train_prints_the_list_an_epoch_a_line_and_the_accuracy(xman):
     code, out, err = xman("train", "logreg", "--epochs", "2")
     assert code == 0 and out.startswith("z1     = dot(X, W)\n") and err.count("epoch") == 2

@@ -9,7 +9,7 @@ import os
 import numpy as np
 import pytest
 
-from xman import backprop, derivative, eval, forward, grad, gradient, jvp, tangent, trace
+from xman import backprop, derivative, eval, forward, grad, gradient, jacobian, jvp, tangent, trace
 
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 MODES = {"reverse": grad, "forward": lambda h: lambda x: jvp(h, (x,), (np.ones_like(x),))[1], "dual": derivative}
@@ -114,6 +114,31 @@ def test_a_masked_derivative_is_right_in_every_order_of_modes_and_in_lists(name)
     for twice, end in ((gradient(first, f"d{of}_d{z}", [z]), f"dd{of}_d{z}_d{z}"), (tangent(first, [z]), f"d{of}_d{z}_dot")):
         found = eval(twice, {z: x, f"{z}_dot": 1.0})
         assert [found[f"d{of}_d{z}"], found.get(end, 0.0)] == pytest.approx(right, rel=1e-12, abs=1e-300)
+
+
+ROOTS = {"norm": np.linalg.norm, "hypot": lambda v: np.hypot(v[0], v[1]), "sqrt": lambda v: np.sqrt(v[0] * v[0] + v[1] * v[1]),
+         "power": lambda v: (v[0] ** 2 + v[1] ** 2) ** .5, "twice": lambda v: np.hypot(.6 * v[0], .8 * v[0]), "abs": lambda v: abs(v[0])}
+POWERS = {"2": (2, lambda r: r ** 2), "3": (3, lambda r: r ** 3), "4": (4, lambda r: r ** 4), "5/2": (2.5, lambda r: r ** 2.5),
+          "r r r r": (4, lambda r: r * r * (r * r)), "(r r)^3": (6, lambda r: np.square(r) ** 3)}
+
+
+@pytest.mark.parametrize("root", ROOTS)
+@np.errstate(all="ignore")
+def test_a_power_of_a_root_has_the_hessian_of_what_is_under_it_in_all_orders_of_modes_and_in_lists(root):
+    alone = np.diag([1.0, root not in ("twice", "abs")])
+    columns = lambda h: lambda v: np.stack([jvp(h, (v,), (e,))[1] for e in np.eye(2)], -1)
+    for (p, (n, power)), v in itertools.product(POWERS.items(), (np.zeros(2), np.array([.6, -.8]))):
+        if root in ("sqrt", "power") and n < 4 and n != 2 and not v.any():
+            continue  # that what is under them is flat there is not seen
+        h, u, r = (lambda v: power(ROOTS[root](v))), alone @ v, np.linalg.norm(alone @ v)  # noqa: B023
+        right = n * r ** (n - 2) * alone + (n * (n - 2) * r ** (n - 4) * np.outer(u, u) if r else 0)
+        for outer, inner in itertools.product((jacobian, columns), (grad, columns)):
+            np.testing.assert_allclose(outer(inner(h))(v), right, atol=1e-12, err_msg=f"{p} {v}")
+        steps = trace(h, v)
+        first = gradient(steps, of := steps[-1][0], [z := steps.inputs[0]])
+        found = [eval(tangent(first, [z]), {z: v, f"{z}_dot": e})[f"d{of}_d{z}_dot"] for e in np.eye(2)]
+        np.testing.assert_allclose(found, right, atol=1e-12, err_msg=f"{p} {v}")
+        assert same([derivative(derivative(lambda t: h(v + np.stack([t, -t]))))(0.0), right @ [1, -1] @ [1, -1]])  # noqa: B023
 
 
 POLES = (lambda x: 1 / (1 / x + 1 / 2), lambda x: 2 / (3 + x ** -1), lambda x: 1 / np.log(x), lambda x: np.reciprocal(np.sqrt(1 / x)))

@@ -126,7 +126,7 @@ CASES: dict[str, list[tuple]] = {
     # functions
     **{op: one(n) for op in ("exp2", "cbrt", "arcsinh")},
     "arccosh": [(np.asarray(1.0 + p(*shape)),) for shape in [(), (0,), (5,), (2, 3)]],
-    "hypot": two(n), "remainder": two(n, p), "floor_divide": two(n, p),
+    "hypot": two(n), "squaredHypot": two(n), "remainder": two(n, p), "floor_divide": two(n, p),
     **{op: one(n) for op in ("exp", "expm1", "sin", "cos", "arctan", "sinh", "cosh", "tanh", "erf")},
     **{op: one(p) for op in ("log", "log1p", "log2", "log10", "sqrt", "gammaln", "digamma")},
     **{op: one(u) for op in ("tan", "arcsin", "arccos", "arctanh")},

@@ -133,9 +133,9 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
 @click.option("--batch-size", type=Several(click.IntRange(1)), help="Rows of a minibatch.")
 @click.option("--optimizer", type=Several(click.Choice([*OPTIMIZERS, *METHODS])),
-              help="The last three take all rows at once, and neither a rate nor a batch size.")
-@click.option("--lr", type=Several(float), help="The learning rate; of several, 0.1,0.01, that of the least "
-                                                "validation loss.")
+              help="By default adam; the last three take all rows at once, and neither a rate nor a batch size.")
+@click.option("--lr", type=Several(float), help="The learning rate, for adam about a hundredth of sgd's; of "
+                                                "several, 0.1,0.01, that of the least validation loss.")
 @click.option("--schedule", metavar="cosine|step:EPOCHS:FACTOR|exponential:FACTOR",
               help="How the rate falls: to 0 over the epochs, by FACTOR every EPOCHS, by FACTOR an epoch.")
 @click.option("--warm-up", type=click.IntRange(0), default=0, help="Epochs in which the rate rises.")

@@ -114,8 +114,7 @@ MODELS = {
     "linear": (models.LinearRegression, "numbers", {}, NEWTON, "regress"),
     "poisson": (models.PoissonRegression, "numbers", {}, NEWTON, "count"),
     "logreg": (models.LogisticRegression, "classes", SOFTMAX, {**ADAM, "epochs": 60}, None),
-    "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"},
-            PERCEPTRON, None),
+    "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, **SOFTMAX}, PERCEPTRON, None),
     "residual": (models.ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", **SOFTMAX}, PERCEPTRON, None),
     "convolution": (models.ConvolutionalNetwork, "classes", {"activation": "relu", **SOFTMAX}, SHORT, None),
     "rnn": (models.RNN, "sequences", RECURRENT, {**SHORT, "lr": 3e-3}, None),
@@ -138,7 +137,7 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     if of == "sequences" and (not isinstance(X, np.ndarray) or X.ndim != 3):
         raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
     if name == "mlp" and data.prepared.found:
-        options = {**options, "hidden": (100,), "loss": "softmaxCrossEntropy"}
+        options = {**options, "hidden": (100,)}
     options = {**options, **({} if data.classes or "loss" not in options else {"loss": "squaredError"}),
                **said, "seed": seed}
     hidden = options.pop("hidden", ())

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ops.arithmetic import past_root
 from ops.derived import back, forth, values_on
-from ops.facts import squares
+from ops.facts import past_roots
 from ops.flows import looked
 from ops.silence import ERRORS, silent, unwarned
 
@@ -81,10 +82,17 @@ class TracedCall:
         return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
 
 
+@silent
 def unrooted(tape: CallTape) -> list[tuple]:
-    """The lines of the tape; one that squares a root is of what is under it, as `squares` says."""
-    found = squares(tape)
-    return [(node, *found.get(id(node), (op, args))) for node, op, args in tape] if found else tape[:]
+    """The lines of the tape; one that is a power of a root is of what is under it, as `past_roots` says."""
+    found, lines = past_roots(tape), []
+    for node, op, args in tape if found else ():
+        op, args, r, n = found.get(id(node), (op, args, node, 2))
+        if n != 2:
+            lines.append((square := Tracer(r.value * r.value, tape), op, args))
+            op, args = "mul", (square, past_root(1.0, node.value, r.value, n))
+        lines.append((node, op, args))
+    return lines or tape[:]
 
 
 def number_of(x: Any) -> Any:

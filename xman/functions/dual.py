@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
+from ops.arithmetic import past_root
 from ops.derived import STILL, Traced
-from ops.facts import ROOTS, squared
+from ops.facts import power_of_root
 from ops.flows import Masked, bare
 from ops.silence import silent
 
@@ -29,7 +30,7 @@ class Dual(ArrayLike):
     Raises XManError for what is no float, and for a tangent that does not fit.
     """
 
-    root: tuple | None = None  # where it is one: what is under it, as `squares` says
+    root: tuple | None = None  # where it is a power of one, as `past_roots` says
 
     def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
         self.value = differentiable(value, lambda: "the value of a Dual")
@@ -63,16 +64,17 @@ class Dual(ArrayLike):
             return mine, [a.value if own else np.asarray(a) if isinstance(a, list) else a
                           for a, own in zip(args, mine, strict=True)]
         mine, values = on_this_level()
-        out, root = real(op, getattr(f, op)(*values)), (ROOTS[op], args) if op in ROOTS else None
+        out = real(op, getattr(f, op)(*values))
         if out.dtype.kind not in "fO":
             return out
-        if mine[0] and args[0].root and squared(op, *args):
-            op, args = args[0].root
+        root, r, n = power_of_root(out, op, args, lambda a: getattr(a, "root", None), TG), out, 2
+        if root and root[3] >= 2:
+            op, args, r, n = root
             mine, values = on_this_level()
         parts = [part for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule
                  and (part := rule(a.tangent if isinstance(a.tangent, dict) else
                                    Masked(a.tangent, a.flow, a.steep, True), out, *values)) is not STILL]
-        part = sum(parts[1:], parts[0]) if parts else 0.0
+        part = past_root(sum(parts[1:], parts[0]), out, r, n) if parts else 0.0
         if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
             result = object.__new__(Dual)
             result.value, result.tangent, result.level = out, bare(part), self.level

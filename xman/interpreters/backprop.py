@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.arithmetic import past_root
 from ops.silence import silent
 
 from ..errors import XManError
@@ -33,7 +34,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
                         "by r.name = 'x'")
     steps = checked_list(steps, DG)
     active = values if wrt is None else depends(steps, wrt, values, DG)
-    square = {} if wrt is None else ops.facts.squares(steps, DG, wrt)
+    powers = {} if wrt is None else ops.facts.past_roots(steps, DG, wrt)
     def walk(deltas):
         held = set(map(id, deltas.values()))
         # deltas[r] is what is known so far of ∂output/∂r. Read in reverse, all lines that use dst come before
@@ -43,8 +44,8 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         try:
             for dst, op, args in reversed(steps):
                 if dst in deltas:
-                    d, out = deltas[dst], values[dst]
-                    op, args = square.get(dst, (op, args))
+                    op, args, r, n = powers.get(dst, (op, args, dst, 2))
+                    d = past_root(deltas[dst], out := values[dst], values[r], n)
                     inputs = [values[a] if isinstance(a, str) else a for a in args]
                     for a, x, rule in zip(args, inputs, DG[op], strict=False):
                         if rule and isinstance(a, str) and a in active and varies(x, a, steps):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ops
+from ops.arithmetic import past_root
 from ops.derived import STILL
 from ops.flows import looked
 from ops.silence import silent
@@ -23,7 +24,7 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     result does not depend on those given. Raises XManError as `backprop` does.
     """
     steps = checked_list(steps, TG)
-    square = ops.facts.squares(steps, TG)
+    powers = ops.facts.past_roots(steps, TG)
     def walk(tangents):
         held = set(map(id, tangents.values()))
         # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents go the
@@ -32,13 +33,13 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         # multiplied by 0.
         try:
             for dst, op, args in steps:
-                op, args = square.get(dst, (op, args))
+                op, args, r, n = powers.get(dst, (op, args, dst, 2))
                 if any(isinstance(a, str) and a in tangents for a in args):
                     out, inputs = values[dst], [values[a] if isinstance(a, str) else a for a in args]
                     for a, rule in zip(args, TG[op], strict=False):
                         if (rule and isinstance(a, str) and a in tangents
                             and (part := rule(tangents[a], out, *inputs)) is not STILL):
-                            part = own(part, out, held, (out, *inputs), a)
+                            part = own(past_root(part, out, values[r], n), out, held, (out, *inputs), a)
                             tangents[dst] = tangents[dst] + part if dst in tangents else part
         except Exception as error:
             raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error

@@ -21,6 +21,11 @@ class Rewrite(NamedTuple):
     changes: str
 
 
+class Rewrites(tuple):
+    """A table of them; `help` tells its size alone."""
+    def __repr__(self) -> str: return f"<{len(self)} rewrites>"
+
+
 class Pattern(Expression):
     """A tree of operators over holes, each of which stands for whatever is found in its place."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from ops import Expression, f
 
 from .loops import hoisted
-from .patterns import Rewrite, floats, rewrite, shaped
+from .patterns import Rewrite, Rewrites, floats, rewrite, shaped
 
 
 def is_real(w, x, *_): return w.real(x)
@@ -117,7 +117,7 @@ def spreads(w, x, like):
             and all(n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False)))
 
 
-EXACT = (
+EXACT = Rewrites((
     #        found                                        becomes                       where
     rewrite(lambda x: f.alias(x),                         lambda x: x),
     rewrite(lambda x: x * 1,                              lambda x: x,                  given=is_real),
@@ -156,7 +156,7 @@ EXACT = (
     shaped("dotRight",                                    dot_right_for),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
                                           "minimum", "share")),
-)
+))
 
 
 LEAVES = {"exp": lambda x: x, "softmax": f.logSoftmax, "sigmoid": f.logSigmoid}

@@ -16,7 +16,6 @@ from ..interpreters.context import seeds, varies, with_numpy_reals
 from ..show.explain import output
 from ..wengert import Steps, checked_list
 
-SIZES = np.logspace(-16, 0, 97)  # six to a power of ten
 NAMES = "finite differences (8.24)", "central differences (8.25)"
 # above it higher powers of ε count as well, and the slope is no longer that of the leading one
 LARGEST = 1e-2
@@ -88,7 +87,7 @@ class Errors(NamedTuple):
 
 
 def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
-                      values: Mapping[str, Any] | None = None, sizes: Sequence[float] = SIZES, *,
+                      values: Mapping[str, Any] | None = None, sizes: Sequence[float] | None = None, *,
                       seed: int = 0) -> Errors:
     """How far (E(w+ε) − E(w))/ε and (E(w+ε) − E(w−ε))/2ε are from backprop's derivative, for each ε.
 
@@ -101,14 +100,14 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
     of: the register E, the sum of its entries (None: the last line's). values: the inputs, which are taken in
     float64 whatever they are. wrt: the name of a number; or of an array, which is moved in a direction of
     length 1 drawn by `seed`; or a direction {name: tangent}; None is such a direction in all inputs of
-    floats. sizes: the step sizes ε, above 0. Raises XManError for a name that the list does not have,
-    and where there is nothing to differentiate by.
+    floats. sizes: the step sizes ε, above 0 (None: from 1e-16 to 1, six to a power of ten). Raises XManError
+    for a name that the list does not have, and where there is nothing to differentiate by.
     """
     steps = checked_list(steps, ops.G)
     of = output(steps, of)
     inputs = with_numpy_reals(values, steps.inputs)
     inputs |= {name: np.asarray(x, float) for name in steps.inputs if varies(x := inputs.get(name))}
-    result, sizes = eval(steps, inputs), np.asarray(sizes)
+    result, sizes = eval(steps, inputs), np.logspace(-16, 0, 97) if sizes is None else np.asarray(sizes)
     if not (sizes.dtype.kind in "iuf" and sizes.ndim == 1 and len(sizes) and np.all(sizes > 0)):
         raise XManError(f"the step sizes are numbers above 0, not {sizes.tolist()}")
     direction = directed(wrt, result, steps.inputs, np.random.default_rng(seed))

@@ -177,8 +177,8 @@ class Recorded:
                      "operator")
 
     def run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
-        """The outputs, for inputs of shape (inputs,) or (inputs, batch), and where `back` holds the derivatives
-        of the first in the shape of X."""
+        """The outputs, for inputs of shape (inputs,) or (inputs, batch), and where `back` holds the first's
+        derivatives in the shape of X."""
         single = X.ndim == 1
         X = X[:, None] if single else X
         rows, width = X.shape[1], 1 if single else WIDTH
