@@ -56,7 +56,8 @@ class Common:
             self.workers.meet()
 
 
-def in_common(workers: Workers, arrays: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def in_common(workers: Workers,
+              arrays: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The arrays in memory that the workers share, and this worker's slice of each; as they were, and none,
     unless all do."""
     flats = [Common(workers, {x: a for x, a in arrays.items() if a.dtype == dtype}, dtype)

@@ -52,7 +52,8 @@ def divisible(steps: WengertList, outputs: Collection[str], inplace: Mapping[str
     *_, before, last = Stage(WengertList(), {}), *stages_of(steps, {*outputs, *inplace.values()})
     return ({*last.steps.inputs} <= {*inplace, *numbers, *before.totals}
             and {*inplace.values()} <= {dst for dst, _, _ in last.steps}
-            and all(ops.facts_of(op).elementwise and not any(map(np.ndim, args)) for _, op, args in last.steps))
+            and all(ops.facts_of(op).elementwise and not any(map(np.ndim, args))
+                    for _, op, args in last.steps))
 
 
 class CutProgram:
@@ -70,7 +71,8 @@ class CutProgram:
         self.over = {x: y for x, y in inplace.items() if y in computed}
         # of stages that have run: the program, what is added up, its parts, its sums, and those to be copied
         self.ready: list[tuple[Callable, list[Common], dict, dict, dict[str, str]]] = []
-        self.gives = [y for y in self.wanted if y in computed and (y in outputs or y not in self.over.values())]
+        self.gives = [y for y in self.wanted
+                      if y in computed and (y in outputs or y not in self.over.values())]
         self.last = self.compiled(self.stages[-1].steps, self.gives, self.over)
 
     @property

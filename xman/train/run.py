@@ -83,8 +83,9 @@ class Run(Checkpointed):
         self.programs: dict[int, Compiled] = {}  # by the number of rows
         # the engine of all minibatches but short ones, also where a run is resumed elsewhere
         self.begun_with = ""
-        self.divisible = bool(self.shares and self.workers.comm) and divisible(
-            self.training.steps, [self.loss, *self.numbers.values()], self.inplace, (self.training.lr, self.training.t))
+        outputs, numbers = [self.loss, *self.numbers.values()], [self.training.lr, self.training.t]
+        self.divisible = bool(self.shares and self.workers.comm and divisible(
+            self.training.steps, outputs, self.inplace, numbers))
         self.own: dict[str, np.ndarray] = {}  # this worker's slices of the state, where it is in common
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
 
