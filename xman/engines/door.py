@@ -29,7 +29,8 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
-from .program import Built, Engine, Program, check_update, exact, on_host, program_of, room_for, signature, taken
+from .program import Built, Engine, Program, check_update, exact, on_host, program_of, room_for
+from .program import signature, taken
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
