@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+
 class OperatorTable(dict):
     """A dict of which `help` of a function that reads it by default tells the size alone."""
     __slots__ = ()

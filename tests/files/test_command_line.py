@@ -47,6 +47,7 @@ def run(tmp_path, monkeypatch, capsys):
 def iris(run, tmp_path):
     datasets.load_iris(as_frame=True).frame.to_csv(tmp_path / "iris.csv")
     assert run("train", "mlp", "--data", "iris.csv", "--quiet", "--epochs", "80", "--save", "iris.safetensors")[0] == 0
+    assert "softmax(scores)" in run("show", "iris.safetensors")[1]
     return (tmp_path / "iris.csv").read_text().splitlines()
 
 

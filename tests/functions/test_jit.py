@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
-from xman import WengertList, XManError, grad, jit, jvp, value_and_grad
+from xman import WengertList, XManError, grad, hessian, jit, jvp, value_and_grad
 
 jit_ = functools.partial(jit, engine="numpy")
 
@@ -402,3 +402,9 @@ def test_the_product_of_two_vectors_may_be_the_result():
         value, (x, y) = both(np.arange(3.0), np.ones(3))
         assert (value, x.tolist(), y.tolist()) == (3.0, [1, 1, 1], [0, 1, 2])
     assert len(both.lists) == 1
+
+
+def test_the_hessian_of_norms_along_an_axis_is_compiled():
+    h = hessian(lambda x: np.sum(np.linalg.norm(x, axis=1) ** 3))
+    x = np.array([[3.0, 4.0], [0.0, 0.0]])
+    np.testing.assert_allclose(jit(h)(x), h(x))

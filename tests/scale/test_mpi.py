@@ -32,9 +32,9 @@ R = np.random.default_rng(0)
 X, y = R.normal(size=(37, 6)), R.integers(0, 3, 37)
 mlp = lambda: models.MLP([6, 3], dtype=float)
 block = lambda: models.ResidualMLP(6, 5, 3, normalization="batch", dropout=0.3, dtype=float)
-cases = {f"mlp {name}": (mlp, {"optimizer": name, "clip": 0.5}) for name in OPTIMIZERS}
+cases = {f"mlp {name}": (mlp, {"optimizer": name, "l2": 0.01 * (name == "adam")}) for name in OPTIMIZERS}
 cases |= {name: (mlp, {"optimizer": name, "batch_size": None, "lr": None}) for name in ("newton-cg", "gauss-newton")}
-cases |= {"noise": (block, {}), "few rows": (block, {"batch_size": 2}), "stream": (mlp, {})}
+cases |= {"noise": (block, {"clip": 0.5}), "few rows": (block, {"batch_size": 2}), "stream": (mlp, {})}
 found = {}
 for name, (model, settings) in cases.items():
     data = stream([(X[k:k + 9], y[k:k + 9]) for k in range(0, 37, 9)], memory=0.006) if name == "stream" else (X, y)

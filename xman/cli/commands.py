@@ -47,8 +47,8 @@ ZERO_BASED = click.option("--zero-based/--one-based", default=None,
 def xman() -> None:
     """Wengert lists: write, evaluate, differentiate, check and train.
 
-    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, an .onnx file, or a
-    model: path/to/model.py:Class.
+    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, an .onnx file, one
+    that `xman train --save` wrote, or a model: path/to/model.py:Class.
     """
 
 
@@ -133,7 +133,7 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
 @click.option("--batch-size", type=Several(click.IntRange(1)), help="Rows of a minibatch.")
 @click.option("--optimizer", type=Several(click.Choice([*OPTIMIZERS, *METHODS])),
-              help="By default adam; the last three take all rows at once, and neither a rate nor a batch size.")
+              help="Mostly adam; the last three take all rows at once, and neither a rate nor a batch size.")
 @click.option("--lr", type=Several(float), help="The learning rate, for adam about a hundredth of sgd's; of "
                                                 "several, 0.1,0.01, that of the least validation loss.")
 @click.option("--schedule", metavar="cosine|step:EPOCHS:FACTOR|exponential:FACTOR",

@@ -19,6 +19,7 @@ import ops
 from .. import models
 from ..errors import XManError, nearest
 from ..export import from_onnx
+from ..files import load
 from ..files.whole import text_at
 from ..manager import XMan
 from ..notation import shortened
@@ -34,11 +35,14 @@ def list_and_values(source: str, of: str | None,
 
     source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class,
     whose register `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing.
-    A model of ONNX brings its weights.
+    A model of ONNX brings its weights, and so does one that `xman train --save` wrote.
     """
     if source.endswith(".onnx"):
         steps, known, _ = from_onnx(source)
         return steps, {**known, **assignments(values, steps)}
+    if source.endswith(".safetensors"):
+        trained = load(source)
+        return trained.steps, {**trained.values, **assignments(values, trained.steps)}
     if source.partition(":")[0].endswith(".py"):
         model, name = model_of(source), of or "loss"
         if name not in (registers := dict(model.namedRegisterItems())):

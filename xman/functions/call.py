@@ -83,16 +83,16 @@ class TracedCall:
 
 
 @silent
-def unrooted(tape: CallTape) -> list[tuple]:
+def unrooted(tape: CallTape, powers: dict) -> list[tuple]:
     """The lines of the tape; one that is a power of a root is of what is under it, as `past_roots` says."""
-    found, lines = past_roots(tape), []
-    for node, op, args in tape if found else ():
-        op, args, r, n = found.get(id(node), (op, args, node, 2))
+    lines = []
+    for node, op, args in tape:
+        op, args, r, n = powers.get(id(node), (op, args, node, 2))
         if n != 2:
             lines.append((square := Tracer(r.value * r.value, tape), op, args))
             op, args = "mul", (square, past_root(1.0, node.value, r.value, n))
         lines.append((node, op, args))
-    return lines or tape[:]
+    return lines
 
 
 def number_of(x: Any) -> Any:
@@ -123,7 +123,8 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
         ends, shape = flattened_tree(result)
         results = [end.value if is_on(tape, end) else constant_output(what, fn, end) for end in ends]
         aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
-        return TracedCall(tape, unrooted(tape), inputs, structures, ends, results, shape, aux)
+        lines = unrooted(tape, powers) if (powers := past_roots(tape)) else tape[:]
+        return TracedCall(tape, lines, inputs, structures, ends, results, shape, aux)
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:

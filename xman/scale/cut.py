@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Mapping
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
+
+import ops
 
 from ..engines import Compiled
 from ..interpreters import eval
@@ -42,22 +45,33 @@ def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     return [Stage(WengertList(lines), totals) for lines, totals in stages]
 
 
+def divisible(steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str],
+              numbers: Collection[str]) -> bool:
+    """Whether each worker may do the last stage for a slice of each array: it goes entry by entry.
+    outputs, numbers: outputs and inputs that are no arrays."""
+    *_, before, last = Stage(WengertList(), {}), *stages_of(steps, {*outputs, *inplace.values()})
+    return ({*last.steps.inputs} <= {*inplace, *numbers, *before.totals}
+            and {*inplace.values()} <= {dst for dst, _, _ in last.steps}
+            and all(ops.facts_of(op).elementwise and not any(map(np.ndim, args)) for _, op, args in last.steps))
+
+
 class CutProgram:
     """The list as a function of its inputs, for the pieces of a minibatch that are this worker's,
     as `compile` makes one. A stage is compiled when it runs first, which tells the sizes of its sums."""
 
     def __init__(self, steps: WengertList, outputs: Collection[str], engine: str, inplace: Mapping[str, str],
-                 workers: Workers):
+                 workers: Workers, own: Mapping[str, np.ndarray]):
+        self.own, self.slices = own, {}  # the slices are inputs of the last stage
         self.steps, self.wanted, self.asked = steps, dict.fromkeys([*outputs, *inplace.values()]), engine
         self.stages, self.workers = stages_of(steps, self.wanted), workers
         computed = {dst for dst, _, _ in self.stages[-1].steps}
         # what an earlier stage updates is read by later ones, and is overwritten when all are done
         self.late = {x: y for x, y in inplace.items() if y not in computed}
-        over = {x: y for x, y in inplace.items() if y in computed}
+        self.over = {x: y for x, y in inplace.items() if y in computed}
         # of stages that have run: the program, what is added up, its parts, its sums, and those to be copied
         self.ready: list[tuple[Callable, list[Common], dict, dict, dict[str, str]]] = []
-        gives = [y for y in self.wanted if y in computed and (y in outputs or y not in over.values())]
-        self.last = self.compiled(self.stages[-1].steps, gives, over)
+        self.gives = [y for y in self.wanted if y in computed and (y in outputs or y not in self.over.values())]
+        self.last = self.compiled(self.stages[-1].steps, self.gives, self.over)
 
     @property
     def engine(self) -> str:
@@ -81,14 +95,16 @@ class CutProgram:
                     held[flat] = flat.mine.copy()
             for flat in common:
                 flat.mine[0] = self.workers.heard
-                flat.add()
+                flat.add(not self.own or k < len(self.stages) - 2)
                 self.workers.stop = bool(flat.total[0])
             for values in found:
                 values |= total
         values = found[0]
-        values |= self.last(values)
+        values |= self.last(values | self.slices)
         for x, y in self.late.items():
             values[x][...] = values[y]
+        if self.own:
+            self.workers.meet()
         return values
 
     def made(self, k: int, values: Mapping[str, Any]) -> tuple:
@@ -98,8 +114,8 @@ class CutProgram:
         dtypes = {x: np.result_type(found[y]) for x, y in sums.items()}
         kinds = dict.fromkeys(dtype for dtype in dtypes.values() if dtype.kind == "f")
         dtypes = {x: dtype if dtype in kinds else next(iter(kinds)) for x, dtype in dtypes.items()}
-        common = [Common(self.workers, {x: found[y] for x, y in sums.items() if dtypes[x] == dtype}, dtype)
-                  for dtype in kinds]
+        common = [Common(self.workers, {x: found[y] for x, y in sums.items() if dtypes[x] == dtype}, dtype,
+                         few=not self.own) for dtype in kinds]
         part, total = ({x: a for flat in common for x, a in views(flat).items()}
                        for views in map(operator.attrgetter, ("part", "sums")))
         into = {y: x for x, y in sums.items() if np.ndim(found[y]) and found[y].dtype == part[x].dtype}
@@ -110,7 +126,20 @@ class CutProgram:
         gives = [dst for dst, _, _ in steps if dst in later or dst in copied.values()]
         # a line that reads them makes inputs of what is overwritten
         reads = [(fresh("into", {*values, *all_registers(self.steps)}), "bundle", (*into,))] * bool(into)
+        if k == len(self.stages) - 2 and self.own:
+            self.divide(common)
         return self.compiled([*steps, *reads], gives, into), common, part, total, copied
+
+    def divide(self, common: list[Common]) -> None:
+        """Let this worker add and update its slices alone."""
+        lines, taken = self.stages[-1].steps, {*all_registers(self.steps)}
+        for x, rows in (item for flat in common for item in flat.slices.items()):
+            names = [fresh(f"{x}_of_{worker}", taken) for worker in range(1, len(rows))]
+            sums = [*(fresh(f"{x}_sum", taken) for _ in names[2:]), x]
+            lines = [*zip(sums, repeat("add"), zip([names[0], *sums], names[1:], strict=False)), *lines]
+            self.slices |= zip(names, rows, strict=False)
+        self.slices |= {x: self.own[x] for x in self.over}
+        self.last = self.compiled(lines, self.gives, self.over)
 
     def compiled(self, steps: list[Line], gives: Collection[str], over: Mapping[str, str]) -> Callable:
         return Compiled(WengertList(steps), gives, self.asked, over, adapts=False) if steps else lambda _: {}

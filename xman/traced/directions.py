@@ -71,7 +71,7 @@ def broadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
         return f.broadcast(f.broadcast(x, shape_like(like), axis), (count((like,)), *shape_like(like)))
     if axis != ():
         shape = shape_like(like)
-        gone = {a % len(shape) for a in axis}
+        gone = {a % len(shape) for a in np.atleast_1d(axis)}
         kept = iter(x.shape)
         x = Directions(f.reshape(x.value, (x.value.shape[0], *(1 if k in gone else next(kept)
                                                                for k in range(len(shape))))))

@@ -21,7 +21,8 @@ import numpy as np
 from ..engines import Compiled
 from ..errors import XManError
 from ..interpreters import eval
-from ..scale.cut import CutProgram
+from ..scale.common import in_common
+from ..scale.cut import CutProgram, divisible
 from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.mpi import workers
 from ..scale.shares import Shares
@@ -82,6 +83,9 @@ class Run(Checkpointed):
         self.programs: dict[int, Compiled] = {}  # by the number of rows
         # the engine of all minibatches but short ones, also where a run is resumed elsewhere
         self.begun_with = ""
+        self.divisible = bool(self.shares and self.workers.comm) and divisible(
+            self.training.steps, [self.loss, *self.numbers.values()], self.inplace, (self.training.lr, self.training.t))
+        self.own: dict[str, np.ndarray] = {}  # this worker's slices of the state, where it is in common
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
 
     def training_lists(self, moving: dict[str, float], optimizer: str | Rule, precision: str | None,
@@ -108,6 +112,8 @@ class Run(Checkpointed):
     # ---- an epoch ------------------------------------------------------------------------------------------
 
     def begin(self, state: State) -> None:
+        if self.divisible and not self.own:
+            state.arrays, self.own = in_common(self.workers, state.arrays)
         self.values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():
@@ -158,8 +164,10 @@ class Run(Checkpointed):
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: values[x].copy() for x in self.inplace}
         if self.shares:
-            program = CutProgram(self.training.steps, outputs, engine, self.inplace, self.workers)
+            program = CutProgram(self.training.steps, outputs, engine, self.inplace, self.workers, self.own)
             found = program(values | copies, [{**piece} for piece in self.pieces])
+            for x in {*self.own} & {*copies}:  # it has overwritten its slices of them
+                values[x][...] = copies[x]
         else:
             program = Compiled(self.training.steps, outputs, engine, self.inplace, adapts=False)
             found = program(values | copies)
@@ -223,7 +231,10 @@ class Run(Checkpointed):
         ctrl_c.held = True  # for good: this state is not to be saved
         given = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in self.values.items()
                  if x not in state.arrays}
-        values = self.values | {name: a.copy() for name, a in state.begun.items()}
+        self.workers.gathered(0)  # the others may be looking at the parameters
+        values = self.values
+        for name, a in state.begun.items():
+            values[name][...] = a
         first, t, state.batch = "Ctrl-C ended the search for the register", state.t - state.batch, latest
         with contextlib.suppress(KeyboardInterrupt):
             for batch, minibatch in enumerate(self.minibatches.epoch(state.epoch)):
