@@ -29,7 +29,7 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
-from .program import Built, Engine, Program, check_update, exact, on_host, program_of, room_for, signature, taken
+from .program import Built, Engine, Program, ample, check_update, exact, on_host, program_of, signature, taken
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
@@ -163,7 +163,7 @@ class Compiled:
             eval(self.steps, here)  # raises the sentence
             raise
         if self._latest is None:  # shapes within follow from the values, as those of a loop that ends on them
-            if room_for(self.steps, here) > self._rooms.get(key, 0):
+            if ample(self.steps, here) > self._rooms.get(key, 0):
                 with self._locks[os.getpid()]:
                     return self._first(key, values, here)
             self._misses += 1
@@ -177,7 +177,7 @@ class Compiled:
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by a new program: of the first engine that can build it and run it once."""
         self.engine, self.why, later = self._choice(values)
-        failed, self._rooms[key] = "", room_for(self.steps, here)
+        failed, self._rooms[key] = "", ample(self.steps, here)
         made = functools.cache(functools.partial(self._program, here))
         program = lambda engine: made(engine.as_written, self._rooms[key] * engine.rooms)
         while True:

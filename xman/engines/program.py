@@ -184,7 +184,7 @@ def counted(steps: Iterable[Line], keep: Iterable[str] = ()) -> dict[str, str]:
     return {x: mark[0] for x, mark in marks.items() if type(mark) is tuple}
 
 
-def room_for(steps: WengertList, values: Mapping[str, Any]) -> int:
+def ample(steps: WengertList, values: Mapping[str, Any]) -> int:
     """A power of two above the steps that each loop makes; 0 where nobody stacks so many."""
     loops = [k for k, (_, op, _) in enumerate(steps) if op == "while_loop"]
     if not loops or "scan" not in {op for _, op, _ in steps}:

@@ -79,7 +79,9 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
     found = {x: hollow(v) if x in floats else v for x, v in values.items()}
     for dst, op, args in lines:
         given = [found[a] if isinstance(a, str) else a for a in args]
-        if room and op == "while_loop" and not floats.isdisjoint(registers(args)):
+        if room and op == "while_loop":
+            if floats.isdisjoint(registers(args)):
+                raise DependsOnValues(op)
             floats.add(dst)
             found[dst] = of_room(room, *given)
         elif room and op == "item" and type(given[0][given[1]]) is int:  # a number of steps

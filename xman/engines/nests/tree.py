@@ -182,7 +182,7 @@ class Run:
 class Applied(Node):
     """Runs of functions. how: `scan`, the one `size` times, the steps first, first + way, …; `cond`, one of
     two by a number `test`; `while`, the first as long as it writes one that holds to `test`,
-    each time followed by the second, at most `size` times; `count` receives how often, or says it to a scan."""
+    each time followed by the second, at most `size` times. count: receives how often; says it to a scan."""
     how: str
     runs: list[Run]
     targets: list[View]
