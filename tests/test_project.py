@@ -238,7 +238,7 @@ METHODS = {f"{name}.{own}": getattr(cls, own) for name, cls in CLASSES.items() f
            if isinstance(member, (type(top), staticmethod, classmethod)) and not own.startswith("_")
            and not any(own in vars(base) for base in cls.__mro__[1:])}  # what overrides a method is documented there
 CONSTRUCTORS = {f"{name}.__init__": cls.__init__ for name, cls in CLASSES.items() if "__init__" in vars(cls)}
-FUNCTIONS = {name: member for name, member in PUBLIC.items() if not inspect.isclass(member)}
+FUNCTIONS = {name: member for name, member in PUBLIC.items() if callable(member) and not inspect.isclass(member)}
 
 
 def test_these_tests_see_the_public_functions_and_methods():
