@@ -167,6 +167,8 @@ def test_where_a_product_a_power_or_a_quotient_overflows_what_settles_is_flat_in
     met = 0
     for (i, inner), (g, beyond), (o, flat) in itertools.product(INNER.items(), {**BEYOND, **REDUCED}.items(), FLAT.items()):
         for x in (-3.0,) if g in REDUCED else (-3.0, 1e-200, 1e200):
+            if g in REDUCED and o not in ("tanh", "u**-2") and not ALL:
+                continue
             if np.isfinite(z := inner(x := np.float64(x))) and np.isinf(u := beyond(z)) and np.isfinite(flat(u)):
                 found = [differentiated(lambda x: flat(beyond(inner(x))), modes)(x)  # noqa: B023
                          for modes in (ORDERS if g in REDUCED else ORDERS[:3])]

@@ -228,7 +228,7 @@ forms = pytest.mark.parametrize("write, read", [(str, WengertList.from_text), (W
 
 
 @forms
-@settings(deadline=None, derandomize=True, max_examples=100, database=None)
+@settings(deadline=None, derandomize=True, max_examples=50, database=None)
 @given(steps=lists)
 def test_every_list_reads_back(write, read, steps):
     back = read(write(steps))
