@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from ..notation import table_as_text
 from ..scale.streams import MEMORY
 from ..scale.tables import tenths
 from ..tables import Prepared
-from ..train import Dataset, Trial, cross_validate, search
-from ..train.selection import mean_of, trial_text
+from ..train import Dataset, Trial
+from ..train.selection import mean_of, trial_text, trials_of
 
 
 def findings(data: Prepared) -> str:
@@ -73,20 +72,14 @@ def settings_tried(network: XMan, data: tuple, validation: tuple, given: dict[st
     if words := [word for word in ("checkpoint", "plot") if grid and word in given]:
         raise XManError(f"--{words[0]} is for one training, and {' and '.join(f'--{name}' for name in grid)} "
                         "say several: leave it away until one is chosen")
-    trials: list[Trial] = []
+    cases = []
     for values in itertools.product(*grid.values()):
         said = dict(zip(grid, values, strict=True))
         unfit = ("checkpoint", "plot", "patience" if folds else "")  # which is of a validation
-        settings = {name: x for name, x in settings_of(given | said).items() if name not in unfit}
-        rows = {"folds": folds} if folds else {"validation": validation}
-        if grid:
-            trials += search(network, data, {name: [x] for name, x in said.items()}, progress=show,
-                             **settings, **rows)
-        else:
-            trials += cross_validate(network, data, progress=False, **settings, **rows)
-            for trial in trials if show else ():
-                print(trial_text(trial), file=sys.stderr)
+        cases.append((said, network, {"progress": False} | {
+            name: x for name, x in settings_of(given | said).items() if name not in unfit}))
+    trials = trials_of(cases, data, None if folds else validation, folds or 0, not grid, show)
     if not grid:
-        return given, trials, trial_text(mean_of(trials))
+        return given, trials, trial_text(mean_of(trials)._replace(settings={"folds": folds}))
     best = min(trials, key=lambda trial: trial.loss)
     return given | best.settings, trials, f"chosen of {len(trials)} trials, and trained: {trial_text(best)}"
