@@ -185,7 +185,7 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 @click.option("--precision", type=click.Choice(["mixed"]),
               help="Products of numbers rounded to bfloat16, summed in float32.")
 @click.option("--workers", "together", type=click.IntRange(1), default=1,
-              help="Processes that share the rows, by MPI.")
+              help="Processes that share the rows, or trials, by MPI.")
 @click.option("--restarts", type=click.IntRange(0), default=0, metavar="K",
               help="How often a killed run goes on again.")
 @click.option("--timeout", type=click.FloatRange(0.1), default=TIMEOUT,
