@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from ..notation import table_as_text
 from ..scale.streams import MEMORY, Stream
 from ..scale.tables import tenths
 from ..tables import Prepared
-from ..train import Dataset, Trial
-from ..train.selection import mean_of, trial_text, trials_of
+from ..train import Dataset, Trial, cross_validate
+from ..train.selection import mean_of, searched, trial_text
 
 
 def findings(data: Prepared) -> str:
@@ -65,8 +66,11 @@ def settings_tried(network: XMan, data: Dataset, given: dict[str, Any], folds: i
         unfit = ("checkpoint", "plot", "patience" if folds else "")  # which is of a validation
         cases.append((said, network, {"progress": False} | {
             name: x for name, x in settings_of(given | said).items() if name not in unfit}))
-    trials = trials_of(cases, data.train, None if folds else data.valid, folds or 0, not grid, show)
     if not grid:
-        return given, trials, trial_text(mean_of(trials)._replace(settings={"folds": folds}))
+        trials = cross_validate(network, data.train, folds, **cases[0][-1])
+        if show:
+            print(*map(trial_text, trials), sep="\n", file=sys.stderr)
+        return given, trials, trial_text(mean_of(trials))
+    trials = searched(cases, data.train, None if folds else data.valid, folds, show)
     best = min(trials, key=lambda trial: trial.loss)
     return given | best.settings, trials, f"chosen of {len(trials)} trials, and trained: {trial_text(best)}"

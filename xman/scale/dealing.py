@@ -10,27 +10,27 @@ from ..errors import XManError
 from .mpi import alone, asleep_until, workers
 
 
-def dealt(call: Callable[[int], Any], count: int) -> Iterator[tuple[int, Any]]:
-    """(k, call(k)) for each k below count, of which worker i of n calls i, i + n, …, its own first.
+def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
+    """call(0), …, call(count − 1), of which worker i of n calls the i-th, the (i + n)-th, ….
 
-    In a call a worker is by itself: `fit` takes all rows there. How long one takes is not watched, and the
-    others' results come when all are done; they are pickled. XManError where a call raises one: the error
-    of the least k, as without workers.
+    In a call a worker is by itself: `fit` takes all rows there. How long one takes is not watched. Results
+    are pickled, and all come when all are done; without workers each as it is. XManError where a call raises
+    one, the first of them.
     """
     here, mine = workers(), {}
+    if here.size == 1:
+        yield from map(call, range(count))
+        return
     for k in range(here.rank, count, here.size):
         try:
             with alone():
                 mine[k] = call(k)
         except XManError as error:
-            if here.size == 1:
-                raise
             mine[k] = type(error)(str(error))  # what else it holds need not be such that it can be pickled
             break
-        yield k, mine[k]
-    if here.size > 1:
-        asleep_until(here.comm.Ibarrier())
-        found = functools.reduce(operator.or_, here.gathered(mine))
-        if failed := [k for k in sorted(found) if isinstance(found[k], XManError)]:
-            raise found[failed[0]]
-        yield from ((k, found[k]) for k in range(count) if k not in mine)
+    asleep_until(here.comm.Ibarrier())
+    found = functools.reduce(operator.or_, here.gathered(mine))
+    for k in range(count):
+        if isinstance(found[k], XManError):
+            raise found[k]
+        yield found[k]

@@ -1,9 +1,9 @@
 """Which model, and which settings: cross-validation, and a search over all combinations of settings."""
 from __future__ import annotations
 
-import itertools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ class Trial(NamedTuple):
     result: Result
 
 
-Case = tuple[dict[str, Any], XMan, dict[str, Any]]  # the settings that are searched, a model, all settings of `fit`
+Case = tuple[dict[str, Any], XMan, dict[str, Any]]  # settings that are searched, a model, all settings of `fit`
 
 
 def cross_validate(model: XMan, data: tuple, folds: int = 5, **settings: Any) -> list[Trial]:
@@ -35,7 +35,8 @@ def cross_validate(model: XMan, data: tuple, folds: int = 5, **settings: Any) ->
     model, data, settings: as for `fit`, with sample_weight of all rows; its seed is of the folds too. Of
     processes that mpiexec started (`xman.scale`) each takes some of the folds. Raises as `fit`.
     """
-    return trials_of([({}, model, settings)], data, None, folds, each=True, progress=False)
+    case = {}, model, settings | ({"progress": False} if workers().rank else {})
+    return next(trials_of([case], data, None, folds, strict=True))
 
 
 def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Sequence], *,
@@ -51,61 +52,57 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
     if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
                            and len(values) for values in grid.values()):
         raise XManError("the grid is a dict from settings to the values to try, as in {'lr': [0.1, 0.01]}")
-    known, cases = fit.__kwdefaults__, []
-    for values in itertools.product(*grid.values()):
+    known, own, cases = fit.__kwdefaults__, isinstance(model, XMan), []
+    for values in product(*grid.values()):
         said = dict(zip(grid, values, strict=True))
-        cases.append((said, model if isinstance(model, XMan) else model(**said), settings | {
-            "progress": False} | {name: x for name, x in said.items() if isinstance(model, XMan) or name in known}))
-    trials = trials_of(cases, data, validation, folds, each=False, progress=progress)
-    return sorted(trials, key=lambda trial: trial.loss)
+        here = {name: x for name, x in said.items() if own or name in known}
+        cases.append((said, model if own else model(**said), settings | {"progress": False} | here))
+    return sorted(searched(cases, data, validation, folds, progress), key=lambda trial: trial.loss)
 
 
-def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int, each: bool,
-              progress: bool) -> list[Trial]:
-    """A trial for each case, in their order, on the validation or the mean over the folds.
+def searched(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
+             progress: bool) -> list[Trial]:
+    """The trial of each case, in their order. progress: a line a trial."""
+    trials = []
+    for (said, _, _), parts in zip(cases, trials_of(cases, data, validation, folds), strict=True):
+        trials.append(mean_of(parts)._replace(settings=said))
+        if progress and not workers().rank:
+            print(trial_text(trials[-1]), file=sys.stderr, flush=True)
+    return trials
 
-    each: a trial for each fold of the only case, where one that diverges raises Diverged. progress: a line
-    a trial. What is trained is dealt out to the workers, unless they have one mesh.
+
+def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
+              strict: bool = False) -> Iterator[list[Trial]]:
+    """For each case its trial on the validation, or one for each fold. strict: as of `outcome`."""
+    parts = folds_of(data, folds) if validation is None else [None]
+    units = [(model, settings, fold) for _, model, settings in cases for fold in parts]
+    outcomes = dealt(lambda k: outcome(data, validation, folds, strict, *units[k]), len(units))
+    for _, model, settings in cases:
+        whole, own = {"network": model, "prepared": settings.get("prepared")}, islice(outcomes, len(parts))
+        yield [trial._replace(result=trial.result and trial.result._replace(**whole)) for trial in own]
+
+
+def outcome(data: tuple, validation: tuple | None, folds: int, strict: bool, model: XMan,
+            settings: dict[str, Any], fold: int | None) -> Trial:
+    """The trial of a fold, or on the validation; its result is without what all workers have.
+
+    One that diverges has an infinite loss, or, if strict, raises Diverged. Ctrl-C ends it all.
     """
-    parts: Sequence = folds_of(data, folds) if validation is None else [None]
-    units = [(case, fold) for case in cases for fold in parts]
-    size, quiet = 1 if each else len(parts), {"progress": False} if workers().rank else {}
-    gone: dict[int, tuple] = {}
-
-    def trained(k: int) -> tuple[float, float | None, Result | None]:
-        """Of a part of a trial the loss, the accuracy and what of the result only its worker has."""
-        if k // size in gone:
-            return gone[k // size]
-        (_, model, settings), fold = units[k]
-        rows, unseen, settings = ((data, validation, settings | {"validation": validation}) if fold is None
-                                  else fold_of(data, fold, folds, **settings))
-        try:
-            result = fit(model, rows, **settings | quiet)
-            if result.reason.startswith("interrupted"):
-                raise KeyboardInterrupt
-            loss, accuracy = evaluate(model, result.parameters, unseen)
-        except Diverged as error:
-            if each:
-                raise
-            loss, accuracy, result = np.inf, None, error.result
-        found = loss, accuracy, result and result._replace(network=None, prepared=None)
-        if loss == np.inf:
-            gone[k // size] = found
-        return found
-
-    found, trials = {}, {}
-    together = any(settings.get("mesh") for _, _, settings in cases)
-    outcomes = enumerate(map(trained, range(len(units)))) if together else dealt(trained, len(units))
-    for k, (loss, accuracy, result) in outcomes:
-        (said, model, settings), fold = units[k]
-        result = result and result._replace(network=model, prepared=settings.get("prepared"))
-        found[k] = Trial({"fold": fold + 1} if each else said, loss, accuracy, result)
-        first = k - k % size
-        if {*range(first, first + size)} <= {*found}:
-            trials[first] = mean_of([found[j] for j in range(first, first + size)])
-            if progress and not workers().rank:
-                print(trial_text(trials[first]), file=sys.stderr, flush=True)
-    return [trials[k] for k in sorted(trials)]
+    rows, unseen, said = data, validation, {}
+    if fold is None:
+        settings = settings | {"validation": validation}
+    else:
+        (rows, unseen, settings), said = fold_of(data, fold, folds, **settings), {"fold": fold + 1}
+    try:
+        result = fit(model, rows, **settings)
+        if result.reason.startswith("interrupted"):
+            raise KeyboardInterrupt
+        loss, accuracy = evaluate(model, result.parameters, unseen)
+    except Diverged as error:
+        if strict:
+            raise
+        loss, accuracy, result = np.inf, None, error.result
+    return Trial(said, loss, accuracy, result and result._replace(network=None, prepared=None))
 
 
 def folds_of(data: tuple, folds: int) -> range:
@@ -128,11 +125,11 @@ def fold_of(data: tuple, k: int, folds: int, *, seed: int = 0, sample_weight: An
 
 
 def mean_of(trials: Sequence[Trial]) -> Trial:
-    """The trial of several folds; its result is that of one that diverged, or of the last."""
-    known = [trial.accuracy for trial in trials if trial.accuracy is not None]
-    return Trial(trials[0].settings, float(np.mean([trial.loss for trial in trials])),
-                 float(np.mean(known)) if len(known) == len(trials) else None,
-                 next((trial for trial in trials if trial.loss == np.inf), trials[-1]).result)
+    """The trial of several folds: the means, with the result of the worst."""
+    accuracies = [trial.accuracy for trial in trials]
+    return Trial({"folds": len(trials)}, float(np.mean([trial.loss for trial in trials])),
+                 None if None in accuracies else float(np.mean(accuracies)),
+                 max(trials, key=lambda trial: trial.loss).result)
 
 
 def trial_text(trial: Trial) -> str:
