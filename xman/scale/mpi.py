@@ -117,9 +117,27 @@ def asleep_until(here: Any) -> None:
         time.sleep(SLICE)
 
 
-@functools.cache
+ALONE: list[Workers] = []  # of the calls under way that are no business of the others
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """A context in which this process is the only worker."""
+    ALONE.append(Workers())
+    try:
+        yield
+    finally:
+        ALONE.pop()
+
+
 def workers() -> Workers:
-    """Those that this process is one of."""
+    """Those that this process is one of; in `alone` itself."""
+    return ALONE[-1] if ALONE else job()
+
+
+@functools.cache
+def job() -> Workers:
+    """The processes that one launcher started."""
     loaded = getattr(sys.modules.get("mpi4py.MPI"), "COMM_WORLD", None)
     if not loaded and all(os.environ.get(name, "1") == "1" for name in SIZES):
         return Workers()
