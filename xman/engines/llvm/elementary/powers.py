@@ -6,6 +6,7 @@ import math
 from . import formulas as base
 from .formulas import DOUBLE, SINGLE, above, below, bits, nearest, number, polynomial, signed, where
 
+
 def front(x, n):
     """The first n bits of x: the product of two such is exact."""
     return number(bits(x) & -(1 << x.format.digits + 1 - n))
