@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     which is finite where it is. Raises XManError for data and settings that do not fit, and Diverged, which
     names the first register that was NaN.
     """
+    said = SimpleNamespace(**locals())  # what a run is given is in one place, the arguments above
     for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0)):
         if value is not None:
             at_least(name, value, least)
@@ -90,10 +92,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     if kind is Run and (mesh or alone):
         from ..scale.devices import OnDevices
         kind = type("DeviceRun", (OnDevices, Run), {})
-    run = kind(objective, validation, batch_size=batch_size, seed=seed, engine=engine, optimizer=optimizer,
-               lr=lr, schedule=schedule, prepared=prepared, weight_decay=weight_decay, clip=clip,
-               clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint,
-               checkpoint_every=checkpoint_every, mesh=mesh, precision=precision)
+    run = kind(objective, said)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = why_over(state, epochs, patience, threshold)
     started = time.perf_counter()
