@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from .view import failures, for_student, in_points, is_full, sentence, troubles
 
-
 VISIBLE = {"visibility": "visible", "output_format": "text"}  # not given, it would be read as HTML
 
 

@@ -49,13 +49,12 @@ def class_table(records: list[dict], width: int | None = None) -> str:
         points = {task["number"]: in_points(task["points"]) for task in record["tasks"]}
         cells = [in_points(record["points"]), *(points.get(task, "") for task in tasks)]
         line = _pad(_one(record["submission"]), names) + "".join(f"{cell:>8}" for cell in cells)
-        remark = "; ".join(view.sentence(*found) for found in view.troubles(record))
-        failed = "THE GRADER FAILED. " * any(view.grader_errors(record))
-        lines.append(f"{line}{record['seconds']:8.1f}  {_cut(failed + remark, room)}".rstrip())
+        remark = "THE GRADER FAILED. " * any(view.grader_errors(record)) + view.trouble_line(record)
+        lines.append(f"{line}{record['seconds']:8.1f}  {_cut(remark, room)}".rstrip())
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
     if points := [record["points"] for record in records]:
-        count += (f", mean {in_points(statistics.mean(points))}, median "
-                  f"{in_points(statistics.median(points))} of {in_points(max(r['of'] for r in records))}")
+        mean, median, most = statistics.mean(points), statistics.median(points), max(r["of"] for r in records)
+        count += f", mean {in_points(mean)}, median {in_points(median)} of {in_points(most)}"
     return "\n".join([*lines, "", count]) + "\n"
 
 
