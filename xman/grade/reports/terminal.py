@@ -60,9 +60,10 @@ def class_table(records: list[dict], width: int | None = None) -> str:
 
 def text_width(text: str) -> int:
     """The columns of text on a terminal: two for a wide character, none for one that joins another."""
-    return len(text) if text.isascii() else sum(
-        0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else
-        2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    if text.isascii():
+        return len(text)
+    seen = [char for char in text if unicodedata.category(char) not in ("Mn", "Me", "Cf")]
+    return len(seen) + sum(unicodedata.east_asian_width(char) in "WF" for char in seen)
 
 
 def _terminal() -> int:
@@ -75,20 +76,21 @@ def _one(text: str) -> str:
 
 def _row(title: str, item: dict, width: int) -> str:
     """The title, and at the right edge `points of …` or passed or failed; a title that is too long is cut."""
-    points = (f"{in_points(item['points']):>6} of {in_points(item['of']):>3}" if item["of"] else
-              "passed" if is_full(item) else "failed")
+    points = "passed" if is_full(item) else "failed"
+    if item["of"]:
+        points = f"{in_points(item['points']):>6} of {in_points(item['of']):>3}"
     return _pad(title, width - len(points) - 1) + " " + points
 
 
 def _most(lines: list[str], most: int, indent: int) -> list[str]:
-    return (lines if len(lines) <= most
-            else [*lines[:most - 1], f"{' ' * indent}… {len(lines) - most + 1} more lines"])
+    more = f"{' ' * indent}… {len(lines) - most + 1} more lines"
+    return lines if len(lines) <= most else [*lines[:most - 1], more]
 
 
 def _wrap(text: str, width: int, indent: int = 0) -> list[str]:
     """The lines of text, indented, none wider than fits; those of a matrix keep their leading spaces."""
-    return [" " * indent + line for paragraph in text.expandtabs(4).split("\n") if text
-            for line in _fold(paragraph, max(16, width - indent))]
+    paragraphs, room = text.expandtabs(4).split("\n") if text else (), max(16, width - indent)
+    return [" " * indent + line for paragraph in paragraphs for line in _fold(paragraph, room)]
 
 
 def _fold(paragraph: str, room: int) -> Iterator[str]:
