@@ -56,7 +56,8 @@ class TracedCall:
         """That of each end, a pair (what it is on the tape, its value), as `ops.flows.looked` finds them."""
         values = [*[x.value for x in self.inputs], *self.results]
         walk = partial(self.walked, forward, ends)
-        return [*map(number_of, unheard(looked, walk, seeds, seeds, self.lines, values, None, forward).values())]
+        found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
+        return [*map(number_of, found.values())]
 
     @silent
     def walked(self, forward: bool, ends: list[tuple[Any, Any]], seeds: dict[int, Any]) -> dict:

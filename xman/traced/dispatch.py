@@ -20,11 +20,9 @@ from .refusals import IN_PLACE, refuse, refuse_function
 NAMES: dict[Any, Callable] = {}
 
 
-def numpys_names(module: Mapping[str, Any]) -> dict[Any, Callable]:
-    """The functions that a module defines under a name of NumPy's: each by NumPy's own."""
-    theirs = {**vars(np.linalg), **vars(np)}
-    return {theirs[name]: ours for name, ours in module.items()
-            if name in theirs and getattr(ours, "__module__", "") == module["__name__"]}
+def defined_in(module: Mapping[str, Any]) -> dict[str, Callable]:
+    """The functions that a module defines, by their names."""
+    return {name: x for name, x in module.items() if getattr(x, "__module__", "") == module["__name__"]}
 
 
 # scipy.special's functions by their names, which does not import them
