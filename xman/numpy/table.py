@@ -11,9 +11,10 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import ArrayLike, plain
-from ..traced.dispatch import NAMES, cast_to, checked, under_its_name, with_shape
+from ..traced.dispatch import NAMES, cast_to, checked, numpys_names, with_shape
 from ..traced.refusals import IN_PLACE, refuse
 from . import compositions as c
+from . import decompositions, sequences
 from . import rearrangements as r
 from . import statistics as s
 
@@ -100,6 +101,7 @@ def each_reshaped(function: Callable) -> Callable:
     return changed
 
 
+@checked
 def linspace(start, stop, num=50, endpoint=True):
     start, stop = (a if type(a) in (int, float) else with_shape(a) * 1.0 for a in (start, stop))
     span, count = stop - start, num - 1 if endpoint else num
@@ -130,16 +132,11 @@ def clip(a, **bounds):
     return np.positive(a) if low is None is high else f.clip(a, low, high)
 
 
+# what is called as NumPy calls it
+for names in (*map(vars, (c, decompositions, r, s, sequences)), globals()):
+    NAMES.update(numpys_names(names))
 NAMES.update({
-    # what is called here as NumPy calls it
-    **under_its_name(
-        array_equal, clip, fmod, isclose, modf, nanmean, polyval, take,
-        c.dot, c.inner, c.kron, c.nonzero, c.piecewise, c.sinc, c.tensordot, c.vecdot, c.where,
-        r.broadcast_arrays, r.concatenate, r.diagonal, r.diff, r.meshgrid, r.pad, r.reshape, r.take_along_axis,
-        s.argmax, s.argmin, s.argsort, s.average, s.percentile, s.quantile, s.sort),
-    **under_its_name(c.cholesky, c.matrix_power, c.multi_dot, c.norm, c.pinv, c.vector_norm, f.det, f.inv, of=np.linalg),
-    **{getattr(np, ours.__name__): checked(getattr(np, ours.__name__), ours)
-       for ours in (c.interp, c.select, c.trapezoid, linspace, s.corrcoef, s.cov)},
+    np.linalg.det: f.det, np.linalg.inv: f.inv,
     # what NumPy's own function shows
     **{move: r.rearranged(move) for move in (np.moveaxis, np.rollaxis, np.swapaxes)},
     **{move: r.moving(move) for move in (np.delete, np.repeat, np.rot90, np.tile, np.lib.stride_tricks.sliding_window_view)},
@@ -162,7 +159,7 @@ NAMES.update({
     np.isneginf:      lambda x: f.equal(x, -np.inf),
     np.logical_xor:   lambda x, y: f.not_equal(f.not_equal(x, 0), f.not_equal(y, 0)),
     np.copysign:      lambda x, y: f.where(f.signbit(y), -f.abs(x), f.abs(x)),
-    np.nan_to_num:    lambda x, copy=True, **fill: checked(np.nan_to_num, nan_to_num)(x, **fill) if copy else refuse(*IN_PLACE),
+    np.nan_to_num:    lambda x, copy=True, **fill: checked(nan_to_num)(x, **fill) if copy else refuse(*IN_PLACE),
     np.round:         lambda a, decimals=0: f.round(a, decimals) if decimals else f.round(a),
     np.around:        lambda a, decimals=0: np.round(a, decimals),
     np.allclose:      lambda a, b, **near: bool(np.all(isclose(a, b, **near))),
@@ -188,7 +185,7 @@ NAMES.update({
     # products
     np.vdot:          lambda a, b: f.dot(np.ravel(a), np.ravel(b)),
     np.outer:         lambda a, b: f.outer(with_shape(a), with_shape(b)),
-    np.linalg.outer:  checked(np.linalg.outer, lambda a, b: f.outer(a, b)),
+    np.linalg.outer:  checked(lambda a, b: f.outer(a, b), np.linalg.outer),
     np.linalg.matmul: lambda a, b: f.dot(a, b),
     np.linalg.vecdot: lambda a, b, axis=-1: np.vecdot(np.moveaxis(a, operator.index(axis), -1), np.moveaxis(b, axis, -1)),
     np.linalg.tensordot: lambda a, b, axes=2: c.tensordot(a, b, axes),
@@ -224,7 +221,7 @@ NAMES.update({
     np.ndim:          lambda x: x.ndim,
     np.size:          lambda x, axis=None: np.size(np.broadcast_to(0, x.shape), axis),
     np.ones_like:     full_of(1),
-    np.full_like:     checked(np.full_like, lambda a, fill, **_: fill),
+    np.full_like:     checked(lambda a, fill, **_: fill, np.full_like),
     np.iscomplexobj:  lambda x: False,
     np.isrealobj:     lambda x: True,
     np.result_type:   lambda *args: np.result_type(*(a.dtype if isinstance(a, ArrayLike) else a for a in args)),

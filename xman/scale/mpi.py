@@ -61,6 +61,8 @@ class Workers:
         rows: those that this one has for each, one behind another. counts, given: how many for each of them,
         and from each.
         """
+        if not self.comm:
+            return rows
         from mpi4py import MPI
         found = np.empty((sum(given), *rows.shape[1:]), rows.dtype)
         # counted in rows, of which there are fewer than a 32-bit integer counts
@@ -115,9 +117,27 @@ def asleep_until(here: Any) -> None:
         time.sleep(SLICE)
 
 
-@functools.cache
+ALONE: list[Workers] = []  # of the calls under way that are no business of the others
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """A context in which this process is the only worker."""
+    ALONE.append(Workers())
+    try:
+        yield
+    finally:
+        ALONE.pop()
+
+
 def workers() -> Workers:
-    """Those that this process is one of."""
+    """Those that this process is one of; in `alone` itself."""
+    return ALONE[-1] if ALONE else job()
+
+
+@functools.cache
+def job() -> Workers:
+    """The processes that one launcher started."""
     loaded = getattr(sys.modules.get("mpi4py.MPI"), "COMM_WORLD", None)
     if not loaded and all(os.environ.get(name, "1") == "1" for name in SIZES):
         return Workers()

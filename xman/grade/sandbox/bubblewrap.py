@@ -1,31 +1,28 @@
 """The sandbox that bubblewrap makes: its own namespaces, a root with Python alone, a filter of calls."""
 from __future__ import annotations
 
-import base64
 import functools
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from multiprocessing.connection import wait
 from pathlib import Path
+from typing import IO, Any
 
 from xman.errors import XManError
-from xman.grade.submissions.scratch import copy_regular, open_to_others, scratch
 
 from . import seccomp, uids
-from .box import NOTHING, Sandbox
+from .box import ENVIRONMENT, Sandbox
 from .processes import HOSTNAME, end_stranded
-from .view import SandboxView, package_paths, show_libraries, show_python, worker_files
-from .worker import Limits, Worker, spawn
+from .view import SandboxView, package_paths, show_libraries, show_python
+from .worker import Limits, spawn
 
-ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
-               "MKL_NUM_THREADS": "1", "HOME": "/tmp", "LANG": "C.UTF-8"}
 NAMESPACES = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", HOSTNAME,
               "--die-with-parent", "--new-session", "--clearenv"]
 BOUND = ["--cap-add", "CAP_SYS_ADMIN"]  # until the worker has bounded the number of files in /tmp and is confined
@@ -41,10 +38,10 @@ class Bubblewrap(Sandbox):
 
     def __init__(self, program: str, version: str, way: Sequence[str]) -> None:
         self.program, self.version, self.way = program, version, list(way)
-        self.root = self.way == AS_ROOT
+        self.drops = self.way == AS_ROOT
         # outside a user namespace of its own, and where it stays root,
         # the kernel does not count: no new processes at all
-        self.counts = self.root and uids.exists(uids.NOBODY) or os.geteuid() != 0
+        self.counts = self.drops and uids.exists(uids.NOBODY) or os.geteuid() != 0
         self.filter = seccomp.program(self.counts)
         self.name = f"bubblewrap {version}, {'seccomp' if self.filter else 'no seccomp'}"
         self._view = functools.cache(self._show)
@@ -70,43 +67,28 @@ class Bubblewrap(Sandbox):
                 return box
         raise XManError(f"bubblewrap is installed and does not work here: it says {said!r}. {remedy()}")
 
-    def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008
-              extra_files: Mapping[str, Path] = NOTHING) -> Worker:
-        with ExitStack() as undo:
-            if uid := uids.lend() if self.root else None:
-                undo.callback(uid.close)
-                if not open_to_others(submission):
-                    copy_regular(submission, copy := undo.enter_context(scratch()) / "submission")
-                    submission = copy
-            python, arguments = self._view(tuple(packages))
-            with ExitStack() as opened:  # what bubblewrap reads and the worker does not get
-                files = {name: opened.enter_context(open(path, "rb")).fileno()
-                         for name, path in worker_files(extra_files).items()}
-                view = SandboxView()
-                view.folder("/grader")
-                for name, file in files.items():
-                    view.arguments += ["--perms", "0444", "--file", str(file), f"/grader/{name}"]
-                view.show(submission, "/submission")
-                for folder, mib in (in_memory := [("/tmp", limits.tmp_mib), ("/dev/shm", limits.shm_mib)]):
-                    view.memory(folder, mib)
-                news, told = os.pipe()
-                opened.callback(os.close, news)
-                told_file = opened.enter_context(open(told, "wb"))
-                command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro",
-                           "/", "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B",
+    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None,
+              ) -> tuple[subprocess.Popen, Callable[[], None], dict[str, Any]]:
+        python, arguments = self._view(tuple(packages))
+        view = SandboxView()
+        for name in ("grader", "submission"):
+            view.show(home / name, f"/{name}")
+        for folder, mib in (in_memory := {"/tmp": limits.tmp_mib, "/dev/shm": limits.shm_mib}).items():
+            view.memory(folder, mib)
+        news, told = os.pipe()
+        with open(news, "rb", 0) as said:
+            with open(told, "wb"):
+                command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro", "/",
+                           "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B",
                            "/grader/worker.py"]
-                process = spawn(command, env={}, pass_fds=[told, *files.values()])
-                told_file.close()
-                if (first := first_process(news)) is not None:
-                    undo.callback(os.close, first)
-            settings = {"path": ["/site"], "submission": "/submission", "grader": "/grader",
-                        "limits": asdict(limits), "uid": uid and uid.number, "hidden": True,
-                        "in_memory": {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory},
-                        "keeps_capabilities": False,
-                        "seccomp": self.filter and base64.b64encode(self.filter).decode()}
-            if not self.root and os.geteuid() != 0:
-                settings["limits"]["processes"] += 1  # bubblewrap's own, the first inside, is the same user
-            return Worker(process, settings, lambda: end_sandbox(first), undo.pop_all())
+                process = spawn(command, env={}, pass_fds=[told])
+            first = first_process(said)
+        # bubblewrap's own, the first inside, is the same user
+        processes = limits.processes + (not self.drops and os.geteuid() != 0)
+        return process, lambda: end_sandbox(first), {
+            "path": ["/site"], "submission": "/submission", "grader": "/grader", "hidden": True,
+            "limits": asdict(replace(limits, processes=processes)), "keeps_capabilities": False,
+            "in_memory": {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory.items()}}
 
     def _show(self, packages: tuple[str, ...]) -> tuple[str, list[str]]:
         """Python inside, and bubblewrap's arguments that show it and the packages."""
@@ -126,10 +108,10 @@ class Bubblewrap(Sandbox):
         return python, view.arguments
 
 
-def first_process(news: int) -> int | None:
+def first_process(news: IO[bytes]) -> int | None:
     """A descriptor of the sandbox's first process, with which all others end; None where it did not begin."""
     said = b""
-    while b"}" not in said and (more := os.read(news, 4096)):  # one object of JSON
+    while b"}" not in said and (more := news.read(4096)):  # one object of JSON
         said += more
     with suppress(ValueError, KeyError, OSError):  # bubblewrap has said no and ended
         return os.pidfd_open(json.loads(said)["child-pid"])
@@ -141,9 +123,8 @@ def end_sandbox(first: int | None) -> None:
     if first is not None:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(first, signal.SIGKILL)
-        gone = select.poll()
-        gone.register(first, select.POLLIN)
-        gone.poll(10_000)
+        wait([first], 10)
+        os.close(first)
 
 
 FORBIDDEN = {  # what a kernel says of user namespaces, and who can allow them
