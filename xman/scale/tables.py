@@ -21,7 +21,7 @@ from ..tables.kinds import target_cells
 from ..tables.preparing import known, lines
 from ..tables.reading import HEAD, Form, file_kind, formed, misread, options, readable
 from ..tables.statistics import moments
-from .mpi import workers
+from .mpi import dealt
 from .streams import ALL, MEMORY, InTurn, Some, Stream, drawn_by_number, of_arrays, of_batches
 
 CSV_BLOCK = 2 ** 20  # bytes
@@ -169,10 +169,8 @@ def blocks_of_csv(filesystem: Any,
         raise misread(where[k], look, words)
 
     types |= {field.name: field.type for field in read(0).schema if not pa.types.is_null(field.type)}
-    here = workers()
-    mine = {k: read(k).num_rows for k in range(here.rank, len(blocks), here.size)}
-    counted = functools.reduce(operator.or_, here.gathered(mine))
-    return read, [counted[k] for k in range(len(blocks))], [len(look.names) for look, *_ in blocks], where
+    sizes = [*dealt(lambda k: read(k).num_rows, len(blocks))]
+    return read, sizes, [len(look.names) for look, *_ in blocks], where
 
 
 def texts(filesystem: Any, path: str) -> Iterator[tuple[int, bytes]]:
@@ -216,7 +214,7 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
         return read(k) if some == ALL else read(k).filter(drawn_by_number(starts[k], sizes[k], *some))
 
     sample = training(max(range(len(sizes)), key=lambda k: (columns[k], sizes[k])))
-    how, here = prepared(sample, **settings), workers()
+    how = prepared(sample, **settings)
     like = [known(c, cells(sample[c.name], c, "the table")) for c in how.columns]
 
     def found_in(k: int) -> tuple[list[Any], Any]:
@@ -232,10 +230,8 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
 
     # in an order that does not depend on how many workers there are
     groups = np.array_split(np.arange(len(sizes)), min(len(sizes), GROUPS))
-    mine = {k: functools.reduce(merged, map(found_in, groups[k].tolist()))
-            for k in range(here.rank, len(groups), here.size)}
-    all_of = functools.reduce(operator.or_, here.gathered(mine))
-    facts, goal = functools.reduce(merged, (all_of[k] for k in range(len(groups))))
+    facts, goal = functools.reduce(merged, dealt(
+        lambda k: functools.reduce(merged, map(found_in, groups[k].tolist())), len(groups)))
     steps, output = lines(how.columns, facts, {*ops.G, *(c.register for c in how.columns)})
     shape = eval(steps, {c.register: cells(sample[c.name], c, "")[:1] for c in how.columns})[output].shape[1:]
     if how.classes:
