@@ -91,6 +91,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     out = out or Path(f"{assignment.module}-grades")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is judged is kept, as with Ctrl-C
     progress = extra("tqdm", "grade", "a progress bar").tqdm
+    progress.monitor_interval = 0  # no thread of its own, which a fork would break
     extra("jinja2", "grade", "an HTML report")  # before anything is graded
     graded: list[Any] = []
     with progress(total=len(found), unit="submission", disable=len(found) == 1 or None,

@@ -229,25 +229,17 @@ def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callabl
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
     """What makes a tree of a program's outputs. outputs: the name of each leaf, or None and what it is."""
-    known = {"number_of": number_of, "as_own": as_own, "rebuilt": rebuilt}
-
-    def text(structure: Any, depth: int = 0) -> str:
-        own = f"k{len(known)}"
-        if depth == DEEP:
-            known[own] = builder(structure, outputs)
-            return f"{own}(found)"
-        if structure is LEAF:
-            name, known[own] = next(outputs)
-            return f"as_own({own})" if name is None else f"number_of(found[{name!r}])"
-        known[own] = structure
-        parts = {key: text(part, depth + 1) for key, part in children(structure)}
-        if type(structure) is dict:
-            known[f"n{own}"] = names = [*structure]
-            return f"{{{', '.join(f'n{own}[{k}]: {parts[key]}' for k, key in enumerate(names))}}}"
-        listed = "".join(f"{part}, " for part in parts.values())
-        return {tuple: f"({listed})", list: f"[{listed}]"}.get(type(structure), f"rebuilt({own}, [{listed}])")
-
-    return eval(f"lambda found: {text(structure)}", known)
+    if structure is LEAF:
+        name, constant = next(outputs)
+        return (lambda found: as_own(constant)) if name is None else lambda found: number_of(found[name])
+    parts, kind = {key: builder(part, outputs) for key, part in children(structure)}, type(structure)
+    if kind is dict:
+        parts = {key: parts[key] for key in structure}  # in the order in which fn made it
+        return lambda found: {key: part(found) for key, part in parts.items()}
+    made = [*parts.values()]
+    if kind is tuple or kind is list:
+        return lambda found: kind([part(found) for part in made])
+    return lambda found: rebuilt(structure, [part(found) for part in made])
 
 
 def path_of(fn: Callable, args: tuple, options: dict, fixed: list,

@@ -62,6 +62,8 @@ class Workers:
         rows: those that this one has for each, one behind another. counts, given: how many for each of them,
         and from each.
         """
+        if not self.comm:
+            return rows
         from mpi4py import MPI
         found = np.empty((sum(given), *rows.shape[1:]), rows.dtype)
         # counted in rows, of which there are fewer than a 32-bit integer counts

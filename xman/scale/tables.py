@@ -235,7 +235,7 @@ def learnt(read: Callable[[int], Any], blocks: list[Block], settings: dict, some
     def found_in(k: int) -> tuple[list[Any], Any]:
         """What is to be known of each column and of the target, by one table."""
         table = training(k)
-        y = target_cells(table, how.target, where[k])
+        y, _ = target_cells(table, how.target, where[k])
         return ([known(c, cells(table[c.name], c, where[k]), fact)
                  for c, fact in zip(how.columns, like, strict=True)],
                 {*y.tolist()} if how.classes else moments(y[:, None]))
