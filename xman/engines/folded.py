@@ -7,7 +7,7 @@ and with W overwritten by it there is no gradient in memory.
 """
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -87,12 +87,12 @@ def is_number(a: Any) -> bool:
 
 def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str],
             holds: Mapping[str, frozenset[str]], kinds: Mapping[str, Kind],
-            after: int = -1) -> tuple[list[Line], set[str]]:
+            calls: Collection[str] = ()) -> tuple[list[Line], set[str]]:
     """The lines with each update as early as can be, and the updates that can overwrite their inputs at once.
 
-    inplace: the input that each update overwrites. holds: the registers whose memory each register is in. An
-    update stands after the last line that reads what it overwrites, and after line number `after`, the last
-    that may fail. What leads to updates alone and has their shape stands with them, so that no gradient waits
+    inplace: the input that each update overwrites. holds: the registers whose memory each register is in.
+    calls: the lines that may fail. An update stands after these, and after the last line that reads what it
+    overwrites. What leads to updates alone and has their shape stands with them, so that no gradient waits
     for the end: right after the last of what it is computed from, and before its first reader where that is
     inputs alone.
     """
@@ -100,13 +100,13 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
         return lines, set()
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     waits = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
-    readers: dict[str, list[str]] = {}
-    inside: dict[str, list[str]] = {}  # the lines that read the memory of an input that is overwritten
+    readers: dict[str, list[str]] = defaultdict(list)
+    inside: dict[str, list[str]] = defaultdict(list)  # the lines that read the memory of each input
     for dst, _, args in lines:
         for a in {*registers(args)}:
-            readers.setdefault(a, []).append(dst)
+            readers[a].append(dst)
             for x in holds.get(a, ()):
-                inside.setdefault(x, []).append(dst)
+                inside[x].append(dst)
     of_updates, shapes = set(inplace), {kinds[x].shape for x in inplace.values()}
     for dst in reversed(index):
         if (dst not in outputs and dst in readers and of_updates.issuperset(readers[dst])
@@ -114,26 +114,23 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
             of_updates.add(dst)
     leaves: set[str] = set()
     for dst in index:
-        if dst in of_updates and dst not in inplace and index[dst] > after and waits[dst] <= leaves:
+        if dst in of_updates and dst not in inplace and dst not in calls and waits[dst] <= leaves:
             leaves.add(dst)
-    for y in inplace.keys() & index.keys():
-        waits[y].update(inside.get(inplace[y], ()), (dst for dst, _, _ in lines[max(after, 0):after + 1]))
+    first = {y: {*inside[x], *calls} - {y} for y, x in inplace.items() if y in index}
+    for y, lines_before in first.items():
+        waits[y] |= lines_before
     place, before = dict.fromkeys(index, -1.0), {}
     while place != before:  # until nothing has to move back any more
         before = dict(place)
         for dst in index:
             least = max([place[a] for a in waits[dst]], default=-1.0)
             place[dst] = (min([place[r] for r in readers[dst]]) if dst in leaves else
-                          least // 1 + 0.5 if dst in of_updates else max(least, index[dst]))
-    order = {dst: (place[dst], k) for dst, k in index.items()}
-    for dst in reversed(index):
-        if dst in leaves:
-            order[dst] = min(order[r] for r in readers[dst])
-    moved = sorted(lines, key=lambda line: order[line[0]])
+                          least // 1 + 0.5 + 0.5 * index[dst] / len(lines) if dst in of_updates else
+                          max(least, index[dst]))
+    moved = sorted(lines, key=lambda line: place[line[0]])
     place = {dst: k for k, (dst, _, _) in enumerate(moved)}
-    surely = max((place[dst] for dst, _, _ in lines[:after + 1]), default=-1)
     # what is copied out at the end
     given_back = {x for name in (*outputs, *inplace) for x in holds.get(name, ())}
-    direct = {y for y, x in inplace.items() if y in place and x not in given_back and place[y] > surely
-              and all(place[r] < place[y] for r in inside.get(x, ()) if r != y)}
+    direct = {y for y, lines_before in first.items() if inplace[y] not in given_back
+              and all(place[r] < place[y] for r in lines_before)}
     return moved, direct

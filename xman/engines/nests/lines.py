@@ -65,8 +65,8 @@ class Lines:
                 self.objects.add(x)
         lines = folded(program, rows=False, least=TINY)
         holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in lines], self.kinds)
-        last = max([k for k, line in enumerate(lines) if self.may_fail(*line)], default=-1)
-        self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, last)
+        calls = {line[0] for line in lines if self.may_fail(*line)}
+        self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, calls)
         self.uses = Counter(a for _, op, args in self.lines for k, a in enumerate(args)
                             if isinstance(a, str) and k != SHAPE_ALONE.get(op))
         self.uses.update((*program.outputs, *program.inplace))
