@@ -60,7 +60,7 @@ class Sandbox(ABC):
 
     @abstractmethod
     def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
-        """A worker as this box begins it. home: a folder that holds submission/ and grader/, for all to read."""
+        """A worker as this box begins it. home: a folder with submission/ and grader/, for all to read."""
 
     def complaint(self, packages: Sequence[str] = ()) -> str:
         """What a worker says that is to import these packages; empty where nothing goes wrong."""

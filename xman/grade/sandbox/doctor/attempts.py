@@ -42,7 +42,7 @@ def promises(told):
         "the grader is not visible": {"its import": lambda: imported(["xman.grade", "xman.cli"])},
         "other processes are invisible": {
             "signals to the grader": lambda: os.kill(told["pid"], 0),
-            "a look at /proc": lambda: some(filter(str.isdigit, names_in("/proc")))},
+            "a look at /proc": lambda: some(filter(str.isdigit, entries_below("/proc")))},
         "/tmp of bounded size": filled(TMP, limits["tmp_mib"] + 1),
         "/dev/shm of bounded size": filled("/dev/shm", limits["shm_mib"] + 1),
         "file size": {f"{long} MiB": lambda: write_mib(TMP, long, one=True)},
@@ -86,14 +86,14 @@ def reach(kind, address):
         end.connect(address)
 
 
-def names_in(folder):
+def entries_below(folder):
     return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 def writable():
     """The first folders outside /tmp and /dev/shm that can be written to."""
     # the system's own has no end
-    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if names_in("/proc") else set())
+    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if entries_below("/proc") else set())
     found = [folder for folder in ("/tmp", "/var/tmp") if folder not in own and os.access(folder, os.W_OK)]
     for seen, (folder, folders, _) in enumerate(os.walk("/")):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in own]
