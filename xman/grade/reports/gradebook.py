@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...files.whole import write_whole
-from .view import in_order_of_names, harmless_record, trouble_line
+from .view import harmless_record, in_order_of_names, trouble_line
 
 VERSIONS = "digest", "assignment version", "xman", "python", "numpy", "sandbox", "term", "when"
 # also as full-width characters, which East Asian spreadsheets read alike
