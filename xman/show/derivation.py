@@ -15,9 +15,9 @@ from ..errors import XManError
 from ..notation import definition as definition_of
 from ..notation import shown
 from ..wengert import Steps, WengertList, checked_list, known_registers, needed
-from .expressions import formula, mathematical, node
+from .expressions import formula, mathematical, node, with_replaced
 from .polynomial import polynomial, polynomials
-from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree, with_replaced
+from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree
 
 PARTS = 300  # of an expression in a derivation: some lines of text
 TERMS = 20   # of a register that a brief derivation puts in at its end
