@@ -54,8 +54,9 @@ def var_or_std(op: str) -> Any:
             options |= {"axis": axis, "ddof": less, "keepdims": keepdims}
             return checked(spread_by(op), getattr(np, op))(a, **options)
         a = in_summing_precision(op, a, **options)
-        return (getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less
-                else reduction_by(op)(a, axis, keepdims))
+        if less:
+            return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less)
+        return reduction_by(op)(a, axis, keepdims)
     return reduced
 
 
