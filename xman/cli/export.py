@@ -15,7 +15,7 @@ from ..train.optimizers import OPTIMIZERS, training_list
 from ..wengert import WengertList
 from .commands import SOURCE, VALUES, xman
 from .derivatives import one_input
-from .options import options
+from .options import option_table
 from .sources import list_and_values
 
 FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
@@ -24,7 +24,7 @@ FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
 @xman.command()
 @SOURCE
 @VALUES
-@options("""
+@option_table("""
     --to,path!        FILE.onnx|FILE.stablehlo  The file; its ending says the format.
     --of              REGISTER   The register that is computed; the last line's, or a model's loss, if not said.
     --wrt             REGISTER*  Its gradient by this input too; may be repeated.

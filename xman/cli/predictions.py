@@ -23,7 +23,7 @@ from ..tables.readers import float_of, read_libsvm, read_titles
 from ..tables.reading import files_of, formed, of_text
 from ..train.loaders import PARTS, PIXEL, images, kind_of_file, targets
 from .commands import json_terms, xman
-from .options import JSON, READING, options
+from .options import JSON, READING, option_table
 
 BATCH = 65536  # rows that are read together
 MODEL = click.argument("model", metavar="MODEL")
@@ -32,7 +32,7 @@ MODEL = click.argument("model", metavar="MODEL")
 @xman.command()
 @MODEL
 @click.argument("source", metavar="FILE|-")
-@options(f"""
+@option_table(f"""
     --proba  flag      The probability of each class, not the class alone.
     --out    FILE.csv  Where to write; standard output, if not said.
     {READING}""")
@@ -132,7 +132,7 @@ def write_predictions(model: Model, pieces: Iterator[np.ndarray], proba: bool, f
 @xman.command()
 @MODEL
 @click.argument("source", metavar="FILE")
-@options(f"{READING}\n{JSON}")
+@option_table(f"{READING}\n{JSON}")
 def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
     """Compare predictions with the truth: a table's column, the labels of LIBSVM, MNIST's IDX and titles."""
     read_model = load(model)

@@ -63,11 +63,14 @@ class Built(NamedTuple):
     """What an engine makes of a program.
 
     run: from the values to the outputs by name, or None where the values are not of the program's kinds; it
-    then has written nothing. source, plan: what it was made from and of, to be printed.
+    then has written nothing. source, plan: what it was made from and of, to be printed. engine, why: whose it
+    is, and why that one's, which the door writes.
     """
     run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
     source: Any
     plan: Any
+    engine: str = ""
+    why: str = ""
 
 
 class Engine(NamedTuple):
@@ -241,9 +244,6 @@ def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str
 
 def exact(steps: WengertList) -> WengertList:
     """The list with its names as plain strings: a class of one's own may print itself as anything."""
-    if not any(kind is not str and issubclass(kind, str)
-               for kind in {type(a) for dst, op, args in steps for a in (dst, op, *args)}):
-        return steps
     name = lambda a: str.__str__(a) if isinstance(a, str) else a
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
 

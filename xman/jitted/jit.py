@@ -37,13 +37,15 @@ def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Calla
     """fn, compiled by what it does: the first call is traced, later ones run the program.
 
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
-    `trace` has, and everything else in its arguments belongs to the program. New shapes, precisions and trees
-    are traced anew. What Python went by is checked at each call before a result is returned: the value of a
-    branch, a loop's condition or an index, arguments that are no inputs, and what fn can read of globals,
-    closures and attributes. Where that has changed, fn is traced again, and the new path is kept beside the
-    old ones. With more than 8 of them, and where fn does what a list cannot hold (it prints, draws random
-    numbers, appends to a list of its surroundings), one RuntimeWarning says so and fn runs as plain Python.
+        `trace` has, and everything else in its arguments belongs to the program.
     engine, threads: as in `compile`.
+
+    New shapes, precisions and trees are traced anew. What Python went by is checked at each call before a
+    result is returned: the value of a branch, a loop's condition or an index, arguments that are no inputs,
+    and what fn can read of globals, closures and attributes. Where that has changed, fn is traced again, and
+    the new path is kept beside the old ones. With more than 8 of them, and where fn does what a list cannot
+    hold (it prints, draws random numbers, appends to a list of its surroundings), one RuntimeWarning says so
+    and fn runs as plain Python.
 
     `fn.lists` are the paths as lists, `fn.guards` what is checked for each of them, in words.
     Raises XManError as `trace` and `grad` do.

@@ -43,11 +43,14 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared 
     """Rows to train on, to judge by or to predict that need not fit into memory.
 
     source: an array, such as a memory map, with y its targets; a list of batches (X, y), or a function that
-    gives an iterable of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet. memory:
-    megabytes that rows may take at a time. Of tables: how: what makes rows of numbers of their columns, as a
-    stream of training rows has it (None: it is found, in one pass, merged across workers); settings: target,
-    ignore, task and day_first, as for `tables.prepared`. XManError for what cannot be read,
-    and blocks that are too large.
+        gives an iterable of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet.
+    y: the targets of an array, one for each row.
+    memory: megabytes that rows may take at a time.
+    how: of tables, what makes rows of numbers of their columns, as a stream of training rows has it (None: it
+        is found, in one pass, merged across workers).
+    settings: of tables, target, ignore, task and day_first, as for `tables.prepared`.
+
+    XManError for what cannot be read, and blocks that are too large.
     """
     if not memory > 0:
         raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
