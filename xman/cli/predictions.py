@@ -22,7 +22,8 @@ from ..tables.frames import arrow
 from ..tables.readers import float_of, read_libsvm, read_titles
 from ..tables.reading import files_of, formed, of_text
 from ..train.loaders import PARTS, PIXEL, images, kind_of_file, targets
-from .commands import AS_JSON, HEADER, ZERO_BASED, json_terms, xman
+from .commands import json_terms, xman
+from .options import JSON, READING, option_table
 
 BATCH = 65536  # rows that are read together
 MODEL = click.argument("model", metavar="MODEL")
@@ -31,10 +32,10 @@ MODEL = click.argument("model", metavar="MODEL")
 @xman.command()
 @MODEL
 @click.argument("source", metavar="FILE|-")
-@click.option("--proba", is_flag=True, help="The probability of each class, not the class alone.")
-@click.option("--out", metavar="FILE.csv", help="Where to write; standard output, if not said.")
-@HEADER
-@ZERO_BASED
+@option_table(f"""
+    --proba  flag      The probability of each class, not the class alone.
+    --out    FILE.csv  Where to write; standard output, if not said.
+    {READING}""")
 def predict(model: str, source: str, proba: bool, out: str | None, header: bool | None,
             zero_based: bool | None) -> None:
     """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
@@ -131,9 +132,7 @@ def write_predictions(model: Model, pieces: Iterator[np.ndarray], proba: bool, f
 @xman.command()
 @MODEL
 @click.argument("source", metavar="FILE")
-@HEADER
-@ZERO_BASED
-@AS_JSON
+@option_table(f"{READING}\n{JSON}")
 def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
     """Compare predictions with the truth: a table's column, the labels of LIBSVM, MNIST's IDX and titles."""
     read_model = load(model)

@@ -128,6 +128,18 @@ MODELS = {
 }
 
 
+def network_of(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
+    """The model of that name, one of MODELS, or path/to/model.py:Class, with the options that were said."""
+    if name in MODELS:
+        return built_in(name, data, seed, said)
+    if ".py" not in name:
+        raise XManError(f"there is no model {name!r}; there are {', '.join(MODELS)}, and your own: "
+                        "path/to/model.py:Class")
+    if said:
+        raise XManError(f"--{next(iter(said))} is for the models of xman; {name} says itself what it is")
+    return model_of(name)
+
+
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     """The model of that name, one of MODELS, in the sizes of the data, with the options that were said."""
     make, of, options, _, _ = MODELS[name]

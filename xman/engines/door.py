@@ -48,20 +48,23 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
         >>> step = xman.compile(steps, ["loss"], inplace={"W": "W_next"})
         >>> step({"X": X, "y": y, "W": W})["loss"]
 
-    Arrays of any library that speaks DLPack are taken without a copy, and what comes back is NumPy's; of
-    JAX's arrays JAX's. outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by
-    name, whose own arrays are to be overwritten by a register of the same shape and precision; no other input
-    is ever written to. engine: interpret (the reference), numpy, llvm (the extra `fast`), jax (the extra
-    `jax`), tape (lists of numbers), or auto, which chooses by sizes and by what is installed; `step.why` says
-    why. Nobody waits for auto: where an engine takes long to build the program, another one answers
-    meanwhile, and the faster of the two stays. An engine that is not for a list, such as the tape for arrays,
-    hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which
-    an engine that auto chose for what it is not for leaves out, and `step.why` says it. threads: how many run
-    the large loops of the engine llvm (None: as many as BLAS has, which OPENBLAS_NUM_THREADS says, or one for
-    each core); results do not depend on it. An operator is a function of its arguments alone: the first call
-    runs it several times, and a program may leave one of two equal lines out. What it prints, counts or draws
-    is not a value of the list. Raises XManError for a list that is not valid, for names that it does not have
-    and an engine that is not installed.
+    steps: the list. Arrays of any library that speaks DLPack are taken without a copy, and what comes back is
+        NumPy's; of JAX's arrays JAX's.
+    outputs: the registers that are wanted (None: the list's outputs).
+    engine: interpret (the reference), numpy, llvm (the extra `fast`), jax (the extra `jax`), tape (lists of
+        numbers), or auto, which chooses by sizes and by what is installed; `step.why` says why.
+    inplace: inputs, by name, whose own arrays are to be overwritten by a register of the same shape and
+        precision; no other input is ever written to.
+    threads: how many run the large loops of the engine llvm (None: as many as BLAS has, which
+        OPENBLAS_NUM_THREADS says, or one for each core); results do not depend on it.
+
+    Nobody waits for auto: where an engine takes long to build the program, another one answers meanwhile, and
+    the faster of the two stays. An engine that is not for a list, such as the tape for arrays, hands it on to
+    numpy, and numpy to interpret; so does one that fails to build it: with one warning, which an engine that
+    auto chose for what it is not for leaves out, and `step.why` says it. An operator is a function of its
+    arguments alone: the first call runs it several times, and a program may leave one of two equal lines out.
+    What it prints, counts or draws is not a value of the list. Raises XManError for a list that is not valid,
+    for names that it does not have and an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace, threads=threads)
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -59,16 +60,24 @@ def shape(op: str, several: tuple, like: str | None) -> Any:
 def counted(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any,
             lines: list[Line]) -> str | None:
     """The register for a number, its lines written; None where it is not a·n + b of whole numbers."""
-    if not all(isinstance(b, (int, float)) for b in several):
+    found = straight(several, sizes) if all(isinstance(b, (int, float)) for b in several) else None
+    if found:
+        count, product, total, cast = (next(fresh) for _ in range(4))
+        lines += [(count, "count", rows), (product, "mul", (count, int(found[0]))),
+                  (total, "add", (product, int(found[1]))),
+                  (cast, "astype", (total, (dtype.name if dtype.kind == "f" else "int64",)))]
+    return cast if found else None
+
+
+def straight(several: Sequence, sizes: list[int]) -> tuple[np.ndarray, np.ndarray] | None:
+    """(a, b), whole, where three numbers or arrays are a·n + b for n rows, by their sizes; else None."""
+    x, y, z = (np.asarray(one, float) for one in several)
+    if not x.shape == y.shape == z.shape:
         return None
-    a = (several[1] - several[0]) / (sizes[1] - sizes[0])
-    b = several[0] - a * sizes[0]
-    if a != int(a) or b != int(b) or a * sizes[2] + b != several[2]:
-        return None
-    count, product, total, cast = (next(fresh) for _ in range(4))
-    lines += [(count, "count", rows), (product, "mul", (count, int(a))), (total, "add", (product, int(b))),
-              (cast, "astype", (total, (dtype.name if dtype.kind == "f" else "int64",)))]
-    return cast
+    a = (y - x) / (sizes[1] - sizes[0])
+    b = x - a * sizes[0]
+    whole = np.array_equal(a * sizes[2] + b, z) and np.array_equal([a, b], np.rint([a, b]))
+    return (a.astype(int), b.astype(int)) if whole else None
 
 
 def equal(a: Any, b: Any) -> bool:

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
+from inspect import isfunction
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError
+from .nodes import NAMES
 
 MOST = 2 ** 27  # entries of an array
 
@@ -44,6 +46,11 @@ def named(dtype: Any) -> tuple[str]: return (numeric(dtype).name,)
 def fitted(x: Any, dtype: np.dtype) -> Any: return x if numpy_dtype(x) == dtype else f.astype(x, named(dtype))
 
 
+def operators(names: Mapping[str, Any]) -> dict[str, Callable]:
+    """The functions among the names that are called as an operator of ONNX, with a capital."""
+    return {name: of for name, of in names.items() if isfunction(of) and name[0].isupper()}
+
+
 def numeric(dtype: Any) -> np.dtype:
     """The dtype, if it is one of NumPy's for numbers."""
     if (dtype := np.dtype(dtype)).kind not in "biuf" or dtype.isbuiltin != 1:
@@ -51,13 +58,13 @@ def numeric(dtype: Any) -> np.dtype:
     return dtype
 
 
-def divide(x, y):
+def Div(x, y):
     if numpy_dtype(x).kind == "f":
         return x / y
     return fitted(f.trunc(f.divide(x, y)), numpy_dtype(x))
 
 
-def mod(x, y, fmod=0):
+def Mod(x, y, fmod=0):
     r, other = f.remainder(x, y), f.not_equal(f.less(x, 0), f.less(y, 0))
     return f.where(f.logical_and(f.not_equal(r, 0), other), r - y, r) if fmod else r
 
@@ -75,29 +82,29 @@ def over(before, op: str, after=lambda x: x):
     return lambda x, *axes, **named: after(reduction_node(op)(before(x), *axes, **named))
 
 
-def gemm_node(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
+def Gemm(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
     product = f.dot(f.transpose(a) if transA else a, f.transpose(b) if transB else b)
     product = product if alpha == 1 else alpha * product
     return product if c is None else product + (c if beta == 1 else beta * c)
 
 
-def reshape(x, shape, allowzero=0):
+def Reshape(x, shape, allowzero=0):
     shape = wholes(shape, "lengths")
     return f.reshape(x, tuple(np.shape(x)[k] if n == 0 and not allowzero else n for k, n in enumerate(shape)))
 
 
-def squeeze(x, axes=None):
+def Squeeze(x, axes=None):
     drop = ({k for k, n in enumerate(np.shape(x)) if n == 1} if axes is None
             else {k % np.ndim(x) for k in wholes(axes)})
     return f.getitem(x, *(0 if k in drop else slice(None) for k in range(np.ndim(x))))
 
 
-def unsqueeze(x, axes):
+def Unsqueeze(x, axes):
     new = {k % (np.ndim(x) + len(wholes(axes))) for k in wholes(axes)}
     return f.getitem(x, *(None if k in new else slice(None) for k in range(np.ndim(x) + len(new))))
 
 
-def cut(x, starts, ends, axes=None, steps=None):
+def Slice(x, starts, ends, axes=None, steps=None):
     starts, ends = wholes(starts, "ends"), wholes(ends, "ends")
     keys = [slice(None)] * np.ndim(x)
     axes, steps = wholes(axes) or range(len(starts)), wholes(steps) or [1] * len(starts)
@@ -108,7 +115,7 @@ def cut(x, starts, ends, axes=None, steps=None):
     return f.getitem(x, *keys)
 
 
-def split(x, sizes=None, *, axis=0, parts, num_outputs=0):
+def Split(x, sizes=None, *, axis=0, parts, num_outputs=0):
     n = np.shape(x)[axis]
     sizes = wholes(sizes, "parts") or [-(-n // parts)] * (parts - 1) + [n - -(-n // parts) * (parts - 1)]
     ends = np.cumsum([0, *sizes]).tolist()
@@ -116,12 +123,12 @@ def split(x, sizes=None, *, axis=0, parts, num_outputs=0):
             for i, j in zip(ends, ends[1:], strict=False)]
 
 
-def expand_node(x, shape):
+def Expand(x, shape):
     shape = np.broadcast_shapes(np.shape(x), wholes(shape, "lengths"))
     return f.alias(x) if shape == np.shape(x) else f.broadcast(x, shape)
 
 
-def pad(x, pads, fill=None, axes=None, mode="constant"):
+def Pad(x, pads, fill=None, axes=None, mode="constant"):
     pads, axes = wholes(pads, "widths"), wholes(axes) or range(np.ndim(x))
     widths = [(0, 0)] * np.ndim(x)
     for a, before, after in zip(axes, pads, pads[len(pads) // 2:], strict=False):
@@ -144,7 +151,7 @@ def downwards(x):
     return -x if dtype.kind == "f" else np.array(-1 if dtype.kind == "i" else np.iinfo(dtype).max, dtype) - x
 
 
-def top(x, k, *, axis=-1, largest=1, sorted=1, parts=2):
+def TopK(x, k, *, axis=-1, largest=1, sorted=1, parts=2):
     order = f.argsort(downwards(x) if largest else x, axis)
     if (n := int(known(k, "numbers").item())) != np.shape(x)[axis]:
         order = f.getitem(order, *(slice(None),) * (axis % np.ndim(x)), slice(0, n))
@@ -159,15 +166,14 @@ def keys_along(indices, x, axis):
     return tuple(indices if k == axis else grid[k] for k in range(np.ndim(x)))
 
 
-def scatter(x, indices, updates, axis=0, reduction="none"):
+def ScatterElements(x, indices, updates, axis=0, reduction="none"):
     if reduction != "add":
         raise XManError(f"only reduction='add' is read, and here it is {reduction!r}")
     keys = (indices,) if np.ndim(x) == 1 else keys_along(indices, x, axis)
     return x + f.scatterAdd(updates, x, *keys)
 
 
-
-def cumsum(x, axis, exclusive=0, reverse=0):
+def CumSum(x, axis, exclusive=0, reverse=0):
     axis = int(known(axis, "axes").item())
     y = f.cumsum(f.flip(x, axis) if reverse else x, axis)
     y = f.shift(y, axis) if exclusive else y
@@ -179,28 +185,28 @@ def index_of(op):
         x = x if op == "max" else downwards(x)
         at = f.argmax(f.flip(x, axis) if select_last_index else x, axis)
         at = np.shape(x)[axis] - 1 - at if select_last_index else at
-        return unsqueeze(at, axis) if keepdims else at
+        return Unsqueeze(at, axis) if keepdims else at
     return find
 
 
-def one_hot(indices, depth, values, axis=-1):
+def OneHot(indices, depth, values, axis=-1):
     off, on = known(values, "values").tolist()
     depth = int(known(depth, "depths").item())
     within_bounds((*np.shape(indices), depth))
     classes = np.arange(depth).reshape(-1, *[1] * (-axis - 1 if axis < 0 else np.ndim(indices) - axis))
-    indices = unsqueeze(indices, axis)
+    indices = Unsqueeze(indices, axis)
     at = f.logical_or(f.equal(indices, classes), f.equal(indices, classes - depth))
     return fitted(f.where(at, on, off), numpy_dtype(values))
 
 
-def batch_norm(x, scale, bias, mean, var, epsilon=1e-5, momentum=0.9, training_mode=0):
+def BatchNormalization(x, scale, bias, mean, var, epsilon=1e-5, momentum=0.9, training_mode=0):
     if training_mode:
         raise XManError("only its form for predictions is read")
     spread = lambda a: f.reshape(a, (-1, *(1,) * (np.ndim(x) - 2)))
     return (x - spread(mean)) / f.sqrt(spread(var) + epsilon) * spread(scale) + spread(bias)
 
 
-def layer_norm(x, scale, bias=None, axis=-1, epsilon=1e-5, stash_type=1):
+def LayerNormalization(x, scale, bias=None, axis=-1, epsilon=1e-5, stash_type=1):
     axes = tuple(range(axis % np.ndim(x), np.ndim(x)))
     d = x - f.mean(x, axes, True)
     deviation = 1.0 / f.sqrt(f.mean(d * d, axes, True) + epsilon)
@@ -208,33 +214,32 @@ def layer_norm(x, scale, bias=None, axis=-1, epsilon=1e-5, stash_type=1):
     return [y if bias is None else y + bias, f.mean(x, axes, True), deviation]
 
 
-def dropout(x, ratio=None, training=None, seed=0):
+def Dropout(x, ratio=None, training=None, seed=0):
     if training is not None and known(training, "modes"):
         raise XManError("only its form for predictions is read")
     return [f.alias(x), np.ones(np.shape(x), bool)]
 
 
-def power(x, y):
+def Pow(x, y):
     return fitted(f.power(x, fitted(y, numpy_dtype(x)) if numpy_dtype(x).kind == "f" else y), numpy_dtype(x))
 
 
-def constant(**value):
+def Constant(**value):
     (kind, a), = value.items()
     return a if kind == "value" else np.array(a, np.float32 if "float" in kind else int)
 
 
-def gelu(x, approximate="none"):
+def Gelu(x, approximate="none"):
     return (f.gelu(x) if approximate == "none"
             else 0.5 * x * (1.0 + f.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))))
 
 
-def flatten(x, axis=1):
+def Flatten(x, axis=1):
     axis = axis % np.ndim(x) if axis != np.ndim(x) else axis
     return f.reshape(x, (-1, math.prod(np.shape(x)[axis:])))
 
 
-
-def span(*ends):
+def Range(*ends):
     start, limit, step = (known(a, "ends").item() for a in ends)
     within_bounds([max(0, math.ceil((limit - start) / step))])
     return np.arange(start, limit, step).astype(numpy_dtype(ends[0]))
@@ -242,36 +247,29 @@ def span(*ends):
 
 ZERO = np.zeros(1, np.float32)
 
-MEANINGS = {
-    **{op: getattr(f, op.lower()) for op in "Abs Ceil Cos Cosh Det Erf Exp Floor Log Relu Round Sigmoid Sign Sin Sinh Softplus "
-       "Sqrt Tan Tanh Reciprocal Equal Less Greater IsNaN Where".split()},
-    "Acos": f.arccos, "Acosh": f.arccosh, "Asin": f.arcsin, "Asinh": f.arcsinh, "Atan": f.arctan, "Atanh": f.arctanh,
-    "Neg": f.negative, "Not": f.logical_not, "And": f.logical_and, "Or": f.logical_or, "Xor": f.not_equal, "Identity": f.alias,
-    "LessOrEqual": f.less_equal, "GreaterOrEqual": f.greater_equal, "Add": f.add, "Sub": f.subtract, "Mul": f.mul, "Div": divide,
-    "Pow": power, "Mod": mod, "MatMul": f.dot, "Gemm": gemm_node,
+MEANINGS: dict[str, Callable] = {
+    **{op: getattr(f, ours) for op, ours in NAMES.items()},
+    **{op: getattr(f, op.lower()) for op in "Det Erf Reciprocal Relu Sigmoid Softplus".split()},
+    "Identity": f.alias, "Xor": f.not_equal,
     "Max": lambda *xs: reduce(f.maximum, xs), "Min": lambda *xs: reduce(f.minimum, xs),
     "Sum": lambda *xs: reduce(operator.add, xs), "Mean": lambda *xs: reduce(operator.add, xs) / len(xs),
     "Clip": lambda x, lo=None, hi=None: f.clip(x, *(None if a is None else known(a, "bounds").item() for a in (lo, hi))),
     "LeakyRelu": lambda x, alpha=0.01: f.leakyRelu(x, alpha), "Elu": lambda x, alpha=1.0: f.elu(x, alpha),
     "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875: gamma * f.elu(x, alpha),
     "HardSigmoid": lambda x, alpha=0.2, beta=0.5: f.clip(alpha * x + beta, 0.0, 1.0),
-    "HardSwish": lambda x: x * f.clip(x / 6.0 + 0.5, 0.0, 1.0), "Softsign": lambda x: x / (1.0 + f.abs(x)), "Gelu": gelu,
+    "HardSwish": lambda x: x * f.clip(x / 6.0 + 0.5, 0.0, 1.0), "Softsign": lambda x: x / (1.0 + f.abs(x)),
     "PRelu": lambda x, slope: f.where(f.greater(x, 0), x, slope * x), "Mish": lambda x: x * f.tanh(f.softplus(x)),
     "Softmax": lambda x, axis=-1: f.softmax(x, axis), "LogSoftmax": lambda x, axis=-1: f.logSoftmax(x, axis),
-    "Dropout": dropout, "BatchNormalization": batch_norm, "LayerNormalization": layer_norm,
-    **{f"Reduce{op}": reduction_node(op.lower()) for op in ("Sum", "Max", "Min", "Mean", "Prod")},
+    **{f"Reduce{op}": reduction_node(op.lower()) for op in ("Sum", "Max", "Min", "Mean", "Prod", "LogSumExp")},
     "ReduceL1": over(f.abs, "sum"), "ReduceL2": reduction_node("norm"), "ReduceSumSquare": reduction_node("squaredNorm"),
-    "ReduceLogSum": over(lambda x: x, "sum", f.log), "ReduceLogSumExp": reduction_node("logsumexp"),
-    "Constant": constant, "Cast": lambda x, to, saturate=1: f.astype(x, named(to)),
+    "ReduceLogSum": over(lambda x: x, "sum", f.log),
+    "Cast": lambda x, to, saturate=1: f.astype(x, named(to)),
     "CastLike": lambda x, like, saturate=1: f.astype(x, named(numpy_dtype(like))),
     "Shape": lambda x, start=0, end=None: np.array(np.shape(x)[start:end], int),
     "Size": lambda x: np.array(math.prod(np.shape(x))),
     "ConstantOfShape": lambda shape, value=ZERO: np.broadcast_to(value, within_bounds(wholes(shape, "lengths"))),
-    "Range": span, "Split": split,
-    "Reshape": reshape, "Flatten": flatten, "Squeeze": squeeze, "Unsqueeze": unsqueeze, "Expand": expand_node, "Slice": cut,
-    "Transpose": lambda x, perm=None: f.transpose(x, *([tuple(perm)] if perm else [])), "Pad": pad,
-    "Concat": lambda *xs, axis: f.concat(axis, *xs), "Gather": lambda x, k, axis=0: f.take(x, k, axis), "TopK": top,
-    "GatherElements": lambda x, k, axis=0: f.getitem(x, *keys_along(k, x, axis)), "ScatterElements": scatter, "CumSum": cumsum,
-    "ArgMax": index_of("max"), "ArgMin": index_of("min"), "OneHot": one_hot,
-    "Einsum": lambda *arrays, equation: f.einsum((equation,), *arrays),
-}
+    "Transpose": lambda x, perm=None: f.transpose(x, *([tuple(perm)] if perm else [])),
+    "Concat": lambda *xs, axis: f.concat(axis, *xs), "Gather": lambda x, k, axis=0: f.take(x, k, axis),
+    "GatherElements": lambda x, k, axis=0: f.getitem(x, *keys_along(k, x, axis)),
+    "ArgMax": index_of("max"), "ArgMin": index_of("min"),
+    "Einsum": lambda *arrays, equation: f.einsum((equation,), *arrays), **operators(vars())}

@@ -1,8 +1,9 @@
 """ONNX as a library of arrays: functions of the array API that write nodes, and rows beyond them."""
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from ops import G, f, facts_of
 from ops.arrays.products import einsum_parts, subscripts_of
 from ops.formulas.carried import through
+
+from .rows import UFUNCS
 
 OPSET = 18  # of ONNX 1.13, which runtimes have had since 2023
 END = 2 ** 63 - 1  # of an axis, however long
@@ -28,7 +31,7 @@ class Node:
 
     def __getitem__(self, keys: tuple) -> Node:
         """x[keys] of slices, whole numbers and None."""
-        y, array, axis, cuts, whole, new = self, self.xp.asarray, 0, [], [], []
+        y, axis, cuts, whole, new = self, 0, [], [], []
         for place, key in enumerate(keys):
             if key is None:
                 new.append(place - len(whole))
@@ -43,25 +46,42 @@ class Node:
                 cuts.append((axis, *ends, step))
             axis += 1
         if cuts:
-            axes, *ends = zip(*cuts, strict=True)
+            axes, starts, stops, steps = zip(*cuts, strict=True)
             parts = [slice(None)] * self.ndim
             for a, *key in cuts:
                 parts[a] = slice(*(None if abs(k) == END else k for k in key))
-            starts, stops, steps = map(array, ends)
-            y = self.xp.node("Slice", (y, starts, stops, array(axes), steps), y.example[tuple(parts)])
-        if whole:
-            y = self.xp.node("Squeeze", (y, array(whole)), np.squeeze(y.example, tuple(whole)))
-        return self.xp.node("Unsqueeze", (y, array(new)), np.expand_dims(y.example, new)) if new else y
+            y = self.xp.node("Slice", (y, starts, stops, axes, steps), y.example[tuple(parts)])
+        y = self.xp.squeeze(y, tuple(whole)) if whole else y
+        return self.xp.expand_dims(y, new) if new else y
 
 
-# functions of the array API that are one node
-PLAIN = {"add": "Add", "subtract": "Sub", "multiply": "Mul", "negative": "Neg", "equal": "Equal", "less": "Less",
-         "less_equal": "LessOrEqual", "greater": "Greater", "greater_equal": "GreaterOrEqual", "logical_and": "And",
-         "logical_or": "Or", "logical_not": "Not", "where": "Where", "matmul": "MatMul", "abs": "Abs", "sign": "Sign",
-         "isnan": "IsNaN", "maximum": "Max", "minimum": "Min", "pow": "Pow", "divide": "Div",
-         **{op: op.capitalize() for op in "exp log sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh".split()}}
-ROUNDED = {"floor": "Floor", "ceil": "Ceil", "round": "Round"}
-REDUCED = {"sum": "ReduceSum", "max": "ReduceMax", "min": "ReduceMin", "prod": "ReduceProd"}
+# the operators of ONNX that are one of ours, to be written and to be read
+NAMES = {
+    **{op: op.lower() for op in "Abs Ceil Cos Cosh Equal Exp Floor Greater IsNaN Less Log Round Sign Sin Sinh Sqrt Tan "
+       "Tanh Where".split()},
+    **{op: f"arc{op[1:]}" for op in "Acos Acosh Asin Asinh Atan Atanh".split()},
+    **dict(pair.split("=") for pair in "Add=add And=logical_and Div=divide GreaterOrEqual=greater_equal LessOrEqual=less_equal "
+           "MatMul=dot Max=maximum Min=minimum Mul=mul Neg=negative Not=logical_not Or=logical_or Pow=power Sub=subtract"
+           .split())}
+
+# the functions of the array API that are one node: its operator, arguments and attributes
+API: dict[str, Callable] = {
+    **{UFUNCS.get(ours, ours): lambda *xs, op=op: (op, xs, {}) for op, ours in NAMES.items()},
+    "matmul":       lambda a, b: ("MatMul", (a, b), {}),
+    "reshape":      lambda x, shape: ("Reshape", (x, shape), {"allowzero": int(0 in shape)}),
+    "concat":       lambda xs, axis: ("Concat", xs, {"axis": axis}),
+    "expand_dims":  lambda x, axis: ("Unsqueeze", (x, np.atleast_1d(axis)), {}),
+    "squeeze":      lambda x, axis: ("Squeeze", (x, axis), {}),
+    "take":         lambda x, k, axis: ("Gather", (x, k), {"axis": axis}),
+    "argmax":       lambda x, axis: ("ArgMax", (x,), {"axis": axis, "keepdims": 0}),
+    "arange":       lambda n: ("Range", (0, n, 1), {}),
+    "broadcast_to": lambda x, shape: ("Expand", (x, shape), {}),
+    # of equal entries the first is first
+    "argsort":      lambda x, axis, stable: ("TopK", (x, [x.shape[axis]]), {"axis": axis, "largest": 0}),
+    **{name: lambda x, axis, keepdims, name=name: (f"Reduce{name.capitalize()}", [x] if axis is None
+                                                   else [x, np.atleast_1d(axis)], {"keepdims": int(keepdims)})
+       for name in ("sum", "max", "min", "prod")},
+}
 
 
 class Nodes:
@@ -74,54 +94,42 @@ class Nodes:
         self.line = 0  # of the list, that is being written
         self.graph = None  # inside of which node
 
-    def node(self, op: str, args: tuple, example: Any, **attributes: Any) -> Node:
+    def node(self, op: str, args: Iterable, example: Any, **attributes: Any) -> Node:
+        """The node; those of its arguments that are none are whole numbers."""
+        args = tuple([a if isinstance(a, Node) else self.asarray(a, int) for a in args])
         out = Node(self, op, args, attributes, np.asarray(example))
         self.written.append(out)
         return out
 
     def asarray(self, a: Any, dtype: Any = None) -> Node:
-        return self.node("Constant", (), np.asarray(a, dtype))
+        out = Node(self, "Constant", (), {}, np.asarray(a, dtype))
+        self.written.append(out)
+        return out
 
     def __getattr__(self, name: str) -> Any:
         """The functions that are one node, and NumPy's names of precisions."""
-        if name in PLAIN:
-            return lambda *xs: self.node(PLAIN[name], xs, getattr(np, name)(*[x.example for x in xs]))
-        if name in ROUNDED:
-            rounded = lambda x: self.node(ROUNDED[name], (x,), getattr(np, name)(x.example))
-            return lambda x: rounded(x) if x.dtype.kind == "f" else x
-        if name in REDUCED:
-            return lambda x, axis, keepdims: self.node(
-                REDUCED[name], (x, *([] if axis is None else [self.asarray(np.atleast_1d(axis))])),
-                getattr(np, name)(x.example, axis, keepdims=keepdims), keepdims=int(keepdims))
+        if name in API:
+            return functools.partial(self.one_node, name)
         try:
             return np.dtype(name)
         except TypeError:
             raise AttributeError(name) from None
 
+    def one_node(self, name: str, *args: Any, **named: Any) -> Node:
+        op, inputs, attributes = API[name](*args, **named)
+        if op in ("Floor", "Ceil", "Round") and args[0].dtype.kind != "f":
+            return args[0]
+        of = lambda a: a.example if isinstance(a, Node) else list(map(of, a)) if isinstance(a, list) else a
+        return self.node(op, inputs, getattr(np, name)(*map(of, args), **named), **attributes)
+
     def astype(self, x, dtype): return self.node("Cast", (x,), x.example.astype(dtype), to=np.dtype(dtype))
     def isfinite(self, x): return self.less(self.abs(x), self.asarray(np.asarray(np.inf, x.dtype)))
     def not_equal(self, x, y): return self.logical_not(self.equal(x, y))
-
-    def reshape(self, x, shape):
-        return self.node("Reshape", (x, self.asarray(np.array(shape, int))), x.example.reshape(shape),
-                         allowzero=int(0 in shape))
+    def stack(self, xs, axis): return self.concat([self.expand_dims(x, axis) for x in xs], axis)
+    def cumulative_sum(self, x, axis): return self.node("CumSum", (x, axis), x.example.cumsum(axis))
 
     def permute_dims(self, x, axes):
         return self.node("Transpose", (x,), x.example.transpose(axes), perm=axes) if axes else x
-
-    def concat(self, xs, axis):
-        return self.node("Concat", tuple(xs), np.concatenate([x.example for x in xs], axis), axis=axis)
-
-    def take(self, x, k, axis): return self.node("Gather", (x, k), x.example.take(k.example, axis), axis=axis)
-    def argmax(self, x, axis): return self.node("ArgMax", (x,), x.example.argmax(axis), axis=axis, keepdims=0)
-    def arange(self, n): return self.node("Range", tuple(map(self.asarray, (0, n, 1))), np.arange(n))
-
-    def broadcast_to(self, x, shape):
-        return self.node("Expand", (x, self.asarray(np.array(shape, int))), np.broadcast_to(x.example, shape))
-
-    def stack(self, xs, axis):
-        axes, wider = self.asarray([axis]), lambda x: np.expand_dims(x.example, axis)
-        return self.concat([self.node("Unsqueeze", (x, axes), wider(x)) for x in xs], axis)
 
     def remainder(self, x, y):
         if x.dtype.kind != "f":
@@ -129,13 +137,6 @@ class Nodes:
         zero = self.asarray(np.zeros((), x.dtype))
         r = self.node("Mod", (x, y), np.fmod(x.example, y.example), fmod=1)  # has x's sign, is to have y's
         return self.where(self.less(self.multiply(self.sign(r), self.sign(y)), zero), self.add(r, y), r)
-
-    def argsort(self, x, axis, stable):
-        n, example = self.asarray([x.shape[axis]]), np.argsort(x.example, axis, stable=True)
-        return self.node("TopK", (x, n), example, axis=axis, largest=0)  # of equal entries the first is first
-
-    def cumulative_sum(self, x, axis):
-        return self.node("CumSum", (x, self.asarray(axis)), x.example.cumsum(axis))
 
     def scatter_add(self, size, index, d):
         example = np.zeros(size, d.dtype)

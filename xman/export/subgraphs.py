@@ -17,7 +17,7 @@ from ops.loops.bodies import Function
 from ..errors import XManError
 from ..interpreters import eval
 from ..notation import shown
-from .meanings import within_bounds
+from .meanings import operators, within_bounds
 from .nodes import END, Node, Nodes
 
 
@@ -171,7 +171,7 @@ def graph_scan(reading: Any, body: Any, carries: Sequence, slices: Sequence, rev
     return results
 
 
-def loop_node(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> list:
+def Loop(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> list:
     """As many steps as `most` says, or as long as a condition holds, which is looked at before each."""
     first = [np.int64(0), *carries]
     endless = most is None
@@ -202,7 +202,7 @@ def loop_node(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> 
     return results_of_line(reading, "while_loop", (test, step, len(results)), entries, results)[2:]
 
 
-def scan_node(reading: Any, *args: Any, body: Any, num_scan_inputs: int, **named: Any) -> list:
+def Scan(reading: Any, *args: Any, body: Any, num_scan_inputs: int, **named: Any) -> list:
     """The graph along the leading axis of its last num_scan_inputs arguments."""
     ways = {*named.pop("scan_input_directions", ()), *named.pop("scan_output_directions", ())} or {0}
     axes = {n for name in ("scan_input_axes", "scan_output_axes") for n in named.pop(name, ())}
@@ -213,7 +213,7 @@ def scan_node(reading: Any, *args: Any, body: Any, num_scan_inputs: int, **named
     return graph_scan(reading, inside, carries, slices, ways == {1})
 
 
-def if_node(reading: Any, condition: Any, then_branch: Any, else_branch: Any) -> list:
+def If(reading: Any, condition: Any, then_branch: Any, else_branch: Any) -> list:
     """What one of the two graphs gives."""
     both = [reading.inside(graph, []) for graph in (then_branch, else_branch)]
     outside = list(dict.fromkeys(a for inside in both for a in inside.outside))
@@ -223,4 +223,4 @@ def if_node(reading: Any, condition: Any, then_branch: Any, else_branch: Any) ->
     return results_of_line(reading, "cond", (condition, *branches), outside, yes.results)
 
 
-GRAPHS: dict[str, Callable] = {"Loop": loop_node, "Scan": scan_node, "If": if_node}
+GRAPHS = operators(vars())

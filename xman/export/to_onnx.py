@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
+from .any_rows import equal, straight
 from .nodes import DOUBLE, OPSET, Node, Nodes, beyond, in_either
 from .rows import on
 from .subgraphs import Subgraph, applying
@@ -82,15 +83,9 @@ def asked(who: str, steps: Steps, values: Mapping[str, Any], outputs: Iterable[s
 
 # ---- the nodes ---------------------------------------------------------------------------------------------
 
-class Written(NamedTuple):
-    """Nodes in order, and the one of each register."""
-    nodes: list[Node]
-    known: dict[str, Node]
-
-
 def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, Any],
-          outputs: Collection[str], constants: Collection[str]) -> Written:
-    """The nodes of the lines, each line's result named as its register."""
+          outputs: Collection[str], constants: Collection[str]) -> tuple[list[Node], dict[str, Node]]:
+    """The nodes in order, each line's result named as its register, and the node of each register."""
     found = eval(WengertList(steps), values)
     for line in steps:
         words = [x for x in (*registers(line[2]), line[0])
@@ -127,7 +122,7 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
             out = xp.node("Identity", (out,), out.example)
         out.example, out.name = want, out.name or dst
         known[dst] = out
-    return Written(xp.written, known)
+    return xp.written, known
 
 
 # ---- the number of rows ------------------------------------------------------------------------------------
@@ -154,24 +149,16 @@ def flattened(a: Any) -> list[np.ndarray]:
     return [np.asarray(a)] if whole else []
 
 
-def slopes(written: list[Written], sizes: list[int], steps: WengertList) -> dict[Node, tuple]:
+def slopes(written: list[tuple], sizes: list[int], steps: WengertList) -> dict[Node, tuple]:
     """(a, b) for each constant that is a·n + b for n rows; XManError where n counts otherwise."""
-    place = {node: k for one in written for k, node in enumerate(one.nodes)}
+    place = {node: k for nodes, _ in written for k, node in enumerate(nodes)}
     form = lambda node: (node.op, node.attributes, [place[a] for a in node.args])
     found = {}
-    for alike in itertools.zip_longest(*(one.nodes for one in written)):
+    for alike in itertools.zip_longest(*(nodes for nodes, _ in written)):
         node, *others = alike
-        fit = None not in alike and all(form(node) == form(other) for other in others)
-        if fit and others and node.op == "Constant":
-            x, y, z = (np.asarray(one.example, float) for one in alike)
-            if fit := x.shape == y.shape == z.shape:
-                a = (y - x) / (sizes[1] - sizes[0])
-                b = x - a * sizes[0]
-                same = [np.array_equal(node.example, one.example, equal_nan=node.dtype.kind == "f")
-                        for one in others]
-                straight = np.array_equal(a * sizes[2] + b, z) and np.array_equal([a, b], np.rint([a, b]))
-                fit = all(same) or straight
-                found |= {} if all(same) else {node: (a.astype(int), b.astype(int))}
+        fit: Any = None not in alike and all(form(node) == form(other) for other in others)
+        if fit and node.op == "Constant" and not all(equal(node.example, one.example) for one in others):
+            found[node] = fit = straight([one.example for one in alike], sizes)
         if not fit:
             k = max(1, *(one.line for one in alike if one))
             raise XManError(f"line {k}, {shown(steps[k - 1])}, depends on the number of rows in a way that "
@@ -213,7 +200,7 @@ def inner_graph(file: File, name: str, graph: Subgraph, sized: bool) -> Any:
     return file.onnx.helper.make_graph(file.nodes.pop(graph, []), name, *infos)
 
 
-def assembled(onnx: Any, written: list[Written], sizes: list[int], steps: WengertList, outputs: list[str],
+def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertList, outputs: list[str],
               rows: list[str]) -> Any:
     """The model of the nodes that the outputs need."""
     file, sloping, (nodes, known) = File(onnx), slopes(written, sizes, steps), written[0]
@@ -252,13 +239,15 @@ def assembled(onnx: Any, written: list[Written], sizes: list[int], steps: Wenger
     if (size := sum(a.nbytes for _, a in file.constants.values())) > LARGEST:
         raise XManError(f"constants take {size / 2 ** 30:.1f} GB, a file of ONNX holds 2: leave them inputs")
 
-    def dims(name: str) -> list[int | str]:
-        several = np.array([one.known[name].shape for one in written])
-        times = (several[-1] - several[0]) // max(1, sizes[-1] - sizes[0])
-        return [{(0, 0): 0, (1, 0): "rows"}.get((a, b), f"{a}*rows + {b}") if a else int(n)
-                for n, a, b in zip(several[0], times, several[0] - times * sizes[0], strict=True)]
+    def length(lengths: tuple[int, ...]) -> int | str | None:
+        """Of an axis of an input or an output; None where it is open."""
+        if len({*lengths}) == 1:
+            return lengths[0]
+        a, b = straight(lengths, sizes) or (0, 0)
+        return ("rows" if (a, b) == (1, 0) else f"{a}*rows + {b}") if a else None
 
-    infos = [[file.info(x, known[x].dtype, dims(x)) for x in names]
+    shape = lambda name: [*map(length, zip(*(of[name].shape for _, of in written), strict=True))]
+    infos = [[file.info(x, known[x].dtype, shape(x)) for x in names]
              for names in ([x for x in steps.inputs if x in known and known[x].op == "Input"], outputs)]
     arrays = [onnx.numpy_helper.from_array(np.ascontiguousarray(a).reshape(a.shape), name)
               for name, a in file.constants.values()]

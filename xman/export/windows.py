@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ops import f
 
-from .meanings import numpy_dtype, pad, within_bounds
+from .meanings import Pad, numpy_dtype, operators, within_bounds
 
 
 def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, pads: Sequence[int] = (),
@@ -34,7 +34,7 @@ def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0
             more[k] = s - rest % s
     for widths, value in (pads, fill), (more, beyond):
         if any(widths):
-            x = pad(x, np.array(widths), np.array(value), np.arange(2, np.ndim(x)))
+            x = Pad(x, np.array(widths), np.array(value), np.arange(2, np.ndim(x)))
     lead, sizes = np.shape(x)[:2], np.shape(x)[2:]
     places = sliding_window_view(np.arange(math.prod(sizes)).reshape(sizes), reach)  # raises if none fits
     places = places[tuple(slice(None, None, step) for step in (*steps, *gaps))]
@@ -43,7 +43,7 @@ def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0
     return f.reshape(x, (*lead, math.prod(sizes)))[:, :, places.reshape(math.prod(positions), -1)], positions
 
 
-def conv(x, w, b=None, *, group=1, kernel_shape=(), **named):
+def Conv(x, w, b=None, *, group=1, kernel_shape=(), **named):
     m, c, *kernel = np.shape(w)
     seen, positions = windows(x, kernel, **named)
     seen = f.reshape(seen, (-1, group, c, *np.shape(seen)[2:]))
@@ -82,5 +82,6 @@ def over_all(op: str) -> Callable:
     return lambda x: getattr(f, op)(x, tuple(range(2, np.ndim(x))), True)
 
 
-WINDOWED = {"Conv": conv, "MaxPool": pool(greatest), "AveragePool": pool(average), "LpPool": pool(power_mean),
-            "GlobalMaxPool": over_all("max"), "GlobalAveragePool": over_all("mean")}
+MaxPool, AveragePool, LpPool = map(pool, (greatest, average, power_mean))
+GlobalMaxPool, GlobalAveragePool = map(over_all, ("max", "mean"))
+WINDOWED = operators(vars())

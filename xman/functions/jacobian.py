@@ -22,11 +22,15 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
              has_aux: bool = False) -> Callable:
     """The function that gives ∂output/∂argument, of shape output.shape + argument.shape, by one call of fn.
 
-    For trees each leaf of the output holds a tree like the argument (a tuple of them where argnums is one),
-    as in JAX. mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes
-    fewer passes, forward where they are as many. has_aux: fn returns (output, auxiliary), and the result is
-    (Jacobian, auxiliary). `jacobian(fn).count(*args)` tells the passes. XManError as `grad`, for any shape of
-    output (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
+    fn: a function of arrays, or of trees of them: each leaf of its output then holds a tree like the argument
+        (a tuple of them where argnums is one), as in JAX.
+    argnums: as in `grad`.
+    mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes fewer
+        passes, forward where they are as many.
+    has_aux: fn returns (output, auxiliary), and the result is (Jacobian, auxiliary).
+
+    `jacobian(fn).count(*args)` tells the passes. XManError as `grad`, for any shape of output (Bishop, Deep
+    Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
     callable_or_refused("jacobian", fn)
     passes_counted(1, 1, mode)

@@ -26,10 +26,13 @@ from .trees import matching, unflatten
 def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
     """The function that gives ∂fn/∂argument, by reverse mode: one pass back, whatever the number of inputs.
 
-    fn: a function whose result is one real number, of shape (). argnums: the arguments to differentiate, a
-    position or several (then a tuple is given), negative ones from the end. has_aux: fn returns (output,
-    auxiliary), the result is (gradient, auxiliary). XManError for another shape, for arguments that are not
-    floats, and for a line of fn that cannot be traced (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
+    fn: a function whose result is one real number, of shape ().
+    argnums: the arguments to differentiate, a position or several (then a tuple is given), negative ones from
+        the end.
+    has_aux: fn returns (output, auxiliary), and the result is (gradient, auxiliary).
+
+    XManError for another shape, for arguments that are not floats, and for a line of fn that cannot be traced
+    (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
     """
     callable_or_refused("grad", fn)
 

@@ -37,13 +37,15 @@ def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Calla
     """fn, compiled by what it does: the first call is traced, later ones run the program.
 
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
-    `trace` has, and everything else in its arguments belongs to the program. New shapes, precisions and trees
-    are traced anew. What Python went by is checked at each call before a result is returned: the value of a
-    branch, a loop's condition or an index, arguments that are no inputs, and what fn can read of globals,
-    closures and attributes. Where that has changed, fn is traced again, and the new path is kept beside the
-    old ones. With more than 8 of them, and where fn does what a list cannot hold (it prints, draws random
-    numbers, appends to a list of its surroundings), one RuntimeWarning says so and fn runs as plain Python.
+        `trace` has, and everything else in its arguments belongs to the program.
     engine, threads: as in `compile`.
+
+    New shapes, precisions and trees are traced anew. What Python went by is checked at each call before a
+    result is returned: the value of a branch, a loop's condition or an index, arguments that are no inputs,
+    and what fn can read of globals, closures and attributes. Where that has changed, fn is traced again, and
+    the new path is kept beside the old ones. With more than 8 of them, and where fn does what a list cannot
+    hold (it prints, draws random numbers, appends to a list of its surroundings), one RuntimeWarning says so
+    and fn runs as plain Python.
 
     `fn.lists` are the paths as lists, `fn.guards` what is checked for each of them, in words.
     Raises XManError as `trace` and `grad` do.
@@ -227,25 +229,17 @@ def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callabl
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
     """What makes a tree of a program's outputs. outputs: the name of each leaf, or None and what it is."""
-    known = {"number_of": number_of, "as_own": as_own, "rebuilt": rebuilt}
-
-    def text(structure: Any, depth: int = 0) -> str:
-        own = f"k{len(known)}"
-        if depth == DEEP:
-            known[own] = builder(structure, outputs)
-            return f"{own}(found)"
-        if structure is LEAF:
-            name, known[own] = next(outputs)
-            return f"as_own({own})" if name is None else f"number_of(found[{name!r}])"
-        known[own] = structure
-        parts = {key: text(part, depth + 1) for key, part in children(structure)}
-        if type(structure) is dict:
-            known[f"n{own}"] = names = [*structure]
-            return f"{{{', '.join(f'n{own}[{k}]: {parts[key]}' for k, key in enumerate(names))}}}"
-        listed = "".join(f"{part}, " for part in parts.values())
-        return {tuple: f"({listed})", list: f"[{listed}]"}.get(type(structure), f"rebuilt({own}, [{listed}])")
-
-    return eval(f"lambda found: {text(structure)}", known)
+    if structure is LEAF:
+        name, constant = next(outputs)
+        return (lambda found: as_own(constant)) if name is None else lambda found: number_of(found[name])
+    parts, kind = {key: builder(part, outputs) for key, part in children(structure)}, type(structure)
+    if kind is dict:
+        parts = {key: parts[key] for key in structure}  # in the order in which fn made it
+        return lambda found: {key: part(found) for key, part in parts.items()}
+    made = [*parts.values()]
+    if kind is tuple or kind is list:
+        return lambda found: kind([part(found) for part in made])
+    return lambda found: rebuilt(structure, [part(found) for part in made])
 
 
 def path_of(fn: Callable, args: tuple, options: dict, fixed: list,

@@ -1,18 +1,15 @@
 """A small convolutional network (LeCun et al. 1998), a product: its windows are places of the image."""
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..errors import XManError
-from ..manager import XMan
 from ..register import XManFunctions as f
-from .parts import activation_called, as_rows, bias, glorot, outputs_and_loss
+from .parts import Network, activation_called, bias, glorot
 
 
-class ConvolutionalNetwork(XMan):
+class ConvolutionalNetwork(Network):
     """Images X (n, height·width) to outputs (n, classes): windows, filters, maxima of pools, a linear layer.
 
         windows = X[:, places]                  (n, positions, window²), of the image with a rim of zeros
@@ -37,7 +34,7 @@ class ConvolutionalNetwork(XMan):
         wide = width + 2 * rim
         places = np.arange((height + 2 * rim) * wide).reshape(-1, wide)
         places = sliding_window_view(places, (window, window)).reshape(height * width, window ** 2)
-        self.X, self.y = f.input(), f.input()
+        super().__init__()
         self.W1, self.b1 = glorot(random, window ** 2, filters, dtype), bias(random, filters, dtype)
         pooled = height // pool * (width // pool) * filters
         self.W2, self.b2 = glorot(random, pooled, classes, dtype), bias(random, classes, dtype)
@@ -46,10 +43,4 @@ class ConvolutionalNetwork(XMan):
         self.h1 = activation_called(activation)(self.windows @ self.W1 + self.b1)
         pools = f.reshape(self.h1, (-1, height // pool, pool, width // pool, pool, filters))
         self.h2 = f.reshape(f.max(pools, (2, 4)), (-1, pooled))
-        self.scores = self.h2 @ self.W2 + self.b2
-        self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
-        self.setup()
-
-    def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for images X, (n, height, width) or flat, and targets y."""
-        return {"X": as_rows(X), "y": y}
+        self.score(self.h2 @ self.W2 + self.b2, classes, loss)

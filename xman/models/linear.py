@@ -5,23 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from ..manager import XMan
 from ..register import XManFunctions as f
-from .parts import as_rows, bias, glorot, outputs_and_loss, targets_of
+from .parts import Network, bias, glorot, outputs_and_loss
 
 
-class Linear(XMan):
+class Linear(Network):
     """scores = X·W + b of rows X (n, features), dense or SciPy-sparse; scores and targets: (n, outputs)."""
 
     def __init__(self, features: int, outputs: int, *, seed: int = 0, dtype: type = np.float32):
         random = np.random.default_rng(seed)
-        self.X, self.y = f.input(), f.input()
+        super().__init__()
         self.W, self.b = glorot(random, features, outputs, dtype), bias(random, outputs, dtype)
-        self.scores = self.X @ self.W + self.b
-
-    def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs for rows X, (n, …) flattened to (n, features), and targets y, of one output (n,) too."""
-        return {"X": as_rows(X), "y": targets_of(y, self.W.default.shape[1])}
+        self.scores, self.width = self.X @ self.W + self.b, outputs
 
 
 class LinearRegression(Linear):

@@ -2,23 +2,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ..errors import XManError
-from ..manager import XMan
-from ..register import XManFunctions as f
-from .parts import activation_called, as_rows, bias, glorot, outputs_and_loss, targets_of
+from .parts import Network, activation_called, bias, glorot
 
 
-class MLP(XMan):
+class MLP(Network):
     """h1 = tanh(X·W1 + b1), h2 = tanh(h1·W2 + b2), …, outputs = softmax(h·Wn + bn).
 
-    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs. activation: the name of an
-    entrywise operator, as tanh, relu, sigmoid, gelu, or a function of your own. last: one on the last layer
-    too. loss: as `outputs_and_loss`. The course's is MLP([p, h, k], activation="relu", last="relu",
-    loss="crossEntropy").
+    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs.
+    activation: the name of an entrywise operator, as tanh, relu, sigmoid, gelu, or a function of your own.
+    last: one on the last layer too.
+    loss: as `outputs_and_loss`.
+    seed: of the parameters to begin with.
+    dtype: their precision.
+
+    The course's is MLP([p, h, k], activation="relu", last="relu", loss="crossEntropy").
     """
 
     def __init__(self, sizes: Sequence[int], *, activation: str | Callable = "tanh",
@@ -28,20 +29,13 @@ class MLP(XMan):
             raise XManError(f"the sizes of an MLP are those of its inputs, hidden layers and outputs, as in "
                             f"[64, 32, 10]; found {list(sizes)}")
         random, act = np.random.default_rng(seed), activation_called(activation)
-        self.X, self.y = f.input(), f.input()
-        h, self.width = self.X, sizes[-1]
+        super().__init__()
+        h = self.X
         for k, (before, after) in enumerate(zip(sizes, sizes[1:], strict=False), 1):
             W, b = glorot(random, before, after, dtype), bias(random, after, dtype)
-            setattr(self, f"W{k}", W)
-            setattr(self, f"b{k}", b)
+            self.layer(k, W=W, b=b)
             h = h @ W + b
             if k < len(sizes) - 1:
                 h = act(h)
-                setattr(self, f"h{k}", h)
-        self.scores = activation_called(last)(h) if last else h
-        self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
-        self.setup()
-
-    def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for rows X, (n, …) flattened to (n, sizes[0]), and targets y."""
-        return {"X": as_rows(X), "y": targets_of(y, self.width)}
+                self.layer(k, h=h)
+        self.score(activation_called(last)(h) if last else h, sizes[-1], loss)

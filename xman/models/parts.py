@@ -62,6 +62,28 @@ def normalized(h: Register, axis: int) -> Register:
     return h / f.sqrt(f.mean(f.square(h), axis, True) + 1e-5)
 
 
+class Network(XMan):
+    """A model of rows X and targets y. Its constructor ends with `score`; `layer` is what it repeats."""
+
+    def __init__(self) -> None:
+        self.X, self.y = f.input(), f.input()
+
+    def layer(self, k: int | str, **registers: Register) -> None:
+        """The registers by name as those of the k-th layer: W=… is W1 of the first."""
+        for name, register in registers.items():
+            setattr(self, f"{name}{k}", register)
+
+    def score(self, scores: Register, width: int, loss: str) -> None:
+        """The registers scores, (n, width), outputs and loss, as `outputs_and_loss` has them."""
+        self.scores, self.width = scores, width
+        self.outputs, self.loss = outputs_and_loss(scores, self.y, loss)
+        self.setup()
+
+    def feed(self, X: Any, y: Any) -> dict[str, Any]:
+        """The inputs for rows X, (n, …) flattened to (n, features), and targets y, of one output (n,) too."""
+        return {"X": as_rows(X), "y": targets_of(y, self.width)}
+
+
 def as_rows(X: Any) -> Any:
     """X (n, …) as rows (n, features); a sparse matrix has them already."""
     return X.reshape(-1, int(np.prod(X.shape[1:]))) if isinstance(X, np.ndarray) and X.ndim != 2 else X

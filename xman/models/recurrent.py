@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
-from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
-from .parts import activation_called, bias, glorot, outputs_and_loss, refuse_other_sequences
+from .parts import Network, activation_called, bias, glorot, refuse_other_sequences
 
 
-class Sequences(XMan):
+class Sequences(Network):
     """Reads `steps` inputs (n, features); outputs (n, classes) are of the last hidden state h (n, hidden).
 
     unrolled: each step has lines of its own, inputs X1, X2, … and states h1, h2, …; else they are one loop
@@ -36,19 +35,16 @@ class Sequences(XMan):
         random = np.random.default_rng(seed)
         self.y = f.input()
         state = {name: f.input(default=np.zeros((1, hidden), dtype)) for name in self.states}
-        for name, register in state.items():
-            setattr(self, f"{name}0", register)
+        self.layer(0, **state)
         for gate in self.gates:
-            setattr(self, f"W{gate}", glorot(random, features, hidden, dtype))
-            setattr(self, f"U{gate}", glorot(random, hidden, hidden, dtype))
-            setattr(self, f"b{gate}", bias(random, hidden, dtype))
+            self.layer(gate, W=glorot(random, features, hidden, dtype), U=glorot(random, hidden, hidden, dtype),
+                       b=bias(random, hidden, dtype))
         self.W2, self.b2 = glorot(random, hidden, classes, dtype), bias(random, classes, dtype)
         self.steps, self.unrolled = steps, steps < 50 if unrolled is None else unrolled
         for t in range(1, steps + 1) if self.unrolled else ():
             X = f.input()
             state = dict(zip(self.states, self.cell(X, *state.values()), strict=True))
-            for name, register in {"X": X, **state}.items():
-                setattr(self, f"{name}{t}", register)
+            self.layer(t, X=X, **state)
         if not self.unrolled:
             from ..functions.loops import scan
 
@@ -56,12 +52,9 @@ class Sequences(XMan):
                 return dict(zip(self.states, self.cell(X, *state.values()), strict=True)), None
             self.sequences = f.input()
             state = scan(step, state, self.sequences)[0]
-            for name, register in state.items():
-                setattr(self, name, register)
+            self.layer("", **state)
         scores = state["h"] @ self.W2 + self.b2
-        self.scores = activation_called(last)(scores) if last else scores
-        self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
-        self.setup()
+        self.score(activation_called(last)(scores) if last else scores, classes, loss)
 
     def gate(self, letter: str, X: Register, h: Register) -> Register:
         """h·U + X·W + b with the parameters of that gate."""

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
-from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
-from .parts import activation_called, as_rows, bias, glorot, normalized, outputs_and_loss
+from .parts import Network, activation_called, bias, glorot, normalized
 
 
-class ResidualMLP(XMan):
+class ResidualMLP(Network):
     """h0 = X·W0 + b0, blocks h1 = h0 + relu(norm(h0)·W1 + b1)·V1, …, and outputs = softmax(h·W + b).
 
     features, hidden, classes: the columns of X (n, features), of each h and of the outputs. normalization:
@@ -31,7 +30,7 @@ class ResidualMLP(XMan):
             raise XManError(f"dropout is the share that is left out, at least 0 and below 1, not {dropout!r}")
         random, act = np.random.default_rng(seed), activation_called(activation)
         self.dropout, self.hidden, self.running = dropout, hidden, []
-        self.X, self.y = f.input(), f.input()
+        super().__init__()
         if normalization == "batch":
             self.training = f.input(default=dtype(0))
         self.W0, self.b0 = glorot(random, features, hidden, dtype), bias(random, hidden, dtype)
@@ -46,12 +45,9 @@ class ResidualMLP(XMan):
                 layer["mask"] = f.input(default=np.ones((1, hidden), dtype))
                 inside = inside * layer["mask"]
             h = layer["h"] = h + inside @ layer["V"]
-            for name, register in layer.items():
-                setattr(self, f"{name}{k}", register)
+            self.layer(k, **layer)
         self.W, self.b = glorot(random, hidden, classes, dtype), bias(random, classes, dtype)
-        self.scores = h @ self.W + self.b
-        self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
-        self.setup()
+        self.score(h @ self.W + self.b, classes, loss)
 
     def over_batch(self, h: Register, k: int, dtype: type, momentum: float = 0.1) -> Register:
         """h with each column normalised (Ioffe and Szegedy 2015, algorithms 1 and 2)."""
@@ -70,7 +66,3 @@ class ResidualMLP(XMan):
         masks = {name: (random.random(shape) < keep).astype(dtype) / keep for name in vars(self)
                  if name.startswith("mask")}
         return masks | ({"training": dtype.type(1)} if self.running else {})
-
-    def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y."""
-        return {"X": as_rows(X), "y": y}

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
-from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
-from .parts import bias, glorot, normalized, outputs_and_loss, refuse_other_sequences
+from .parts import Network, bias, glorot, normalized, refuse_other_sequences
 
 
-class Transformer(XMan):
+class Transformer(Network):
     """Sequences X (n, steps, features) to outputs (n, classes), by `blocks` of attention and a perceptron.
 
         h = X·W0 + P                                        (n, steps, hidden), P the places
@@ -30,22 +29,18 @@ class Transformer(XMan):
         random = np.random.default_rng(seed)
         weights = lambda fan_in, fan_out: glorot(random, fan_in, fan_out, dtype)
         self.steps, self.heads, self.hidden = steps, heads, hidden
-        self.X, self.y = f.input(), f.input()
+        super().__init__()
         self.W0, self.P = weights(features, hidden), weights(steps, hidden)
         h = self.X @ self.W0 + self.P
         for k in range(1, blocks + 1):
-            for name in "QKVO":
-                setattr(self, f"{name}{k}", weights(hidden, hidden))
+            self.layer(k, **{name: weights(hidden, hidden) for name in "QKVO"})
             h = h + self.attention(normalized(h, 2), k)
             A, a = weights(hidden, 2 * hidden), bias(random, 2 * hidden, dtype)
             B = weights(2 * hidden, hidden)
             h = h + f.relu(normalized(h, 2) @ A + a) @ B
-            for name, register in {"A": A, "a": a, "B": B, "h": h}.items():
-                setattr(self, f"{name}{k}", register)
+            self.layer(k, A=A, a=a, B=B, h=h)
         self.W, self.b = weights(hidden, classes), bias(random, classes, dtype)
-        self.scores = f.mean(normalized(h, 2), 1) @ self.W + self.b
-        self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
-        self.setup()
+        self.score(f.mean(normalized(h, 2), 1) @ self.W + self.b, classes, loss)
 
     def attention(self, h: Register, k: int) -> Register:
         """softmax(Q·Kᵀ/√d)·V of each head (Vaswani et al., eq. 1), the heads side by side, times O."""
@@ -56,7 +51,7 @@ class Transformer(XMan):
                                          (-1, self.steps, self.heads, width)), (0, 2, 1, 3))
 
         weights = f.softmax(heads("Q") @ f.mT(heads("K")) / width ** 0.5)
-        setattr(self, f"attention{k}", weights)
+        self.layer(k, attention=weights)
         return (f.reshape(f.transpose(weights @ heads("V"), (0, 2, 1, 3)), (-1, self.steps, self.hidden))
                 @ getattr(self, f"O{k}"))
 

@@ -89,16 +89,17 @@ class Problem:
         if (shape := np.shape(eval(steps, self.values)[of])) != ():
             raise XManError(f"{of!r} has shape {shape}; what is made small has to be one number: write "
                             "f.mean(…), np.mean(…)")
-        both, self.dots, kept = gradient(steps, of, wrt), {}, []
+        both, kept = gradient(steps, of, wrt), []
         engine = "numpy" if engine == "auto" else engine
         if products:
             hessian = Hessian(steps, of, wrt)
-            self.dots, self.images = hessian.dots, hessian.images
+            self.dots, self.images = hessian.map.moving, hessian.map.images
             likes = self.values | {dot: self.values[w] for w, dot in self.dots.items()}
-            both, moving = LinearMap(hessian.steps, self.dots.values(),
-                                     [of, *self.slopes, *self.images.values()]).split(likes)
+            wanted = {name: name for name in (of, *self.slopes)} | self.images
+            both, moving = LinearMap(hessian.steps, self.dots, wanted).split(likes)
             kept = [name for name in moving.inputs if name not in likes]
-            self.products = compile(moving, self.images.values(), engine) if moving else None
+            images = [dst for dst, _, _ in moving if dst in self.images.values()]
+            self.products = compile(moving, images, engine) if moving else None
         self.evaluated = compile(both, dict.fromkeys([of, *self.slopes, *kept]), engine)
         self.w: np.ndarray | None = None
         # a line search gives up where it meets NaN or 1e65: what is above `far` is as high as that, and flat
@@ -131,8 +132,8 @@ class Problem:
         dots = {dot: vectors[name] for name, dot in self.dots.items()}
         values = self.values | self.at(w).here | self.found | dots
         found = self.products(values) if self.products else {}
-        return packed({name: found[self.images[name]] if name in self.images else 0 * x
-                       for name, x in vectors.items()}, self.wrt).astype(float)
+        return packed({name: found.get(self.images[name], 0 * x) for name, x in vectors.items()},
+                      self.wrt).astype(float)
 
 
 class Descent:

@@ -13,13 +13,13 @@ from ops.loops.values import one_of
 
 from ..errors import XManError
 from ..interpreters.shapes import example, hollow, stand_in
-from ..notation import shortened, shown
+from ..notation import renamed, shortened, shown
 from ..register import as_arg
 from ..wengert import Steps, WengertList, all_registers, checked_list, known_registers, needed, temporaries
 from .loops import items_read, trimmed
 from .patterns import Rewrite, equal, key_of
 from .rewrites import EXACT
-from .writer import ListWriter, Origins, Symbol, in_order, renamed
+from .writer import ListWriter, Origins, Symbol, in_order
 
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,

@@ -43,11 +43,14 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared 
     """Rows to train on, to judge by or to predict that need not fit into memory.
 
     source: an array, such as a memory map, with y its targets; a list of batches (X, y), or a function that
-    gives an iterable of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet. memory:
-    megabytes that rows may take at a time. Of tables: how: what makes rows of numbers of their columns, as a
-    stream of training rows has it (None: it is found, in one pass, merged across workers); settings: target,
-    ignore, task and day_first, as for `tables.prepared`. XManError for what cannot be read,
-    and blocks that are too large.
+        gives an iterable of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet.
+    y: the targets of an array, one for each row.
+    memory: megabytes that rows may take at a time.
+    how: of tables, what makes rows of numbers of their columns, as a stream of training rows has it (None: it
+        is found, in one pass, merged across workers).
+    settings: of tables, target, ignore, task and day_first, as for `tables.prepared`.
+
+    XManError for what cannot be read, and blocks that are too large.
     """
     if not memory > 0:
         raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
@@ -232,7 +235,7 @@ def learnt(read: Callable[[int], Any], blocks: list[Block], settings: dict, some
     def found_in(k: int) -> tuple[list[Any], Any]:
         """What is to be known of each column and of the target, by one table."""
         table = training(k)
-        y = target_cells(table, how.target, where[k])
+        y, _ = target_cells(table, how.target, where[k])
         return ([known(c, cells(table[c.name], c, where[k]), fact)
                  for c, fact in zip(how.columns, like, strict=True)],
                 {*y.tolist()} if how.classes else moments(y[:, None]))

@@ -8,7 +8,7 @@ from ops import f
 from ..numpy import compositions as c
 from ..numpy import decompositions as numpys
 from ..numpy.decompositions import mirrored, triangle_mask
-from ..traced.dispatch import with_shape
+from ..traced.dispatch import defined_in, with_shape
 from ..traced.refusals import SCIPY, refuse
 
 
@@ -92,7 +92,5 @@ LINALG = {
     "solve_continuous_lyapunov": lambda a, q: f.sylvester(with_shape(a), f.mT(with_shape(a)), with_shape(q)),
     "expm": lambda A: f.expm(A),
     "sqrtm": lambda A, *_: f.sqrtm(A),
-} | {g.__name__: g for g in (
-    solve, solve_triangular, cholesky, cho_factor, cho_solve, eigh, svd, qr, lstsq, block_diag, toeplitz)}
-
+} | defined_in(globals())
 SCIPY["linalg"] = LINALG

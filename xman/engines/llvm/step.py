@@ -6,22 +6,24 @@ A function returns 1 where the values are not for it.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..memory import ALIGNED, Event, placed
 from ..nests.lines import Lines
-from ..nests.tree import Call, Line, Loop
+from ..nests.tree import Applied, Call, Line, Loop, Product
 from ..nests.views import View
 from ..plan import flops_of
 from .arithmetic import converted, definitions
 from .emit import Nest
 from .function import HINTS, Function, in_memory
 from .loops import INTERRUPTED, write_applied
-from .products import Blas
+from .products import write_product, write_routine
 from .threads import TEXT, chunk, chunks_of, pthreads, write_chunks
 
 # bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`
@@ -32,10 +34,9 @@ FEW, ON_STACK = 16, 4096
 
 
 class Item(NamedTuple):
-    """What is done at one go. roots: those that it touches."""
-    how: str
-    what: Any
+    """What is done at one go. roots: those that it touches. write: it, into a function; None of a Call."""
     roots: list[str]
+    write: Callable[[Function], None] | None
 
 
 class StepFunction(Function):
@@ -83,22 +84,21 @@ class NestStep:
 
     def __init__(self, lines: Lines, outer: NestStep | None = None):
         self.lines, self.roots, self.tree, self.outer = lines, lines.tree.roots, lines.tree, outer
-        self.blas, self.declared, self.names, self.bodies = (
-            (outer.blas, outer.declared, outer.names, outer.bodies) if outer else (Blas(), {}, {}, []))
+        self.declared, self.names, self.bodies = (
+            (outer.declared, outer.names, outer.bodies) if outer else ({}, {}, []))
         self.filled: set[str] = set()
         self.chunks: list[str] = []
         self.work = flops_of(lines.lines, lines.kinds)
         items = self.items()
         self.places, self.size = self.memory(items)
         self.arguments = [x for x, root in self.roots.items() if root.place in ("given", "output")]
+        self.calls = [node for node in self.tree.body if isinstance(node, Call)]
         self.parts: list[list[Item]] = [[]]
-        self.calls: list[Call] = []
         for item in items:
-            if item.how == "call":
-                self.calls.append(item.what)
-                self.parts.append([])
-            else:
+            if item.write:
                 self.parts[-1].append(item)
+            else:
+                self.parts.append([])
         self.body = f"body{len(self.bodies)}"
         functions = [self.function(k, part) for k, part in enumerate(self.parts)]
         if outer:
@@ -108,7 +108,8 @@ class NestStep:
         functions += [INTERRUPTED] * any("@interrupted" in text for text in functions)
         nests = [text.replace("NAME", name, 1) for text, name in self.names.items()]
         declared = definitions(self.declared, nests)
-        self.text = "\n".join([*self.blas.constants, *declared, *nests, *functions, *HINTS, ""])
+        self.text = "\n".join([*declared, *nests, *functions, *HINTS, ""])
+        self.routines = re.findall(r"^declare void @xman_(\w+)", self.text, re.M)
 
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
@@ -120,19 +121,21 @@ class NestStep:
                 if isinstance(node, (Line, Loop)):
                     found.append(self.nest(group))
                     continue
-                how, what = type(node).__name__.lower(), node
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
-                if how == "applied":
+                write: Callable[[Function], None] | None = None
+                if isinstance(node, Applied):
                     steps = [NestStep(run.lines, self) for run in node.runs]
                     self.work += node.size * sum(step.work for step in steps)
                     space = self.tree.root(self.lines.fresh("space"), (0,), np.uint8).root
                     self.roots[space].size = max(step.size for step in steps)
-                    what = node, steps, space
                     touched.append(space)
-                elif how == "call":
+                    write = partial(write_applied, node=node, steps=steps, space=space)
+                elif isinstance(node, Call):
                     touched += [x for a in node.args if isinstance(a, str) for x in held.get(a, ())]
                     held |= {} if node.target else {node.dst: touched}
-                found.append(Item(how, what, list(dict.fromkeys(touched))))
+                else:
+                    write = partial(write_product if isinstance(node, Product) else write_routine, node=node)
+                found.append(Item(list(dict.fromkeys(touched)), write))
         return found
 
     def nest(self, group: list) -> Item:
@@ -146,10 +149,11 @@ class NestStep:
             text = text.replace(") noinline {", ") alwaysinline {", 1)
         name, memory = self.names.setdefault(text, f"nest{len(self.names)}"), list(nest.memory)
         if not chunks:
-            return Item("nest", name, memory)
+            return Item(memory, lambda f: f.put(
+                f"call void @{name}({', '.join(f'ptr {f.pointer(x)}' for x in memory)})"))
         run = f"chunk{len(self.chunks)}"
         self.chunks.append(chunk(run, name, chunks, memory))
-        return Item("chunks", (run, chunks, memory), [*memory, *chunks.sums])
+        return Item([*memory, *chunks.sums], partial(write_chunks, name=run, chunks=chunks, memory=memory))
 
     def memory(self, items: list[Item]) -> tuple[dict[str, int], int]:
         """Where in the arena each root lies, and its bytes."""
@@ -169,19 +173,10 @@ class NestStep:
         f = StepFunction(self)
         for x, low, high in self.lines.bounds if k == 0 else ():
             bounded(f, x, low, high)
-        for how, what, roots in part:
+        for roots, write in part:
             for x in roots:
                 self.fill(f, x)
-            if how == "nest":
-                f.put(f"call void @{what}({', '.join(f'ptr {f.pointer(x)}' for x in roots)})")
-            elif how == "chunks":
-                write_chunks(f, *what)
-            elif how == "routine":
-                self.blas.routine(f, what)
-            elif how == "applied":
-                write_applied(f, *what)
-            else:
-                self.blas.product(f, what)
+            write(f)
         head, free = HEAD.format(k), [" call void @PyEval_RestoreThread(ptr %thread)"]
         if self.outer:
             head, free = BODY.format(self.body), []

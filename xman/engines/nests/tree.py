@@ -166,11 +166,9 @@ class Call(Node):
 @dataclass(eq=False)
 class Run:
     """Lines of their own, as one step. given: for each root that is given or handed out the view of the first
-    step, and by how many entries it moves on; None for the number of the step. relays: the roots that the
-    next step reads where this one has written another, and which."""
+    step, and by how many entries it moves on; None for the number of the step."""
     lines: Any
     given: dict[str, tuple[View, int] | None]
-    relays: dict[str, str]
 
     def written(self) -> list[View]:
         over = {*self.lines.program.inplace.values()}

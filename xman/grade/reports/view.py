@@ -83,6 +83,14 @@ def sentence(where: str, what: str) -> str:
     return " ".join(f"{where}: {what}".split() if where else what.split())
 
 
+def trouble_line(record: dict) -> str:
+    return "; ".join(sentence(*found) for found in troubles(record))
+
+
+def by_name(records: list[dict]) -> list[dict]:
+    return sorted(records, key=lambda each: (each["submission"].casefold(), each["submission"], each["file"]))
+
+
 def is_full(item: dict) -> bool:
     """Whether a part, a task or a record has all of its points; of checks, which have none, it passed."""
     return item["points"] >= item["of"] - 1e-9 if item["of"] else item.get("passed", False)
