@@ -79,8 +79,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     said = {"target": target, "ignore": ignore, "header": header is not None, "day-first": day_first}
     if words := [word for word, value in said.items() if value]:
         raise DataError(f"--{words[0]} is for tables, such as CSV and Parquet files; {source} is none.")
-    if (kind == "idx" and (other := path.with_name(path.name.replace("train", "t10k"))) != path
-        and other.exists()):
+    other = path.with_name(path.name.replace("train", "t10k"))
+    if kind == "idx" and other != path and other.exists():
         paths = [path, other]
     parts, first = file_rows(kind, paths, None if zero_based is None else 1 - zero_based)
     if numbers := to_fit(parts[0][1], task):
@@ -100,8 +100,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
         steps, output = lines_of_titles("title", max_len, alphabet)
         X = [eval(steps, {"title": x})[output] for x in X]
     elif kind in PIXEL:
-        steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])),
-                                     ("z2", "astype", ("z1", ("float32",)))]), "z2"
+        lines = [("z1", "divide", ("X", PIXEL[kind])), ("z2", "astype", ("z1", ("float32",)))]
+        steps, output = WengertList(lines), "z2"
     known = () if numbers else {*parts[0][1]}
     in_order = str if any(float_of(label) is None for label in known) else float
     classes = tuple(sorted(known, key=in_order))
@@ -111,8 +111,9 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     y = [((some[:, None] - scale[0]) / scale[1]).astype(np.float32) for some in y] if numbers else y
     goal = Column("label", "y", "category" if classes else "number")
     how = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
-    return Dataset(*zip(X, y, strict=True), classes, alphabet, how, ("title", "label") if title else (),
-                   {} if title or kind == "libsvm" else {"X": X[2]}, first)
+    cells = {} if title or kind == "libsvm" else {"X": X[2]}
+    names = ("title", "label") if title else ()
+    return Dataset(*zip(X, y, strict=True), classes, alphabet, how, names, cells, first)
 
 
 def kind_of_file(stem: Path, path: Path) -> str:
@@ -150,8 +151,8 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> 
             raise TableError(f"{path} lacks the column {data.target.name!r}, which holds what is to be "
                              "predicted")
         pairs.append((data.features(table, str(path)), data.targets(table, str(path))))
-    return Dataset(*pairs, data.classes, None, data, tuple(tables[0].column_names),
-                   inputs(data.columns, tables[2]))
+    names, cells = tuple(tables[0].column_names), inputs(data.columns, tables[2])
+    return Dataset(*pairs, data.classes, None, data, names, cells)
 
 
 def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
