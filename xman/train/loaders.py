@@ -13,7 +13,7 @@ from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
-from ..tables.readers import LARGEST, DataError, float_of, read_idx, read_libsvm, read_lines, read_titles
+from ..tables.readers import LARGEST, DataError, float_of, misfit, read_idx, read_libsvm, read_lines, read_titles
 from ..wengert import WengertList
 
 if TYPE_CHECKING:
@@ -179,11 +179,10 @@ def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """The images of an IDX file, (rows, pixels) float32 in [0, 1], and the labels of the file beside it."""
     beside = path.with_name(path.name.replace("images", "labels").replace("idx3", "idx1"))
     if beside == path or "idx3" not in path.name:
-        raise DataError(f"{path}: wanted the file of the images, ...-images-idx3-ubyte, found another name.")
+        raise misfit(path, "another name", "that of the images, ...-images-idx3-ubyte")
     images, labels = read_idx(path), read_idx(beside)
     if labels.ndim != 1 or len(images) != len(labels):
-        raise DataError(f"{beside}, byte 4: found shape {labels.shape}, wanted {len(images)} labels as in "
-                        f"{path.name}.")
+        raise misfit(f"{beside}, byte 4", f"shape {labels.shape}", f"{len(images)} labels as in {path.name}")
     return images.reshape(len(images), -1) / np.float32(PIXEL["idx"]), labels.astype(str).astype(object)
 
 
