@@ -43,7 +43,8 @@ def read_idx(path: str | Path) -> np.ndarray:
             magic = file.read(4)
             axes = magic[3] if len(magic) == 4 else 0
             if magic[:3] != b"\0\0\x08" or not 1 <= axes <= 4:
-                raise misfit(f"{path}, byte 0", magic.hex(" ") or "nothing", "the magic 00 00 08 and 1 to 4 axes")
+                raise misfit(f"{path}, byte 0", magic.hex(" ") or "nothing",
+                             "the magic 00 00 08 and 1 to 4 axes")
             lengths = file.read(4 * axes)
             if len(lengths) < 4 * axes:
                 raise DataError(f"{path}, byte {4 + len(lengths)}: the header ends, wanted {axes} lengths of "

@@ -13,7 +13,16 @@ from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
-from ..tables.readers import LARGEST, DataError, float_of, misfit, read_idx, read_libsvm, read_lines, read_titles
+from ..tables.readers import (
+    LARGEST,
+    DataError,
+    float_of,
+    misfit,
+    read_idx,
+    read_libsvm,
+    read_lines,
+    read_titles,
+)
 from ..wengert import WengertList
 
 if TYPE_CHECKING:
