@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable
 from types import ModuleType
+from typing import Any
 
 from ops.expression import SAME
 
@@ -28,6 +29,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     same = [SYNONYMS[name]] if SYNONYMS.get(name) in known else []
     close = same or difflib.get_close_matches(str(name), known, 1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def no_such(what: str, name: Any, known: Iterable[str]) -> XManError:
+    """The error for a name that is not among those known."""
+    return XManError(f"there is no {what} {name!r}{nearest(str(name), known)}; there are {', '.join(known)}")
 
 
 def extra(module: str, name: str, purpose: str) -> ModuleType:

@@ -145,7 +145,8 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
 
 
 def guided_document(own: Guided) -> dict[str, Any]:
-    roles, words = dict.fromkeys(own.parameters.split(), "parameter"), {word: WORDS[word] for word in own.words}
+    roles = dict.fromkeys(own.parameters.split(), "parameter")
+    words = {word: WORDS[word] for word in own.words}
     more = {"source": own.source, "text": own.text, "equations": own.equations, "words": words}
     return document(checked_list(own.steps), own.of, own.values, roles, own.title, **more)
 

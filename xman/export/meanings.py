@@ -94,8 +94,8 @@ def Reshape(x, shape, allowzero=0):
 
 
 def Squeeze(x, axes=None):
-    drop = ({k for k, n in enumerate(np.shape(x)) if n == 1} if axes is None
-            else {k % np.ndim(x) for k in wholes(axes)})
+    ones = [k for k, n in enumerate(np.shape(x)) if n == 1]
+    drop = {k % np.ndim(x) for k in (ones if axes is None else wholes(axes))}
     return f.getitem(x, *(0 if k in drop else slice(None) for k in range(np.ndim(x))))
 
 
@@ -141,8 +141,8 @@ def Pad(x, pads, fill=None, axes=None, mode="constant"):
             x = f.take(x, np.pad(np.arange(np.shape(x)[axis]), width, mode), axis) if any(width) else x
         return x
     padded, fill = f.pad(x, tuple(widths)), 0 if fill is None else known(fill, "rims").item()
-    return padded if fill == 0 else f.where(np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True),
-                                            fill, padded)
+    rim = np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True)
+    return padded if fill == 0 else f.where(rim, fill, padded)
 
 
 def downwards(x):
@@ -230,8 +230,9 @@ def Constant(**value):
 
 
 def Gelu(x, approximate="none"):
-    return (f.gelu(x) if approximate == "none"
-            else 0.5 * x * (1.0 + f.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))))
+    if approximate == "none":
+        return f.gelu(x)
+    return 0.5 * x * (1.0 + f.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
 def Flatten(x, axis=1):

@@ -10,7 +10,7 @@ import numpy as np
 import ops
 from ops import facts_of
 
-from ..errors import XManError
+from ..errors import XManError, no_such
 from ..interpreters import eval
 from ..interpreters.context import depends
 from ..notation import shown
@@ -167,7 +167,7 @@ def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Poin
                        ) -> Iterator[np.ndarray]:
     """For each example Lᵀ J_n times the root of its weight, an array (k, W)."""
     if error not in ERRORS:
-        raise XManError(f"there is no error {error!r}; there are {', '.join(ERRORS)}")
+        raise no_such("error", error, ERRORS)
     if not (isinstance(weight, (int, float, np.number)) and weight > 0):
         raise XManError(f"the weight of an example is a positive number, not {weight!r}")
     jacobian = Jacobian(steps, of, wrt)
