@@ -163,8 +163,8 @@ def packed(x: Any) -> dict[str, Any]:
         return {"parts": [packed(x[i]) if i in x else None for i in range(1 + max(x, default=-1))]}
     x = np.asarray(x, float if type(x) is int else None)  # as eval takes it
     kind = {"b": "b", "i": "i", "u": "i"}.get(x.dtype.kind, "f")
-    return {"s": list(x.shape), "k": kind,
-            "b": base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes()).decode()}
+    entries = base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes())
+    return {"s": list(x.shape), "k": kind, "b": entries.decode()}
 
 
 def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:

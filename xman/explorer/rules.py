@@ -83,8 +83,8 @@ def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
     for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
         if isinstance(case[i], str) and adjoint[i]:
             adjoint[i]["label"] = mathematical(slope)
-    return {"op": op, "args": ["_" if isinstance(a, str) else json_literal(a) for a in case],
-            "adjoint": adjoint, "tangent": tangent, "gives": facts_of(op).gives.__name__}
+    given, gives = ["_" if isinstance(a, str) else json_literal(a) for a in case], facts_of(op).gives.__name__
+    return {"op": op, "args": given, "adjoint": adjoint, "tangent": tangent, "gives": gives}
 
 
 cached_rules = functools.lru_cache(maxsize=4096)(rules_of)

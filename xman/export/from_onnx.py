@@ -89,8 +89,10 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
     if op == "dot" and min(map(len, shapes)) > 1:
         return *np.broadcast_shapes(shapes[0][:-2], shapes[1][:-2]), shapes[0][-2], shapes[1][-1]
     if op == "einsum":
-        return tuple({c: n for part, shape in zip(einsum_parts(args[0])[0], shapes[1:], strict=True)
-                      for c, n in zip(part[::-1], shape[::-1], strict=False)}.values())
+        sizes: dict[str, int] = {}
+        for part, shape in zip(einsum_parts(args[0])[0], shapes[1:], strict=True):
+            sizes.update(zip(part[::-1], shape[::-1], strict=False))
+        return tuple(sizes.values())
     if op == "concat":
         return (sum(map(math.prod, shapes[1:])),)
     if op == "take":

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from inspect import isfunction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -119,8 +120,8 @@ def Split(x, sizes=None, *, axis=0, parts, num_outputs=0):
     n = np.shape(x)[axis]
     sizes = wholes(sizes, "parts") or [-(-n // parts)] * (parts - 1) + [n - -(-n // parts) * (parts - 1)]
     ends = np.cumsum([0, *sizes]).tolist()
-    return [f.getitem(x, *(slice(None),) * (axis % np.ndim(x)), slice(i, j))
-            for i, j in zip(ends, ends[1:], strict=False)]
+    before = (slice(None),) * (axis % np.ndim(x))
+    return [f.getitem(x, *before, slice(i, j)) for i, j in pairwise(ends)]
 
 
 def Expand(x, shape):

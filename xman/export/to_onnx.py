@@ -6,7 +6,7 @@ that differs has to be a multiple of the number of rows and a rest, and is compu
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +47,19 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     file of 2 GB. Loops become Loop, branches If; a while_loop ends after `most` steps without a word.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
-    steps, values, outputs, constants, rows = asked("ONNX", steps, values, outputs, constants, rows)
-    numbered = {line[0]: k for k, line in enumerate(steps, 1)}
-    lines = needed(steps, outputs)
-    sizes = three_sizes(lines, values) if rows else [0]
+    steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
+    sizes = three_sizes(needed(steps, outputs), values) if rows else [0]
     sized = lambda n: values | {x: np.resize(values[x], (n, *np.shape(values[x])[1:])) for x in rows}
-    written = [write(lines, numbered, sized(n), outputs, constants) for n in sizes]
+    written = [write(steps, sized(n), outputs, constants) for n in sizes]
     model = assembled(onnx, written, sizes, steps, outputs, rows)
     if path is not None:
         write_whole(path, model.SerializeToString())
     return model
 
 
-def asked(who: str, steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None,
+def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None,
           constants: Iterable[str], rows: Iterable[str]) -> tuple[WengertList, dict, list, list, list]:
-    """What was asked of `who`, ONNX or StableHLO, when it can be."""
+    """What was asked of ONNX or StableHLO, when it can be."""
     steps = checked_list(steps, ops.G)
     outputs = known_registers(steps, steps.outputs if outputs is None else outputs, "outputs")
     if given := [x for x in outputs if x in steps.inputs]:
@@ -82,11 +80,12 @@ def asked(who: str, steps: Steps, values: Mapping[str, Any], outputs: Iterable[s
 
 # ---- the nodes ---------------------------------------------------------------------------------------------
 
-def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, Any],
-          outputs: Collection[str], constants: Collection[str]) -> tuple[list[Node], dict[str, Node]]:
+def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], constants: list[str]
+          ) -> tuple[list[Node], dict[str, Node]]:
     """The nodes in order, each line's result named as its register, and the node of each register."""
-    found = eval(WengertList(steps), values)
-    for line in steps:
+    numbered, lines = {line[0]: k for k, line in enumerate(steps, 1)}, WengertList(needed(steps, outputs))
+    found = eval(lines, values)
+    for line in lines:
         words = [x for x in (*registers(line[2]), line[0])
                  for a in (found[x] if isinstance(found[x], ops.Bundle) else [found[x]])
                  if np.asarray(a).dtype.kind not in "biuf"]
@@ -97,10 +96,10 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
     table, known = on(xp, **beyond(xp)), {}
     table |= applying(xp, table)
     table |= {op: in_either(table, op) for op in DOUBLE}
-    for name in WengertList(steps).inputs:
+    for name in lines.inputs:
         known[name] = xp.node("Constant" if name in constants else "Input", (), found[name])
         known[name].name = name
-    for line in steps:
+    for line in lines:
         dst, op, args = line
         xp.line = numbered[dst]
         try:
