@@ -262,7 +262,7 @@ MEANINGS: dict[str, Callable] = {
     "HardSwish": lambda x: x * f.clip(x / 6.0 + 0.5, 0.0, 1.0), "Softsign": lambda x: x / (1.0 + f.abs(x)),
     "PRelu": lambda x, slope: f.where(f.greater(x, 0), x, slope * x), "Mish": lambda x: x * f.tanh(f.softplus(x)),
     "Softmax": lambda x, axis=-1: f.softmax(x, axis), "LogSoftmax": lambda x, axis=-1: f.logSoftmax(x, axis),
-    **{f"Reduce{op}": reduction_node(op.lower()) for op in ("Sum", "Max", "Min", "Mean", "Prod", "LogSumExp")},
+    **{f"Reduce{op}": reduction_node(op.lower()) for op in "Sum Max Min Mean Prod LogSumExp".split()},
     "ReduceL1": over(f.abs, "sum"), "ReduceL2": reduction_node("norm"), "ReduceSumSquare": reduction_node("squaredNorm"),
     "ReduceLogSum": over(lambda x: x, "sum", f.log),
     "Cast": lambda x, to, saturate=1: f.astype(x, named(to)),

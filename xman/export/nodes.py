@@ -199,7 +199,7 @@ def arcsinh(x):
 
 DOUBLE: dict[str, Callable] = {
     "tan": lambda x: f.sin(x) / f.cos(x), "arctan": arctan, "sinh": sinh, "arcsinh": arcsinh,
-    "det":     facts_of("det").elsewhere, "erf": facts_of("erf").elsewhere,
+    **{op: facts_of(op).elsewhere for op in ("det", "erf")},
     "arcsin":  lambda x: arctan(x / f.sqrt((1.0 - x) * (1.0 + x))),
     "arccos":  lambda x: 2.0 * arctan(f.sqrt((1.0 - x) / (1.0 + x))),
     "cosh":    lambda x: f.exp(x - LN2) + f.exp(-x - LN2),

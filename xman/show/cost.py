@@ -115,8 +115,8 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
     """
     steps = checked_list(steps, ops.G)
     of, values = output(steps, of), eval(steps, values)
-    wrt = ([name for name in steps.inputs if varies(values[name])] if wrt is None
-           else known_registers(steps, wrt, "wrt"))
+    floats = [name for name in steps.inputs if varies(values[name])]
+    wrt = floats if wrt is None else known_registers(steps, wrt, "wrt")
     if not wrt:
         raise XManError("there is nothing to differentiate by: give an input as floats, or name one in wrt")
     dot = ending(steps)

@@ -45,9 +45,8 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
         case _, [x] | [x, _] as parts if op in FORMS and len(parts) == 1 + ("y" in FORMS[op]):
             return with_replaced(ast.parse(FORMS[op], mode="eval").body, dict(zip("xy", parts, strict=False)))
         case "getitem", [x, *_]:
-            keys = [key(a) for a in args[1:]]
-            return ast.Subscript(x, keys[0] if len(keys) == 1 and not isinstance(args[1], tuple)
-                                 else tupled(keys), LOAD)
+            keys, alone = [key(a) for a in args[1:]], len(args) == 2 and not isinstance(args[1], tuple)
+            return ast.Subscript(x, keys[0] if alone else tupled(keys), LOAD)
         case "bundle", arrays:
             return ast.Tuple(arrays, LOAD)
         case "item", [b, i]:

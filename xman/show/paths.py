@@ -64,8 +64,8 @@ class Path(NamedTuple):
     text: str
     value: Any
 
-    nodes = property(lambda self: " → ".join([*(edge.source for edge in self.edges[:1]),
-                                              *(edge.target for edge in self.edges)]))
+    nodes = property(lambda self: " → ".join([edge.source for edge in self.edges[:1]]
+                                             + [edge.target for edge in self.edges]))
 
 
 class Paths:

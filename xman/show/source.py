@@ -39,10 +39,10 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     steps, renamed = apart_from_operators(checked_list(steps))
     wrt = [wrt] if isinstance(wrt, str) else wrt
     if renamed:
-        of, wrt, likes = (renamed.get(of, of), wrt and [renamed.get(x, x) for x in wrt],
-                          likes and {renamed.get(x, x): like for x, like in likes.items()})
+        wrt = wrt and [renamed.get(x, x) for x in wrt]
+        likes = likes and {renamed.get(x, x): like for x, like in likes.items()}
         head = [f"# {said}\n" for said in renamings(renamed)]
-        return "".join([*head, source(steps, of, wrt, likes, rewrites, name)])
+        return "".join([*head, source(steps, renamed.get(of, of), wrt, likes, rewrites, name)])
     if not steps:
         raise XManError("the list is empty: there is nothing to write a function of")
     if of and not wrt:
