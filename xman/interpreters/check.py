@@ -27,7 +27,8 @@ class Entry(NamedTuple):
     def __str__(self) -> str:
         at = (f" in {self.where}" if isinstance(self.where, str)
               else f"[{', '.join(map(str, self.where))}]" * bool(self.where))
-        return (f"{self.register}{at}: backprop says {self.backprop:.8g}, the difference quotient {self.difference:.8g}")
+        return (f"{self.register}{at}: backprop says {self.backprop:.8g}, the difference quotient "
+                f"{self.difference:.8g}")
 
 
 class Report(NamedTuple):
