@@ -129,6 +129,16 @@ def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list
     return list(dict.fromkeys(names))
 
 
+def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
+    """The names in wrt, of which there has to be one, when they are inputs of the list."""
+    if not (wrt := known_registers(steps, wrt, "wrt")):
+        raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
+    if computed := [x for x in wrt if x not in steps.inputs]:
+        raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: "
+                        f"{', '.join(steps.inputs)}")
+    return tuple(wrt)
+
+
 def registers(args: Iterable) -> list[str]:
     """The registers among the arguments of a line."""
     return [a for a in args if isinstance(a, str)]
