@@ -24,7 +24,7 @@ from .emit import Nest
 from .function import HINTS, Function, in_memory
 from .loops import INTERRUPTED, write_applied
 from .products import write_product, write_routine
-from .threads import TEXT, chunk, chunks_of, pthreads, write_chunks
+from .threads import THREADS, chunk, chunks_of, pthreads, write_chunks
 
 # bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`
 # makes sure)
@@ -104,7 +104,7 @@ class NestStep:
         if outer:
             self.bodies += functions
             return
-        functions += [*self.bodies, THREADS, *self.chunks, *[TEXT] * bool(self.chunks)]
+        functions += [*self.bodies, OF_PYTHON, *self.chunks, *[THREADS] * bool(self.chunks)]
         functions += [INTERRUPTED] * any("@interrupted" in text for text in functions)
         nests = [text.replace("NAME", name, 1) for text, name in self.names.items()]
         declared = definitions(self.declared, nests)
@@ -216,5 +216,5 @@ entry:
 BODY = """define internal i64 @{}(ptr %args) {{
 entry:
  %arena = load ptr, ptr %args"""
-THREADS = """declare ptr @PyEval_SaveThread()
+OF_PYTHON = """declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)"""
