@@ -12,7 +12,7 @@ processor's register where they share all loops, a row where they share that ove
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import groupby, islice
+from itertools import islice
 from math import prod
 
 import numpy as np
@@ -98,10 +98,7 @@ class Tree:
     # ---- keeping -------------------------------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Settle what memory each root needs, and put lines without loops that follow one another as the list
-        has them: what was placed early stands before what could be computed beside it."""
-        self.body = [node for lines, group in groupby(self.body, lambda node: isinstance(node, Line))
-                     for node in (sorted(group, key=lambda line: line.number) if lines else group)]
+        """Settle what memory each root needs."""
         for root in self.roots.values():
             root.strides, root.tiled, root.size = (row_by_row(root.shape), (False,) * len(root.shape),
                                                    prod(root.shape))

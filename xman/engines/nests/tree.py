@@ -13,7 +13,6 @@ A line goes over a *space*: one index for each axis of what it computes, those i
 """
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -42,7 +41,7 @@ class Line(Node):
     args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
     where the target is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`,
     `min` over the axes along which the target stands still. levels: its loops from the outermost, (axis,
-    "all" | "tile" | "lane", how many of them at once). number: of all lines, in the order of the list.
+    "all" | "tile" | "lane", how many of them at once).
     """
     op: str
     args: list
@@ -51,7 +50,6 @@ class Line(Node):
     how: str
     dtype: np.dtype
     levels: list
-    number: int = field(default_factory=itertools.count().__next__)
 
     @property
     def views(self) -> list[View]:
