@@ -126,7 +126,7 @@ class NestStep:
                 if isinstance(node, Applied):
                     steps = [NestStep(run.lines, self) for run in node.runs]
                     self.work += node.size * sum(step.work for step in steps)
-                    space = self.tree.root(self.lines.fresh("space"), (0,), np.uint8).root
+                    space = self.tree.root("space", (0,), np.uint8).root
                     self.roots[space].size = max(step.size for step in steps)
                     touched.append(space)
                     write = partial(write_applied, node=node, steps=steps, space=space)
@@ -141,7 +141,7 @@ class NestStep:
     def nest(self, group: list) -> Item:
         """A loop, in chunks where that pays, or numbers."""
         node = group[0]
-        chunks = (chunks_of(node, self.tree, self.lines.fresh)
+        chunks = (chunks_of(node, self.tree)
                   if isinstance(node, Loop) and pthreads() and not self.outer else None)
         nest = Nest(self.tree, group, self.declared, bool(chunks))
         text = nest.text("{}").replace("{}", "NAME", 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ class Chunks(NamedTuple):
     sums: dict[str, tuple[str, str]]
 
 
-def chunks_of(node: Loop, tree: Tree, fresh: Callable[[str], str]) -> Chunks | None:
+def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
     """The chunks of a loop; None where it is short, or where one chunk would wait for another."""
     lines, roots, unit = [*lines_within(node)], tree.roots, node.width if node.kind == "tile" else 1
     width = -(-node.size // (CHUNKS * unit)) * unit
@@ -64,9 +64,8 @@ def chunks_of(node: Loop, tree: Tree, fresh: Callable[[str], str]) -> Chunks | N
             roots[x].size *= count
     parts = {}
     for x, how in sums.items():
-        parts[name := fresh(f"{x}.parts")] = x, how
-        tree.root(name, (0,), roots[x].dtype)
-        roots[name].size = roots[x].size * count
+        name = tree.root(f"{x}.parts", (0,), roots[x].dtype).root
+        parts[name], roots[name].size = (x, how), roots[x].size * count
     return Chunks(count, width, node.size, private, parts)
 
 

@@ -211,35 +211,37 @@ class Root:
     bytes = property(lambda self: self.size * self.dtype.itemsize)
 
 
-def tree_text(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
+def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]:
     """The tree as text, a line each."""
     text = []
-    name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
     for node in body:
+        text.append(indent + said(node, roots))
         if isinstance(node, Loop):
-            part = "" if node.kind == "all" else f" ({node.kind} of {node.width:,})"
-            text.append(f"{'  ' * depth}for {node.size}{part}:")
-            text += tree_text(node.body, roots, depth + 1)
-        elif isinstance(node, Line):
-            root = roots[node.target.root]
-            kept = "" if root.place == "none" else f"   # {root.place}, {root.size:,} of {root.dtype}"
-            sign = {"set": "=", "put": "[…] =", "into": "[…] +=", "sum": "+=",
-                    "prod": "*="}.get(node.how, f"{node.how}=")
-            text.append(f"{'  ' * depth}{root.name} {sign} "
-                        f"{node.op}({', '.join(map(name, node.args))}){kept}")
-        elif isinstance(node, Routine):
-            text.append(f"{node.name}({', '.join(v.root for v in node.views)})   # LAPACK")
+            text += tree_text(node.body, roots, indent + "  ")
         elif isinstance(node, Applied):
-            names = ', '.join(v.root for v in node.targets)
-            text.append(f"{'  ' * depth}{names} = {node.how}:   # {node.size:,} steps at most")
             for run in node.runs:
-                text += tree_text(run.lines.tree.body, run.lines.tree.roots, depth + 1)
-        elif isinstance(node, Product):
-            factor = "" if node.alpha == 1.0 else f"{node.alpha!r} * "
-            factor += f"{node.s.root} * " if node.s else ""
-            sign = "+=" if node.added else "="
-            text.append(f"{node.target.root} {sign} {factor}{node.a.root} @ {node.b.root}   # BLAS, "
-                        f"{node.target.shape}")
-        else:
-            text.append(f"{node.dst} = {node.op}({', '.join(map(name, node.args))})   # NumPy")
+                text += tree_text(run.lines.tree.body, run.lines.tree.roots, indent + "  ")
     return text
+
+
+def said(node: Loop | Node, roots: dict[str, Root]) -> str:
+    """A node without what is in it."""
+    name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
+    if isinstance(node, Loop):
+        part = "" if node.kind == "all" else f" ({node.kind} of {node.width:,})"
+        return f"for {node.size}{part}:"
+    if isinstance(node, Line):
+        root = roots[node.target.root]
+        kept = "" if root.place == "none" else f"   # {root.place}, {root.size:,} of {root.dtype}"
+        signs = {"set": "=", "put": "[…] =", "into": "[…] +=", "sum": "+=", "prod": "*="}
+        sign = signs.get(node.how, f"{node.how}=")
+        return f"{root.name} {sign} {node.op}({', '.join(map(name, node.args))}){kept}"
+    if isinstance(node, Routine):
+        return f"{node.name}({', '.join(v.root for v in node.views)})   # LAPACK"
+    if isinstance(node, Applied):
+        return f"{', '.join(v.root for v in node.targets)} = {node.how}:   # {node.size:,} steps at most"
+    if isinstance(node, Product):
+        factor = ("" if node.alpha == 1.0 else f"{node.alpha!r} * ") + (f"{node.s.root} * " if node.s else "")
+        return (f"{node.target.root} {'+=' if node.added else '='} {factor}{node.a.root} @ {node.b.root}   "
+                f"# BLAS, {node.target.shape}")
+    return f"{node.dst} = {node.op}({', '.join(map(name, node.args))})   # NumPy"
