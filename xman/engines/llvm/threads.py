@@ -77,27 +77,12 @@ def lines_within(node: Loop | Line) -> Iterator[Line]:
             yield from lines_within(inner)
 
 
-def chunk(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
-    """The text of the function of a thread, which runs chunk after chunk of a nest."""
-    f, given = Function({}), []
-    for j, x in enumerate(memory):
-        place = f.number_at("ptr", "%job", 2 + j)
-        if x in chunks.private:
-            each = "%k" if any(x == y for y, _ in chunks.sums.values()) else "%thread"
-            place = f.entry_at("i8", place, f.sum({each: chunks.private[x]}, 0))
-        given.append(f"ptr {place}")
-    first = f.sum({"%k": chunks.width}, 0)
-    end = f.sum({first: 1}, chunks.width)
-    less = f.do(f"icmp slt i64 {end}, {chunks.size}")
-    end = f.do(f"select i1 {less}, i64 {end}, i64 {chunks.size}")
-    f.put(f"call void @{nest}({', '.join([*given, f'i64 {first}', f'i64 {end}'])})")
-    return THREAD.format(name=name, count=chunks.count, run="\n".join(f.out))
-
-
-def write_chunks(f: Any, name: str, chunks: Chunks, memory: list[str]) -> None:
-    """Run the chunks, and add up their sums. f: the `StepFunction`."""
-    job, instead = f.alloca(f"[{2 + len(memory)} x i64]"), {x: part for part, (x, _) in chunks.sums.items()}
-    pointers = [f"ptr {f.pointer(instead.get(x, x))}" for x in memory]
+def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
+    """Run the chunks of a nest, and add up their sums. f: the `StepFunction`."""
+    name, part = f"{nest}.{len(f.declared)}", {x: part for part, (x, _) in chunks.sums.items()}
+    f.declare(THREADS)
+    f.declare(thread_text(name, nest, chunks, memory))
+    job, pointers = f.alloca(f"[{2 + len(memory)} x i64]"), [f"ptr {f.pointer(part.get(x, x))}" for x in memory]
     for j, x in enumerate(["i64 0", "i64 0", *pointers]):
         f.put(f"store {x}, ptr {f.entry_at('i64', job, j)}")
     f.do(f"call ptr @{name}(ptr {job})")
@@ -111,6 +96,22 @@ def write_chunks(f: Any, name: str, chunks: Chunks, memory: list[str]) -> None:
         f.put(f"store {T} {combined(f, how, root.dtype, f.do(f'load {T}, ptr {target}'), one)}, ptr {target}")
         f.close(*some, lines=100)
         f.close(*each, lines=100)
+
+
+def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
+    """The function of a thread, which runs chunk after chunk."""
+    f, given, summed = Function({}), [], {x for x, _ in chunks.sums.values()}
+    for j, x in enumerate(memory):
+        place = f.number_at("ptr", "%job", 2 + j)
+        if x in chunks.private:
+            place = f.entry_at("i8", place, f.sum({"%k" if x in summed else "%thread": chunks.private[x]}, 0))
+        given.append(f"ptr {place}")
+    first = f.sum({"%k": chunks.width}, 0)
+    end = f.sum({first: 1}, chunks.width)
+    less = f.do(f"icmp slt i64 {end}, {chunks.size}")
+    end = f.do(f"select i1 {less}, i64 {end}, i64 {chunks.size}")
+    f.put(f"call void @{nest}({', '.join([*given, f'i64 {first}', f'i64 {end}'])})")
+    return THREAD.format(name=name, count=chunks.count, run="\n".join(f.out))
 
 
 @functools.cache
