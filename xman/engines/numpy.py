@@ -68,7 +68,7 @@ class NumpyWriter:
         self.text.objects |= program.constants
 
     def how(self, dst: str, op: str, args: tuple) -> str:
-        """How a line is computed: `into` an array, as a `view` or a `new` value, or by a `call`, which may fail."""
+        """How a line is computed: `into` an array, as a `view` or `new`, or by a `call`, which may fail."""
         if op == GEMM:
             return "into"
         read = registers(args)
