@@ -73,8 +73,9 @@ class WengertList(list):
     def __str__(self) -> str: return notation.to_text(self, aligned=True)
 
     def __repr__(self) -> str:  # of a long one both ends
-        return (notation.to_text(self) if len(self) <= 100
-                else f"{self[:20]!r}\n…  {len(self) - 40:,} more lines  …\n{self[-20:]!r}")
+        if len(self) <= 100:
+            return notation.to_text(self)
+        return f"{self[:20]!r}\n…  {len(self) - 40:,} more lines  …\n{self[-20:]!r}"
 
     _repr_html_ = notation.in_notebooks("list_in_html")
 

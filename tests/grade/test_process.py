@@ -82,7 +82,7 @@ SAID = "the grader stopped here: what came back took it too much processor time"
 def judged(judging, tasks=(0,), stop=None):
     """What a process tells of each of the tasks."""
     before, stop = children(), stop or threading.Event()
-    found = [list(process.apart(judging(task, Path("folder"), "a term", stop), 1, stop)) for task in tasks]
+    found = [list(process.one_apart(judging(task, Path("folder"), "a term", stop), 1, stop)) for task in tasks]
     assert children() == before
     return found
 

@@ -81,8 +81,8 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
     if not as_json:
         return print_list(steps, sizes)
     known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
-    print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes
-          else steps.to_json())
+    told = {"list": json.loads(steps.to_json()), "shapes": known_shapes}
+    print(json.dumps(told) if sizes else steps.to_json())
 
 
 @xman.command(name="eval")
@@ -124,11 +124,9 @@ def check_(steps: WengertList, known: dict[str, Any], of: str, as_json: bool, wr
            sides: int, seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
     report = check(steps, known, of=of, wrt=wrt or None, sides=sides, seed=seed)
-    if as_json:
-        print(json.dumps({"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen,
-                          "wrong": [json_terms(entry._asdict()) for entry in report.wrong]}))
-    else:
-        print(report)
+    wrong = [json_terms(entry._asdict()) for entry in report.wrong]
+    told = {"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen, "wrong": wrong}
+    print(json.dumps(told) if as_json else report)
     sys.exit(0 if report.ok else 1)
 
 

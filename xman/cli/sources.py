@@ -17,7 +17,7 @@ import numpy as np
 import ops
 
 from .. import models
-from ..errors import XManError, nearest
+from ..errors import XManError, nearest, refuse_unknown
 from ..export import from_onnx
 from ..files import load
 from ..files.whole import text_at
@@ -215,9 +215,7 @@ def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
                             "2]' or x=@x.npy")
         if name in values:
             raise XManError(f"{name} is given two values")
-        if name not in steps.inputs:
-            raise XManError(f"the list has no input {name!r}{nearest(name, steps.inputs)}; it has "
-                            f"{', '.join(steps.inputs)}")
+        refuse_unknown([name], steps.inputs, "the list has no input {!r}")
         values[name] = array_argument(word, text)
     return values
 

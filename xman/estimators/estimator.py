@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engines import Compiled
-from ..errors import XManError, extra
+from ..errors import XManError, extra, refuse_unknown
 from ..manager import XMan
 from ..models import MLP
 from ..optimize import minimize
@@ -172,9 +172,7 @@ class Classifier(Estimator):
         if first:
             self.classes_ = np.unique(y if classes is None else classes)
             self.outputs_ = len(self.classes_)
-        if strange := sorted({*y.tolist()} - {*self.classes_.tolist()}):
-            raise XManError(f"y has the class {strange[0]!r}; the classes are "
-                            f"{', '.join(map(str, self.classes_))}")
+        refuse_unknown(sorted({*y.tolist()}), self.classes_.tolist(), "y has the class {!r}")
         return X, np.searchsorted(self.classes_, y)
 
 

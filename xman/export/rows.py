@@ -69,8 +69,7 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         def row(*args):
             args = args if any(hasattr(a, "dtype") for a in args) else [*map(np.asarray, args)]
             *wanted, _ = G[op].resolve_dtypes((*map(weak, args), None))
-            return function(*[array(a, bool if op.startswith("logical") else to)
-                              for a, to in zip(args, wanted, strict=True)])
+            return function(*map(array, args, [bool] * len(args) if op.startswith("logical") else wanted))
         function = getattr(xp, UFUNCS[op])
         return row
 
@@ -78,12 +77,12 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         dtype = np.result_type(*[a if isinstance(a, (int, float)) else weak(a) for a in arrays])
         return [array(a, dtype) for a in arrays]
 
-    def reduction(op: str, *, of_whole: bool = False) -> Callable:
+    def reduction(op: str) -> Callable:
         def row(x, axis=None, keepdims=False):
-            x = array(x)
-            small = dtype_of(x).kind in "biu" and (of_whole or dtype_of(x).kind == "b")
-            x = array(x, G[op](np.zeros(1, dtype_of(x))).dtype) if small and axis != () else x
-            return x if axis == () else getattr(xp, op)(x, axis=axis, keepdims=keepdims)
+            if axis == ():
+                return array(x)
+            x = array(x, G[op](np.zeros(1, weak(x))).dtype)
+            return getattr(xp, op)(x, axis=axis, keepdims=keepdims)
         return row
 
     def flat(x: Any, axis: int | None) -> tuple[Any, int]:
@@ -154,7 +153,7 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         **(matrices if hasattr(xp, "linalg") else {}),
         **{op: ufunc(op) for op in UFUNCS if hasattr(xp, UFUNCS[op])},
         "dot": lambda a, b: xp.matmul(*alike(a, b)),
-        **{op: reduction(op, of_whole=op in ("sum", "prod")) for op in ("sum", "prod", "max", "min")},
+        **{op: reduction(op) for op in ("sum", "prod", "max", "min")},
         "where": lambda c, x, y: xp.where(array(c, bool), *alike(x, y)),
         "astype": lambda x, dtype: array(array(x), np.dtype(dtype[0])),
         "argmax": lambda x, axis=None: along("argmax", x, axis),

@@ -74,8 +74,8 @@ def map(fn: Callable, xs: Any) -> Any:
     callable_or_refused("map", fn)
     def each(_, x): return None, fn(x)
     each.__name__ = name_of(fn)
-    each.__wrapped__, each.__signature__ = fn, inspect.Signature(
-        [inspect.Parameter("none", 1), *[inspect.Parameter(p, 1) for p in parameter_names(fn, 1)]])
+    names = "none", *parameter_names(fn, 1)
+    each.__wrapped__, each.__signature__ = fn, inspect.Signature([inspect.Parameter(p, 1) for p in names])
     return scan(each, None, xs)[1]
 
 

@@ -49,7 +49,7 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
             else:
                 events = judged_task(assignment, sandbox, k, alone, seed_of(term, digest), stop, checks)
                 if apart and sys.platform == "linux":
-                    events = process.apart(events, assignment.limits.cpu_seconds, stop)
+                    events = process.one_apart(events, assignment.limits.cpu_seconds, stop)
                 record, trouble = records.task_record_of(task, parts, events)
                 tasks.append(record)
     return {**records.submission_record(assignment, tasks, trouble, sandbox, term),

@@ -42,7 +42,8 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
     if sys.platform != "linux":
         with ThreadPoolExecutor(jobs) as pool:
             try:
-                yield from (done.result() for done in as_completed([pool.submit(work, item) for item in items]))
+                for done in as_completed([pool.submit(work, item) for item in items]):
+                    yield done.result()
             finally:
                 stop.set()
                 pool.shutdown(cancel_futures=True)
@@ -68,7 +69,7 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
             os.waitpid(number, 0)
 
 
-def apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) -> Iterator[Event]:
+def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) -> Iterator[Event]:
     """The events, as a process of their own comes to them, and {"ended": why} where it met a limit.
 
     cpu_seconds: that the submission has for them. XManError where the process failed, or stop is set.

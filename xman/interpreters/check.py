@@ -25,10 +25,9 @@ class Entry(NamedTuple):
     right: bool
 
     def __str__(self) -> str:
-        at = (self.where if isinstance(self.where, str) else f"[{', '.join(map(str, self.where))}]"
-              if self.where else "")
-        return (f"{self.register}{' in ' if isinstance(self.where, str) else ''}{at}: "
-                f"backprop says {self.backprop:.8g}, the difference quotient {self.difference:.8g}")
+        at = (f" in {self.where}" if isinstance(self.where, str)
+              else f"[{', '.join(map(str, self.where))}]" * bool(self.where))
+        return (f"{self.register}{at}: backprop says {self.backprop:.8g}, the difference quotient {self.difference:.8g}")
 
 
 class Report(NamedTuple):
@@ -54,8 +53,9 @@ class Report(NamedTuple):
             kind = "directions" if isinstance(mine[0].where, str) else "elements"
             lines.append(f"{name:<12} {sum(e.right for e in mine)} of {len(mine)} {kind} agree, worst "
                          f"difference {worst:.1e}")
-        return "\n".join([*lines, *self.misshapen, *(f"WRONG {e}" for e in self.wrong[:10]),
-                          *([f"… and {len(self.wrong) - 10} more"] if len(self.wrong) > 10 else [])])
+        wrong = [f"WRONG {e}" for e in self.wrong]
+        more = [f"… and {len(wrong) - 10} more"] * (len(wrong) > 10)
+        return "\n".join([*lines, *self.misshapen, *wrong[:10], *more])
 
     __repr__ = __str__
     _repr_html_ = in_notebooks("report_in_html")

@@ -137,13 +137,9 @@ def variance(p: Any) -> Any:
 PRODUCTS = {"dot", "outer"}
 # each entry of the argument enters one entry of the result; d times its second derivative, from the slope
 GATHERED = {
-    "mean":                lambda d, out, slope, x, *axes: 0.0,
-    "max":                 lambda d, out, slope, x, *axes: 0.0,
-    "min":                 lambda d, out, slope, x, *axes: 0.0,
-    "prod":                lambda d, out, slope, x, *axes: 0.0,
-    "hinge":               lambda d, out, slope, z, y: 0.0,
-    "norm":                lambda d, out, slope, x, *axes: spread_reduction(d / out, x, *axes) * (1 - slope ** 2),
-    "frobeniusNorm":       lambda d, out, slope, x: spread_reduction(d / out, x) * (1 - slope ** 2),
+    **dict.fromkeys(("mean", "max", "min", "prod", "hinge"), lambda d, out, slope, x, *more: 0.0),
+    **dict.fromkeys(("norm", "frobeniusNorm"),
+                           lambda d, out, slope, x, *axes: spread_reduction(d / out, x, *axes) * (1 - slope ** 2)),
     "logsumexp":           lambda d, out, slope, x, *axes: spread_reduction(d, x, *axes) * variance(slope),
     "crossEntropy":        lambda d, out, slope, p, y: -f.ratio(d * slope, p),
     "softmaxCrossEntropy": lambda d, out, slope, z, y: d * f.sum(f.oneHot(y, z), -1, True) * variance(f.softmax(z))}

@@ -178,8 +178,8 @@ class Simplifier(ListWriter):
         steps, likes = WengertList(lines), None
         if inputs is not None:
             seen = [one_of(x) if k <= i < m else x for i, x in enumerate(inputs)]
-            likes = {p: np.float64(x) if type(x) is float else x
-                     for p, x in zip(parameters, seen, strict=True) if p in steps.inputs}
+            seen = dict(zip(parameters, [np.float64(x) if type(x) is float else x for x in seen], strict=True))
+            likes = {p: seen[p] for p in parameters if p in steps.inputs}
         computed = [r for r in dict.fromkeys(results) if r not in parameters]
         rewrites = [row for rows in self.rewrites.values() for row in rows]
         short = simplify(steps, computed, likes, rewrites, self.G) if computed else ()

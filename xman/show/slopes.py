@@ -5,8 +5,7 @@ There is no table of them: the rule of ops.DG, given symbols and the delta 1, wr
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -18,7 +17,7 @@ from ops.table import ELEMENTWISE
 
 from ..passes import ALGEBRA, EXACT, gradient, rewrite, simplify
 from ..passes.patterns import key_of
-from .expressions import inlined, node
+from .expressions import inlined, node, with_replaced
 
 SUMS_AND_PRODUCTS = {"add", "subtract", "mul"}  # whose rules are as short for a constant as for a register
 
@@ -72,15 +71,6 @@ def partials_of(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int
 
 
 # ---- algebra -----------------------------------------------------------------------------------------------
-
-def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
-    """e with expressions in the place of registers; e itself stays as it is."""
-    class Registers(ast.NodeTransformer):
-        def visit_Name(self, name): return by.get(name.id, name)
-        def visit_Attribute(self, part): return self.generic_visit(part) if part.attr in ("T", "mT") else part
-
-    return Registers().visit(copy.deepcopy(e))
-
 
 def names_in(e: ast.AST) -> set[str]:
     """The names in an expression, but not np and f before their functions: a register may be called f."""

@@ -46,8 +46,8 @@ def count(args: tuple) -> int:
 
 
 def one_by_one(op: str, *args: Any) -> Any:
-    return f.stack(0, *[getattr(f, op)(*[f.getitem(a.value, k) if is_many(a) else a for a in args])
-                        for k in range(count(args))])
+    of = lambda k: [f.getitem(a.value, k) if is_many(a) else a for a in args]
+    return f.stack(0, *[getattr(f, op)(*of(k)) for k in range(count(args))])
 
 
 def with_axes(x: Any, ndim: int) -> Any:
@@ -73,8 +73,8 @@ def broadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
         shape = shape_like(like)
         gone = {a % len(shape) for a in np.atleast_1d(axis)}
         kept = iter(x.shape)
-        x = Directions(f.reshape(x.value, (x.value.shape[0], *(1 if k in gone else next(kept)
-                                                               for k in range(len(shape))))))
+        spread = [1 if k in gone else next(kept) for k in range(len(shape))]
+        x = Directions(f.reshape(x.value, (x.value.shape[0], *spread)))
     wanted = (x.value.shape[0], *shape_like(like))
     return x.value if x.value.shape == wanted else f.broadcast(with_axes(x, len(wanted) - 1), wanted)
 
@@ -106,8 +106,7 @@ def transpose(op: str, x: Any, axes: Any = None) -> Any:
 
 def stays(keys: tuple) -> bool:
     """Whether a slice before the keys leaves the axes of the result in their order."""
-    places = [k for k, key in enumerate(keys) if not isinstance(key, slice) and key is not None
-              and key is not Ellipsis]
+    places = [k for k, key in enumerate(keys) if not isinstance(key, (slice, type(None), type(Ellipsis)))]
     arrays = any(not isinstance(keys[k], (int, np.integer)) for k in places)
     return not any(map(is_many, keys)) and (not arrays
                                             or places == [*range(places[0], places[0] + len(places))])
@@ -126,8 +125,8 @@ def scatter_add(op: str, d: Any, like: Any, *keys: Any) -> Any:
 
 
 def take(op: str, x: Any, indices: Any, axis: int | None = None) -> Any:
-    return None if axis is None or not is_many(x) or is_many(indices) else f.take(x.value, indices,
-                                                                                  axis % x.ndim + 1)
+    alone = axis is not None and is_many(x) and not is_many(indices)
+    return f.take(x.value, indices, axis % x.ndim + 1) if alone else None
 
 
 def joined(op: str, axis: int, *arrays: Any) -> Any:

@@ -44,9 +44,8 @@ def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Se
 def one_each(x: View, letters: Sequence) -> tuple[View, list]:
     """The view without axes of one entry, with one axis a letter: the diagonal where there were two."""
     kept = [c for c, n in zip(letters, x.shape, strict=True) if n != 1]
-    x = reshaped(x, [n for n in x.shape if n != 1])
-    unique = list(dict.fromkeys(kept))
-    return (x if unique == kept else strided(x, kept, unique, dict(zip(kept, x.shape, strict=True)))), unique
+    x, unique = reshaped(x, [n for n in x.shape if n != 1]), list(dict.fromkeys(kept))
+    return strided(x, kept, unique, dict(zip(kept, x.shape, strict=True))), unique
 
 
 def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict, dtype: np.dtype) -> View:
@@ -146,16 +145,11 @@ def factors_of(w: Any, dst: str, views: Sequence[View],
     return [*zip(views, letters, strict=True)]
 
 
-def matrix_letters(n: int, last: str) -> list:
-    """The letters of an array in a product: a batch's numbers, from the last, then rows and columns."""
-    return [*range(n - 2)][::-1] + [*last] if n > 1 else [*last[-1:]]
-
-
 def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     """dot, and its adjoints d bᵀ and aᵀ d, summed over what the batch of one side lacks."""
     kind, (na, nb) = w.kinds[dst], [len(x.shape) for x in v][-2:]
-    a, b = matrix_letters(na, "mk"), matrix_letters(nb, "kn") if nb > 1 else ["k"]
-    d = [*range(max(na, nb) - 2)][::-1] + ["m"] * (na > 1) + ["n"] * (nb > 1)
+    a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
+    a, b, d = lettered(a, na), lettered(b, nb), lettered(d, max(na - 2, nb - 2, 0) + len(d))
     places, letters, out = {"dot": ((0, 1), (a, b), d), "dotLeft": ((0, 2), (d, b), a),
                             "dotRight": ((1, 0), (a, d), b)}[op]
     if len(out) != len(kind.shape):
@@ -195,8 +189,8 @@ def einsum_back(w: Any, dst: str, op: str, x: View, like: Any, letters: tuple[st
 
 
 def trace(w: Any, dst: str, op: str, a: View) -> View | None:
-    found = factors_of(w, dst, [a], ["ii"])
-    return found and contract(w, dst, [(diagonal(a), "i")], "", (), w.kinds[dst].dtype)
+    found = factors_of(w, dst, [diagonal(a)], ["i"])
+    return found and contract(w, dst, found, "", (), w.kinds[dst].dtype)
 
 
 CONTRACTIONS = {"gemm()": gemm, "dot": product, "dotLeft": product, "dotRight": product, "einsum": einsum,

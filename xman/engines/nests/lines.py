@@ -33,11 +33,8 @@ RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # the others are taken
 LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
 SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # those that refuse no values
 SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
-# the places of arguments that have to be literals
-LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
-           **dict.fromkeys(("flip", "pad", "unpad", "transpose", "diag"), (1,)),
-           **dict.fromkeys(("sum", "prod", "max", "min", "roll", "shift", "part", "count"), (1, 2)),
-           **dict.fromkeys(("broadcast", "unbroadcast", "take", "diagBack", "ties", "einsumBack"), (2,))}
+# arguments that have to be literals
+LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 
 
 class Lines:
@@ -123,9 +120,7 @@ class Lines:
             found = self.views[found] if isinstance(found, str) else found
         elif self.known(dst) and (op in ops.table.OURS or op == GEMM) and all(
                 self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != SHAPE_ALONE.get(op)):
-            v = [self.views.get(a) if isinstance(a, str) else a for a in args]
-            if not any(isinstance(v[k], View) for k in LITERAL.get(op, ()) if k < len(v)):
-                found = self.made(dst, op, v)
+            found = self.made(dst, op, [self.views.get(a) if isinstance(a, str) else a for a in args])
         if found is None:
             self.call(step)
             return
@@ -145,8 +140,10 @@ class Lines:
             return RULES.get(op, entrywise)(self, dst, op, *v)
         names, defaults = parameters(ops.G[op])
         v += [defaults[name] for name in names[len(v):]]
-        for k in range(len(v)) if op in CONTRACTIONS else (0,):  # the arrays among them
-            if isinstance(v[k], (bool, int, float, np.generic)) and k not in LITERAL.get(op, ()):
+        if any(name in LITERAL and isinstance(x, View) for name, x in zip(names, v, strict=False)):
+            return None
+        for k in range(len(v)) if op in CONTRACTIONS else [0] * (names[0] not in LITERAL):  # the arrays
+            if isinstance(v[k], (bool, int, float, np.generic)):
                 v[k] = self.filled(v[k], (), np.dtype(type(v[k])))
         return RULES[op](self, dst, op, *v)
 

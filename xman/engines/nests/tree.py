@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .views import View, rerooted
+from .views import View
 
 # an axis as long as that is cut into tiles of so many, so that several loops share what is in the cache
 LONG, TILE = 2048, 1024
@@ -33,14 +33,6 @@ class Node:
     """What is done at one place of the tree, within the loops `path`."""
     path: Sequence[Loop] = ()
     rank = 0.0
-
-    def rename(self, old: str, new: str) -> None:
-        """Touch another root in the place of one."""
-        for name, x in vars(self).items():
-            if isinstance(x, View):
-                setattr(self, name, rerooted(x, old, new))
-        if isinstance(self, Line):
-            self.args = [rerooted(x, old, new) if isinstance(x, View) else x for x in self.args]
 
 
 @dataclass(eq=False)

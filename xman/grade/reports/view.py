@@ -87,7 +87,7 @@ def trouble_line(record: dict) -> str:
     return "; ".join(sentence(*found) for found in troubles(record))
 
 
-def by_name(records: list[dict]) -> list[dict]:
+def in_order_of_names(records: list[dict]) -> list[dict]:
     return sorted(records, key=lambda each: (each["submission"].casefold(), each["submission"], each["file"]))
 
 
