@@ -33,8 +33,8 @@ def to_text(steps: Sequence[tuple], aligned: bool = False) -> str:
 
 def definition(function: tuple, aligned: bool = False) -> str:
     _, name, parameters, lines, results = function
-    return "\n    ".join([f"def {name}({', '.join(parameters)}):", *lines_as_text(lines, aligned),
-                          f"return {', '.join(results)}"])
+    lines = lines_as_text(lines, aligned)
+    return "\n    ".join([f"def {name}({', '.join(parameters)}):", *lines, f"return {', '.join(results)}"])
 
 
 def lines_as_text(lines: Sequence[tuple], aligned: bool) -> list[str]:

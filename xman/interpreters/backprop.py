@@ -56,5 +56,5 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         return deltas
     # looked: if a NaN comes out, walk once more with masks, since what a `where` keeps out is 0 and not 0·∞
     with ops.by_tables(DG=DG):
-        return ops.flows.looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(),
-                                steps.inputs if wrt is None else wrt)
+        ends = steps.inputs if wrt is None else wrt
+        return ops.flows.looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), ends)

@@ -21,7 +21,7 @@ from ..functions.call import number_of
 from ..functions.derivative import Derivative, callable_or_refused, name_of
 from ..functions.trace import is_input, traced_arguments, watched, written_down
 from ..functions.tracer import CallTape, is_on
-from ..functions.trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map
+from ..functions.trees import LEAF, children, flattened_tree, leaf_names, rebuilt, static_fields, tree_map
 from ..notation import shortened
 from ..wengert import WengertList
 from .reached import VALUES, Impure, Place, Watch, reached, steady, still_same
@@ -141,10 +141,10 @@ class TracedPath:
     @property
     def words(self) -> list[str]:
         """What is checked, from first to last."""
+        shown = lambda was: shortened(was.item() if was.size == 1 else was)
         return [*(f"an argument is {shortened(x)}" for x in self.fixed),
                 *dict.fromkeys(place.words for place in self.places),
-                *(f"{line}: {shortened(was.item() if was.size == 1 else was)}"
-                  for was, line in self.checks.values())]
+                *(f"{line}: {shown(was)}" for was, line in self.checks.values())]
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
@@ -189,8 +189,7 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
         return issubclass(kind, Expression)
     # keys in the order in which fn meets them
     tokens += kind, tuple(tree) if isinstance(tree, dict) else len(below)
-    fields = getattr(tree, "__dataclass_fields__", {}).values()
-    fixed += [getattr(tree, each.name) for each in fields if each.metadata.get("static")]
+    fixed += static_fields(tree)
     return any([apart(part, inputs, fixed, tokens) for _, part in below])
 
 
@@ -262,8 +261,8 @@ def path_of(fn: Callable, args: tuple, options: dict, fixed: list,
             raise Impure("it writes into a list or a dict that it was given")
         ends, structure = flattened_tree(result)
         kinds = (*VALUES, np.ndarray)
-        if strange := [x for x in ends if not is_on(tape, x) and not isinstance(x, kinds)
-                       and not any(x is y for y in fixed)]:
+        known = lambda x: is_on(tape, x) or isinstance(x, kinds) or any(x is y for y in fixed)
+        if strange := [x for x in ends if not known(x)]:
             raise Impure(f"it returns a {type(strange[0]).__name__} of its own")
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         wanted = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]

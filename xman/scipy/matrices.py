@@ -48,8 +48,9 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 
 def eigh(a, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, check_finite=True):
     a = mirrored(a, lower)
-    return (f.eigvalsh(a) if eigvals_only
-            else (f.eigvalsh(a), f.eigenvectors(a, ("L" if lower else "U", "scipy"))))
+    if eigvals_only:
+        return f.eigvalsh(a)
+    return f.eigvalsh(a), f.eigenvectors(a, ("L" if lower else "U", "scipy"))
 
 
 def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
