@@ -27,6 +27,7 @@ from ...errors import XManError
 from ...interpreters.context import numpy_real
 from ...wengert import Line, WengertList, registers
 from .. import interpret
+from ..memory import overwrite
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of, program_of
 from .lines import OF_BUNDLES, Kinds, computed, refused, together
@@ -184,8 +185,7 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
                 found = interpret.build(program).run({x: value_on_host(v) for x, v in values.items()})
                 return {y: given_back(v, program.kinds.get(y), device) for y, v in found.items()}
             results = {y: given_back(found[y], program.kinds.get(y), device) for y in program.outputs}
-        for x, new in [(x, np.array(found[y])) for y, x in program.inplace.items()]:
-            values[x][...] = new
+        overwrite(*((values[x], found[y]) for y, x in program.inplace.items()))
         return results
 
     def inside(found: Mapping[str, Any]) -> bool:

@@ -22,7 +22,7 @@ from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS
-from .contractions import CONTRACTIONS, TINY
+from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, REDUCED, entrywise
 from .routines import ROUTINES
 from .schedule import Tree
@@ -60,7 +60,7 @@ class Lines:
                 self.views[x] = self.tree.root(x, *self.kinds[x][:2], "given")
             else:
                 self.objects.add(x)
-        lines = folded(program, rows=False, least=TINY)
+        lines = folded(program)
         holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in lines], self.kinds)
         calls = {line[0] for line in lines if self.may_fail(*line)}
         self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, calls)
@@ -186,12 +186,6 @@ class Lines:
 
     # ---- lines of the tree ---------------------------------------------------------------------------------
 
-    def fresh(self, name: str) -> str:
-        """The name, or one like it that no root has yet."""
-        while name in self.tree.roots:
-            name += "'"
-        return name
-
     def line(self, dst: str, op: str, args: Sequence[Any], shape: Sequence[int], dtype: Any = None, *,
              how: str = "set", reduced: Iterable[int] = (), keepdims: bool = False,
              target: View | None = None, computed: Any = None) -> View:
@@ -209,7 +203,7 @@ class Lines:
                     return self.filled(ops.G[op](*(kind.type(a) for a in args)), shape, dtype)
             axes = [k for k in range(len(shape)) if keepdims or k not in reduced]
             sizes = [1 if k in reduced else shape[k] for k in axes]
-            result = self.tree.root(self.fresh(dst), tuple(sizes), dtype)
+            result = self.tree.root(dst, tuple(sizes), dtype)
             target = strided(result, axes, range(len(shape)), dict(enumerate(shape)))
         else:
             result, dtype = target, self.dtype(target)
@@ -250,6 +244,6 @@ class Lines:
 
     def constant(self, array: np.ndarray) -> View:
         """An array that the program brings along."""
-        name = self.fresh(f"constant{len(self.constants)}.{array.dtype}")
-        self.constants[name] = np.array(array, order="C")
-        return self.tree.root(name, array.shape, array.dtype, "given")
+        root = self.tree.root(f"constant{len(self.constants)}.{array.dtype}", array.shape, array.dtype, "given")
+        self.constants[root.root] = np.array(array, order="C")
+        return root
