@@ -80,11 +80,9 @@ SAID = "the grader stopped here: what came back took it too much processor time"
 
 
 def judged(judging, tasks=(0,), stop=None):
-    """What a process tells of the tasks."""
-    before = children()
-    with process.judging_processes(2, judging, 1) as free:
-        lent = free.get()
-        found = [list(lent.judged(task, Path("folder"), "a term", stop or threading.Event())) for task in tasks]
+    """What a process tells of each of the tasks."""
+    before, stop = children(), stop or threading.Event()
+    found = [list(process.one_apart(judging(task, Path("folder"), "a term", stop), 1, stop)) for task in tasks]
     assert children() == before
     return found
 
@@ -152,12 +150,20 @@ def test_a_task_that_is_stopped_can_tidy_up(tmp_path):
     assert (tmp_path / "tidy").exists()
 
 
-def test_a_process_that_is_gone_says_so():
-    with process.judging_processes(1, sleeps, 1) as free:
-        lent = free.get()
-        os.kill(lent.number, signal.SIGKILL)
-        with pytest.raises(XManError, match="memory enough"):
-            list(lent.judged(0, Path(), "a term", threading.Event()))
+def test_a_process_that_is_gone_says_so_and_the_others_are_ended():
+    def work(number):
+        os.kill(os.getpid(), signal.SIGKILL) if number == 1 else stop.wait(60)
+    before, stop = children(), threading.Event()
+    with pytest.raises(XManError, match="memory enough"):
+        list(process.each_apart(work, [1, 2, 3], 3, stop))
+    assert children() == before and not stop.is_set()
+
+
+def test_each_is_done_once_by_some_processes_and_none_is_left():
+    before = children()
+    found = list(process.each_apart(lambda number: [number, os.getpid()], range(100), 3, threading.Event()))
+    assert sorted(number for number, _ in found) == [*range(100)] and len({pid for _, pid in found}) <= 3
+    assert children() == before
 
 
 def test_where_a_hidden_part_met_the_limit_that_is_told_nobody():

@@ -23,10 +23,10 @@ except XManError:
 pytestmark = pytest.mark.skipif(not LAUNCHER, reason="there is no MPI here: pip install 'xman[mpi]'")
 
 FITS = """
-import sys, numpy as np
+import sys, time, numpy as np
 from xman import models
 from xman.scale import common, stream, workers
-from xman.train import OPTIMIZERS, fit
+from xman.train import OPTIMIZERS, cross_validate, fit, search
 common.FEW *= workers().size < 3  # three share memory
 R = np.random.default_rng(0)
 X, y = R.normal(size=(37, 6)), R.integers(0, 3, 37)
@@ -35,11 +35,26 @@ block = lambda: models.ResidualMLP(6, 5, 3, normalization="batch", dropout=0.3, 
 cases = {f"mlp {name}": (mlp, {"optimizer": name, "l2": 0.01 * (name == "adam")}) for name in OPTIMIZERS}
 cases |= {name: (mlp, {"optimizer": name, "batch_size": None, "lr": None}) for name in ("newton-cg", "gauss-newton")}
 cases |= {"noise": (block, {"clip": 0.5}), "few rows": (block, {"batch_size": 2}), "stream": (mlp, {})}
+cases |= {"stream of few": (mlp, {"batch_size": 2}), "no memory for gradients": (mlp, {})}
+once = lambda *given, share=common.shared_memory, calls=[]: calls.append(1) or (share(*given) if len(calls) == 1 else None)
 found = {}
 for name, (model, settings) in cases.items():
-    data = stream([(X[k:k + 9], y[k:k + 9]) for k in range(0, 37, 9)], memory=0.006) if name == "stream" else (X, y)
+    common.shared_memory = once if "memory" in name else common.shared_memory
+    data = stream([(X[k:k + 9], y[k:k + 9]) for k in range(0, 37, 9)], memory=0.006) if "stream" in name else (X, y)
     result = fit(model(), data, validation=(X, y), **{"epochs": 1, "batch_size": 10, "lr": 0.01, "progress": False} | settings)
     found |= {f"{name} {w}": a for w, a in result.parameters.items()} | {f"{name} loss": result.history[0]["loss"]}
+class Slow(models.MLP):
+    def feed(self, X, y):  # its first row takes the second worker longer than the others would wait
+        time.sleep(1.6 * (len(y) == here.rank == 1))
+        return super().feed(X, y)
+here, quick = workers(), {"epochs": 2, "seed": 4, "batch_size": 7}
+here.timeout = 0.6
+for name, trials in {"folds": cross_validate(Slow([6, 3], dtype=float), (X, y), 3, **quick),
+                     "grid": search(lambda **_: block(), (X, y), {"lr": [0.1, 1e300]}, validation=(X, y), **quick),
+                     "both": search(block(), (X, y), {"lr": [0.1, 0.2]}, folds=2, optimizer="adam", **quick)}.items():
+    for k, trial in enumerate(trials):
+        found |= {f"dealt {name} {k} {w}": a for w, a in trial.result.parameters.items()} | {f"dealt {name} {k}": trial.loss}
+here.timeout = 60
 same = [all(np.array_equal(found[w], other[w]) for w in found) for other in workers().gathered(found)]
 if not workers().rank:
     np.savez(sys.argv[1], same=same, **found)
@@ -53,7 +68,7 @@ def started(*words, workers=2, **options):
                             stdout=subprocess.PIPE, start_new_session=True, **options)
 
 
-def test_two_and_three_workers_take_the_steps_of_one_and_have_the_same_bits(tmp_path, monkeypatch):
+def test_two_and_three_workers_take_the_steps_of_one_and_deal_out_its_trials(tmp_path, monkeypatch):
     monkeypatch.setenv("XMAN_ENGINE", "numpy")
     jobs = [started("-c", FITS, tmp_path / f"{n}.npz", workers=n) for n in (2, 3)]
     monkeypatch.setattr(sys, "argv", ["", str(tmp_path / "1.npz")])
@@ -61,7 +76,9 @@ def test_two_and_three_workers_take_the_steps_of_one_and_have_the_same_bits(tmp_
     assert not [said for job in jobs for said in [job.communicate()[1]] if job.returncode]
     one, *others = (np.load(tmp_path / f"{n}.npz") for n in (1, 2, 3))
     for other in others:
-        assert all(other["same"]) and max(np.max(np.abs(one[w] - other[w])) for w in one.files if w != "same") < 1e-12
+        assert all(other["same"]) and max(np.max(np.abs(one[w] - other[w])) for w in one.files
+                                          if w != "same" and "dealt" not in w) < 1e-12
+        assert all(np.array_equal(one[w], other[w]) for w in one.files if "dealt" in w)
 
 
 TRAIN = ["-m", "xman", "train", "mlp", "--data", "digits", "--hidden", "8", "--quiet", "--json"]

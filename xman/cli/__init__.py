@@ -23,14 +23,20 @@ def main() -> None:
         except click.ClickException as error:
             raise XManError(error.format_message()) from None
         except click.Abort:  # Ctrl-C
-            sys.exit(130)
+            raise KeyboardInterrupt from None
     except XManError as error:
-        with contextlib.suppress(XManError):  # where there is no MPI, which is the error
-            if (here := workers()).size > 1:
-                time.sleep(2 * (here.rank > 0))  # what all find wrong, the first says
-                here.abort(str(error), 2)
+        end_workers(str(error), 2)
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
+        end_workers("interrupted", 130)
         sys.exit(130)
     sys.exit(0)
+
+
+def end_workers(sentence: str, status: int) -> None:
+    """End the processes of all workers, if there are several."""
+    with contextlib.suppress(XManError):  # where there is no MPI, which is the error
+        if (here := workers()).size > 1:
+            time.sleep(2 * (here.rank > 0))  # what all find wrong, the first says
+            here.abort(sentence, status)

@@ -14,32 +14,26 @@ from ..passes import tangent as tangent_list
 from ..passes.differentiate import ending
 from ..plots import difference_errors
 from ..wengert import WengertList
-from .commands import OF, SOURCE, VALUES, of_a_list, xman
+from .commands import SOURCE, VALUES, of_a_list, xman
 from .drawing import DOT, SVG, columns_here, draw, print_list
+from .options import OF, option_table
 from .sources import list_and_values
 
-WRT = click.option("--wrt", multiple=True, metavar="REGISTER",
-                   help="Differentiate by this input; may be repeated; by all, if not said.")
-FIRST = click.option("--wrt", multiple=True, metavar="REGISTER",
-                     help="An input to differentiate by; may be repeated; the first, if not said.")
-STABLY = click.option("--stable", is_flag=True, help="First put in forms that neither overflow nor cancel.")
-BRIEF = click.option("--algebra", is_flag=True, help="Shorten as algebra does, at the price of rounding otherwise.")
+WRT = "--wrt  REGISTER*  Differentiate by this input; may be repeated; by all, if not said."
+FIRST = "--wrt  REGISTER*  An input to differentiate by; may be repeated; the first, if not said."
+BRIEF = "--algebra  flag  Shorten as algebra does, at the price of rounding otherwise."
+Known = dict[str, Any]
 
 
-def read_source(source: str, values: tuple[str, ...], of: str | None, stable: bool = False
-                ) -> tuple[WengertList, dict[str, Any], str]:
-    steps, known = list_and_values(source, of, values)
-    of = of or steps[-1][0]
-    return simplify(steps, [of], known or None, EXACT + STABLE) if stable else steps, known, of
-
-
-@of_a_list(WRT, STABLY, BRIEF,
-           click.option("--raw", is_flag=True, help="As the rules write it, not simplified."),
-           click.option("--forward", is_flag=True, help="Tangents, in forward mode, in place of adjoints."))
-def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], stable: bool,
-             algebra: bool, raw: bool, forward: bool) -> None:
+@of_a_list(f"""{WRT}
+    --stable   flag  First put in forms that neither overflow nor cancel.
+    {BRIEF}
+    --raw      flag  As the rules write it, not simplified.
+    --forward  flag  Tangents, in forward mode, in place of adjoints.""")
+def gradient(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], stable: bool, algebra: bool,
+             raw: bool, forward: bool) -> None:
     """Print the list of the gradient; with values for the inputs, the shorter one for such shapes."""
-    steps, known, of = read_source(source, values, of, stable)
+    steps = simplify(steps, [of], known or None, EXACT + STABLE) if stable else steps
     wrt = wrt or one_input(steps)
     if forward:
         result, dot = tangent_list(steps, wrt), ending(steps)
@@ -53,27 +47,27 @@ def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[st
 @xman.command()
 @SOURCE
 @VALUES
-@click.option("--of", metavar="REGISTER", help="Write its gradient too.")
-@click.option("--wrt", multiple=True, metavar="REGISTER",
-              help="Differentiate by this input; without --of, forwards.")
-@BRIEF
-@click.option("--name", help="Of the function.")
+@option_table(f"""
+    --of    REGISTER   Write its gradient too.
+    --wrt   REGISTER*  Differentiate by this input; without --of, forwards.
+    {BRIEF}
+    --name  TEXT       Of the function.""")
 def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], algebra: bool,
            name: str | None) -> None:
     """Print the list, its gradient or its tangent as a Python function."""
-    steps, known, _ = read_source(source, values, of)
+    steps, known = list_and_values(source, of, values)
     wrt = wrt or (one_input(steps) if of else None)
     print(pictures.source(steps, of, wrt, known or None, EXACT + ALGEBRA * algebra, name), end="")
 
 
-@of_a_list(click.option("--wrt", multiple=True, metavar="REGISTER",
-                        help="The input of the tangents; a table each, if repeated."),
-           click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True,
-                        help="Decimals."), DOT, SVG)
-def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], digits: int,
-            dot: bool, svg: str | None) -> None:
+@of_a_list(f"""
+    --wrt       REGISTER*  The input of the tangents; a table each, if repeated.
+    --digits=4  digits     Decimals.
+    {DOT}
+    {SVG}""", digits=click.IntRange(0, 17))
+def explain(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], digits: int, dot: bool,
+            svg: str | None) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
-    steps, known, of = read_source(source, values, of)
     found = [pictures.explain(steps, of, x, known, digits) for x in wrt or [None]]
     if not (dot or svg):
         return print("\n\n".join(table_as_text(trace.table(), 2, columns_here()) for trace in found))
@@ -84,23 +78,24 @@ def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str
 
 @xman.command()
 @SOURCE
-@OF
-@FIRST
-@click.option("--brief", is_flag=True, help="Definition and rule in one step.")
+@option_table(f"""{OF}
+    {FIRST}
+    --brief  flag  Definition and rule in one step.""")
 def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -> None:
     """Print the steps of the chain rule, each with its reason, as in a textbook."""
-    steps, _, of = read_source(source, (), of)
-    print("\n\n".join(pictures.derivation(steps, of, x, brief).wrapped(columns_here())
+    steps, _ = list_and_values(source, of, ())
+    print("\n\n".join(pictures.derivation(steps, of or steps[-1][0], x, brief).wrapped(columns_here())
                       for x in wrt or one_input(steps)[:1]))
 
 
-@of_a_list(FIRST, DOT, SVG, click.option("--along", type=click.Choice(["forward", "backward"]),
-                                         help="The sums over paths one way."),
-           click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs."))
-def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool,
-          svg: str | None, along: str | None, symbolic: bool) -> None:
+@of_a_list(f"""{FIRST}
+    {DOT}
+    {SVG}
+    --along     forward|backward  The sums over paths one way.
+    --symbolic  flag              The derivative as a formula in the inputs.""")
+def paths(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], dot: bool, svg: str | None,
+          along: str | None, symbolic: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
-    steps, known, of = read_source(source, values, of)
     graph = pictures.paths(steps, of, wrt or one_input(steps)[:1], known or None)
     if dot or svg:
         draw(pictures.picture(graph, getattr(graph, along)() if along else None), svg)
@@ -111,19 +106,16 @@ def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, 
         print(getattr(graph, along)() if along else graph)
 
 
-@of_a_list(WRT, click.option("--lines", is_flag=True, help="Line by line."))
-def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], lines: bool) -> None:
+@of_a_list(f"{WRT}\n--lines  flag  Line by line.")
+def cost(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], lines: bool) -> None:
     """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
-    steps, known, of = read_source(source, values, of)
     found = pictures.cost(steps, of, wrt or None, known)
     print(table_as_text((found.evaluation if lines else found).table(), 1, columns_here()))
 
 
-@of_a_list(WRT, click.option("--plot", metavar="FILE.png", help="Draw it, both axes logarithmic."))
-def differences(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...],
-                plot: str | None) -> None:
+@of_a_list(f"{WRT}\n--plot  FILE.png  Draw it, both axes logarithmic.")
+def differences(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], plot: str | None) -> None:
     """The error of one- and two-sided difference quotients against their step."""
-    steps, known, of = read_source(source, values, of)
     errors = difference_errors(steps, of, wrt or None, known)
     if plot:
         errors.plot(plot)

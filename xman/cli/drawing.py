@@ -16,10 +16,10 @@ from ..show import Listing, Picture
 from ..wengert import WengertList
 from .sources import assignments, list_and_values, model_of
 
-DOT = click.option("--dot", is_flag=True, help="A picture in its place, as text for Graphviz.")
-SVG = click.option("--svg", metavar="FILE.svg", help="A picture in its place, in this file.")
-MERMAID = click.option("--mermaid", is_flag=True, help="A picture in its place, as text for Mermaid.")
-HTML = click.option("--html", metavar="FILE.html", help="A page to step through values and derivatives in a browser.")
+DOT = "--dot  flag  A picture in its place, as text for Graphviz."
+SVG = "--svg  FILE.svg  A picture in its place, in this file."
+MERMAID = "--mermaid  flag  A picture in its place, as text for Mermaid."
+HTML = "--html  FILE.html  A page to step through values and derivatives in a browser."
 
 
 def draw(drawn: Picture, svg: str | None, for_mermaid: bool = False) -> None:

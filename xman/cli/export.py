@@ -15,6 +15,7 @@ from ..train.optimizers import OPTIMIZERS, training_list
 from ..wengert import WengertList
 from .commands import SOURCE, VALUES, xman
 from .derivatives import one_input
+from .options import option_table
 from .sources import list_and_values
 
 FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
@@ -23,18 +24,14 @@ FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
 @xman.command()
 @SOURCE
 @VALUES
-@click.option("--to", "path", required=True, metavar="FILE.onnx|FILE.stablehlo",
-              help="The file; its ending says the format.")
-@click.option("--of", metavar="REGISTER", help="The register that is computed; the last line's, or a model's "
-                                               "loss, if not said.")
-@click.option("--wrt", multiple=True, metavar="REGISTER",
-              help="Its gradient by this input too; may be repeated.")
-@click.option("--step", "optimizer", type=click.Choice(list(OPTIMIZERS)),
-              help="A training step by this optimizer; --wrt are the parameters, a model's if not said.")
-@click.option("--rows", multiple=True, metavar="REGISTER",
-              help="An input with any number of rows; may be repeated.")
-@click.option("--constant", multiple=True, metavar="REGISTER", help="An input whose value goes into the "
-              "file; may be repeated. Of a model it is what it brings, but for a training step.")
+@option_table("""
+    --to,path!        FILE.onnx|FILE.stablehlo  The file; its ending says the format.
+    --of              REGISTER   The register that is computed; the last line's, or a model's loss, if not said.
+    --wrt             REGISTER*  Its gradient by this input too; may be repeated.
+    --step,optimizer  optimizer  A training step by this optimizer; --wrt are the parameters, a model's if not said.
+    --rows            REGISTER*  An input with any number of rows; may be repeated.
+    --constant        REGISTER*  An input that goes into the file; may be repeated; what a model brings does, unless with --step.
+    """, optimizer=click.Choice(list(OPTIMIZERS)))
 def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt: tuple[str, ...],
            optimizer: str | None, rows: tuple[str, ...], constant: tuple[str, ...]) -> None:
     """Write the list, its gradient or a training step for ONNX or JAX: export f.wl x1=3 x2=7 --to f.onnx.
@@ -59,8 +56,8 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     found = shapes(steps, known)
     for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
         shape_of = {x: ["rows", *found[x][0][1:]] if x in rows else found[x][0] for x in names}
-        print(f"{path} {word} " + ", ".join(f"{x} ({', '.join(map(str, shape))}) {found[x][1]}"
-                                            for x, shape in shape_of.items()))
+        told = [f"{x} ({', '.join(map(str, shape))}) {found[x][1]}" for x, shape in shape_of.items()]
+        print(f"{path} {word} {', '.join(told)}")
 
 
 def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, ...],

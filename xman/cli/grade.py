@@ -12,12 +12,12 @@ import click
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from .commands import xman
+from .options import JSON, PATH, option_table
 
-PATH = click.Path(path_type=Path)
 ASSIGNMENT = click.argument("name", metavar="ASSIGNMENT")
-WHERE = click.option("--assignments", type=PATH, metavar="DIR",
-                     help="Where the assignments are; the folder of that name here or above, if not said.")
-TERM = click.option("--term", metavar="SECRET", help="What the inputs are drawn from; a new secret, if not said.")
+WHERE = "--assignments  DIR  Where the assignments are; the folder of that name here or above, if not said."
+TERM = "--term  SECRET  What the inputs are drawn from; a new secret, if not said."
+PLACES = {"DIR": PATH, "FILE": PATH}
 
 
 @xman.group()
@@ -35,8 +35,7 @@ def assignment_of(name: str, assignments: Path | None) -> Any:
 
 @grade.command()
 @ASSIGNMENT
-@WHERE
-@click.option("--out", type=PATH, required=True, metavar="DIR", help="A new folder.")
+@option_table(f"{WHERE}\n--out!  DIR  A new folder.", **PLACES)
 def handout(name: str, assignments: Path | None, out: Path) -> None:
     """Write what the students get: the starter, their checks, the data; no trace of the solution."""
     from ..grade.handout import write_handout
@@ -63,21 +62,15 @@ def shard_of(text: str) -> tuple[int, int]:
 @grade.command()
 @ASSIGNMENT
 @click.argument("submissions", nargs=-1, required=True, type=PATH, metavar="SUBMISSION...")
-@WHERE
-@TERM
-@click.option("--out", type=PATH, metavar="DIR",
-              help="Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only "
-                   "what is new.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="How many at a time.")
-@click.option("--shard", metavar="K/N", help="Grade the K-th of N parts; without it, once all are done, come "
-                                             "the reports.")
-@click.option("--unsafe", is_flag=True, help="Also without a sandbox: the submissions can then do what you "
-                                             "can do.")
-@click.option("--gradescope", "results", type=PATH, metavar="FILE",
-              help="Write Gradescope's results.json of the one submission.")
-@click.option("--autolab", "last_line", is_flag=True,
-              help="Print Autolab's line of the one submission last.")
-@click.option("--json", "as_json", is_flag=True, help="Print the records as JSON.")
+@option_table(f"""{WHERE}
+    {TERM}
+    --out         DIR     Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only what is new.
+    --jobs=1      jobs    How many at a time.
+    --shard       K/N     Grade the K-th of N parts; without it, once all are done, come the reports.
+    --unsafe      flag    Also without a sandbox: the submissions can then do what you can do.
+    --gradescope,results  FILE  Write Gradescope's results.json of the one submission.
+    --autolab,last_line   flag  Print Autolab's line of the one submission last.
+    --json,as_json        flag  Print the records as JSON.""", jobs=click.IntRange(1, 64), **PLACES)
 def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None,
         out: Path | None, jobs: int, shard: str | None, unsafe: bool, results: Path | None, last_line: bool,
         as_json: bool) -> None:
@@ -98,13 +91,14 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     out = out or Path(f"{assignment.module}-grades")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is judged is kept, as with Ctrl-C
     progress = extra("tqdm", "grade", "a progress bar").tqdm
+    progress.monitor_interval = 0  # no thread of its own, which a fork would break
     extra("jinja2", "grade", "an HTML report")  # before anything is graded
     graded: list[Any] = []
+    done = lambda record: bar.update() or graded.append(record)
     with progress(total=len(found), unit="submission", disable=len(found) == 1 or None,
                   file=sys.stderr) as bar:
         try:
-            records = grade_all(assignment, found, sandbox, out, term, jobs,
-                                lambda record: bar.update() or graded.append(record), shard and which)
+            records = grade_all(assignment, found, sandbox, out, term, jobs, done, shard and which)
         except KeyboardInterrupt:
             print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command "
                   "goes on", file=sys.stderr)
@@ -127,9 +121,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
 
 @grade.command()
 @ASSIGNMENT
-@WHERE
-@TERM
-@click.option("--out", type=PATH, default="autograder.zip", show_default=True, metavar="FILE")
+@option_table(f"{WHERE}\n{TERM}\n--out=autograder.zip  FILE  The file to write.", **PLACES)
 def gradescope(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the autograder that is uploaded to Gradescope."""
     from ..grade import handout, run
@@ -139,10 +131,7 @@ def gradescope(name: str, assignments: Path | None, term: str | None, out: Path)
 
 @grade.command()
 @ASSIGNMENT
-@WHERE
-@TERM
-@click.option("--out", type=PATH, required=True, metavar="DIR",
-              help="A folder for Makefile and autograde.tar.")
+@option_table(f"{WHERE}\n{TERM}\n--out!  DIR  A folder for Makefile and autograde.tar.", **PLACES)
 def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
     from ..grade import handout, run
@@ -151,8 +140,7 @@ def autolab(name: str, assignments: Path | None, term: str | None, out: Path) ->
 
 
 @grade.command()
-@click.option("--unsafe", is_flag=True, help="Look at what is left without a sandbox.")
-@click.option("--json", "as_json", is_flag=True)
+@option_table(f"--unsafe  flag  Look at what is left without a sandbox.\n{JSON}")
 def doctor(unsafe: bool, as_json: bool) -> None:
     """Try the sandbox of this machine from inside: what holds, and what to install where it does not."""
     from ..grade.sandbox.doctor import examined, sandbox_here

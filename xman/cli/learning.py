@@ -4,20 +4,18 @@ from __future__ import annotations
 import hashlib
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
-
-import click
 
 from ..errors import XManError
 from ..manager import XMan
 from ..notation import table_as_text
-from ..scale.streams import MEMORY
+from ..scale.streams import MEMORY, Stream
 from ..scale.tables import tenths
 from ..tables import Prepared
-from ..train import Dataset, Trial, cross_validate, search
-from ..train.selection import mean_of, trial_text
+from ..train import Dataset, Trial, cross_validate
+from ..train.selection import mean_of, searched, trial_text
 
 
 def findings(data: Prepared) -> str:
@@ -45,24 +43,14 @@ def streamed(source: str, memory: float | None, unfit: dict[str, Any], **how: An
                    (*(column.name for column in data.columns), data.target.name))
 
 
-class Several(click.ParamType):
-    """A value, or several with commas between, all of which are to be tried."""
-
-    def __init__(self, kind: Any):
-        self.kind = click.types.convert_type(kind)
-        self.name = self.kind.name
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = tuple(self.kind.convert(part.strip(), param, ctx) for part in str(value).split(","))
-        return found if len(found) > 1 else found[0]
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        one = "|".join(self.kind.choices) if isinstance(self.kind, click.Choice) else self.name.upper()
-        return f"{one}[,…]"
+def rows_and_parts(data: tuple | Stream) -> tuple[int, Iterable[tuple]]:
+    """How many rows there are, and pairs (X, y) of them: the pair that they are, or those of a stream."""
+    return (data.rows, data.batches(1024)) if isinstance(data, Stream) else (data[0].shape[0], [data])
 
 
-def settings_tried(network: XMan, data: tuple, validation: tuple, given: dict[str, Any], folds: int | None,
-          settings_of: Callable[[dict], dict], show: bool) -> tuple[dict[str, Any], list[Trial], str]:
+def settings_tried(network: XMan, data: Dataset, given: dict[str, Any], folds: int | None,
+                   settings_of: Callable[[dict], dict],
+                   show: bool) -> tuple[dict[str, Any], list[Trial], str]:
     """The settings, of several the one of least loss, all trials, and a line that says so.
 
     The loss is of the validation rows, or the mean of folds. settings_of: to the settings of `fit`.
@@ -73,20 +61,17 @@ def settings_tried(network: XMan, data: tuple, validation: tuple, given: dict[st
     if words := [word for word in ("checkpoint", "plot") if grid and word in given]:
         raise XManError(f"--{words[0]} is for one training, and {' and '.join(f'--{name}' for name in grid)} "
                         "say several: leave it away until one is chosen")
-    trials: list[Trial] = []
+    cases = []
     for values in itertools.product(*grid.values()):
         said = dict(zip(grid, values, strict=True))
         unfit = ("checkpoint", "plot", "patience" if folds else "")  # which is of a validation
-        settings = {name: x for name, x in settings_of(given | said).items() if name not in unfit}
-        rows = {"folds": folds} if folds else {"validation": validation}
-        if grid:
-            trials += search(network, data, {name: [x] for name, x in said.items()}, progress=show,
-                             **settings, **rows)
-        else:
-            trials += cross_validate(network, data, progress=False, **settings, **rows)
-            for trial in trials if show else ():
-                print(trial_text(trial), file=sys.stderr)
+        cases.append((said, network, {"progress": False} | {
+            name: x for name, x in settings_of(given | said).items() if name not in unfit}))
     if not grid:
+        trials = cross_validate(network, data.train, folds, **cases[0][-1])
+        if show:
+            print(*map(trial_text, trials), sep="\n", file=sys.stderr)
         return given, trials, trial_text(mean_of(trials))
+    trials = searched(cases, data.train, None if folds else data.valid, folds, show)
     best = min(trials, key=lambda trial: trial.loss)
     return given | best.settings, trials, f"chosen of {len(trials)} trials, and trained: {trial_text(best)}"

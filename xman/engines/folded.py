@@ -1,13 +1,13 @@
 """Folding: what BLAS does in one call becomes one line, and lines stand in the order that memory likes.
 
 A line `gemm(alpha, s, a, ta, b, tb, c)` is alpha·s·a@b + c: alpha a number, s a register with one number or
-None, a and b matrices, transposed where ta and tb hold, c a register that spreads to the product, or None. A
+None, a and b matrices, transposed where ta and tb hold, c a register of the product's shape, or None. A
 gradient that only moves its parameter, W_next = W − lr·(Xᵀ @ d), is one such line,
 and with W overwritten by it there is no gradient in memory.
 """
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -16,10 +16,11 @@ import numpy as np
 from ..wengert import Line, needed, registers
 from .program import GEMM, Kind, Program
 
+TINY = 512  # multiplications of one matrix by another, up to which loops are quicker than a call of BLAS
 
-def folded(program: Program, rows: bool = True, least: int = 0) -> list[Line]:
-    """The lines, products of matrices as `gemm`. rows: also where c is a row that is spread. least: the
-    multiplications, up to which a product stays as it is, as one with a vector does then."""
+
+def folded(program: Program) -> list[Line]:
+    """The lines, products of matrices as `gemm`, but for tiny ones and those with vectors."""
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
@@ -28,8 +29,7 @@ def folded(program: Program, rows: bool = True, least: int = 0) -> list[Line]:
                and len(kinds[dst].shape) == 2 and args[1:] in ((), (None,), ((1, 0),))}
     lines: dict[str, Line] = {}
     for dst, op, args in program.steps:
-        found = (gemm_of(dst, op, args, kinds, flipped, least)
-                 or absorbed(dst, op, args, program, made, uses, rows))
+        found = gemm_of(dst, op, args, kinds, flipped) or absorbed(dst, op, args, program, made, uses)
         if found:
             made[dst] = found
             for z in args:  # the product that this line is made of
@@ -42,20 +42,20 @@ def folded(program: Program, rows: bool = True, least: int = 0) -> list[Line]:
 
 
 def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind],
-            flipped: Mapping[str, str], least: int) -> tuple | None:
+            flipped: Mapping[str, str]) -> tuple | None:
     """The gemm that a dot of two matrices of one precision is."""
     if op != "dot" or not all(isinstance(a, str) and a in kinds and len(kinds[a].shape) == 2 for a in args):
         return None
     a, b = args
     (m, k), n, dtype = kinds[a].shape, kinds[b].shape[1], kinds[dst].dtype
     if (not kinds[a].dtype == kinds[b].dtype == dtype or dtype.kind != "f" or dtype.itemsize < 4
-        or m * n * k <= least or least and 1 in (m, n, k)):
+        or m * n * k <= TINY or 1 in (m, n, k)):
         return None
     return 1.0, None, flipped.get(a, a), a in flipped, flipped.get(b, b), b in flipped, None
 
 
 def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str, tuple],
-             uses: Mapping[str, int], rows: bool) -> tuple | None:
+             uses: Mapping[str, int]) -> tuple | None:
     """The gemm that a product becomes with the line that alone reads it: scaled, negated, or a sum."""
     kinds, takes = program.kinds, op in ("negative", "mul", "add", "subtract")
     free = [a for a in registers(args) if takes and a in made and uses[a] == 1]
@@ -72,8 +72,7 @@ def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str
         if (op == "mul" and s is None and kind and kind.shape == () and kind.dtype.kind == "f"
             and other in (*program.original.inputs, *program.constants)):
             return alpha, other, a, ta, b, tb, None
-        if (kind and kind.dtype == kinds[dst].dtype and (kind.shape == kinds[dst].shape or rows)
-            and (op == "add" or op == "subtract" and args[1] is z)):
+        if kind and kind[:2] == kinds[dst][:2] and (op == "add" or op == "subtract" and args[1] is z):
             return alpha if op == "add" else -alpha, s, a, ta, b, tb, other
     return None
 
@@ -87,12 +86,12 @@ def is_number(a: Any) -> bool:
 
 def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str],
             holds: Mapping[str, frozenset[str]], kinds: Mapping[str, Kind],
-            after: int = -1) -> tuple[list[Line], set[str]]:
+            calls: Collection[str] = ()) -> tuple[list[Line], set[str]]:
     """The lines with each update as early as can be, and the updates that can overwrite their inputs at once.
 
-    inplace: the input that each update overwrites. holds: the registers whose memory each register is in. An
-    update stands after the last line that reads what it overwrites, and after line number `after`, the last
-    that may fail. What leads to updates alone and has their shape stands with them, so that no gradient waits
+    inplace: the input that each update overwrites. holds: the registers whose memory each register is in.
+    calls: the lines that may fail. An update stands after these, and after the last line that reads what it
+    overwrites. What leads to updates alone and has their shape stands with them, so that no gradient waits
     for the end: right after the last of what it is computed from, and before its first reader where that is
     inputs alone.
     """
@@ -100,13 +99,13 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
         return lines, set()
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     waits = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
-    readers: dict[str, list[str]] = {}
-    inside: dict[str, list[str]] = {}  # the lines that read the memory of an input that is overwritten
+    readers: dict[str, list[str]] = defaultdict(list)
+    inside: dict[str, list[str]] = defaultdict(list)  # the lines that read the memory of each input
     for dst, _, args in lines:
         for a in {*registers(args)}:
-            readers.setdefault(a, []).append(dst)
+            readers[a].append(dst)
             for x in holds.get(a, ()):
-                inside.setdefault(x, []).append(dst)
+                inside[x].append(dst)
     of_updates, shapes = set(inplace), {kinds[x].shape for x in inplace.values()}
     for dst in reversed(index):
         if (dst not in outputs and dst in readers and of_updates.issuperset(readers[dst])
@@ -114,26 +113,23 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
             of_updates.add(dst)
     leaves: set[str] = set()
     for dst in index:
-        if dst in of_updates and dst not in inplace and index[dst] > after and waits[dst] <= leaves:
+        if dst in of_updates and dst not in inplace and dst not in calls and waits[dst] <= leaves:
             leaves.add(dst)
-    for y in inplace.keys() & index.keys():
-        waits[y].update(inside.get(inplace[y], ()), (dst for dst, _, _ in lines[max(after, 0):after + 1]))
+    first = {y: {*inside[x], *calls} - {y} for y, x in inplace.items() if y in index}
+    for y, lines_before in first.items():
+        waits[y] |= lines_before
     place, before = dict.fromkeys(index, -1.0), {}
     while place != before:  # until nothing has to move back any more
         before = dict(place)
         for dst in index:
             least = max([place[a] for a in waits[dst]], default=-1.0)
             place[dst] = (min([place[r] for r in readers[dst]]) if dst in leaves else
-                          least // 1 + 0.5 if dst in of_updates else max(least, index[dst]))
-    order = {dst: (place[dst], k) for dst, k in index.items()}
-    for dst in reversed(index):
-        if dst in leaves:
-            order[dst] = min(order[r] for r in readers[dst])
-    moved = sorted(lines, key=lambda line: order[line[0]])
+                          least // 1 + 0.5 + 0.5 * index[dst] / len(lines) if dst in of_updates else
+                          max(least, index[dst]))
+    moved = sorted(lines, key=lambda line: place[line[0]])
     place = {dst: k for k, (dst, _, _) in enumerate(moved)}
-    surely = max((place[dst] for dst, _, _ in lines[:after + 1]), default=-1)
     # what is copied out at the end
     given_back = {x for name in (*outputs, *inplace) for x in holds.get(name, ())}
-    direct = {y for y, x in inplace.items() if y in place and x not in given_back and place[y] > surely
-              and all(place[r] < place[y] for r in inside.get(x, ()) if r != y)}
+    direct = {y for y, lines_before in first.items() if inplace[y] not in given_back
+              and all(place[r] < place[y] for r in lines_before)}
     return moved, direct

@@ -5,7 +5,6 @@ are rounded once by BLAS in place of three times, and softmax and the like are w
 """
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import ops
 from ..wengert import Line, registers
 from .bodies import value_of
 from .folded import folded, ordered
-from .memory import Event, arena, array_at, placed
+from .memory import Event, arena, array_at, overwrite, placed
 from .plan import Buffer, Plan, flops_of
 from .program import GEMM, Built, Engine, Program, held
 from .text import Text, guard, own_array
@@ -23,9 +22,10 @@ from .text import Text, guard, own_array
 ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret", seconds=lambda steps: 0.0002 * len(steps))
 WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
 VIEWS = {"transpose", "mT", "reshape", "getitem"}
+FRESH = {"share", "concat", "stack", "astype"}  # a new array, by operators that refuse no values
+SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
 REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
-SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
 # the most registers that a line may have to be computed here; where it has more, an axis or a shape is one
 ARRAYS = {"sum": 1, "max": 1, "min": 1, "prod": 1, "transpose": 1, "getitem": 1, "astype": 1}
 
@@ -45,9 +45,8 @@ class NumpyWriter:
         self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
         self.hows = {line[0]: self.how(*line) for line in lines}
         holds = held(lines, self.kinds)
-        calls = [k for k, line in enumerate(lines) if self.hows[line[0]] == "call"]
-        self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds,
-                                     max(calls, default=-1))
+        calls = {dst for dst, how in self.hows.items() if how == "call"}
+        self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds, calls)
         self.over = {}  # the input that an update is computed into
         for y, op, args in self.lines:
             x = program.inplace.get(y)
@@ -69,7 +68,7 @@ class NumpyWriter:
         self.text.objects |= program.constants
 
     def how(self, dst: str, op: str, args: tuple) -> str:
-        """How a line is computed: `into` an array, as a `view` or a `number`, or by a `call`."""
+        """How a line is computed: `into` an array, as a `view` or `new`, or by a `call`, which may fail."""
         if op == GEMM:
             return "into"
         read = registers(args)
@@ -79,25 +78,24 @@ class NumpyWriter:
         if isinstance(args[0], str) and (op == "alias" or op in VIEWS and self.kinds[args[0]].array
                                          and self.kinds[dst].array):
             return "view"
-        array, ufunc = self.kinds[dst].array, isinstance(ops.G.get(op), np.ufunc)
         if (op == "power" and self.kinds[dst].dtype.kind != "f"
             or op in ("max", "min") and 0 in self.kinds[args[0]].shape
             or op == "where" and (args[0] not in self.kinds or self.kinds[args[0]].dtype != bool)):
             return "call"  # NumPy may refuse the values
-        if ufunc or op in REDUCED:
-            return "into" if array else "number"
-        return "into" if array and (op in SPECIAL or op in OWN) else "call"
+        if op in FRESH or not self.kinds[dst].array and (isinstance(ops.G[op], np.ufunc) or op in REDUCED):
+            return "new"
+        return "into" if self.kinds[dst].array and written_into(op) or op in REDUCED else "call"
 
     def written_over(self, op: str, args: tuple) -> list[str]:
         """The arguments that a line may write its result over: those that it has read by then."""
         if op == GEMM:
             return [args[6]] if args[6] and args[6] not in (args[2], args[4]) else []
-        return registers(args) if isinstance(ops.G.get(op), np.ufunc) or op in SPECIAL else []
+        return registers(args) if isinstance(written_into(op), np.ufunc) and op != "dot" else []
 
     # ---- the text ------------------------------------------------------------------------------------------
 
     def function(self) -> Any:
-        text, inplace = self.text, self.program.inplace
+        text = self.text
         step, space, results = text.free("step"), text.free("space"), text.free("results")
         text.add(f"def {step}({text.free('values')}):", 0)
         guard(text, self.program, self.lines)
@@ -110,11 +108,8 @@ class NumpyWriter:
         for line in self.lines:
             self.write(*line)
         text.add(f"{results} = {{{', '.join(f'{name!r}: {self.result(name)}' for name in self.outputs)}}}")
-        late = {y: text.free(f"new_{x}") for y, x in inplace.items() if y not in self.over}
-        for y, new in late.items():
-            text.add(f"{new} = {self.text.call('array', np.array, y)}")
-        for y, new in late.items():
-            text.add(self.text.call("copyto", np.copyto, inplace[y], new))
+        if late := [f"({x}, {y})" for y, x in self.program.inplace.items() if y not in self.over]:
+            text.add(text.call("overwrite", overwrite, *late))
         if self.places:
             text.add(f"{give_back}({space})")
         text.add(f"return {results}")
@@ -127,68 +122,43 @@ class NumpyWriter:
     def result(self, name: str) -> str:
         """An output, as an array that nobody else has."""
         kind = self.kinds.get(name)
-        own = kind and (not kind.array or kind.shape and self.hows.get(name) == "into"
+        own = kind and (not kind.array or kind.shape and self.hows.get(name) in ("into", "new")
                         and name not in self.over)
         return name if own else self.text.call("own", own_array, name)
 
     def write(self, dst: str, op: str, args: tuple) -> None:
-        how, written = self.hows[dst], [self.text.literal(a) for a in args]
-        if how == "into":
-            if dst in self.over or dst in self.outputs:
-                place = self.over.get(dst) or self.text.empty(self.kinds[dst])
-                self.text.add(f"{dst} = {place}", 2)
-            self.into(dst, op, args, written)
-            return
-        if how == "view":
-            found = self.view(op, args, written)
-        elif how == "call":
-            found = self.text.call(op, value_of(op, "numpy"), *written)
-        elif op in INFIX and any(isinstance(a, str) for a in args):
-            found = f"{written[0]} {INFIX[op]} {written[1]}"
-        elif op in REDUCED:
-            found = self.text.call(op, REDUCED[op], written[0], "None")
+        how, given = self.hows[dst], [self.text.literal(a) for a in args]
+        into = how == "into"
+        if into and (dst in self.over or dst in self.outputs):
+            self.text.add(f"{dst} = {self.over.get(dst) or self.text.empty(self.kinds[dst])}", 2)
+        if op == GEMM:
+            found = self.gemm(dst, *args)
+        elif op in REDUCED and how != "call":
+            axis, keepdims = (*args[1:], None, False)[:2]
+            out = [self.text.literal(axis), "None", dst, repr(bool(keepdims))] if into else ["None"]
+            found = self.text.call(op, REDUCED[op], given[0], *out)
+        elif into:
+            out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy wants these two with the word
+            found = self.text.call(op, written_into(op), *given, out)
+        elif how == "new" and op in INFIX:
+            found = f"{given[0]} {INFIX[op]} {given[1]}"
+        elif how == "view" and op == "transpose":
+            found = f"{given[0]}.transpose({', '.join(given[1:])})"
         else:
-            found = self.text.call(op, ops.G[op], *written)
-        self.text.add(f"{dst} = {found}", 2)
+            found = self.text.call(op, value_of(op, "numpy"), *given)
+        self.text.add(found if into else f"{dst} = {found}", 2)
         if how == "call" and dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
             self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)
 
-    def view(self, op: str, args: tuple, written: list[str]) -> str:
-        x = written[0]
-        if op == "transpose":
-            return f"{x}.T" if args[1:] in ((), (None,)) else f"{x}.transpose({written[1]})"
-        if op == "reshape":
-            shape = args[1] if isinstance(args[1], tuple) else self.kinds[args[1]].shape
-            return f"{x}.reshape({self.text.literal(shape)})"
-        if op == "getitem":
-            return f"{x}[{self.text.literal(args[1:])}]"
-        return f"{x}.mT" if op == "mT" else x
-
-    # ---- into an array -------------------------------------------------------------------------------------
-
-    def into(self, dst: str, op: str, args: tuple, written: list[str]) -> None:
-        if op == GEMM:
-            self.gemm(dst, *args)
-        elif op in OWN:
-            self.text.add(self.text.call(op, OWN[op], *written, dst), 2)
-        elif op in REDUCED:
-            axis, keepdims = (*args[1:], None, False)[:2] if len(args) < 3 else args[1:3]
-            axis, keepdims = self.text.literal(axis), repr(bool(keepdims))
-            self.text.add(self.text.call(op, REDUCED[op], written[0], axis, "None", dst, keepdims), 2)
-        else:
-            out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy wants these two with the word
-            self.text.add(self.text.call(op, ufunc(op), *written, out), 2)
-
     def gemm(self, dst: str, alpha: float, s: str | None, a: str, ta: bool, b: str, tb: bool,
-             c: str | None) -> None:
+             c: str | None) -> str:
         at_one_place = (self.over.get(dst) == c or dst in self.places
                         and self.places.get(c) == self.places[dst])
         if c and not at_one_place:
             self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
-        call = self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T",
+        return self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T",
                               repr(float(bool(c))), f"{dst}.T", repr(int(tb)), repr(int(ta)), "True")
-        self.text.add(call, 2)
 
     # ---- the plan ------------------------------------------------------------------------------------------
 
@@ -201,12 +171,12 @@ class NumpyWriter:
                     flops_of(self.lines, kinds))
 
 
-def ufunc(op: str) -> np.ufunc:
-    """The function that takes the array to write to as its last argument."""
+def written_into(op: str) -> Any:
+    """The function that takes the array to write to as its last argument, where there is one."""
     if op in SPECIAL:
         from scipy import special
         return getattr(special, SPECIAL[op])
-    return ops.G[op]
+    return ops.G[op] if isinstance(ops.G[op], np.ufunc) else INTO.get(op)
 
 
 def blas_gemm(dtype: np.dtype) -> Any:
@@ -224,11 +194,6 @@ def mended_into(function: np.ufunc) -> Any:
     return into
 
 
-def share(x: Any, y: Any, out: np.ndarray) -> None:
-    np.greater(x, y, out)
-    np.multiply(np.add(out, np.greater_equal(x, y), out), 0.5, out)
-
-
 def where(c: Any, x: Any, y: Any, out: np.ndarray) -> None:
     np.copyto(out, y)
     np.copyto(out, x, where=c)
@@ -239,11 +204,5 @@ def broadcast(x: Any, like: Any, *more: Any) -> None:
     np.copyto(out, np.expand_dims(x, *axes) if axes not in ([], [()]) else x, "unsafe")
 
 
-def joined_into(function: Callable) -> Callable:
-    """The function of an axis, the arrays, and the array that they are joined into."""
-    return lambda axis, *arrays: function(arrays[:-1], axis, arrays[-1])
-
-
-OWN = {"scale": mended_into(np.multiply), "ratio": mended_into(np.divide), "share": share, "where": where, "dot": np.matmul,
-       "broadcast": broadcast, "concat": joined_into(np.concatenate), "stack": joined_into(np.stack),
-       "astype": lambda x, _, out: np.copyto(out, x, "unsafe")}
+INTO = {"dot": np.matmul, "scale": mended_into(np.multiply), "ratio": mended_into(np.divide), "where": where,
+        "broadcast": broadcast}

@@ -12,9 +12,9 @@ from ..errors import XManError
 from ..functions import trace
 from ..interpreters import eval
 from ..manager import XMan
-from ..notation import to_text
+from ..notation import renamed, to_text
 from ..passes import simplify
-from ..passes.writer import in_order, renamed
+from ..passes.writer import in_order
 from ..tables import Column, Prepared, TableError, inputs
 from ..tables.columns import sizes
 from ..tables.kinds import target_cells
@@ -83,7 +83,9 @@ class Model(NamedTuple):
         last = names[-1:] if first.kind == "array" and len(names) == math.prod(sizes(first)) + 1 else []
         if not (name := [self.target] if self.target in names else last):
             raise TableError(f"{where} lacks the column {self.target!r}, which holds the truth")
-        return target_cells(table, Column(name[0], "", "category" if self.classes else "number"), where)
+        column = Column(name[0], "", "category" if self.classes else "number")
+        found, place = target_cells(table, column, where)
+        return found[place]
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
         """Write the model to a file of safetensors, whole or not at all. arrays, facts: a checkpoint's."""

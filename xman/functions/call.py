@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import length_hint
 from typing import Any
 
@@ -44,37 +45,30 @@ class TracedCall:
         for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
             if x.dtype.kind == "f":
                 seeds[id(end)] = seeds[id(end)] + d if id(end) in seeds else d
-        return self.looked(self.back, seeds)
+        return self.derivatives(seeds, False, [(x, x.value) for x in self.inputs])
 
     def pushed(self, tangents: Sequence[Any]) -> list:
         """Σ ∂output/∂input · tangent for each output."""
-        return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}, True)
+        seeds = {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}
+        return self.derivatives(seeds, True, [*zip(self.outputs, self.results, strict=True)])
 
-    def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
-        """The derivatives, as `ops.flows.looked` finds them."""
+    def derivatives(self, seeds: dict[int, Any], forward: bool, ends: list[tuple[Any, Any]]) -> list:
+        """That of each end, a pair (what it is on the tape, its value), as `ops.flows.looked` finds them."""
         values = [*[x.value for x in self.inputs], *self.results]
+        walk = partial(self.walked, forward, ends)
         found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
         return [*map(number_of, found.values())]
 
     @silent
-    def back(self, seeds: dict[int, Any]) -> dict:
-        lines, held = reversed(self.lines), set()
+    def walked(self, forward: bool, ends: list[tuple[Any, Any]], seeds: dict[int, Any]) -> dict:
+        lines, held = iter(self.lines) if forward else reversed(self.lines), set()
         try:
-            found = back(self.tape, lines, seeds)
+            found = (forth if forward else back)(self.tape, lines, seeds)
         except Exception as error:
-            raise self.failure(error, self.lines[length_hint(lines)]) from error
-        sent = lambda x: own(found[id(x)], x.value, held, ()) if id(x) in found else zeros(x.value)
-        return {id(x): sent(x) for x in self.inputs}
-
-    @silent
-    def along(self, seeds: dict[int, Any]) -> dict:
-        lines, held = iter(self.lines), set()
-        try:
-            found = forth(self.tape, lines, seeds)
-        except Exception as error:
-            raise self.failure(error, self.lines[~length_hint(lines)]) from error
+            left = length_hint(lines)
+            raise self.failure(error, self.lines[~left if forward else left]) from error
         return {k: own(found[id(end)], x, held, ()) if id(end) in found else zeros(x)
-                for k, (end, x) in enumerate(zip(self.outputs, self.results, strict=True))}
+                for k, (end, x) in enumerate(ends)}
 
     def failure(self, error: Exception, line: tuple) -> XManError:
         """The error that a rule raised, as a sentence with its operator and the shapes of its arguments."""
@@ -154,7 +148,7 @@ def constant_output(what: str, fn: Callable, end: Any) -> Any:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
-        rest = ", and anything else as an auxiliary output, with has_aux=True" * (what != "trace")
+        rest = ", and anything else as an auxiliary output, with has_aux=True" * (what not in ("trace", "a loop"))
         raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {what} wants arrays "
                         f"of numbers{rest}")
     return array[()]

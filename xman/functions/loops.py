@@ -5,6 +5,7 @@ What is written `for` in Python is unrolled, a line an operator and step; what t
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from ops.loops.bodies import Body, Function, Name, unlike
 from ..errors import XManError
 from ..manager import XMan
 from ..traced.arraylike import ArrayLike
+from .call import constant_output
 from .derivative import callable_or_refused, name_of
 from .trace import parameter_names, unused, watched
 from .tracer import CallTape, Tracer, is_on, kept, listed
@@ -56,15 +58,13 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
         if look(mine) != look(carries):
             raise XManError(f"{name_of(fn)} returned the carry {mine} and was given {carries}; they have to "
                             "be alike")
-        shape[:] = ys, len(y)
+        shape[:] = [ys]
         return [*after, *y, *[c for c in after if keep and not any(c is other for other in y)]]
 
     words = words_of(fn, [carries, xs], ["t"] if xs is None else ())
     function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]], k)
     bundle = f.bundle(*[entry(x) for x in first], *slices, *outside)
-    found = in_a_sentence(f.scan, function, k, m - k, bundle, *[True] * reverse)
-    ys, n = shape
-    return unflatten(carries, items(found, range(k))), unflatten(ys, items(found, range(k, k + n)))
+    return applied_in((carries, *shape), f.scan, function, k, m - k, bundle, *[True] * reverse)
 
 
 def map(fn: Callable, xs: Any) -> Any:
@@ -75,8 +75,8 @@ def map(fn: Callable, xs: Any) -> Any:
     callable_or_refused("map", fn)
     def each(_, x): return None, fn(x)
     each.__name__ = name_of(fn)
-    each.__wrapped__, each.__signature__ = fn, inspect.Signature(
-        [inspect.Parameter("none", 1), *[inspect.Parameter(p, 1) for p in parameter_names(fn, 1)]])
+    names = "none", *parameter_names(fn, 1)
+    each.__wrapped__, each.__signature__ = fn, inspect.Signature([inspect.Parameter(p, 1) for p in names])
     return scan(each, None, xs)[1]
 
 
@@ -86,8 +86,7 @@ def call(fn: Callable, *args: Any) -> Any:
     args and the result: arrays, numbers, registers, and lists, tuples and dicts of them. Raises as `scan`.
     """
     function, inputs, shape = procedure(fn, args, "procedure", "call")
-    found = in_a_sentence(f.call, function, f.bundle(*inputs))
-    return unflatten(shape[0], items(found, range(len(function[4]))))
+    return applied_in(shape[0], f.call, function, f.bundle(*inputs))
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
@@ -102,8 +101,7 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
                         "cond return the same structure")
     one, other, inputs = with_parameters_of_both(one, other, inputs, others, len(flattened_tree(args)[0]))
     c = c if isinstance(c, Expression) else np.asarray(c)[()]
-    found = in_a_sentence(f.cond, c, one, other, f.bundle(*inputs))
-    return unflatten(shape[0], items(found, range(len(one[4]))))
+    return applied_in(shape[0], f.cond, c, one, other, f.bundle(*inputs))
 
 
 def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_000) -> Any:
@@ -124,22 +122,18 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
                         f"found {shape[0]} and {after[0]}")
     n = len(flattened_tree(carry)[0])
     whether, step, inputs = with_parameters_of_both(whether, step, inputs, others, n)
-    found = in_a_sentence(f.while_loop, whether, step, n, f.bundle(*inputs), most)
-    return unflatten(structure, items(found, range(n)))
+    return applied_in(structure, f.while_loop, whether, step, n, f.bundle(*inputs), most)
 
 
 # ---- what they have in common ------------------------------------------------------------------------------
 
-def items(found: Any, which: Sequence[int]) -> list:
-    return [f.item(found, i) for i in which]
-
-
-def in_a_sentence(apply: Callable, *args: Any) -> Any:
-    """What apply gives; XManError where it finds something wrong."""
+def applied_in(structure: Any, apply: Callable, *args: Any) -> Any:
+    """The first results of apply(*args) in that structure; XManError where it finds something wrong."""
     try:
-        return apply(*args)
+        found = apply(*args)
     except ValueError as error:
         raise error if isinstance(error, XManError) else XManError(str(error)) from None
+    return unflatten(structure, (f.item(found, i) for i in itertools.count()))
 
 
 def entry(x: Any) -> Any:
@@ -255,12 +249,8 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
                             "values; write np.where, or xman.cond for a branch that is costly")
         for i, end in enumerate(ends):
             if not is_on(tape, end):
-                like = np.asarray(numbers_within(end))[()]
-                if like.dtype.kind not in "biuf":
-                    raise XManError(f"{name_of(fn)} returned a {type(end).__name__}; a loop hands on arrays "
-                                    "of numbers")
-                tape.append((Tracer(like, tape), "alias", (entry(end),)))
-                ends[i] = tape[-1][0]
+                ends[i] = Tracer(constant_output("a loop", fn, numbers_within(end)), tape)
+                tape.append((ends[i], "alias", (entry(end),)))
         names = {id(x): word for x, word in zip(starts, words, strict=True)}
         for word, value in variables.items():
             if isinstance(value, Tracer) and value.tape is tape and id(value) not in names:

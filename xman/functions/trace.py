@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ops import Expression
+
 from ..errors import XManError
 from ..register import as_arg
 from ..traced.arraylike import ArrayLike, plain
@@ -131,7 +133,8 @@ def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *
             also(frame, event, result)
         elif event == "return" and frame.f_code is code:
             variables.clear()  # of a recursive function the first call returns last
-            variables.update(frame.f_locals)
+            # nothing else is kept: a generator of the user's, suspended within np.errstate, ends before we do
+            variables.update((name, x) for name, x in frame.f_locals.items() if isinstance(x, Expression))
 
     look.of_users = True
     sys.setprofile(look)

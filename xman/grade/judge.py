@@ -1,7 +1,6 @@
 """Judge one submission: a worker for each task, its parts one after the other, and a record of it."""
 from __future__ import annotations
 
-import functools
 import secrets
 import shutil
 import sys
@@ -15,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
+from . import process
 from . import record as records
 from .assignment import Assignment, Part, load_checks, of_xman
 from .compare import Failed, Wrong, scale
-from .process import JudgingProcess
 from .record import IN_HIDDEN, Event, Record, case_record, hidden_last, seed_of
 from .reports.terminal import report_table
 from .sandbox import Sandbox, sandbox_here
@@ -30,17 +29,16 @@ BORROWED = 150  # nodes of syntax in functions that are alike by chance
 
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
-          stop: threading.Event | None = None, digest: str = "",
-          process: JudgingProcess | None = None) -> Record:
+          stop: threading.Event | None = None, digest: str = "", apart: bool = False) -> Record:
     """The record of the submission that lies unpacked in a folder, whose module alone is run.
 
     term: the secret of a term; digest: of the submission. From both inputs are drawn: nobody knows them
     before, they are the same each time, and of a submission that has changed they are others.
     checks: run the checks that a student has in place of the graded parts. stop: once it is set, all workers
-    end at once, and the record is worth nothing. process: where the parts run, this one if it is None.
+    end at once, and the record is worth nothing. apart: run the parts of each task in a process of its own,
+    which has an end (on Linux alone).
     """
     start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
-    judged = process.judged if process else functools.partial(judged_task, assignment, sandbox, checks=checks)
     with scratch() as own:
         (alone := own / "alone").mkdir()  # what lies beside the module is not handed in
         shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
@@ -49,7 +47,9 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
             if trouble:  # an import that fails, fails for every task
                 tasks.append(records.unjudged(task, parts, trouble))
             else:
-                events = judged(k, alone, seed_of(term, digest), stop)
+                events = judged_task(assignment, sandbox, k, alone, seed_of(term, digest), stop, checks)
+                if apart and sys.platform == "linux":
+                    events = process.one_apart(events, assignment.limits.cpu_seconds, stop)
                 record, trouble = records.task_record_of(task, parts, events)
                 tasks.append(record)
     return {**records.submission_record(assignment, tasks, trouble, sandbox, term),
@@ -61,8 +61,9 @@ def check(folder: Path | str = ".") -> bool:
     folder = Path(folder).resolve()
     try:
         assignment = load_checks(folder)
-        if not (folder / f"{assignment.module}.py").is_file():
-            raise XManError(f"there is no {assignment.module}.py in {folder}")
+        source = folder / f"{assignment.module}.py"
+        if not source.is_file() or not source.read_bytes().strip():
+            raise XManError(f"there is no {source.name} in {folder}, or it is empty")
         record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)

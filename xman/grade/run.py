@@ -15,14 +15,14 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from .. import __version__
 from ..errors import XManError
 from ..files.whole import lock_file, write_whole
 from .assignment import Assignment
-from .judge import judge, judged_task
-from .process import JudgingProcess, judging_processes
+from .judge import judge
+from .process import each_apart
 from .record import Record, graded_with, submission_record, unjudged
 from .reports import write_all
 from .sandbox import Sandbox
@@ -34,9 +34,10 @@ SECRET = 12           # characters
 
 
 def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
-              stop: threading.Event | None = None, process: JudgingProcess | None = None) -> Record:
+              stop: threading.Event | None = None, apart: bool = False) -> Record:
     """The record of one submission; of one that cannot be read, its trouble and no points."""
     start, submission = time.monotonic(), submission.read()
+    digest = submission.digest()
     with contextlib.ExitStack() as unpacked:
         try:
             folder = unpacked.enter_context(submission.unpacked(assignment.module))
@@ -44,9 +45,8 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term)
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
-            record = judge(assignment, folder, sandbox, term, stop=stop, digest=submission.digest(),
-                           process=process)
-    record["graded"]["digest"] = submission.digest()
+            record = judge(assignment, folder, sandbox, term, stop=stop, digest=digest, apart=apart)
+    record["graded"]["digest"] = digest
     return {"submission": submission.name, "slug": submission.slug,
             "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}
@@ -66,46 +66,31 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     sweep()
     submissions = submissions if shard is None else [each for each in submissions if in_shard(each, *shard)]
     write_reports = write_all if shard is None else lambda records, out: None
-    jobs, judging = max(min(jobs, len(submissions)), 1), functools.partial(judged_task, assignment, sandbox)
-    with judging_processes(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out, shard):
+    with locked(out, shard):
         term = kept_term(out, term)
-        wanted = graded_with(assignment, term)
-        known, slugs = kept_records(out), {submission.slug for submission in submissions}
-        earlier = [record for slug, record in known.items()
-                   if slug not in slugs and record["graded"]["xman"] == wanted["xman"]]
-        records = {each.slug: known[each.slug] for each in submissions if each.slug in known
-                   and known[each.slug]["graded"].items() >= {**wanted, "digest": each.digest()}.items()}
-        for record in records.values():
-            done(record)
-        stop, written = threading.Event(), time.monotonic()
-
-        def in_order() -> list[Record]:
-            return [records[submission.slug] for submission in submissions if submission.slug in records]
-
-        def graded(submission: Submission) -> Record:
-            process = free.get()
-            try:
-                return grade_one(assignment, submission, sandbox, term, stop, process)
-            finally:
-                free.put(process)
-
-        with ThreadPoolExecutor(jobs) as pool:
-            waiting = [pool.submit(graded, submission) for submission in submissions
-                       if submission.slug not in records]
-            try:
-                for future in as_completed(waiting):
-                    record = future.result()
+        wanted, stop = graded_with(assignment, term), threading.Event()
+        records, missing = kept_records(out), []
+        for submission in submissions:
+            same = {**wanted, "digest": submission.digest()}
+            if submission.slug in records and records[submission.slug]["graded"].items() >= same.items():
+                done(records[submission.slug])
+            else:
+                records.pop(submission.slug, None)
+                missing.append(submission)
+        work = functools.partial(grade_one, assignment, sandbox=sandbox, term=term, stop=stop, apart=True)
+        written = time.monotonic()
+        try:
+            with contextlib.closing(each_apart(work, missing, jobs, stop)) as fresh:
+                for record in fresh:
                     records[slug := record["slug"]] = record
                     write_whole(out / "records" / f"{slug}.json", json.dumps(record, indent=1) + "\n")
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
-                        write_reports([*earlier, *in_order()], out)
+                        write_reports([*records.values()], out)
                         written = time.monotonic()
-            finally:
-                stop.set()
-                pool.shutdown(cancel_futures=True)
-                write_reports([*earlier, *in_order()], out)
-    return in_order()
+        finally:
+            write_reports([*records.values()], out)
+    return [records[submission.slug] for submission in submissions]
 
 
 def in_shard(submission: Submission, shard: int, of: int) -> bool:
@@ -114,12 +99,12 @@ def in_shard(submission: Submission, shard: int, of: int) -> bool:
 
 
 def kept_records(out: Path) -> dict[str, Record]:
-    """The records of earlier runs by slug; what cannot be read, or is none, is made again."""
+    """The records of earlier runs of this xman by slug; what cannot be read, or is none, is made again."""
     found = {}
     for path in sorted((out / "records").glob("*.json")):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             record = json.loads(path.read_text("utf-8"))
-            if path.stem == record["slug"] and record["graded"]["xman"]:
+            if path.stem == record["slug"] and record["graded"]["xman"] == __version__:
                 found[path.stem] = record
     return found
 

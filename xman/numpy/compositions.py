@@ -10,7 +10,7 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import noted, plain
-from ..traced.dispatch import cast_to, with_shape
+from ..traced.dispatch import cast_to, checked, with_shape
 from ..traced.refusals import refuse
 from .rearrangements import axis_index, whole_axis
 from .statistics import axes_first, reduction_by
@@ -133,6 +133,7 @@ def vector_norm(x, axis=None, keepdims=False, ord=2):
 
 # ---- entry by entry ----------------------------------------------------------------------------------------
 
+@checked
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     y = with_shape(y)
     axis = axis_index(axis, y.ndim)
@@ -143,6 +144,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     return np.sum(f.half(dx * (y[(*lead, slice(1, None))] + y[(*lead, slice(None, -1))])), axis)
 
 
+@checked
 def interp(x, xp, fp, left=None, right=None):
     x, xp, fp = (cast_to(a, float) for a in (x, xp, fp))
     i = np.clip(np.sum(f.greater_equal(np.expand_dims(x, -1), xp), -1) - 1, 0, max(len(xp) - 2, 0))
@@ -186,6 +188,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     return result
 
 
+@checked
 def select(condlist, choicelist, default=0):
     result = default
     for c, choice in zip(reversed(condlist), reversed(choicelist), strict=True):

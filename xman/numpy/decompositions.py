@@ -8,13 +8,13 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import plain
-from ..traced.dispatch import NAMES, cast_to, under_its_name, with_shape
+from ..traced.dispatch import NAMES, cast_to, with_shape
 from ..traced.refusals import refuse
 
 EIGH, SVD, QR, SLOGDET = [type(getattr(np.linalg, name)(np.eye(1))) for name in "eigh svd qr slogdet".split()]
 
 
-def real(x):
+def in_floats(x):
     """x as floats."""
     x = with_shape(x)
     return x if x.dtype.kind == "f" else cast_to(x, float)
@@ -27,7 +27,7 @@ def triangle_mask(a, lower):
 
 def mirrored(a, lower):
     """The symmetric matrix of which only the lower triangle of a is read, or the upper."""
-    a = real(a)
+    a = in_floats(a)
     return f.where(triangle_mask(a, lower), a, f.mT(a))
 
 
@@ -109,8 +109,6 @@ def polyfit(x, y, deg, rcond=None, w=None):
 
 
 NAMES.update({
-    **under_its_name(cond, eigh, lstsq, qr, svd, tensorinv, tensorsolve, of=np.linalg),
-    **under_its_name(polyfit),
     np.linalg.eigvalsh:    lambda a, UPLO="L": eigh(a, UPLO)[0],
     np.linalg.svdvals:     lambda x: f.svdvals(x),
     np.linalg.slogdet:     lambda a: SLOGDET(f.detSign(a), f.logabsdet(a)),

@@ -9,8 +9,8 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import plain
-from ..traced.dispatch import METHODS, NAMES, cast_to, checked, under_its_name, with_shape
-from .decompositions import real
+from ..traced.dispatch import METHODS, NAMES, cast_to, checked, with_shape
+from .decompositions import in_floats
 from .rearrangements import axis_index, moving
 
 # ---- differences -------------------------------------------------------------------------------------------
@@ -22,8 +22,8 @@ def gradient(f, *spacing, axis=None, edge_order=1):
     np.gradient(blank, *map(plain, spacing), axis=axis, edge_order=edge_order)  # raises what NumPy does
     if len(spacing) < 2 and all(np.ndim(h) == 0 for h in spacing):
         spacing = (spacing or (1.0,)) * len(axes)
-    along = lambda a, h: np.moveaxis(parabola_slopes(np.moveaxis(real(y), a, 0), h, edge_order), 0, a)
-    slopes = tuple(map(along, axes, map(real, spacing)))
+    along = lambda a, h: np.moveaxis(parabola_slopes(np.moveaxis(in_floats(y), a, 0), h, edge_order), 0, a)
+    slopes = tuple(map(along, axes, map(in_floats, spacing)))
     return slopes[0] if len(slopes) == 1 else slopes
 
 
@@ -42,7 +42,7 @@ def parabola_slopes(y, h, edge_order):
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     p = np.moveaxis(with_shape(p), axis := axis_index(axis, np.ndim(p)), -1)
-    step, p = real(np.diff(p)), real(p)
+    step, p = in_floats(np.diff(p)), in_floats(p)
     low = -period / 2
     back = np.mod(step - low, period) + low
     back = f.where(f.logical_and(f.equal(back, low), step > 0), -low, back)
@@ -189,8 +189,9 @@ def scaled_by_powers(x, i):
     return x * cast_to(2.0 ** with_shape(i), with_shape(x).dtype)
 
 
+@checked
 def vander(x, N=None, increasing=False):
-    x, powers = real(x), np.arange(len(x) if N is None else N)
+    x, powers = in_floats(x), np.arange(len(x) if N is None else N)
     columns = np.concatenate([np.ones_like(x)[:, None],
                               np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)], 1)
     return columns[:, powers if increasing else powers[::-1]]
@@ -213,16 +214,14 @@ def geomspace(start, stop, num=50, endpoint=True):
 
 
 NAMES.update({
-    **under_its_name(apply_along_axis, bincount, block, cross, einsum, geomspace, gradient, insert, unwrap),
     np.convolve:         lambda a, v, mode="full": overlap(np.convolve, np.atleast_1d(a), np.atleast_1d(v), mode),
     np.correlate:        lambda a, v, mode="valid": overlap(np.correlate, a, with_shape(v)[::-1] if np.ndim(v) else v, mode),
     np.logspace:         lambda start, stop, num=50, endpoint=True, base=10.0: base ** np.linspace(start, stop, num, endpoint),
     np.linalg.cross:     cross_of_three,
-    np.vander:           checked(np.vander, vander),
     np.fix:              lambda x: f.trunc(x),
     np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
-    np.angle:            checked(np.angle, lambda z, deg=False: f.arctan2(0.0, real(z)) * (180.0 / math.pi if deg else 1.0)),
-    np.i0:               lambda x: cast_to(f.besselI(0, real(x)), real(x).dtype),
+    np.angle:            checked(lambda z, deg=False: f.arctan2(0.0, in_floats(z)) * (180.0 / math.pi if deg else 1.0), np.angle),
+    np.i0:               lambda x: cast_to(f.besselI(0, in_floats(x)), in_floats(x).dtype),
     np.ldexp:            scaled_by_powers,
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],

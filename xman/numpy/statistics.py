@@ -10,9 +10,9 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import ArrayLike, plain
-from ..traced.dispatch import NAMES, cast_to, checked, under_its_name, with_shape
+from ..traced.dispatch import NAMES, cast_to, checked, with_shape
 from ..traced.refusals import refuse
-from .decompositions import real
+from .decompositions import in_floats
 from .rearrangements import take_along_axis, taken_along, whole_axis
 
 # what a reduction does with two parts, and with what it begins, unless that is to be said
@@ -25,10 +25,10 @@ def reduction_by(op: str) -> Any:
 
     def reduced(a, axis=None, keepdims=False, **options):
         if not options.keys() <= {"dtype"}:
-            return checked(getattr(np, op), over_some)(a, axis=axis, keepdims=keepdims, **options)
+            return checked(over_some, getattr(np, op))(a, axis=axis, keepdims=keepdims, **options)
         a = in_summing_precision(op, a, **options) if options else a
-        return (over(a, whole_axis(axis), True) if keepdims else over(a) if axis is None
-                else over(a, whole_axis(axis)))
+        given = (whole_axis(axis), True) if keepdims else () if axis is None else (whole_axis(axis),)
+        return over(a, *given)
 
     def over_some(a, axis, keepdims, where=True, initial=None, **options):
         if op == "mean":
@@ -52,17 +52,18 @@ def var_or_std(op: str) -> Any:
         less = ddof if correction is None else correction
         if not options.keys() <= {"dtype"}:
             options |= {"axis": axis, "ddof": less, "keepdims": keepdims}
-            return checked(getattr(np, op), spread_by(op))(a, **options)
+            return checked(spread_by(op), getattr(np, op))(a, **options)
         a = in_summing_precision(op, a, **options)
-        return (getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less
-                else reduction_by(op)(a, axis, keepdims))
+        if less:
+            return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less)
+        return reduction_by(op)(a, axis, keepdims)
     return reduced
 
 
 def spread_by(op: str, of_none: float = 0.0) -> Any:
     """np.var or np.std where a mask holds; of_none: for their number less ddof where that is not positive."""
     def over_mask(a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None, where=True):
-        x, axis = real(in_summing_precision(op, a, dtype=dtype)), whole_axis(axis)
+        x, axis = in_floats(in_summing_precision(op, a, dtype=dtype)), whole_axis(axis)
         n = np.sum(np.broadcast_to(where, x.shape), axis, keepdims=True)
         mean = f.sum(f.where(where, x, 0.0), axis, True) / n if mean is None else mean
         deviation = f.where(where, x - mean, 0.0)
@@ -171,6 +172,7 @@ def argsort(a, axis=-1, **how):
     return f.argsort(np.ravel(a), -1) if axis is None else f.argsort(a, operator.index(axis))
 
 
+@checked
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     rows = [np.atleast_2d(x) for x in ((m,) if y is None else (m, y))]
     if not rowvar:  # a vector m is a row, and so is a y with one
@@ -182,6 +184,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     return np.squeeze(d @ d.T / np.float64(max(count, 0)))
 
 
+@checked
 def corrcoef(x, y=None, rowvar=True):
     c = cov(x, y, rowvar)
     if not c.ndim:
@@ -207,16 +210,16 @@ def nan_spread(op):
     """np.nanvar or np.nanstd."""
     def over_numbers(a, where=True, **options):
         return spread_by(op, np.nan)(a, where=f.logical_and(where, f.logical_not(f.isnan(a))), **options)
-    return checked(getattr(np, f"nan{op}"), over_numbers)
+    return checked(over_numbers, getattr(np, f"nan{op}"))
 
 
-def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
+def quantile_past_nan(a, q, axis=None, overwrite_input=False, keepdims=False):
     """Linear between the two nearest entries in order."""
     def at(q):
         found = quantile_of_numbers(rows, q)
         return np.expand_dims(found, axes) if keepdims else found
 
-    rows, axes = axes_first(real(a), axis)
+    rows, axes = axes_first(in_floats(a), axis)
     rows = rows if len(rows) else np.full((1, *rows.shape[1:]), np.nan, rows.dtype)
     if not np.ndim(q):
         return at(q)
@@ -277,12 +280,12 @@ def cumulative(function, number):
 
 
 NAMES.update({
-    **under_its_name(argpartition, digitize, partition, searchsorted),
     np.nanvar:           nan_spread("var"),
     np.nanstd:           nan_spread("std"),
-    np.nanquantile:      checked(np.nanquantile, nanquantile),
-    np.nanpercentile:    checked(np.nanpercentile, lambda a, q, **options: nanquantile(a, np.true_divide(q, 100), **options)),
-    np.nanmedian:        checked(np.nanmedian, lambda a, **options: nanquantile(a, 0.5, **options)),
+    np.nanquantile:      checked(quantile_past_nan, np.nanquantile),
+    np.nanpercentile:    checked(lambda a, q, **options: quantile_past_nan(a, np.true_divide(q, 100), **options),
+                                 np.nanpercentile),
+    np.nanmedian:        checked(lambda a, **options: quantile_past_nan(a, 0.5, **options), np.nanmedian),
     np.nanargmax:        nanposition(np.argmax),
     np.nanargmin:        nanposition(np.argmin),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
@@ -293,5 +296,6 @@ NAMES.update({
     np.array_equiv:      lambda a1, a2: np.array_equiv(plain(a1), plain(a2)),
 })
 if hasattr(np, "cumulative_sum"):  # NumPy 2.1
-    NAMES.update({np.cumulative_sum: cumulative(np.cumsum, 0), np.cumulative_prod: cumulative(np.cumprod, 1),
-                  np.unstack: lambda x, axis=0: tuple(np.moveaxis(x, axis, 0))})
+    NAMES[np.cumulative_sum] = cumulative(np.cumsum, 0)
+    NAMES[np.cumulative_prod] = cumulative(np.cumprod, 1)
+    NAMES[np.unstack] = lambda x, axis=0: tuple(np.moveaxis(x, axis, 0))

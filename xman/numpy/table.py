@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 
 from ops import f
+from ops.expression import SAME
 
 from ..traced.arraylike import ArrayLike, plain
-from ..traced.dispatch import NAMES, cast_to, checked, under_its_name, with_shape
+from ..traced.dispatch import NAMES, cast_to, checked, defined_in, with_shape
 from ..traced.refusals import IN_PLACE, refuse
 from . import compositions as c
+from . import decompositions, sequences
 from . import rearrangements as r
 from . import statistics as s
 
 LN2, DEGREE = math.log(2.0), math.pi / 180.0
-BITWISE = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "not_equal", "invert": "logical_not",
-           "bitwise_not": "logical_not"}
 
 
-def bitwise(op: str) -> Callable:
+def bitwise(op: Callable) -> Callable:
     """A bitwise function, of booleans alone."""
     def on_booleans(*args):
         if any(with_shape(a).dtype.kind != "b" for a in args):
             refuse("bitwise functions of whole numbers have no operator here",
                    "use them on booleans, or on plain integers")
-        return getattr(f, op)(*args)
+        return op(*args)
     return on_booleans
 
 
@@ -100,6 +100,7 @@ def each_reshaped(function: Callable) -> Callable:
     return changed
 
 
+@checked
 def linspace(start, stop, num=50, endpoint=True):
     start, stop = (a if type(a) in (int, float) else with_shape(a) * 1.0 for a in (start, stop))
     span, count = stop - start, num - 1 if endpoint else num
@@ -130,16 +131,11 @@ def clip(a, **bounds):
     return np.positive(a) if low is None is high else f.clip(a, low, high)
 
 
+THEIRS = {**vars(np.linalg), **vars(np)}
+for module in (*map(vars, (c, decompositions, r, s, sequences)), globals()):
+    NAMES.update((THEIRS[name], ours) for name, ours in defined_in(module).items() if name in THEIRS)
 NAMES.update({
-    # what is called here as NumPy calls it
-    **under_its_name(
-        array_equal, clip, fmod, isclose, modf, nanmean, polyval, take,
-        c.dot, c.inner, c.kron, c.nonzero, c.piecewise, c.sinc, c.tensordot, c.vecdot, c.where,
-        r.broadcast_arrays, r.concatenate, r.diagonal, r.diff, r.meshgrid, r.pad, r.reshape, r.take_along_axis,
-        s.argmax, s.argmin, s.argsort, s.average, s.percentile, s.quantile, s.sort),
-    **under_its_name(c.cholesky, c.matrix_power, c.multi_dot, c.norm, c.pinv, c.vector_norm, f.det, f.inv, of=np.linalg),
-    **{getattr(np, ours.__name__): checked(getattr(np, ours.__name__), ours)
-       for ours in (c.interp, c.select, c.trapezoid, linspace, s.corrcoef, s.cov)},
+    np.linalg.det: f.det, np.linalg.inv: f.inv,
     # what NumPy's own function shows
     **{move: r.rearranged(move) for move in (np.moveaxis, np.rollaxis, np.swapaxes)},
     **{move: r.moving(move) for move in (np.delete, np.repeat, np.rot90, np.tile, np.lib.stride_tricks.sliding_window_view)},
@@ -161,16 +157,18 @@ NAMES.update({
     np.isposinf:      lambda x: f.equal(x, np.inf),
     np.isneginf:      lambda x: f.equal(x, -np.inf),
     np.logical_xor:   lambda x, y: f.not_equal(f.not_equal(x, 0), f.not_equal(y, 0)),
+    np.bitwise_and:   bitwise(f.logical_and),
+    np.bitwise_or:    bitwise(f.logical_or),
+    np.bitwise_xor:   bitwise(f.not_equal),
+    np.invert:        bitwise(f.logical_not),
     np.copysign:      lambda x, y: f.where(f.signbit(y), -f.abs(x), f.abs(x)),
-    np.nan_to_num:    lambda x, copy=True, **fill: checked(np.nan_to_num, nan_to_num)(x, **fill) if copy else refuse(*IN_PLACE),
+    np.nan_to_num:    lambda x, copy=True, **fill: checked(nan_to_num)(x, **fill) if copy else refuse(*IN_PLACE),
     np.round:         lambda a, decimals=0: f.round(a, decimals) if decimals else f.round(a),
     np.around:        lambda a, decimals=0: np.round(a, decimals),
     np.allclose:      lambda a, b, **near: bool(np.all(isclose(a, b, **near))),
     # reductions
-    **{getattr(np, op): s.reduction_by(op) for op in ("sum", "mean", "prod", "max", "min")},
+    **{getattr(np, name): s.reduction_by(SAME.get(name, name)) for name in ("sum", "mean", "prod", "max", "min", "amax", "amin")},
     **{getattr(np, op): s.var_or_std(op) for op in ("var", "std")},
-    np.amax:          s.reduction_by("max"),
-    np.amin:          s.reduction_by("min"),
     np.any:           lambda a, **options: np.sum(f.not_equal(a, 0), **options) > 0,
     np.all:           lambda a, **options: f.equal(np.sum(f.equal(a, 0), **options), 0),
     np.count_nonzero: lambda a, **options: np.sum(f.not_equal(a, 0), **options),
@@ -188,7 +186,7 @@ NAMES.update({
     # products
     np.vdot:          lambda a, b: f.dot(np.ravel(a), np.ravel(b)),
     np.outer:         lambda a, b: f.outer(with_shape(a), with_shape(b)),
-    np.linalg.outer:  checked(np.linalg.outer, lambda a, b: f.outer(a, b)),
+    np.linalg.outer:  checked(lambda a, b: f.outer(a, b), np.linalg.outer),
     np.linalg.matmul: lambda a, b: f.dot(a, b),
     np.linalg.vecdot: lambda a, b, axis=-1: np.vecdot(np.moveaxis(a, operator.index(axis), -1), np.moveaxis(b, axis, -1)),
     np.linalg.tensordot: lambda a, b, axes=2: c.tensordot(a, b, axes),
@@ -224,11 +222,10 @@ NAMES.update({
     np.ndim:          lambda x: x.ndim,
     np.size:          lambda x, axis=None: np.size(np.broadcast_to(0, x.shape), axis),
     np.ones_like:     full_of(1),
-    np.full_like:     checked(np.full_like, lambda a, fill, **_: fill),
+    np.full_like:     checked(lambda a, fill, **_: fill, np.full_like),
     np.iscomplexobj:  lambda x: False,
     np.isrealobj:     lambda x: True,
     np.result_type:   lambda *args: np.result_type(*(a.dtype if isinstance(a, ArrayLike) else a for a in args)),
     **{write: lambda x, *args, write=write, **options: write(plain(x), *args, **options)
        for write in (np.array2string, np.array_repr, np.array_str)},
 })
-NAMES.update({getattr(np, name): bitwise(op) for name, op in BITWISE.items()})

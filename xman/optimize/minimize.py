@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engines import compile
-from ..errors import XManError, no_such
+from ..errors import XManError, refuse_unknown
 from ..functions.trace import trace, traced_arguments
 from ..functions.tracer import CallTape
 from ..functions.trees import flattened_tree, unflatten
@@ -48,8 +48,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     numpy. Other arguments are as for `fit`. Raises XManError for what does not fit, and Diverged where the
     loss or its gradient is NaN at the beginning.
     """
-    if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
-        raise no_such("method", method, methods)
+    refuse_unknown([method], (*WITH_GRADIENT, *WITH_PRODUCTS), "there is no method {!r}")
     judged, known = None, {}
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)

@@ -13,7 +13,7 @@ import numpy as np
 from ops import Expression, f
 
 from .loops import hoisted
-from .patterns import Rewrite, Rewrites, floats, rewrite, shaped
+from .patterns import Rewrites, floats, rewrite, shaped
 
 
 def is_real(w, x, *_): return w.real(x)
@@ -32,8 +32,8 @@ def condition(w, c, x):
 
 def nonzero_literal(w, c, *rest):
     """A literal other than 0, whose product with anything is what it is."""
-    return (isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c)
-            and floats(w, *rest))
+    number = isinstance(c, (int, float)) and not isinstance(c, bool)
+    return number and c != 0 and np.isfinite(c) and floats(w, *rest)
 
 
 def unbroadcast(w, x, like, axis=()):
@@ -75,39 +75,26 @@ def outright(op):
     return becomes
 
 
-def axes_of_product(w, d, a, b):
-    """The axes of a and b, where d has the shape of their product; 3 of any batch of matrices."""
-    one, two, made = w.shape(a), w.shape(b), w.shape(d)
-    if one and two and made and len(one) > 2 and one[:-2] == two[:-2] == made[:-2]:
-        return 3, 3
-    fit = one and two and one[-1] == two[0] and made == one[:-1] + two[1:]
-    return (len(one), len(two)) if fit else None
+ADJOINTS = {  # of a and of b in a product, by their axes; 3: batches of matrices
+    (1, 1): (lambda d, a, b: d * b,         lambda d, a, b: a * d),
+    (1, 2): (None,                          lambda d, a, b: f.outer(a, d)),
+    (2, 1): (lambda d, a, b: f.outer(d, b), None),
+    (2, 2): (lambda d, a, b: d @ b.T,       lambda d, a, b: a.T @ d),
+    (3, 3): (lambda d, a, b: d @ f.mT(b),   lambda d, a, b: f.mT(a) @ d)}
 
 
-def dot_left_for(w, d, a, b):
-    match axes_of_product(w, d, a, b):
-        case 2, 2:
-            return d @ b.T
-        case 3, 3:
-            return d @ f.mT(b)
-        case 2, 1:
-            return f.outer(d, b)
-        case 1, 1:
-            return d * b
-    return None
-
-
-def dot_right_for(w, d, a, b):
-    match axes_of_product(w, d, a, b):
-        case 2, 2 if isinstance(w.value(a), np.ndarray):  # not sparse
-            return a.T @ d
-        case 3, 3:
-            return f.mT(a) @ d
-        case 1, 2:
-            return f.outer(a, d)
-        case 1, 1:
-            return a * d
-    return None
+def adjoint_by_axes(i):
+    """The adjoint of the i-th argument, where d has the shape of the product and a is not sparse."""
+    def becomes(w, d, a, b):
+        one, two, made = w.shape(a), w.shape(b), w.shape(d)
+        if not (one and two and made and isinstance(w.value(a), np.ndarray)):
+            return None
+        batches = len(one) > 2 and one[:-2] == two[:-2] == made[:-2]
+        if not batches and (one[-1] != two[0] or made != one[:-1] + two[1:]):
+            return None
+        adjoint = ADJOINTS.get((3, 3) if batches else (len(one), len(two)), (None, None))[i]
+        return adjoint and adjoint(d, a, b)
+    return becomes
 
 
 def spreads(w, x, like):
@@ -152,8 +139,8 @@ EXACT = Rewrites((
     shaped("count",                                       lambda w, x, axis=None, less=0: f.count(w.value(x), axis, less)
                                                           if w.shape(x) is not None and not isinstance(axis, Expression)
                                                           and not isinstance(less, Expression) else None),
-    shaped("dotLeft",                                     dot_left_for),
-    shaped("dotRight",                                    dot_right_for),
+    shaped("dotLeft",                                     adjoint_by_axes(0)),
+    shaped("dotRight",                                    adjoint_by_axes(1)),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
                                           "minimum", "share")),
 ))
@@ -185,8 +172,9 @@ def logarithm(w, a, depth=100):
 
 
 def quotient_of_exponentials(w, a, b):
-    if (not isinstance(b, Expression) or (below := logarithm(w, b)) is None
-        or (above := logarithm(w, a)) is None):
+    below = logarithm(w, b) if isinstance(b, Expression) else None
+    above = None if below is None else logarithm(w, a)
+    if above is None:
         return None
     return f.exp(-below if type(above) is float and above == 0 else above - below)
 
@@ -206,7 +194,7 @@ STABLE = (
     rewrite(lambda x, a: f.exp(x - f.logsumexp(x, a, True)),      lambda x, a: f.softmax(x, a),              BETTER),
     rewrite(lambda x, a: f.exp(x) / f.sum(f.exp(x), a, True),     lambda x, a: f.softmax(x, a),              BETTER),
     rewrite(lambda x: f.exp(x) / f.sum(f.exp(x)),                 lambda x: f.softmax(x, None),              BETTER),
-    Rewrite("divide", lambda w, args: quotient_of_exponentials(w, *args), "quotient of exponentials", BETTER),
+    shaped("divide", quotient_of_exponentials, "quotient of exponentials", BETTER),
     rewrite(lambda x, y: f.exp(x) * f.exp(y),                     lambda x, y: f.exp(x + y),                 BETTER),
     rewrite(lambda x: f.reciprocal(1 + f.exp(x)),                 lambda x: f.sigmoid(-x),                   BETTER),
     rewrite(lambda x: (1 + f.exp(x)) ** -1,                       lambda x: f.sigmoid(-x),                   BETTER),
@@ -216,7 +204,7 @@ STABLE = (
     rewrite(lambda x: x - f.softplus(x),                          lambda x: f.logSigmoid(x),                 BETTER),
     rewrite(lambda x: x + f.softplus(-x),                         lambda x: f.softplus(x),                   BETTER),
     rewrite(lambda x: f.log1p(f.exp(x)),                          lambda x: f.softplus(x),                   BETTER),
-    Rewrite("log", lambda w, args: logarithm(w, *args), "log of exponentials", BETTER),
+    shaped("log", logarithm, "log of exponentials", BETTER),
     rewrite(lambda x: f.log(1 + x),                               lambda x: f.log1p(x),                      BETTER),
     rewrite(lambda x: f.log(1 - x),                               lambda x: f.log1p(-x),                     BETTER),
     rewrite(lambda x: f.exp(x) - 1,                               lambda x: f.expm1(x),                      BETTER),
@@ -251,5 +239,5 @@ ALGEBRA = (
     rewrite(lambda x, y: x - x * y,                       lambda x, y: x * (1 - y),             ROUNDING),
     rewrite(lambda x: x ** 2,                             lambda x: f.square(x),                ROUNDING),
     rewrite(lambda x: x ** 0.5,                           lambda x: f.sqrt(x),                  ROUNDING),
-    Rewrite("scan", lambda w, args: hoisted(w, *args), "sums of products over all steps", "rounding; memory for all steps"),
+    shaped("scan", hoisted, "sums of products over all steps", "rounding; memory for all steps"),
 )

@@ -1,6 +1,6 @@
 """Beyond memory and beyond one machine: streams of rows, and workers that share them."""
-from .mpi import Workers, workers
+from .mpi import Workers, dealt, workers
 from .streams import Stream
 from .tables import stream
 
-__all__ = ["Stream", "Workers", "stream", "workers"]
+__all__ = ["Stream", "Workers", "dealt", "stream", "workers"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import os
 import sys
 import threading
@@ -61,6 +62,8 @@ class Workers:
         rows: those that this one has for each, one behind another. counts, given: how many for each of them,
         and from each.
         """
+        if not self.comm:
+            return rows
         from mpi4py import MPI
         found = np.empty((sum(given), *rows.shape[1:]), rows.dtype)
         # counted in rows, of which there are fewer than a 32-bit integer counts
@@ -115,9 +118,27 @@ def asleep_until(here: Any) -> None:
         time.sleep(SLICE)
 
 
-@functools.cache
+ALONE: list[Workers] = []  # of the calls under way that are no business of the others
+
+
+@contextmanager
+def by_itself() -> Iterator[None]:
+    """A context in which this process is the only worker."""
+    ALONE.append(Workers())
+    try:
+        yield
+    finally:
+        ALONE.pop()
+
+
 def workers() -> Workers:
-    """Those that this process is one of."""
+    """Those that this process is one of; in `by_itself` this process."""
+    return ALONE[-1] if ALONE else job()
+
+
+@functools.cache
+def job() -> Workers:
+    """The processes that one launcher started."""
     loaded = getattr(sys.modules.get("mpi4py.MPI"), "COMM_WORLD", None)
     if not loaded and all(os.environ.get(name, "1") == "1" for name in SIZES):
         return Workers()
@@ -131,3 +152,29 @@ def workers() -> Workers:
         sys.excepthook = found.uncaught
         threading.Thread(target=found.watch, daemon=True).start()
     return found
+
+
+def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
+    """call(0), …, call(count − 1), of which worker i of n calls the i-th, the (i + n)-th, ….
+
+    In a call a worker is by itself: `fit` takes all rows there. How long one takes is not watched. Results
+    are pickled, and all come when all are done; without workers each as it is. XManError where a call raises
+    one, the first of them.
+    """
+    here, mine = workers(), {}
+    if here.size == 1:
+        yield from map(call, range(count))
+        return
+    for k in range(here.rank, count, here.size):
+        try:
+            with by_itself():
+                mine[k] = call(k)
+        except XManError as error:
+            mine[k] = type(error)(str(error))  # what else it holds need not be such that it can be pickled
+            break
+    asleep_until(here.comm.Ibarrier())
+    found = functools.reduce(operator.or_, here.gathered(mine))
+    for k in range(count):
+        if isinstance(found[k], XManError):
+            raise found[k]
+        yield found[k]

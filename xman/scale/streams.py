@@ -2,10 +2,11 @@
 one window ahead of the steps."""
 from __future__ import annotations
 
+import functools
 import mmap
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -105,30 +106,6 @@ def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> n
     return (10 * lot >= begin) & (10 * lot < end)
 
 
-class Window(NamedTuple):
-    """Blocks that are shuffled together: their numbers, those of their rows,
-    and the order in which these are taken."""
-    blocks: np.ndarray
-    rows: np.ndarray
-    order: np.ndarray
-
-
-class Portion(NamedTuple):
-    """What a worker has read of a window: X and y of its share, those for the first worker first.
-
-    counts: of rows, for each worker. places: where the rows that it is given in return belong among its own,
-    whose numbers are `numbers`, and how many come of each worker (given). ends: of each minibatch among them,
-    and whether it ends here.
-    """
-    X: np.ndarray
-    y: np.ndarray
-    counts: list[int]
-    given: list[int]
-    places: np.ndarray
-    numbers: np.ndarray
-    ends: list[tuple[int, bool]]
-
-
 class Streamed:
     """The minibatches of a stream, as `Minibatches` has them: where all rows are one window, the very same.
 
@@ -139,109 +116,92 @@ class Streamed:
 
     def __init__(self, data: Stream, size: int, seed: int,
                  mine: Callable[[int, int], slice] = lambda rows, rank: slice(rows)):
-        self.data, self.rows, self.size, self.seed, self.mine = data, data.rows, size, seed, mine
-        self.count, self.workers = -(-self.rows // size), workers()
-        self.begin = np.cumsum([0, *data.sizes[:-1]])
+        self.data, self.rows, self.size, self.seed, self.workers = data, data.rows, size, seed, workers()
+        self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
+        # of a minibatch, and of the last: who takes each row, and whether this worker borrows one besides
+        self.takers, self.borrows = [], []
+        for rows in min(size, self.rows), self.rows - (self.count - 1) * size:
+            starts = [mine(rows, rank).start or 0 for rank in range(self.workers.size)]
+            self.takers.append(np.repeat(np.arange(len(starts), dtype=np.uint16), np.diff([*starts, rows])))
+            self.borrows.append(mine(rows, self.workers.rank).stop > [*starts, rows][self.workers.rank + 1])
 
-    def windows(self, number: int) -> Iterator[Window]:
-        """Those of an epoch: blocks in an order that is drawn, as many as a window holds,
-        and their rows in another."""
-        random, sizes, first, held = np.random.default_rng([self.seed, number]), self.data.sizes, 0, 0
+    def windows(self, number: int, first: int = 0) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Those of an epoch with rows of its minibatches from `first` on: how many rows come before, its
+        blocks, in an order that is drawn, as many as a window holds, and the order of their rows."""
+        random, sizes, at, held = np.random.default_rng([self.seed, number]), self.data.sizes, 0, 0
         in_order = self.data.ordered or self.rows <= self.data.window
-        blocks = np.arange(len(sizes)) if in_order else random.permutation(len(sizes))
-        for k in range(len(blocks) + 1):
-            if k == len(blocks) or held + sizes[blocks[k]] > self.data.window:
-                some = blocks[first:k]
-                rows = np.concatenate([np.arange(self.begin[b], self.begin[b] + sizes[b]) for b in some])
-                yield Window(some, rows, np.arange(len(rows)) if self.count == 1
-                             else random.permutation(len(rows)))
-                first, held = k, 0
-            held += sizes[blocks[k]] if k < len(blocks) else 0
+        some: list[int] = []
+        for k in [*(range(len(sizes)) if in_order else random.permutation(len(sizes)).tolist()), None]:
+            if k is None or held + sizes[k] > self.data.window:
+                order = np.arange(held) if self.count == 1 else random.permutation(held)
+                if at + held > first * self.size:
+                    yield at, np.array(some), order
+                at, held, some = at + held, 0, []
+            if k is not None:
+                some, held = [*some, k], held + sizes[k]
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """X, y and the numbers of this worker's rows, for each minibatch from `first` on."""
         held: Any = None
+        another = self.data.X[:1], self.data.y[:1], np.zeros(1, int)
         with ThreadPoolExecutor(1) as reader:
-            windows = self.wanted(number, first)
-            ahead = reader.submit(self.read, *next(windows), first)
+            windows, read = self.windows(number, first), functools.partial(self.read, first)
+            ahead = reader.submit(read, *next(windows))
             while ahead:
-                found = ahead.result()
-                X, y = (self.exchanged(a, found) for a in (found.X, found.y))
+                X, y, counts, given, places, numbers, ends = ahead.result()
+                X, y = (self.workers.exchanged(a, counts, given) for a in (X, y))
                 after = next(windows, None)
-                ahead = reader.submit(self.read, *after, first) if after else None
-                start, numbers, ends = 0, found.numbers, found.ends
-                del found
+                ahead = reader.submit(read, *after) if after else None
+                start = 0
                 for end, whole in ends:
-                    some = X[start:end], y[start:end], numbers[start:end]
+                    here = places[start:end]
+                    some = X.take(here, 0), y.take(here, 0), numbers[start:end]
                     some = tuple(map(np.concatenate, zip(held, some, strict=True))) if held else some
-                    held = None if whole else some
+                    held, start, first = None if whole else some, end, first + whole
                     if whole:
-                        yield some
-                    start = end
+                        yield (tuple(map(np.concatenate, zip(some, another, strict=True)))
+                               if self.borrows[first == self.count] else some)
 
-    def exchanged(self, rows: np.ndarray, found: Portion) -> np.ndarray:
-        """This worker's rows of a window, in their order."""
-        if self.workers.size == 1:
-            return rows
-        got = self.workers.exchanged(rows, found.counts, found.given)
-        mine = np.empty_like(got)
-        mine[found.places] = got
-        return mine
+    def read(self, first: int, at: int, blocks: np.ndarray, order: np.ndarray) -> tuple:
+        """What this worker reads of a window, as many rows as any other. Arguments as `windows` has them.
 
-    def wanted(self, number: int, first: int) -> Iterator[tuple[int, Window]]:
-        """The windows of an epoch with rows of its minibatches from `first` on,
-        each with how many rows come before it."""
-        at = 0
-        for window in self.windows(number):
-            if at + len(window.rows) > first * self.size:
-                yield at, window
-            at += len(window.rows)
-
-    def taken(self, at: int, window: Window, first: int,
-              rank: int) -> tuple[np.ndarray, list[tuple[int, bool]]]:
-        """The places in a window of the rows that a worker takes, in their order, with the end of each
-        minibatch, and whether it ends here.
-
-        at: rows of the epoch before the window. first: the minibatch from which on they are wanted.
+        The result: X and y, those for the first worker first; counts: how many of them are for each worker;
+        given: how many come of each in return; places: where among these the rows are that this worker takes,
+        in their order; their numbers; ends: of each minibatch among them, and whether it ends here.
         """
-        size, n = self.size, len(window.rows)
-        begins, takes = (self.count - 1) * size, np.zeros(n, bool)  # the last minibatch
-        for rows, here in ((size, slice(first * size - at, begins - at)),
-                           (self.rows - begins, slice(max(begins, first * size) - at, n))):
-            here, mine = slice(max(here.start, 0), max(here.stop, 0)), self.mine(rows, rank)
-            place = np.arange(at, at + n)[here] % size
-            takes[here] = (place >= (mine.start or 0)) & (place < mine.stop)
-        places = np.flatnonzero(takes)
-        some = np.arange(max(first, at // size), -(-(at + n) // size))
-        ends = np.cumsum(np.bincount((at + places) // size - some[0], minlength=len(some)))
-        done = np.minimum((some + 1) * size, self.rows) <= at + n
-        return window.order[places], [*zip(ends.tolist(), done.tolist(), strict=True)]
+        me, n, size, held = self.workers.rank, self.workers.size, self.size, len(order)
+        begin, last = at % size, (self.count - 1) * size - at
+        takers = np.resize(self.takers[0], begin + held)[begin:]
+        if last < held:
+            takers[max(last, 0):] = self.takers[1][max(-last, 0):][:held]
+        takers[:max(first * size - at, 0)] = n  # nobody
+        by_place = np.empty_like(takers)
+        by_place[order] = takers
+        bounds = held * np.arange(n + 1) // n
+        low, high = bounds[me:me + 2].tolist()
+        X, y = self.between(blocks, low, high)
+        counts = np.bincount(by_place[low:high], minlength=n + 1)
+        if counts[0] < high - low:
+            by_taker = np.argsort(by_place[low:high], kind="stable")[:high - low - counts[n]]
+            X, y = X.take(by_taker, 0), y.take(by_taker, 0)
+        mine, here = np.flatnonzero(takers == me), by_place == me
+        taken, shift = order[mine], self.begin[blocks] - np.cumsum([0, *self.data.sizes[blocks[:-1]]])
+        numbers = np.repeat(shift, self.data.sizes[blocks])[taken] + taken
+        batches = np.arange(max(first, at // size), -(-(at + held) // size))
+        stops = np.minimum((batches + 1) * size, self.rows) - at
+        ends = zip(np.searchsorted(mine, stops).tolist(), (stops <= held).tolist(), strict=True)
+        given = [*map(np.count_nonzero, np.split(here, bounds[1:-1]))]
+        places = np.cumsum(here, dtype=np.int32)[taken] - 1
+        return X, y, counts[:n].tolist(), given, places, numbers, [*ends]
 
-    def read(self, at: int, window: Window, first: int) -> Portion:
-        """This worker's share of a window, of which each reads as many rows. Arguments as of `taken`."""
-        me, n = self.workers.rank, self.workers.size
-        bounds, wanted = len(window.rows) * np.arange(1, n) // n, []
-        for rank in range(n):
-            order, ends = self.taken(at, window, first, rank)
-            reader = np.searchsorted(bounds, order, "right")
-            wanted.append(order[reader == me])
-            if rank == me:
-                mine = (np.bincount(reader, minlength=n).tolist(), np.argsort(reader, kind="stable"),
-                        window.rows[order], ends)
-        return Portion(*self.gathered(window, np.concatenate(wanted)), [*map(len, wanted)], *mine)
-
-    def gathered(self, window: Window, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X and y of the rows at these places in a window, of whose blocks no more is read than is between
-        them."""
-        X, y = (np.empty((len(order), *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y))
-        by_row, stops = np.argsort(order), np.cumsum(self.data.sizes[window.blocks])
-        for k, start, here in zip(window.blocks, [0, *stops[:-1]],
-                                  np.split(by_row, np.searchsorted(order, stops[:-1], sorter=by_row)),
-                                  strict=True):
-            if len(here):
-                low, high = order[here[0]], order[here[-1]] + 1
-                A, b = self.data.block(int(k), slice(low - start, high - start))
-                X[here], y[here] = A[order[here] - low], b[order[here] - low]
+    def between(self, blocks: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
+        """X and y of the rows between these places in a window of blocks, of which no more is read."""
+        X, y = (np.empty((high - low, *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y))
+        stops = np.cumsum(self.data.sizes[blocks])
+        for k, start, stop in zip(blocks.tolist(), [0, *stops[:-1]], stops, strict=True):
+            a, b = max(low, start), min(high, stop)
+            if a < b:
+                X[a - low:b - low], y[a - low:b - low] = self.data.block(k, slice(a - start, b - start))
         return X, y
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import bisect
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -91,14 +91,19 @@ def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
 
 def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarray:
     """The cells of a column as its kind has them. TableError names the first that is not of it."""
+    return read_as(column_values, chunks, column, where)
+
+
+def read_as(values: Callable[..., Any], chunks: pyarrow.ChunkedArray, column: Column, where: str) -> Any:
+    """values(chunks, column). TableError names the first cell that is not of its column's kind."""
     def failing(rows: int) -> bool:
         try:
-            column_values(chunks.slice(0, rows), column)
+            values(chunks.slice(0, rows), column)
         except arrow().ArrowException:
             return True
         return False
     try:
-        return column_values(chunks, column)
+        return values(chunks, column)
     except arrow().ArrowException:
         row = 1 + bisect.bisect(range(1, len(chunks)), False, key=failing)
     cell = str(chunks[row - 1].as_py())[:60]
@@ -123,18 +128,30 @@ def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
                 chunks = pc.strptime(chunks, spelling, "s")
         to, of = ("float64", float) if kind == "number" else (pa.timestamp("ms"), "datetime64[ms]")
         return chunks.cast(to, safe=False).to_numpy(zero_copy_only=False).astype(of, copy=False)
-    if found == "truth":
+    if kind == "category":
+        words, places = words_and_places(chunks, column)
+        return words[places]
+    return without_nul(chunks, column).to_numpy(zero_copy_only=False)
+
+
+def words_and_places(chunks: pyarrow.ChunkedArray, column: Column) -> tuple[np.ndarray, np.ndarray]:
+    """The words of a category's cells, and of each cell the place of its own among them."""
+    pc = arrow().compute
+    if cell_kind(chunks.type) == "truth":
         chunks = pc.if_else(chunks, "True", "False")
-    chunks = pc.fill_null(chunks.cast("string"), "")
-    if pc.any(pc.match_substring(chunks, "\0")).as_py():
+    coded = pc.dictionary_encode(chunks.cast("string"), null_encoding="encode").combine_chunks()
+    words = pc.utf8_trim_whitespace(without_nul(coded.dictionary, column)).to_pylist()
+    return np.array([truth(word) for word in words], object), coded.indices.to_numpy(zero_copy_only=False)
+
+
+def without_nul(texts: Any, column: Column) -> Any:
+    """The cells as strings, "" where missing. TableError where one holds a NUL."""
+    pc = arrow().compute
+    texts = pc.fill_null(texts.cast("string"), "")
+    if pc.any(pc.match_substring(texts, "\0")).as_py():
         raise TableError(f"the column {column.name!r} holds a NUL character, so this is no text; mend the "
                          "file")
-    if kind == "text":
-        return chunks.to_numpy(zero_copy_only=False)
-    coded = pc.dictionary_encode(pc.utf8_trim_whitespace(chunks)).combine_chunks()
-    words = np.array([truth(word) for word in coded.dictionary.to_pylist()], object)
-    return (words[coded.indices.to_numpy(zero_copy_only=False)] if len(words)
-            else np.empty(len(chunks), object))
+    return texts
 
 
 def truth(word: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Column, cells, spelling_of
+from .columns import Column, cells, read_as, spelling_of, words_and_places
 from .frames import TableError, arrow, cell_kind
 
 COMMON = 100      # categories of a column, and words of a text, that get a place of their own
@@ -61,7 +61,8 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
     elif task in ("regress", "count"):
         raise TableError(f"--task {task}: the target {name!r} holds {str(found[0])!r}, no numbers; --target "
                          "names another")
-    found = target_cells({name: chunks}, column, "the table")
+    words, place = target_cells({name: chunks}, column, "the table")
+    found = words[place]
     if task != "classify" and column.kind == "number":
         if np.ptp(found) == 0:
             raise TableError(f"the target {name!r} is {found[0]:g} in every row: nothing can be learnt; "
@@ -81,21 +82,25 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
     return column, tuple(sorted(counts, key=float if kind == "number" else str)), found
 
 
-def target_cells(table: Any, target: Column, where: str) -> np.ndarray:
-    """The targets: numbers, or labels as strings, of which none is missing."""
+def target_cells(table: Any, target: Column, where: str) -> tuple[np.ndarray, Any]:
+    """The targets, found[place] of (found, place): numbers, or labels as strings, of which none is missing.
+    """
     chunks = table[target.name]
     if target.kind == "category" and cell_kind(chunks.type) == "number":
         numbers = cells(chunks, target._replace(kind="number"), where)
         missing = ~np.isfinite(numbers)
         words, place = np.unique(np.where(missing, 0.0, numbers), return_inverse=True)
-        found = np.array([str(int(x)) if x == int(x) else repr(x) for x in words.tolist()], object)[place]
+        found = np.array([str(int(x)) if x == int(x) else repr(x) for x in words.tolist()], object)
+    elif target.kind == "category":
+        found, place = read_as(words_and_places, chunks, target, where)
+        missing = absent(found, target.kind)[place]
     else:
-        found = cells(chunks, target, where)
+        found, place = cells(chunks, target, where), slice(None)
         missing = absent(found, target.kind)
     if missing.any():
         raise TableError(f"{where}: the target {target.name!r} is missing in {int(missing.sum()):,} rows, "
                          f"the first of them row {int(missing.argmax()) + 1}; leave those rows out")
-    return found
+    return found, place
 
 
 def summary(array: np.ndarray, kind: str) -> tuple[int, str]:

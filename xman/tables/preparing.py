@@ -52,12 +52,13 @@ class Prepared(NamedTuple):
 
     def targets(self, table: Any, where: str = "the table") -> np.ndarray:
         """The classes by their place, int64 (rows,), or the numbers on their scale, float32 (rows, 1)."""
-        found = target_cells(table if hasattr(table, "column_names") else of_frame(table), self.target, where)
+        table = table if hasattr(table, "column_names") else of_frame(table)
+        found, place = target_cells(table, self.target, where)
         if not self.classes:
             return ((found[:, None] - self.scale[0]) / self.scale[1]).astype(np.float32)
-        places = ops.G["codes"](found, self.classes)
+        places = ops.G["codes"](found, self.classes)[place]
         if (unknown := np.flatnonzero(places == len(self.classes))).size:
-            at = int(unknown[0])
+            found, at = found[place], int(unknown[0])
             raise TableError(f"{where}, row {at + 1}, column {self.target.name!r}: found "
                              f"{str(found[at])[:60]!r}, which no training row has; the classes are "
                              f"{', '.join(self.classes[:12])[:400]}")

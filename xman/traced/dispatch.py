@@ -4,7 +4,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,9 @@ from .refusals import IN_PLACE, refuse, refuse_function
 NAMES: dict[Any, Callable] = {}
 
 
-def under_its_name(*functions: Callable, of: Any = np) -> dict[Any, Callable]:
-    """Each of our functions by NumPy's own of that name."""
-    return {getattr(of, function.__name__): function for function in functions}
+def defined_in(module: Mapping[str, Any]) -> dict[str, Callable]:
+    """The functions that a module defines, by their names."""
+    return {name: x for name, x in module.items() if getattr(x, "__module__", "") == module["__name__"]}
 
 
 # scipy.special's functions by their names, which does not import them
@@ -48,8 +48,8 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
         refuse(*IN_PLACE)
     if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
         function, options = METHODS[method][ufunc], {"axis": 0} | options
-        return (call_numpy(function, tuple(inputs), options) if function in NAMES
-                else function(*inputs, **options))
+        inputs = tuple(inputs)
+        return call_numpy(function, inputs, options) if function in NAMES else function(*inputs, **options)
     if method == "outer":
         a, b = inputs
         return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
@@ -95,8 +95,9 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
         if "argument" not in str(error):
             raise
         if option := re.search("unexpected keyword argument '(.*)'", str(error)):
-            instead = ("leave out= out and use the result" if option[1] == "out" else
-                       "write it without that option, with np.where or np.concatenate")
+            instead = "leave out= out and use the result"
+            if option[1] != "out":
+                instead = "write it without that option, with np.where or np.concatenate"
             refuse_function(function, f"with {option[1]}= has no derivative here", instead)
         refuse_function(function, f"takes other arguments: {error}")
 
@@ -139,8 +140,11 @@ def blank(x: Any) -> Any:
     return np.broadcast_to(np.ones((), x.dtype), x.shape) if isinstance(x, (Expression, np.ndarray)) else x
 
 
-def checked(function: Any, ours: Callable) -> Callable:
-    """Our function, after NumPy's own of ones, for its errors, its shape and its precision."""
+def checked(ours: Callable, function: Any = None) -> Callable:
+    """Our function, after NumPy's own (of its name) of ones, for its errors, its shape and its precision."""
+    function = function or getattr(np, ours.__name__)
+
+    @functools.wraps(ours)
     def both(*args, **options):
         with np.errstate(all="ignore"):
             like = function(*map(blank, args), **{name: blank(x) for name, x in options.items()})

@@ -172,43 +172,47 @@ def definitions(declared: Iterable[str | tuple[str, str]], callers: Iterable[str
     few = sum(HEAVY.get(op, 1) for op in called) <= INLINED
     text, names = [x for x in declared if isinstance(x, str)], []
     for op, kind in (x for x in declared if isinstance(x, tuple)):
-        if few and WRITTEN[op] not in powers.NEAR:  # these have a branch, which no loop of vectors has
-            text.append(written(op, kind, 1, "alwaysinline"))
+        if few and WRITTEN[op] not in powers.FAR:  # these have a branch, which no loop of vectors has
+            text += written(op, kind, 1, "alwaysinline")
             continue
         name, args = f"xman_{op}_{kind}", "v" * WRITTEN[op].__code__.co_argcount
         wide = (4, 8) if kind == "float64" else (4, 8, 16)
         several = ",".join(f"_ZGV_LLVM_N{n}{args}_{name}({name}_{n})" for n in wide)
-        text += [written(op, kind, 1, 'noinline nounwind willreturn memory(none) '
-                                      f'"vector-function-abi-variant"="{several}"')]
-        text += [written(op, kind, n, "noinline") for n in wide]
+        text += written(op, kind, 1, 'noinline nounwind willreturn memory(none) '
+                                    f'"vector-function-abi-variant"="{several}"')
+        for n in wide:
+            text += written(op, kind, n, "noinline")
         names += [f"ptr @{name}_{n}" for n in wide]
     if names:
         text.append(f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{', '.join(names)}], "
                     'section "llvm.metadata"')
-    return text
+    return [*dict.fromkeys(text)]
 
 
 @functools.cache
-def written(op: str, kind: str, lanes: int, attributes: str) -> str:
-    """One of the formulas as the text of a function."""
+def written(op: str, kind: str, lanes: int, attributes: str) -> list[str]:
+    """One of the formulas as the text of a function, after what it declares."""
     f, formula = Function({}), WRITTEN[op]
-    x, *more = args = [formulas.Lane(f, lanes, kind, f"%x{k}") for k in range(formula.__code__.co_argcount)]
-    gives = f"{{{x.type}, {x.type}}}" if op == "both" else x.type
+    args = [formulas.Lane(f, lanes, kind, f"%x{k}") for k in range(formula.__code__.co_argcount)]
+    gives = f"{{{args[0].type}, {args[0].type}}}" if op == "both" else args[0].type
 
-    def give(found: Any) -> None:
-        if op == "both":
-            one = f.do(f"insertvalue {gives} undef, {found[0]}, 0")
-            found = f"{gives} {f.do(f'insertvalue {gives} {one}, {found[1]}, 1')}"
-        f.put(f"ret {found}")
+    def give(y: Any, *more: Any) -> None:
+        for z in more:
+            one = f.do(f"insertvalue {gives} undef, {y}, 0")
+            y = f"{gives} {f.do(f'insertvalue {gives} {one}, {z}, 1')}"
+        f.put(f"ret {y}")
 
-    if formula in powers.NEAR:
-        near = formulas.magnitude(x) < powers.FAR
+    found = [*formula(*args)] if op == "both" else [formula(*args)]
+    if formula in powers.FAR:
+        near = formulas.magnitude(args[0]) < powers.NEAR
         every = f"icmp eq i{lanes} {f.do(f'bitcast {near} to i{lanes}')}, -1"
         f.put(f"br i1 {f.do(every)}, label %near, label %far")
         f.begin("near")
-        give(formula(x, powers.turns_of_small))
+        give(*found)
         f.begin("far")
-    give(formula(x, *more))
+        found = [formulas.where(near, *pair)
+                 for pair in zip(found, powers.by_library(args[0], *powers.FAR[formula]), strict=True)]
+    give(*found)
     name = f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1)
     head = f"define internal {gives} @{name}({', '.join(map(str, args))}) {attributes} {{"
-    return "\n".join([head, "entry:", *f.out, "}"])
+    return [*f.declared, "\n".join([head, "entry:", *f.out, "}"])]

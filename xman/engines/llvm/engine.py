@@ -35,9 +35,9 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
     code = code_of(step.text, apart)
 
     def end() -> Built:
-        threads = bool(step.chunks) * (program.threads or as_blas())
+        threads = step.threaded * (program.threads or as_blas())
         kinds = {f"step{k}": STEP for k in range(len(step.parts))}
-        steps = functions(code, kinds, step.blas.routines, threads)
+        steps = functions(code, kinds, step.routines, threads)
         writer = Writer(lines, step)
         run = writer.function(steps)
         tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))

@@ -28,7 +28,6 @@ class Pointers:
     def __init__(self, f: Any, run: Run, step: Any, space: str):
         self.f, self.run, self.step, self.row = f, run, step, f.alloca(f"[{1 + len(step.arguments)} x ptr]")
         self.index = f.alloca("i64") if None in run.given.values() else ""
-        self.types = {x: in_memory(run.lines.tree.roots[x].dtype) for x in step.arguments}
         self.begin = {}
         f.put(f"store ptr {f.pointer(space)}, ptr {self.row}")
         for x in step.arguments:
@@ -40,16 +39,15 @@ class Pointers:
         slot = self.f.entry_at("ptr", self.row, 1 + self.step.arguments.index(x))
         self.f.put(f"store ptr {at}, ptr {slot}")
 
-    def move(self, i: str, first: int, way: int) -> dict[str, str]:
-        """Move on to the i-th step. The pointers that moved."""
-        f, moved = self.f, {}
+    def move(self, i: str, first: int, way: int) -> None:
+        """Move on to the i-th step."""
+        f = self.f
         if self.index:
             f.put(f"store i64 {f.sum({i: way}, first)}, ptr {self.index}")
         for x, start in self.begin.items():
             if self.run.given[x] and (stride := self.run.given[x][1]):
-                moved[x] = f.entry_at(self.types[x], start, f.sum({i: stride}, 0))
-                self.put(x, moved[x])
-        return moved
+                T = in_memory(self.run.lines.tree.roots[x].dtype)
+                self.put(x, f.entry_at(T, start, f.sum({i: stride}, 0)))
 
     def go(self) -> None:
         """Run the step; what is not for it, is not for the program."""
@@ -86,11 +84,8 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
         f.leave(f.do(f"icmp eq i64 {loop[0]}, {node.size}"))
         rows[1].go()
     else:
-        moved = rows[0].move(loop[0], node.first, node.way)
+        rows[0].move(loop[0], node.first, node.way)
         rows[0].go()
-        for x, y in node.runs[0].relays.items():
-            if x in rows[0].begin:
-                rows[0].put(x, moved.get(y, rows[0].begin[y]))
     listen(f, loop[0], node.size, sum(step.work for step in steps))
     f.close(*loop, lines=100)
     if node.how == "while" or counted:
@@ -113,6 +108,7 @@ def listen(f: Function, i: str, size: int, work: int) -> None:
         last = f.do(f"and i64 {i}, {every - 1}")
         f.put(f"br i1 {f.do(f'icmp eq i64 {last}, {every - 1}')}, label %{due}, label %{on}")
         f.begin(due)
+        f.declare(INTERRUPTED)
         f.leave(f.do("call i1 @interrupted()"))
         f.put(f"br label %{on}")
         f.begin(on)

@@ -15,6 +15,7 @@ from numpy._core import _multiarray_umath
 
 from ..nests.contractions import leading
 from ..nests.tree import Product, Routine
+from ..nests.views import exchanged
 from .arithmetic import converted
 from .function import Function, literal, llvm_type
 
@@ -35,69 +36,65 @@ def address(name: str) -> int:
     return pointer(capsule, named(capsule))
 
 
-class Blas:
-    """Writes calls of BLAS. routines: those called. constants: what they are told by reference, as text."""
+def constant(f: Function, kind: str, value: str) -> str:
+    """What a routine is told by reference."""
+    name = f"@c_{kind}_{value}".replace("-", "m")
+    f.declare(f"{name} = private constant {kind} {value}")
+    return name
 
-    def __init__(self) -> None:
-        self.routines: set[str] = set()
-        self.constants: dict[str, None] = {}
 
-    def constant(self, kind: str, value: str) -> str:
-        name = f"@c_{kind}_{value}".replace("-", "m")
-        self.constants[f"{name} = private constant {kind} {value}"] = None
-        return name
+def call(f: Function, dtype: np.dtype, name: str, *args: str) -> None:
+    name = f"@xman_{LETTERS[dtype]}{name}"
+    f.declare(f"declare void {name}({', '.join(['ptr'] * len(args))})")
+    f.put(f"call void {name}({', '.join(f'ptr {a}' for a in args)})")
 
-    def call(self, f: Function, dtype: np.dtype, name: str, *args: str) -> None:
-        routine = LETTERS[dtype] + name
-        self.routines.add(routine)
-        f.declare(f"declare void @xman_{routine}({', '.join(['ptr'] * len(args))})")
-        f.put(f"call void @xman_{routine}({', '.join(f'ptr {a}' for a in args)})")
 
-    def product(self, f: Any, node: Product) -> None:
-        """The call, or the loops of calls, of a product. f: the `StepFunction`."""
-        dtype, shape = f.roots[node.target.root].dtype, node.target.shape
-        (m, n), k, loops = shape[-2:], node.a.shape[-1], [f.open(size) for size in shape[:-2]]
-        a, b, c = (f.place(view, loops) for view in (node.a, node.b, node.target))
-        whole, letter = lambda x: self.constant("i64", str(x)), lambda t: self.constant("i8", str(ord(t)))
-        number = lambda x: self.constant(llvm_type(dtype), literal(x, dtype))
-        alpha, beta = self.scaled(f, node) if node.s else number(node.alpha), number(float(node.added))
-        (ta, lda), (tb, ldb) = leading(node.a), leading(node.b)
-        if n == 1:    # c = A b
-            flag, sizes = ("t", (k, m)) if ta == "n" else ("n", (m, k))
-            self.call(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, a, whole(lda), b,
-                      whole(node.b.strides[-2] or 1), beta, c, whole(1))
-        elif m == 1:  # Cᵀ = Bᵀ aᵀ
-            flag, sizes = ("n", (n, k)) if tb == "n" else ("t", (k, n))
-            self.call(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, b, whole(ldb), a,
-                      whole(node.a.strides[-1] or 1), beta, c, whole(1))
-        else:
-            self.call(f, dtype, "gemm", letter(tb), letter(ta), whole(n), whole(m), whole(k), alpha, b,
-                      whole(ldb), a, whole(lda), beta, c, whole(n))
-        for loop in reversed(loops):
-            f.close(*loop)
+def write_product(f: Any, node: Product) -> None:
+    """The call, or the loops of calls, of a product. f: the `StepFunction`."""
+    dtype, shape, a, b = f.roots[node.target.root].dtype, node.target.shape, node.a, node.b
+    if shape[-2] == 1 != shape[-1]:  # Cᵀ = Bᵀ aᵀ
+        a, b = exchanged(b), exchanged(a)
+    m, k, n, loops = *a.shape[-2:], b.shape[-1], [f.open(size) for size in shape[:-2]]
+    whole, letter = lambda x: constant(f, "i64", str(x)), lambda t: constant(f, "i8", str(ord(t)))
+    number = lambda x: constant(f, llvm_type(dtype), literal(x, dtype))
+    x, y, out = (f.place(view, loops) for view in (a, b, node.target))
+    alpha, beta = scaled(f, node) if node.s else number(node.alpha), number(float(node.added))
+    ta, lda = leading(a)
+    if n == 1:
+        flag, sizes = ("t", (k, m)) if ta == "n" else ("n", (m, k))
+        call(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, x, whole(lda), y,
+             whole(b.strides[-2] or 1), beta, out, whole(1))
+    else:
+        tb, ldb = leading(b)
+        call(f, dtype, "gemm", letter(tb), letter(ta), whole(n), whole(m), whole(k), alpha, y, whole(ldb), x,
+             whole(lda), beta, out, whole(n))
+    for loop in reversed(loops):
+        f.close(*loop)
 
-    def routine(self, f: Any, node: Routine) -> None:
-        """The call of LAPACK, or the loops of calls."""
-        dtype, rows, n = f.roots[node.target.root].dtype, *node.target.shape[-2:]
-        loops = [f.open(size) for size in node.target.shape[:-2]]
-        given, info = [f.place(view, loops) for view in node.views], f.alloca("i32")
-        size = self.constant("i32", str(n))
-        if node.name == "potrf":  # rows of the lower triangle are columns of the upper one
-            self.call(f, dtype, "potrf", self.constant("i8", str(ord("U"))), size, given[0], size, info)
-        elif node.name == "getrf":
-            self.call(f, dtype, "getrf", size, size, given[1], size, given[0], info)
-        else:
-            self.call(f, dtype, "gesv", size, self.constant("i32", str(rows)), given[0], size, given[1],
-                      given[2], size, info)
-        if node.name != "getrf":  # which goes on
-            f.leave(f.do(f"icmp ne i32 {f.do(f'load i32, ptr {info}')}, 0"))
-        for loop in reversed(loops):
-            f.close(*loop)
 
-    def scaled(self, f: Any, node: Product) -> str:
-        """A number in memory: alpha times one that is in memory."""
-        dtype, own = f.roots[node.target.root].dtype, f.roots[node.s.root].dtype
-        s = converted(f, f.do(f"load {llvm_type(own)}, ptr {f.place(node.s)}"), own, dtype)
-        found, T = f.alloca(llvm_type(dtype)), llvm_type(dtype)
-        f.put(f"store {T} {f.do(f'fmul {T} {s}, {literal(node.alpha, dtype)}')}, ptr {found}")
-        return found
+def write_routine(f: Any, node: Routine) -> None:
+    """The call of LAPACK, or the loops of calls."""
+    dtype, rows, n = f.roots[node.target.root].dtype, *node.target.shape[-2:]
+    loops = [f.open(size) for size in node.target.shape[:-2]]
+    given, info = [f.place(view, loops) for view in node.views], f.alloca("i32")
+    size = constant(f, "i32", str(n))
+    if node.name == "potrf":  # rows of the lower triangle are columns of the upper one
+        args = [constant(f, "i8", str(ord("U"))), size, given[0], size]
+    elif node.name == "getrf":
+        args = [size, size, given[1], size, given[0]]
+    else:
+        args = [size, constant(f, "i32", str(rows)), given[0], size, given[1], given[2], size]
+    call(f, dtype, node.name, *args, info)
+    if node.name != "getrf":  # which goes on
+        f.leave(f.do(f"icmp ne i32 {f.do(f'load i32, ptr {info}')}, 0"))
+    for loop in reversed(loops):
+        f.close(*loop)
+
+
+def scaled(f: Any, node: Product) -> str:
+    """A number in memory: alpha times one that is in memory."""
+    dtype, own = f.roots[node.target.root].dtype, f.roots[node.s.root].dtype
+    s = converted(f, f.do(f"load {llvm_type(own)}, ptr {f.place(node.s)}"), own, dtype)
+    found, T = f.alloca(llvm_type(dtype)), llvm_type(dtype)
+    f.put(f"store {T} {f.do(f'fmul {T} {s}, {literal(node.alpha, dtype)}')}, ptr {found}")
+    return found

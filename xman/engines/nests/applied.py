@@ -1,9 +1,9 @@
 """Lines that apply functions: each function becomes `Lines` of its own, which run step by step in place.
 
 A bundle is what its entries are. What a step takes and gives are views: a slice moves on by a stride from
-step to step, what is stacked is written where it stays, and a carry is overwritten where it lies, or read
-where the step before has stacked it. `scan`, `call`, `cond` and `while_loop` here give the results of a line
-as views, or None where NumPy has to run a body: then the line is a call, and its bundle is Python's.
+step to step, what is stacked is written where it stays, and a carry is overwritten where it lies. `scan`,
+`call`, `cond` and `while_loop` here give the results of a line as views, or None where NumPy has to run a
+body: then the line is a call, and its bundle is Python's.
 """
 from __future__ import annotations
 
@@ -33,13 +33,12 @@ class Entered(NamedTuple):
 
 class Made(NamedTuple):
     """A function as Lines. names: the register of each result, None for a carry that is handed on as it came.
-    over: the carries that are overwritten. relayed: the carries that are read where they are stacked,
-    and as which result."""
+    over: the carries that are overwritten. k: how many results are carries."""
     lines: Any
     names: list
     over: Collection[int]
-    relayed: Mapping[int, int]
     parameters: tuple[str, ...]
+    k: int
 
     def kind(self, j: int) -> Kind:
         return self.lines.kinds[self.names[j]]
@@ -59,34 +58,30 @@ def entries_in(w: Any, b: str, function: Function) -> list[Entered] | None:
 
 
 def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k: int = 0,
-                      moving: Mapping[int, int] = {}, once: bool = False, relay: bool = True) -> Made | None:
-    """The function as Lines, for these entries.
+                      moving: Mapping[int, int] = {}) -> Made | None:
+    """The function as Lines, for these entries, of which the first k are carries; a single step, without
+    carries, where it hands on another kind than it was given. None where it is not for loops.
 
-    k: how many are carries. moving: the steps of those that are slices. once: for one step alone, whose
-    carries are other places. None where it is not for loops; with a carry that changes, `lines` is its kinds.
+    moving: the steps of those that are slices.
     """
     _, _, parameters, lines, results = function
     read = {a for _, _, args in lines for a in args if isinstance(a, str)} | {*results}
     stays = [i for i in range(k) if results[i] == parameters[i]]
-    relayed = {i: k + results[k:].index(results[i]) for i in range(k)
-               if relay and not once and i not in stays and results[i] in results[k:]}
     names: list[Any] = [None] * len(results)
     steps, fresh = [*lines], unlike((f"{r}_out" for r in results), [*parameters, *(x for x, _, _ in lines)])
-    for j in sorted({*range(len(results))} - {*stays, *relayed}):
+    for j in sorted({*range(len(results))} - {*stays}):
         new = next(fresh)
         taken = results[j] in parameters or results[j] in names
         names[j] = new if taken else results[j]
         steps += [(new, "alias", (results[j],))] * taken
-    for i, j in relayed.items():
-        names[i] = names[j]
-    over = [i for i in range(k) if not once and names[i] and i not in relayed and parameters[i] in read]
-    wanted = [y for i, y in enumerate(names) if y and i not in over and i not in relayed]
+    over = [i for i in range(k) if names[i] and parameters[i] in read]
+    wanted = [y for i, y in enumerate(names) if y and i not in over]
     kinds = [kind_in_step(e) if i in moving else e.kind for i, e in enumerate(entries)]
     try:
         program = program_of(WengertList(steps), dict(zip(parameters, map(blank_of, kinds), strict=True)),
                              tuple(wanted), {parameters[i]: names[i] for i in over})
-        if any(not program.kinds[names[i]][:2] == kinds[i][:2] for i in range(k) if names[i]) and not once:
-            return Made(program.kinds, names, over, relayed, parameters)
+        if any(program.kinds[names[i]][:2] != kinds[i][:2] for i in range(k) if names[i]):
+            return lines_of_function(w, function, entries, 0, moving)
         found = type(w)(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
     except TimeoutError:
         raise  # of a clock
@@ -98,7 +93,7 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k:
         return None
     for y in wanted:
         found.tree.roots[found.results[y].root].place = "output"
-    return Made(found, names, over, relayed, parameters)
+    return Made(found, names, over, parameters, k)
 
 
 def blank_of(kind: Kind) -> np.ndarray:
@@ -119,58 +114,31 @@ def lying_rows(w: Any, e: Entered, axis: int = 0) -> View:
     return w.line(f"{e.name}.lies", "copy", [x], e.kind.shape, e.kind.dtype)
 
 
-def first_part(w: Any, e: Entered) -> tuple[View, int] | None:
-    """What the first step sees of a slice, and how far on the next one's lies; None for a number of steps."""
-    x = e.kind.shape and lying_rows(w, e, 1)
-    return (indexed(x, [0]), x.strides[0]) if x else None
-
-
-def part_at(place: tuple[View, int], t: int, way: int = 1) -> tuple[View, int]:
-    view, stride = place
-    return view._replace(offset=view.offset + t * stride, index=None), way * stride
-
-
-def root_for(w: Any, dst: str, j: int, kind: Kind, n: tuple[int, ...] = ()) -> View:
-    return w.tree.root(w.fresh(f"{dst}.{j}"), (*n, *kind.shape), kind.dtype)
-
-
-def run_of(w: Any, made: Made, places: Mapping[str, Any]) -> Run:
-    """A run of Lines. places: of their parameters and results."""
-    lines, given = made.lines, {}
-    for x, root in lines.tree.roots.items():
-        if root.place == "given":
-            value = lines.constants.get(x, lines.program.constants.get(x))
-            given[x] = places[x] if value is None else (w.constant(np.array(value, root.dtype)), 0)
-    given |= {view.root: places[y] for y, view in lines.results.items()}
-    relays = {made.parameters[i]: lines.results[made.names[j]].root for i, j in made.relayed.items()}
-    return Run(lines, given, {x: y for x, y in relays.items() if x in given})
-
-
-def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entered], moving: Mapping[int, Any],
-             outs: Sequence[View], first: int = 0, way: int = 1, count: int = 1,
-             looked_at: bool = False) -> tuple[list[View], Run]:
-    """Where the carries are after so many steps, and what runs them. looked_at: by a test before."""
-    carry, places = [], {}
-    for i, e in enumerate(entries):
-        p = made.parameters[i]
-        if i in moving:
-            places[p] = moving[i] and part_at(moving[i], first, way)
+def steps_of(w: Any, dst: str, made: Made, entries: Sequence[Entered], parts: Mapping[int, Any],
+             outs: Sequence[tuple[View, int]], looked_at: bool = False) -> tuple[list[View], Run]:
+    """Where the carries are afterwards, and what runs the steps. parts, outs: of entries that are slices and
+    of results that are no carries the places, as of a Run. looked_at: the carries, by a test before."""
+    carry, places, lines = [], dict(zip(made.names[made.k:], outs, strict=True)), made.lines
+    for i, (p, e) in enumerate(zip(made.parameters, entries, strict=True)):
+        if i in parts:
+            places[p] = parts[i]
             continue
-        written = i < k and made.names[i] and i not in made.relayed
+        written = i < made.k and made.names[i]
         if i in made.over or written and looked_at:
             x = w.line(f"{dst}.{i}", "copy", [e.x], e.kind.shape, e.kind.dtype)
         else:
             x = lying_rows(w, e)
         places[p] = x, 0
         if written and i not in made.over:
-            x = x if looked_at else root_for(w, dst, i, made.kind(i))
+            x = x if looked_at else w.tree.root(f"{dst}.{i}", *made.kind(i)[:2])
             places[made.names[i]] = x, 0
-        if i in made.relayed:
-            x = indexed(outs[made.relayed[i] - k], [first + way * (count - 1)])
-        carry += [x] * (i < k)
-    for y, out in zip(made.names[k:], outs, strict=True):
-        places[y] = part_at((indexed(out, [0]), out.strides[0] or int(np.prod(out.shape[1:]))), first, way)
-    return carry, run_of(w, made, places)
+        carry += [x] * (i < made.k)
+    for x, root in lines.tree.roots.items():
+        value = lines.constants.get(x, lines.program.constants.get(x))
+        if root.place == "given" and value is not None:
+            places[x] = w.constant(np.array(value, root.dtype)), 0
+    given = {x: places[x] for x, root in lines.tree.roots.items() if root.place == "given"}
+    return carry, Run(lines, given | {view.root: places[y] for y, view in lines.results.items()})
 
 
 # ---- the operators -----------------------------------------------------------------------------------------
@@ -190,32 +158,35 @@ def scan_in_place(w: Any, step: Step) -> Any:
         return None  # it is wrong, or not known yet, or there is nothing to do
     first, way = (n - 1, -1) if reverse and reverse[0] else (0, 1)
     moving = {i: n * (not entries[i].kind.shape) for i in range(k, k + slices)}
-    made, runs = lines_of_function(w, function, entries, k, moving, relay=not count), []
-    if made and isinstance(made.lines, dict) and not count:  # after the first step a carry is of another kind
-        alone = lines_of_function(w, function, entries, k, moving, once=True)
-        rest = alone and [Entered(dst, None, alone.kind(i)) if alone.names[i] else entries[i]
-                          for i in range(k)]
-        made = alone and lines_of_function(w, function, [*rest, *entries[k:]], k, moving)
-        if not made or isinstance(made.lines, dict) or any(
+    made, alone = lines_of_function(w, function, entries, k, moving), None
+    if made and made.k < k:
+        alone, rest = made, [Entered(dst, None, made.kind(i)) for i in range(k)]
+        made = lines_of_function(w, function, [*rest, *entries[k:]], k, moving)
+        if count or not made or any(
                 alone.kind(j)[:2] != made.kind(j)[:2] for j in range(k, len(made.names))) or any(
-                isinstance(e.name, str) and e.kind.dtype != alone.kind(i).dtype
-                for i, e in enumerate(entries[:k]) if alone.names[i]):
+                isinstance(e.name, str) and e.kind.dtype != new.kind.dtype
+                for e, new in zip(entries, rest, strict=False)):
             return None
-        runs = [(alone, 1)]
-    if not made or isinstance(made.lines, dict):
+    if not made or made.k < k:
         return None
-    places = {i: first_part(w, entries[i]) for i in moving}
-    outs = [root_for(w, dst, j, made.kind(j), (n,)) for j in range(k, len(made.names))]
-    carry = []
-    for which, steps in (*runs, (made, n - len(runs))):
-        if steps:
-            carry, run = steps_of(w, dst, which, k, entries, places, outs, first, way, steps, bool(count))
-            if run.written():
-                w.tree.place(Applied("scan", [run], run.written(), steps, count=count, first=first, way=way))
-            entries = [*(Entered(f"{dst}.{i}", x, which.kind(i) if which.names[i] else e.kind)
-                         for i, (x, e) in enumerate(zip(carry, entries, strict=False))), *entries[k:]]
-            first += way
-    return [*carry, *outs]
+    slices = {i: entries[i].kind.shape and lying_rows(w, entries[i], 1) for i in moving}
+    outs = [w.tree.root(f"{dst}.{j}", (n, *made.kind(j).shape), made.kind(j).dtype)
+            for j in range(k, len(made.names))]
+
+    def run(which: Made, entries: list[Entered], t: int, steps: int) -> list[View]:
+        at = lambda x: (indexed(x, [t]), way * x.strides[0])
+        handed = [w.tree.root(f"{dst}.{i}", *which.kind(i)[:2]) for i in range(k - which.k)]
+        carry, run = steps_of(w, dst, which, entries, {i: at(x) if x else None for i, x in slices.items()},
+                              [*((x, 0) for x in handed), *map(at, outs)], bool(count))
+        if run.written():
+            w.tree.place(Applied("scan", [run], run.written(), steps, count=count, first=t, way=way))
+        return handed or carry
+
+    if alone:
+        carry = run(alone, entries, first, 1)
+        rest = [Entered(f"{dst}.{i}", x, e.kind) for i, (x, e) in enumerate(zip(carry, rest, strict=True))]
+        entries, first, n = [*rest, *entries[k:]], first + way, n - 1
+    return [*(run(made, entries, first, n) if n else carry), *outs]
 
 
 def call_in_place(w: Any, step: Step) -> Any:
@@ -236,12 +207,12 @@ def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: 
     if not all(made) or any(one.kind(j)[:2] != made[0].kind(j)[:2] for one in made
                             for j in range(len(made[0].names))):
         return None
-    outs = [root_for(w, dst, j, made[0].kind(j), (1,)) for j in range(len(made[0].names))]
-    runs = [steps_of(w, dst, one, 0, entries_in(w, b, function), {}, outs)[1]
+    outs = [w.tree.root(f"{dst}.{j}", *made[0].kind(j)[:2]) for j in range(len(made[0].names))]
+    runs = [steps_of(w, dst, one, entries_in(w, b, function), {}, [(out, 0) for out in outs])[1]
             for one, function in zip(made, functions, strict=True)]
     if outs:
         w.tree.place(Applied("cond" if test else "scan", runs, outs, 1, test=test))
-    return [indexed(out, [0]) for out in outs]
+    return outs
 
 
 def while_in_place(w: Any, step: Step) -> Any:
@@ -250,16 +221,16 @@ def while_in_place(w: Any, step: Step) -> Any:
     entries, others = entries_in(w, b, function), entries_in(w, b, test)
     asked = others and lines_of_function(w, test, others)
     made = entries and lines_of_function(w, function, entries, k)
-    if (not asked or not made or isinstance(made.lines, dict) or len(asked.names) != 1
+    if (not asked or not made or made.k < k or len(asked.names) != 1
         or asked.kind(0).shape or not isinstance(most, int)):
         return None
-    carry, run = steps_of(w, dst, made, k, entries, {}, [], looked_at=True)
-    truth = root_for(w, dst, k, asked.kind(0), (1,))
-    count = w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
+    carry, run = steps_of(w, dst, made, entries, {}, [], looked_at=True)
+    truth = w.tree.root(f"{dst}.{k}", *asked.kind(0)[:2])
+    count = w.tree.root(f"{dst}.count", (), np.int64)
     now = [Entered(dst, x, e.kind) for x, e in zip(carry, entries, strict=False)]
-    _, look = steps_of(w, dst, asked, 0, [*now, *entries[k:]], {}, [truth])
+    _, look = steps_of(w, dst, asked, [*now, *entries[k:]], {}, [(truth, 0)])
     most = max(most, 0)
-    w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], most, test=indexed(truth, [0]),
+    w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], most, test=truth,
                          count=count))
     return [*carry, count]
 

@@ -1,48 +1,82 @@
 """What a sandbox is: where submissions run. It is believed in after it has been tried."""
 from __future__ import annotations
 
+import base64
+import json
+import shutil
+import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from ..submissions.scratch import scratch
+from ..submissions.scratch import copy_regular, open_to_all, scratch
+from . import uids
+from .inside import plain
 from .worker import Limits, Worker
 
+INSIDE = Path(plain.__file__).parent
 NOTHING: Mapping[str, Path] = MappingProxyType({})
-TRIAL = """
-import json, sys
-import confine
-settings = json.loads(sys.stdin.readline())
-confine.confine(settings)
-sys.path += settings["path"]
-for name in settings["packages"]:
-    __import__(name)
-print("it works")
-"""
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+               "MKL_NUM_THREADS": "1", "HOME": "/tmp", "LANG": "C.UTF-8"}
+# the process of a worker, the end of all that it starts, and those of its settings that are not `common`
+Begun = tuple[subprocess.Popen, Callable[[], None], dict[str, Any]]
 
 
 class Sandbox(ABC):
-    """Where submissions run, for several threads. name: what it is made of. filter: of system calls."""
+    """Where submissions run, for several threads. name: what it is made of. filter: of system calls.
+
+    drops: whether each worker is a user of its own.
+    """
     name: str
     filter: bytes | None
+    drops: bool
 
-    @abstractmethod
     def start(self, submission: Path, packages: Sequence[str],
               limits: Limits = Limits(),  # noqa: B008 (it is frozen)
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
         """Start a worker, which then waits for its settings. XManError where it or a package is missing.
 
-        submission: the folder that it sees, read-only. packages: of "numpy", "scipy", "xman", those that it
-        can import. extra_files: what lies beside worker.py, or in its place, by name.
+        submission: the folder of which it sees a copy, without links. packages: of "numpy", "scipy", "xman",
+        those that it can import. extra_files: what lies beside worker.py, or in its place, by name.
         """
+        with ExitStack() as undo:
+            if uid := uids.lend() if self.drops else None:
+                undo.callback(uid.close)
+            home = undo.enter_context(scratch())
+            copy_regular(submission, home / "submission")
+            (home / "grader").mkdir()
+            for name, path in {**{path.name: path for path in INSIDE.glob("*.py")}, **extra_files}.items():
+                shutil.copyfile(path, home / "grader" / name)
+            open_to_all(home / "grader")
+            process, end, settings = self.begun(home, packages, limits, uid)
+            filter = self.filter and base64.b64encode(self.filter).decode()
+            common = {"limits": asdict(limits), "uid": uid and uid.number, "seccomp": filter, "in_memory": {},
+                      "hidden": True, "keeps_capabilities": False}
+            return Worker(process, {**common, **settings}, end, undo.pop_all())
+
+    @abstractmethod
+    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
+        """A worker as this box begins it. home: a folder with submission/ and grader/, for all to read."""
 
     def complaint(self, packages: Sequence[str] = ()) -> str:
-        """What goes wrong when Python, confined inside, imports these packages; empty where nothing does."""
+        """What a worker says that is to import these packages; empty where nothing goes wrong."""
         with scratch() as folder:
-            script = folder / "worker.py"
-            script.write_text(TRIAL)
-            with self.start(folder, packages, extra_files={"worker.py": script}) as worker:
-                worker.settings["packages"] = list(packages)
-                answer = worker.first_answer().decode(errors="replace").strip()
-        return "" if answer == "it works" else answer[-500:]
+            (folder / "trial.py").write_text("".join(f"import {package}\n" for package in packages))
+            with self.start(folder, packages) as worker:
+                settings = json.dumps({**worker.settings, "module": "trial"}).encode() + b"\n"
+                question = {"nonce": "", "call": None, "args": [], "keywords": {}, "seed": 0}
+                try:
+                    out, err = worker.process.communicate(settings + plain.encoded(question), 30)
+                except subprocess.TimeoutExpired:
+                    return "nothing, for too long"
+        answer = (out or err or b"nothing").decode(errors="replace").strip()
+        return "" if out == plain.encoded({"nonce": "", "result": {}}) else answer[-500:]
+
+
+def worker_command(python: str | Path, grader: str | Path) -> list[str]:
+    """Python without site packages, the user's own and bytecode, as it runs the worker."""
+    return [str(python), "-s", "-S", "-B", f"{grader}/worker.py"]

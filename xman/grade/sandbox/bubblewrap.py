@@ -1,35 +1,34 @@
 """The sandbox that bubblewrap makes: its own namespaces, a root with Python alone, a filter of calls."""
 from __future__ import annotations
 
-import base64
 import functools
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from multiprocessing.connection import wait
 from pathlib import Path
+from typing import IO
 
 from xman.errors import XManError
-from xman.grade.submissions.scratch import copy_regular, open_to_others, scratch
 
 from . import seccomp, uids
-from .box import NOTHING, Sandbox
+from .box import ENVIRONMENT, Begun, Sandbox, worker_command
 from .processes import HOSTNAME, end_stranded
-from .view import SandboxView, package_paths, show_libraries, show_python, worker_files
-from .worker import Limits, Worker, spawn
+from .view import SandboxView, package_paths, show_libraries, show_python
+from .worker import Limits, spawn
 
-ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
-               "MKL_NUM_THREADS": "1", "HOME": "/tmp", "LANG": "C.UTF-8"}
-NAMESPACES = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", HOSTNAME,
-              "--die-with-parent", "--new-session", "--clearenv"]
-BOUND = ["--cap-add", "CAP_SYS_ADMIN"]  # until the worker has bounded the number of files in /tmp and is confined
-AS_ROOT = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", *BOUND]  # and is another user
+NAMESPACES = ("--unshare-net --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try "
+              f"--hostname {HOSTNAME} --die-with-parent --new-session --clearenv").split()
+# until the worker has bounded the number of files in /tmp and is confined
+BOUND = "--cap-add CAP_SYS_ADMIN".split()
+# and is another user
+AS_ROOT = [*"--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID".split(), *BOUND]
 AS_USER = ["--unshare-user", "--uid", str(uids.FIRST), "--gid", str(uids.FIRST)]
 FILES = 10_000  # in /tmp, and in /dev/shm
 DEVICES = "null", "zero", "full", "random", "urandom"
@@ -41,10 +40,10 @@ class Bubblewrap(Sandbox):
 
     def __init__(self, program: str, version: str, way: Sequence[str]) -> None:
         self.program, self.version, self.way = program, version, list(way)
-        self.root = self.way == AS_ROOT
+        self.drops = self.way == AS_ROOT
         # outside a user namespace of its own, and where it stays root,
         # the kernel does not count: no new processes at all
-        self.counts = self.root and uids.exists(uids.NOBODY) or os.geteuid() != 0
+        self.counts = self.drops and uids.exists(uids.NOBODY) or os.geteuid() != 0
         self.filter = seccomp.program(self.counts)
         self.name = f"bubblewrap {version}, {'seccomp' if self.filter else 'no seccomp'}"
         self._view = functools.cache(self._show)
@@ -54,59 +53,41 @@ class Bubblewrap(Sandbox):
         """Bubblewrap on this machine, tried by running Python in it. XManError says why it does not work."""
         program = shutil.which("bwrap")
         if sys.platform != "linux":
-            raise XManError(f"The sandbox is made by bubblewrap, which runs on Linux only; this is "
-                            f"{sys.platform}.")
+            raise XManError(f"The sandbox is made by bubblewrap, for Linux only; this is {sys.platform}.")
         if not program:
             raise XManError(f"The sandbox is made by bubblewrap, which is not installed here. {TO_INSTALL}")
-        version = (subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()[-1:]
-                   or ["of no version"])
+        version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()
         said = ""
         # by one or the other
         ways = [[*AS_USER, *BOUND]] if seccomp.program() else [[*AS_USER, "--disable-userns"], AS_USER]
         for way in ([AS_ROOT] if os.geteuid() == 0 else []) + ways:
-            box = cls(program, version[0], way)
+            box = cls(program, version[-1] if version else "of no version", way)
             if not (said := box.complaint()):
                 end_stranded()
                 return box
         raise XManError(f"bubblewrap is installed and does not work here: it says {said!r}. {remedy()}")
 
-    def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008
-              extra_files: Mapping[str, Path] = NOTHING) -> Worker:
-        with ExitStack() as undo:
-            if uid := uids.lend() if self.root else None:
-                undo.callback(uid.close)
-                if not open_to_others(submission):
-                    copy_regular(submission, copy := undo.enter_context(scratch()) / "submission")
-                    submission = copy
-            python, arguments = self._view(tuple(packages))
-            with ExitStack() as opened:  # what bubblewrap reads and the worker does not get
-                files = {name: opened.enter_context(open(path, "rb")).fileno()
-                         for name, path in worker_files(extra_files).items()}
-                view = SandboxView()
-                view.folder("/grader")
-                for name, file in files.items():
-                    view.arguments += ["--perms", "0444", "--file", str(file), f"/grader/{name}"]
-                view.show(submission, "/submission")
-                for folder, mib in (in_memory := [("/tmp", limits.tmp_mib), ("/dev/shm", limits.shm_mib)]):
-                    view.memory(folder, mib)
-                news, told = os.pipe()
-                opened.callback(os.close, news)
-                told_file = opened.enter_context(open(told, "wb"))
-                command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro",
-                           "/", "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B",
-                           "/grader/worker.py"]
-                process = spawn(command, env={}, pass_fds=[told, *files.values()])
-                told_file.close()
-                if (first := first_process(news)) is not None:
-                    undo.callback(os.close, first)
-            settings = {"path": ["/site"], "submission": "/submission", "grader": "/grader",
-                        "limits": asdict(limits), "uid": uid and uid.number, "hidden": True,
-                        "in_memory": {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory},
-                        "keeps_capabilities": False,
-                        "seccomp": self.filter and base64.b64encode(self.filter).decode()}
-            if not self.root and os.geteuid() != 0:
-                settings["limits"]["processes"] += 1  # bubblewrap's own, the first inside, is the same user
-            return Worker(process, settings, lambda: end_sandbox(first), undo.pop_all())
+    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
+        python, arguments = self._view(tuple(packages))
+        view = SandboxView()
+        for name in ("grader", "submission"):
+            view.show(home / name, f"/{name}")
+        for folder, mib in (in_memory := {"/tmp": limits.tmp_mib, "/dev/shm": limits.shm_mib}).items():
+            view.memory(folder, mib)
+        news, told = os.pipe()
+        with open(news, "rb", 0) as said:
+            with open(told, "wb"):
+                options = [*NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro", "/"]
+                options += ["--chdir", "/tmp", "--info-fd", str(told), "--"]
+                process = spawn([self.program, *options, *worker_command(python, "/grader")], env={},
+                                pass_fds=[told])
+            first = first_process(said)
+        # bubblewrap's own, the first inside, is the same user
+        processes = limits.processes + (not self.drops and os.geteuid() != 0)
+        bounds = {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory.items()}
+        return process, lambda: end_sandbox(first), {
+            "path": ["/site"], "submission": "/submission", "grader": "/grader",
+            "limits": {**asdict(limits), "processes": processes}, "in_memory": bounds}
 
     def _show(self, packages: tuple[str, ...]) -> tuple[str, list[str]]:
         """Python inside, and bubblewrap's arguments that show it and the packages."""
@@ -126,10 +107,10 @@ class Bubblewrap(Sandbox):
         return python, view.arguments
 
 
-def first_process(news: int) -> int | None:
+def first_process(news: IO[bytes]) -> int | None:
     """A descriptor of the sandbox's first process, with which all others end; None where it did not begin."""
     said = b""
-    while b"}" not in said and (more := os.read(news, 4096)):  # one object of JSON
+    while b"}" not in said and (more := news.read(4096)):  # one object of JSON
         said += more
     with suppress(ValueError, KeyError, OSError):  # bubblewrap has said no and ended
         return os.pidfd_open(json.loads(said)["child-pid"])
@@ -141,9 +122,8 @@ def end_sandbox(first: int | None) -> None:
     if first is not None:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(first, signal.SIGKILL)
-        gone = select.poll()
-        gone.register(first, select.POLLIN)
-        gone.poll(10_000)
+        wait([first], 10)
+        os.close(first)
 
 
 FORBIDDEN = {  # what a kernel says of user namespaces, and who can allow them

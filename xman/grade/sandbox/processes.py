@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -22,9 +23,9 @@ class Running(NamedTuple):
 
 
 def running_processes() -> dict[int, Running]:
-    """All that can be seen, by number."""
+    """All that can be seen, by number; none where there is no /proc."""
     found = {}
-    for name in os.listdir("/proc"):
+    for name in os.listdir("/proc") if sys.platform == "linux" else ():
         with suppress(OSError, IndexError):  # it has ended meanwhile
             if name.isdigit():
                 said = Path("/proc", name, "stat").read_text(errors="replace").rpartition(")")[2].split()

@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 
 from xman.errors import XManError
 
-INSIDE = Path(__file__).parent / "inside"
 BRINGS = {"numpy": (), "scipy": ("numpy",), "xman": ("numpy", "scipy", "ops"), "ops": ()}
 # of xman: the grader, what an assignment asks for, and what there is in some installations only
 NOT_SHOWN = "grade", "models", "cli", "datasets"
@@ -124,8 +123,3 @@ def package_paths(packages: Sequence[str]) -> dict[str, Path]:
             paths |= {path.name: path for path in (folder, folder.with_name(f"{package}.libs"))
                       if path.is_dir()}
     return paths
-
-
-def worker_files(extra_files: dict[str, Path]) -> dict[str, Path]:
-    files = {path.name: path for path in sorted(INSIDE.glob("*.py")) if path.name != "__init__.py"}
-    return files | {name: Path(path) for name, path in extra_files.items()}

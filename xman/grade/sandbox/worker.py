@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import threading
 from collections.abc import Callable
@@ -32,14 +31,6 @@ class Worker:
         self.process, self.settings = process, settings
         self._kill, self._after = kill, after
         self._stopping, self._stopped = threading.Lock(), False
-
-    def first_answer(self, timeout: float = 30.0) -> bytes:
-        """What it writes when it is told its settings and nothing more: for scripts that try the sandbox."""
-        try:
-            out, err = self.process.communicate(json.dumps(self.settings).encode() + b"\n", timeout)
-        except TimeoutExpired:
-            return b"nothing, for too long"
-        return out or err or b"nothing"
 
     def signal(self, timeout: float = 1.0) -> int | None:
         """The signal that ended it, 0 if it ended by itself, None if it runs on after timeout seconds."""

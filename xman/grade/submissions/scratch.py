@@ -71,8 +71,3 @@ def open_to_all(folder: Path) -> None:
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
-
-
-def open_to_others(folder: Path) -> bool:
-    modes = [path.lstat().st_mode for path in (folder, *folder.rglob("*"))]
-    return all(mode & 0o005 == 0o005 if stat.S_ISDIR(mode) else mode & 0o004 for mode in modes)

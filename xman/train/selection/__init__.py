@@ -1,15 +1,16 @@
 """Which model, and which settings: cross-validation, and a search over all combinations of settings."""
 from __future__ import annotations
 
-import itertools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import XManError
 from ...manager import XMan
+from ...scale import dealt, workers
 from ..evaluation import Diverged, Result, classes_of, evaluate, rows_and_labels
 from ..loop import fit
 
@@ -25,24 +26,18 @@ class Trial(NamedTuple):
     result: Result
 
 
-def cross_validate(model: XMan, data: tuple, folds: int = 5, *, seed: int = 0,
-                   **settings: Any) -> list[Trial]:
+# the settings that are searched, a model, all settings of `fit`
+Case = tuple[dict[str, Any], XMan, dict[str, Any]]
+
+
+def cross_validate(model: XMan, data: tuple, folds: int = 5, **settings: Any) -> list[Trial]:
     """For each of so many folds of the rows `fit` on the others, judged on it; each has its share of classes.
 
-    model, data, settings: as for `fit`, with sample_weight of all rows. seed: of folds too. Raises as `fit`.
+    model, data, settings: as for `fit`, with sample_weight of all rows; its seed is of the folds too. Of
+    processes that mpiexec started (`xman.scale`) each takes some of the folds. Raises as `fit`.
     """
-    X, y = rows_and_labels(data, "data")
-    if not isinstance(folds, (int, np.integer)) or not 2 <= folds <= len(y):
-        raise XManError(f"folds is a whole number from 2 to the number of rows, {len(y):,}, not {folds!r}")
-    order, classes = np.random.default_rng(seed).permutation(len(y)), classes_of(y)
-    order = order if classes is None else order[np.argsort(classes[order], kind="stable")]
-    weights, trials = settings.pop("sample_weight", None), []
-    for k in range(folds):
-        kept = np.setdiff1d(order, some := np.sort(order[k::folds]))
-        mine = {} if weights is None else {"sample_weight": np.asarray(weights)[kept]}
-        result = fit(model, (X[kept], y[kept]), seed=seed, **mine, **settings)
-        trials.append(Trial({"fold": k + 1}, *evaluate(model, result.parameters, (X[some], y[some])), result))
-    return trials
+    case = {}, model, settings | ({"progress": False} if workers().rank else {})
+    return next(trials_of([case], data, None, folds, strict=True))
 
 
 def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Sequence], *,
@@ -52,34 +47,90 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
 
     model: an XMan, or a function of the grid that gives one, `lambda hidden, **_: MLP([64, hidden, 10])`;
     what is no setting of `fit` goes to it alone. The loss is the least validation loss, or the mean over so
-    many folds. A trial that diverges has an infinite one. progress: a line a trial. Raises as `fit`.
+    many folds. A trial that diverges has an infinite one. progress: a line a trial. Of processes that
+    mpiexec started (`xman.scale`) each takes some of the trials. Raises as `fit`.
     """
     if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
                            and len(values) for values in grid.values()):
         raise XManError("the grid is a dict from settings to the values to try, as in {'lr': [0.1, 0.01]}")
-    known, trials = fit.__kwdefaults__, []
-    for values in itertools.product(*grid.values()):
+    known, own, cases = fit.__kwdefaults__, isinstance(model, XMan), []
+    for values in product(*grid.values()):
         said = dict(zip(grid, values, strict=True))
-        made = model if isinstance(model, XMan) else model(**said)
-        here = settings | {"progress": False} | {name: x for name, x in said.items()
-                                                 if isinstance(model, XMan) or name in known}
-        try:
-            if validation is None:
-                trials.append(mean_of(cross_validate(made, data, folds, **here))._replace(settings=said))
-            else:
-                result = fit(made, data, validation=validation, **here)
-                trials.append(Trial(said, *evaluate(made, result.parameters, validation), result))
-        except Diverged as error:
-            trials.append(Trial(said, np.inf, None, error.result))
-        if progress:
+        here = {name: x for name, x in said.items() if own or name in known}
+        cases.append((said, model if own else model(**said), settings | {"progress": False} | here))
+    return sorted(searched(cases, data, validation, folds, progress), key=lambda trial: trial.loss)
+
+
+def searched(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
+             progress: bool) -> list[Trial]:
+    """The trial of each case, in their order. progress: a line a trial."""
+    trials = []
+    for (said, _, _), parts in zip(cases, trials_of(cases, data, validation, folds), strict=True):
+        trials.append(mean_of(parts)._replace(settings=said))
+        if progress and not workers().rank:
             print(trial_text(trials[-1]), file=sys.stderr, flush=True)
-    return sorted(trials, key=lambda trial: trial.loss)
+    return trials
 
 
-def mean_of(trials: list[Trial]) -> Trial:
-    accuracy = None if trials[0].accuracy is None else float(np.mean([trial.accuracy for trial in trials]))
-    return Trial({"folds": len(trials)}, float(np.mean([trial.loss for trial in trials])), accuracy,
-                 trials[-1].result)
+def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
+              strict: bool = False) -> Iterator[list[Trial]]:
+    """For each case its trial on the validation, or one for each fold. strict: as of `trial_of`."""
+    parts = folds_of(data, folds) if validation is None else [None]
+    units = [(model, settings, fold) for _, model, settings in cases for fold in parts]
+    outcomes = dealt(lambda k: trial_of(data, validation, folds, strict, *units[k]), len(units))
+    for _, model, settings in cases:
+        whole, own = {"network": model, "prepared": settings.get("prepared")}, islice(outcomes, len(parts))
+        yield [trial._replace(result=trial.result and trial.result._replace(**whole)) for trial in own]
+
+
+def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, model: XMan,
+            settings: dict[str, Any], fold: int | None) -> Trial:
+    """The trial of a fold, or on the validation; its result is without what all workers have.
+
+    One that diverges has an infinite loss, or, if strict, raises Diverged. Ctrl-C ends it all.
+    """
+    rows, unseen, said = data, validation, {}
+    if fold is None:
+        settings = settings | {"validation": validation}
+    else:
+        (rows, unseen, settings), said = fold_of(data, fold, folds, **settings), {"fold": fold + 1}
+    try:
+        result = fit(model, rows, **settings)
+        if result.reason.startswith("interrupted"):
+            raise KeyboardInterrupt
+        loss, accuracy = evaluate(model, result.parameters, unseen)
+    except Diverged as error:
+        if strict:
+            raise
+        loss, accuracy, result = np.inf, None, error.result
+    return Trial(said, loss, accuracy, result and result._replace(network=None, prepared=None))
+
+
+def folds_of(data: tuple, folds: int) -> range:
+    """The numbers of so many folds of the rows. XManError where there cannot be so many."""
+    _, y = rows_and_labels(data, "data")
+    if not isinstance(folds, (int, np.integer)) or not 2 <= folds <= len(y):
+        raise XManError(f"folds is a whole number from 2 to the number of rows, {len(y):,}, not {folds!r}")
+    return range(folds)
+
+
+def fold_of(data: tuple, k: int, folds: int, *, seed: int = 0, sample_weight: Any = None,
+            **settings: Any) -> tuple[tuple, tuple, dict[str, Any]]:
+    """The rows that are trained on beside fold k, those of the fold, and the settings of `fit`."""
+    X, y = rows_and_labels(data, "data")
+    order, classes = np.random.default_rng(seed).permutation(len(y)), classes_of(y)
+    order = order if classes is None else order[np.argsort(classes[order], kind="stable")]
+    kept = np.setdiff1d(order, some := np.sort(order[k::folds]))
+    weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[kept]}
+    return (X[kept], y[kept]), (X[some], y[some]), {"seed": seed, **weights, **settings}
+
+
+def mean_of(trials: Sequence[Trial]) -> Trial:
+    """The trial of several folds: the means, with the result of the worst."""
+    accuracies = [trial.accuracy for trial in trials]
+    return Trial({"folds": len(trials)}, float(np.mean([trial.loss for trial in trials])),
+                 None if None in accuracies else float(np.mean(accuracies)),
+                 max(trials, key=lambda trial: trial.loss).result)
 
 
 def trial_text(trial: Trial) -> str:

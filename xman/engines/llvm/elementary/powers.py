@@ -1,40 +1,10 @@
-"""More functions that LLVM vectorises: powers, sine and cosine. See `formulas`.
-
-Sources: those of `formulas`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983).
-"""
+"""More functions that LLVM vectorises: powers, sine and cosine. See `formulas`, for the sources too."""
 from __future__ import annotations
 
 import math
 
 from . import formulas as base
 from .formulas import DOUBLE, SINGLE, above, below, bits, nearest, number, polynomial, signed, where
-
-# constants as integers in units of 2^−BITS, of which any number of bits can be had
-
-BITS = 1300
-
-
-def inverse_tangent(n: int, sign: int) -> int:
-    """arctan(1/n) by Gregory's series where sign is −1, artanh(1/n) where it is 1."""
-    power, k, total = (1 << BITS + 32) // n, 0, 0
-    while power:
-        total += sign ** k * (power // (2 * k + 1))
-        power, k = power // (n * n), k + 1
-    return total >> 32
-
-
-ONE, LN2, PI = 1 << BITS, 2 * inverse_tangent(3, 1), 16 * inverse_tangent(5, -1) - 4 * inverse_tangent(239, -1)  # Machin 1706
-TWO_OVER_PI = (2 * ONE << BITS) // PI
-
-
-def pieces(constant: int, *lengths: int) -> tuple[float, ...]:
-    """Floats of so many bits each, that add up to the constant."""
-    found = []
-    for length in lengths:
-        unit = max(constant.bit_length() - length, 0)
-        found.append(math.ldexp(constant >> unit, unit - BITS))
-        constant %= 1 << unit
-    return tuple(found)
 
 
 def front(x, n):
@@ -82,7 +52,7 @@ def power_in_parts(a, y):
     v = s2 * t1 + t2 * s
     p1 = front(s1 * t1 + v, 26)
     p2 = v - (p1 - s1 * t1)
-    c1, c2 = pieces((2 * ONE << BITS) // (3 * LN2), 26, 53)
+    c1, c2 = (0.9617966860532761, 7.872699542894897e-09)  # 2/(3 ln 2), the first of 26 bits
     l = p1 * c2 + p2 * (c1 + c2)
     l1 = front(p1 * c1 + l + n, 26)
     l2 = l - ((l1 - n) - p1 * c1)
@@ -117,69 +87,19 @@ COS = (0.0416666666666666, -0.0013888888888874457, 2.4801587289652865e-05, -2.75
        -1.13598650544242e-11)
 
 
-def window(start: int, length: int) -> int:
-    """So many bits of 2/π, as an integer, from that of weight 2^−(start + 1) on."""
-    return TWO_OVER_PI >> BITS - start - length & (1 << length) - 1
+NEAR = 2.0 ** 20
 
 
-def high_product(x, y):
-    """The upper 64 bits of the product of x < 2⁵³ and y."""
-    low = (1 << 32) - 1
-    x0, x1, y0, y1 = x & low, x >> 32, y & low, y >> 32
-    middle = x0 * y1 + (x0 * y0 >> 32)
-    return x1 * y1 + (middle >> 32) + ((middle & low) + x1 * y0 >> 32)
-
-
-def turns_of_large(a):
-    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for a ≥ 2²⁰ (Payne and Hanek).
-
-    The significand of a, an integer, is multiplied by 192 bits of 2/π; those before them give multiples of 4.
-    """
-    i = bits(a)
-    place = (i >> 52) - (1023 - 10)  # of the first bit, where there are 64 zeros before those of 2/π
-    words = [i.like(window(64 * k - 64, 64)) for k in range(20)]
-    for step in 16, 8, 4, 2, 1:  # words[place // 64:][:4]
-        here = (place & 64 * step) == 0
-        words = [where(here, w, words[k + step]) if k + step < len(words) else w
-                 for k, w in enumerate(words)][:step + 3]
-    shift = place & 63
-    w0, w1, w2 = ((w << shift) | (after >> 1 >> 63 - shift)
-                  for w, after in zip(words, words[1:], strict=False))
-    m = i & (1 << 52) - 1 | 1 << 52
-    low = m * w1 + high_product(m, w2)
-    high = m * w0 + high_product(m, w1) + (low < m * w1).cast("zext", "int64")
-    n = high + (1 << 61) >> 62
-    # in units of 2^−62, in two halves of 32 bits with a sign
-    rest = high - (n << 62) + ((1 << 63) + (1 << 31))
-    one = 2.0 ** 52
-    x = (number(rest >> 32 | DOUBLE.pattern(one)) - (one + 2.0 ** 31)) * 2.0 ** 32
-    y = number(rest & (1 << 32) - 1 | DOUBLE.pattern(one)) - (one + 2.0 ** 31)
-    y = y + (number(low >> 12 | DOUBLE.pattern(one)) - one) * 2.0 ** -52
-    f = front(x + y, 26)
-    c, c_low = pieces(PI // 2, 26, 53)
-    low = f * c_low + ((x - f) + y) * (math.pi / 2)
-    r = f * c + low
-    return n, r * 2.0 ** -62, (low - (r - f * c)) * 2.0 ** -62
-
-
-FAR = 2.0 ** 20
-
-
-def turns_of_small(a):
-    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for 0 ≤ a < FAR (Cody and Waite)."""
-    c1, c2, c3 = pieces(PI // 2, 33, 33, 53)
+def turns(a):
+    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for 0 ≤ a < NEAR (Cody and Waite)."""
+    c1, c2, c3 = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)  # π/2, the first two of 33 bits
     n, k = nearest(a * (2 / math.pi))
     x, y = a - n * c1, n * c2
     r = x - y
     return k, r, ((x - r) - y) - n * c3
 
 
-def turns(a):
-    """The same for any a ≥ 0."""
-    return (where(a < FAR, s, l) for s, l in zip(turns_of_small(a), turns_of_large(a), strict=True))
-
-
-def circular(x, quarters, turns=turns):
+def circular(x, quarters):
     """sin(x + quarters·π/2) for each of the quarters, 0 or 1 of them; of 0 without the sign of x."""
     a = base.magnitude(x)
     k, r, rest = turns(a if x.format is DOUBLE else a.cast("fpext", "float64"))
@@ -192,22 +112,31 @@ def circular(x, quarters, turns=turns):
         yield where(a < math.inf, y if x.format is DOUBLE else y.cast("fptrunc", "float32"), math.nan)
 
 
-def sin(x, *turns):
+def sin(x):
     """0.6 and 1.3 ulp."""
-    y, = circular(x, [0], *turns)
+    y, = circular(x, [0])
     return signed(y, x)
 
 
-def cos(x, *turns):
+def cos(x):
     """0.6 and 1.4 ulp."""
-    y, = circular(x, [1], *turns)
+    y, = circular(x, [1])
     return y
 
 
-def both(x, *turns):
+def both(x):
     """sin and cos."""
-    y, z = circular(x, [0, 1], *turns)
+    y, z = circular(x, [0, 1])
     return signed(y, x), z
 
 
-NEAR = {sin, cos, both}  # where |x| < FAR, they take turns_of_small and a fraction of the time
+def by_library(x, *names):
+    """The functions of C, one number after the other."""
+    vector = f"v{x.lanes}" * (x.lanes > 1)
+    for name in names:
+        function = f"@llvm.{name}.{vector}f{x.kind[5:]}"
+        x.f.declare(f"declare {x.type} {function}({x.type})")
+        yield x.of(x.f.do(f"call {x.type} {function}({x})"))
+
+
+FAR = {sin: ["sin"], cos: ["cos"], both: ["sin", "cos"]}  # what serves for |x| ≥ NEAR, where the formulas do not

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import select
 import shutil
 import signal
@@ -13,7 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -22,18 +21,18 @@ from xman.errors import XManError
 from xman.grade.submissions.scratch import scratch
 
 from .. import sandbox_here
-from ..box import Sandbox
-from ..bubblewrap import ENVIRONMENT, Bubblewrap
+from ..box import ENVIRONMENT, INSIDE, Sandbox
+from ..bubblewrap import Bubblewrap
 from ..processes import running_processes, with_descendants
-from ..view import BRINGS, INSIDE
+from ..view import BRINGS
 from ..worker import Limits, Worker
 
-LIMITS = Limits(cpu_seconds=5, wall_seconds=10, memory_mib=1024, processes=3, open_files=32, file_mib=2, tmp_mib=8, shm_mib=4)
+LIMITS = Limits(open_files=32, file_mib=2, tmp_mib=8, shm_mib=4)
 ATTEMPTS = Path(__file__).with_name("attempts.py")
 ROOT = Path(__file__).resolve().parents[4]  # where xman lies
 SECCOMP = "pip install pyseccomp (or xman[grade]), and its library: apt install libseccomp2"
 BUBBLEWRAP = "apt install bubblewrap: without it this cannot be kept"
-FILES = "/root", "/home", "/etc/passwd", "/etc/hostname", "/var", "/bin", "/usr/bin/env", "/sys", "/run", "/opt"
+FILES = "/root /home /etc/passwd /etc/hostname /var /bin /usr/bin/env /sys /run /opt".split()
 MORE_ENVIRONMENT = "PWD", "LD_LIBRARY_PATH", "TMPDIR", "XMAN_WORKER"
 REPORT = "this should hold with bubblewrap: please report it, with this table"
 
@@ -48,100 +47,90 @@ class Finding(NamedTuple):
 
 def examined(unsafe: bool = False) -> list[Finding]:
     """What holds of the sandbox that sandbox_here(unsafe) gives, tried in it, or what is missing."""
-    first, box = sandbox(unsafe)
-    if box is None:
-        return first
-    with ThreadPoolExecutor(4) as threads:  # each of them waits for a worker
-        tried = [threads.submit(look, box) for look in (from_inside, processor_time, nothing_stays,
-                                                        ends_with_the_grader)]
-        found = [finding for future in tried for finding in future.result()]
-
-    def todo(finding: Finding) -> str:
-        if finding.name in ("dangerous system calls", "filter of system calls") and not box.filter:
-            return SECCOMP
-        return REPORT if isinstance(box, Bubblewrap) else BUBBLEWRAP
-
-    return first + [finding if finding.ok or finding.todo else finding._replace(todo=todo(finding))
-                    for finding in found]
-
-
-def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
-    """What there is to try, and what is said of it."""
     program = shutil.which("bwrap")
     try:
-        box = Bubblewrap.found()
+        box: Sandbox = Bubblewrap.found()
+        how = "root makes its namespaces" if box.drops else "in a user namespace of its own"
+        first = Finding("bubblewrap", True, f"{program} {box.version}, {how}")
     except XManError as error:
         said = f"{program} does not work" if program else "not installed"
-        return ([Finding("bubblewrap", False, said, str(error))],
-                sandbox_here(unsafe=True) if unsafe else None)
-    how = "root makes its namespaces" if box.root else "in a user namespace of its own"
-    return [Finding("bubblewrap", True, f"{program} {box.version}, {how}")], box
+        first = Finding("bubblewrap", False, said, str(error))
+        if not unsafe:
+            return [first]
+        box = sandbox_here(unsafe=True)
+    with ThreadPoolExecutor(4) as threads:  # each of them waits for a worker
+        looks = [from_inside, processor_time, nothing_stays, ends_with_the_grader]
+        found = [finding for part in threads.map(lambda look: [*look(box)], looks) for finding in part]
+
+    def with_todo(finding: Finding) -> Finding:
+        todo = REPORT if isinstance(box, Bubblewrap) else BUBBLEWRAP
+        if finding.name in ("dangerous system calls", "filter of system calls") and not box.filter:
+            todo = SECCOMP
+        return finding if finding.ok else finding._replace(todo=todo)
+
+    return [first, *map(with_todo, found)]
 
 
-def from_inside(box: Sandbox) -> list[Finding]:
+def from_inside(box: Sandbox) -> Iterator[Finding]:
     """The attempts; the network also without the filter, so that its namespace is tried too."""
-    with scratch() as folder, socket.socket() as port, abstract() as name:
+    local = getattr(socket, "AF_UNIX", socket.AF_INET)
+    with scratch() as folder, socket.socket() as port, socket.socket(local) as unix:
         port.bind(("127.0.0.1", 0))
         port.listen()
-        secret, here = folder / "secret", Path(__file__).resolve()
-        secret.write_text("not for the worker")
-        files = [secret, here, ROOT, Path.home(), *FILES]
-        told = {"port": port.getsockname()[1], "abstract": name, "pid": os.getpid(),
-                "others": other_packages(), "user": os.getuid() if hasattr(os, "getuid") else None,
-                "environment": [*ENVIRONMENT, *MORE_ENVIRONMENT],
-                "files": [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]}
+        abstract = f"\0xman doctor {os.getpid()} {port.getsockname()[1]}"  # a socket without a file
+        if sys.platform == "linux":
+            unix.bind(abstract)
+            unix.listen()
+        (folder / "secret").write_text("not for the worker")
+        files = [folder / "secret", Path(__file__).resolve(), ROOT, Path.home(), *FILES]
+        told = {"port": port.getsockname()[1], "abstract": abstract, "pid": os.getpid(), "most": None}
+        told["user"] = os.getuid() if hasattr(os, "getuid") else None
+        told["others"], told["environment"] = other_packages(), [*ENVIRONMENT, *MORE_ENVIRONMENT]
+        told["files"] = [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]
         network, *more = answers(box, told)
         if network.ok and isinstance(box, Bubblewrap) and box.filter:
             bare = Bubblewrap(box.program, box.version, box.way)
             bare.filter = None
-            network, = answers(bare, told | {"only": ["no network"]})
-        return [network, *more]
+            network, = answers(bare, {**told, "most": 1})
+        yield from [network, *more]
 
 
-def answers(box: Sandbox, told: dict) -> list[Finding]:
+def answers(box: Sandbox, told: dict) -> Iterator[Finding]:
     """What the attempts say."""
-    with started(box, "attempts", told) as worker:
+    with started(box, "try all", told) as worker:
         try:
             out, err = worker.process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
-            return [Finding("attempts", False, "they did not end")]
-    findings = [Finding(*json.loads(line)) for line in out.decode(errors="replace").splitlines()]
-    if worker.process.returncode or not findings:
-        said = err.decode(errors="replace").strip()[-300:]
-        findings.append(Finding("attempts", False, f"they ended early: {said}"))
-    return findings
+            out, err = b"", b"they took more than 20 s"
+    yield from (Finding(*json.loads(line)) for line in out.decode(errors="replace").splitlines())
+    if worker.process.returncode or not out:
+        yield Finding("attempts", False, f"they ended early: {err.decode(errors='replace').strip()[-300:]}")
 
 
-def processor_time(box: Sandbox) -> list[Finding]:
+def processor_time(box: Sandbox) -> Iterator[Finding]:
     with started(box, "spin") as worker:
         number = worker.signal(20)  # on a busy machine a second of processor time takes many
     name = signal.Signals(number).name if number else "nothing"
-    return [Finding("processor time", bool(number), f"a limit of 1 s: {name} ended an endless loop")]
+    yield Finding("processor time", bool(number), f"a limit of 1 s: {name} ended an endless loop")
 
 
-def nothing_stays(box: Sandbox) -> list[Finding]:
+def nothing_stays(box: Sandbox) -> Iterator[Finding]:
     """A daemon that has left its session and its parent holds a pipe, which ends with it."""
-    name = "daemons end with the worker"
     with started(box, "daemon") as worker:
         said = worker.process.stdout.readline()
         pipe = os.dup(worker.process.stdout.fileno())
     with os.fdopen(pipe, "rb", 0) as reader:  # does nobody hold its other end any more, or soon?
-        ended = bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
-    if not said:
-        return [Finding(name, True, "none could be started")]
-    return [Finding(name, ended, "a process that had left its session and its parent "
-                    + ("has ended" if ended else "lives on"))]
+        ended = not said or bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
+    yield Finding("daemons end with the worker", ended, "a process that leaves its session and its parent "
+                  + ("cannot be started" if not said else "has ended" if ended else "lives on"))
 
 
-def ends_with_the_grader(box: Sandbox) -> list[Finding]:
+def ends_with_the_grader(box: Sandbox) -> Iterator[Finding]:
     """Another grader is killed, which can clear up nothing."""
-    name = "workers end with the grader"
-    if sys.platform != "linux":
-        return [Finding(name, False, "cannot be tried on this system")]
     code = f"from xman.grade.sandbox.doctor import left_alone; left_alone({not isinstance(box, Bubblewrap)})"
-    command = [sys.executable, "-c", code]
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE) as grader:
+    with subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path},
+                          stdout=subprocess.PIPE) as grader:
         family = {int(pid) for pid in grader.stdout.readline().split()}
         grader.kill()
     until = time.monotonic() + 2
@@ -150,8 +139,8 @@ def ends_with_the_grader(box: Sandbox) -> list[Finding]:
     for pid in left:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    return [Finding(name, bool(family) and not left,
-                    f"it was killed; of {len(family)} processes {len(left) or 'none'} lived on")]
+    yield Finding("workers end with the grader", bool(family) and not left,
+                  f"it was killed; of {len(family)} processes {len(left) or 'none'} lived on")
 
 
 def left_alone(unsafe: bool) -> None:
@@ -165,9 +154,8 @@ def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
     """A worker that has been told what to try."""
     limits = replace(LIMITS, cpu_seconds=1) if do == "spin" else LIMITS
     worker = box.start(INSIDE, ["xman"] if told else [], limits, {"worker.py": ATTEMPTS})
-    settings = {**worker.settings, "do": do, "told": {"limits": worker.settings["limits"], **(told or {})}}
     with suppress(BrokenPipeError):
-        worker.process.stdin.write(json.dumps(settings).encode() + b"\n")
+        worker.process.stdin.write(json.dumps({**worker.settings, "do": do, "told": told}).encode() + b"\n")
     return worker
 
 
@@ -176,14 +164,3 @@ def other_packages() -> list[str]:
     import importlib.metadata  # it is slow, and wanted here alone
     names = importlib.metadata.packages_distributions().keys() - sys.stdlib_module_names - BRINGS.keys()
     return sorted(name for name in names if name.isidentifier() and not name.startswith("_"))[:50]
-
-
-@contextmanager
-def abstract() -> Iterator[str]:
-    """A Unix socket without a file that waits for someone; its name."""
-    name = f"xman doctor {secrets.token_hex(8)}"
-    with socket.socket(socket.AF_UNIX) if sys.platform == "linux" else nullcontext() as listener:
-        if listener:
-            listener.bind("\0" + name)
-            listener.listen()
-        yield name

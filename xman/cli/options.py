@@ -1,0 +1,62 @@
+"""The options of commands, written as tables."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import click
+
+PATH = click.Path(path_type=Path)
+KINDS = {"whole": click.IntRange(0), "size": click.IntRange(1), "number": float}
+JSON = "--json,as_json  flag  Print one JSON object, for a program to read."
+OF = "--of  REGISTER  The register meant; the last line's, or a model's loss, if not said."
+READING = """
+    --header/--no-header?      flag  Whether the first line of a CSV file names the columns.  [default: by its looks]
+    --zero-based/--one-based?  flag  Where the indices of a LIBSVM file begin.  [default: at 0 where one of them is 0]
+"""
+
+
+class Several(click.ParamType):
+    """A value, or several with commas between, all of which are to be tried."""
+
+    def __init__(self, kind: Any):
+        self.kind = click.types.convert_type(kind)
+        self.name = self.kind.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = tuple(self.kind.convert(part.strip(), param, ctx) for part in str(value).split(","))
+        return found if len(found) > 1 else found[0]
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        one = "|".join(self.kind.choices) if isinstance(self.kind, click.Choice) else self.name.upper()
+        return f"{one}[,…]"
+
+
+def option_table(table: str, **kinds: Any) -> Callable:
+    """What gives a command the options of a table: a line each, in columns with two spaces or more between.
+
+    The names, and the default: --seed=0, or --json,as_json with the function's name for it; behind them `!`
+    where it has to be said, `?` where a flag that is not said is None. The kind: flag; the word of a type of
+    click's, in `kinds` or KINDS; small words to choose from, a|b; else, in capitals, what stands for the
+    value. …* may be repeated, and …,… is one value or several. Then the help.
+    """
+    rows = [re.split("  +", line.strip(), maxsplit=2) for line in table.splitlines() if line.strip()]
+    made = [option_of_row(*row, KINDS | kinds) for row in rows]
+    return lambda function: reduce(lambda command, option: option(command), reversed(made), function)
+
+
+def option_of_row(names: str, kind: str, said: str, kinds: dict[str, Any]) -> Callable:
+    names, _, default = names.partition("=")
+    word = kind.rstrip("*").removesuffix(",…")
+    how: dict[str, Any] = {"default": default, "show_default": True} if default else {}
+    how |= {} if word.islower() else {"metavar": word}
+    if kind == "flag":
+        how |= {"is_flag": True, "default": None if names.endswith("?") else False}
+    elif word in kinds or word.islower():
+        found = kinds.get(word) or click.Choice(word.split("|"))
+        how["type"] = Several(found) if kind.endswith(",…") else found
+    return click.option(*names.rstrip("!?").split(","), help=said, required=names.endswith("!"),
+                        multiple=kind.endswith("*"), **how)
