@@ -4,7 +4,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable
 from types import ModuleType
-from typing import Any
 
 from ops.expression import SAME
 

@@ -131,7 +131,8 @@ def plan_in_html(plan: Any) -> str:
 
 def linear_in_html(map: Any) -> str:
     """A Jacobian or a Hessian before it has values: what it is of, and the list of its products."""
-    return in_words(repr(map)) + behind_summary(f"Its list, of {len(map.steps):,} lines", as_written(map.steps))
+    summary = f"Its list, of {len(map.steps):,} lines"
+    return in_words(repr(map)) + behind_summary(summary, as_written(map.steps))
 
 
 def result_in_html(result: Any) -> str:
