@@ -40,8 +40,8 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
     callable_or_refused("scan", fn)
     (first, carries), (slices, xs) = flattened_tree(carry), flattened_tree(xs)
     if length is not None and (not isinstance(length, (int, np.integer)) or length < 0 or slices):
-        raise XManError(f"length is the whole number of steps where there are no xs, not {length!r}"
-                        + " beside xs" * bool(slices))
+        beside = " beside xs" * bool(slices)
+        raise XManError(f"length is the whole number of steps where there are no xs, not {length!r}{beside}")
     if not slices:
         if length is None:
             raise XManError(f"scan of {name_of(fn)} has no xs to say how many steps there are: give it "
@@ -268,6 +268,5 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
                 outside[id(a)] = a, names[id(a)]
             return names[id(a)]
         lines = tuple(listed(tape, names, ends, around))
-        results = tuple(names[id(end)] for end in ends)
-    return (("def", name, (*words, *(word for _, word in outside.values())), lines, results),
-            [a for a, _ in outside.values()])
+        results, parameters = tuple(names[id(end)] for end in ends), (*words, *(w for _, w in outside.values()))
+    return ("def", name, parameters, lines, results), [a for a, _ in outside.values()]

@@ -21,8 +21,9 @@ from ..functions.derivative import Derivative, name_of
 from ..traced.refusals import inside
 
 STANDARD = sysconfig.get_path("stdlib")
-WORLD = {"time", "posix", "nt", "os", "io", "_io", "random", "_random", "secrets", "uuid", "datetime", "logging", "warnings",
-         "subprocess", "socket"}  # modules whose functions do more, or other, than their arguments say
+# modules whose functions do more, or other, than their arguments say
+WORLD = {*("time posix nt os io _io random _random secrets uuid datetime logging warnings subprocess "
+           "socket").split()}
 ACTS = {"print", "input", "open", "exec", "eval", "globals", "vars", "breakpoint"}  # and builtins
 VALUES = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, type(Ellipsis))
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
