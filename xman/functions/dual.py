@@ -16,8 +16,7 @@ from ops.silence import silent
 
 from ..errors import XManError
 from ..traced.arraylike import ArrayLike, differentiable, real
-from .call import number_of, outcome
-from .derivative import Derivative, callable_or_refused
+from .call import Derivative, callable_or_refused, number_of, outcome
 from .trees import tree_map
 
 

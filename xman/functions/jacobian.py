@@ -10,8 +10,7 @@ from ..errors import XManError
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
 from ..traced.arraylike import ArrayLike
 from ..traced.directions import Directions
-from .call import TracedCall, traced_call
-from .derivative import Derivative, callable_or_refused
+from .call import Derivative, TracedCall, callable_or_refused, traced_call
 from .transforms import grad, is_whole, positions
 from .trees import flattened_tree, unflatten
 

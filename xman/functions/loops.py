@@ -17,8 +17,7 @@ from ops.loops.bodies import Body, Function, Name, unlike
 from ..errors import XManError
 from ..manager import XMan
 from ..traced.arraylike import ArrayLike
-from .call import constant_output
-from .derivative import callable_or_refused, name_of
+from .call import callable_or_refused, constant_output, name_of
 from .trace import parameter_names, unused, watched
 from .tracer import CallTape, Tracer, is_on, kept, listed
 from .trees import flattened_tree, leaf_names, look, unflatten
@@ -169,8 +168,8 @@ def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> li
     """A name for each leaf of the arguments, after fn's parameters; that of a dict goes by its key."""
     names: list[str] = []
     for name, structure in zip(parameter_names(fn, len(structures)), structures, strict=True):
-        names += [leaf.removeprefix(f"{name}_") if leaf[len(name) + 1:].isidentifier() else leaf
-                  for leaf in leaf_names(structure, name)]
+        for leaf in leaf_names(structure, name):
+            names.append(leaf.removeprefix(f"{name}_") if leaf[len(name) + 1:].isidentifier() else leaf)
     found: list[str] = []
     for name in [*names, *more]:
         found.append(unused(name, found))

@@ -17,8 +17,7 @@ from ops.loops.values import length
 
 from ..engines.bodies import value_of
 from ..engines.door import Compiled
-from ..functions.call import number_of
-from ..functions.derivative import Derivative, callable_or_refused, name_of
+from ..functions.call import Derivative, callable_or_refused, name_of, number_of
 from ..functions.trace import is_input, traced_arguments, watched, written_down
 from ..functions.tracer import CallTape, is_on
 from ..functions.trees import LEAF, children, fields_of, flattened_tree, leaf_names, rebuilt, tree_map

@@ -33,9 +33,9 @@ class Directions(ArrayLike):
     size = property(lambda self: int(np.prod(self.shape)))
 
     def record(self, op: str, args: tuple) -> Any:
-        rule = RULES.get(op) or (
-            reduction if op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
-            else aligned if op in ELEMENTWISE or isinstance(G[op], np.ufunc) else None)
+        reduces = op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
+        entrywise = op in ELEMENTWISE or isinstance(G[op], np.ufunc)
+        rule = RULES.get(op) or (reduction if reduces else aligned if entrywise else None)
         found = rule(op, *args) if rule else None
         return Directions(one_by_one(op, *args) if found is None else found)
 
