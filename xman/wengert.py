@@ -59,9 +59,9 @@ class WengertList(list):
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
+        known = self.checkedFor or {}  # before the lines are written, which forgets them
         self[:] = ops.loops.functions_apart([*map(as_line, self)], notation.definition)
         self._inputs = inputs_of_valid(self, tables)
-        known = self.checkedFor or {}
         self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
 
     @property

@@ -254,3 +254,12 @@ def test_the_first_call_of_a_compiled_function_with_a_long_loop_is_right():
     assert [run(0.5), run(0.5)] == pytest.approx([slope(0.5)] * 2, rel=1e-12)
     with pytest.raises(XManError, match="the steps of step are 9000 by x_0, 2 by x_1"):
         xman.jit(lambda w: xman.scan(lambda h, x: (h + x[0] * w, None), w, (X, np.ones(2)))[0])(0.5)
+
+
+def test_hessians_of_loops_and_branches_are_lists_too():
+    x = np.array([0.3, 0.7])
+    for fn in (lambda x: np.sum(xman.while_loop(lambda y: np.sum(y) < 10.0, lambda y: y * 1.5 + x, x) ** 2),
+               lambda x: np.sum(xman.scan(lambda h, a: (np.sin(h * a) + x, h), x, np.ones((3, 2)))[0] ** 2),
+               lambda x: np.sum(xman.cond(np.sum(x) > 0, lambda a: a ** 3, lambda a: a ** 2, x))):
+        steps = trace(xman.hessian(fn), x)
+        np.testing.assert_allclose(xman.eval(steps, {"x": x})[steps.outputs[-1]], xman.hessian(fn)(x), rtol=1e-12)

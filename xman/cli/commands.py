@@ -33,7 +33,7 @@ from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
 from .learning import findings, rows_and_parts, settings_tried, sha256, streamed
 from .options import JSON, OF, READING, option_table
 from .pages import write_page
-from .sources import MODELS, TABLE, list_and_values, model_of, network_of, schedule_of
+from .sources import MODELS, TABLE, TASKS, list_and_values, model_of, network_of, schedule_of
 
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
@@ -81,8 +81,8 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
     if not as_json:
         return print_list(steps, sizes)
     known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
-    print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes
-          else steps.to_json())
+    told = {"list": json.loads(steps.to_json()), "shapes": known_shapes}
+    print(json.dumps(told) if sizes else steps.to_json())
 
 
 @xman.command(name="eval")
@@ -124,11 +124,9 @@ def check_(steps: WengertList, known: dict[str, Any], of: str, as_json: bool, wr
            sides: int, seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
     report = check(steps, known, of=of, wrt=wrt or None, sides=sides, seed=seed)
-    if as_json:
-        print(json.dumps({"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen,
-                          "wrong": [json_terms(entry._asdict()) for entry in report.wrong]}))
-    else:
-        print(report)
+    wrong = [json_terms(entry._asdict()) for entry in report.wrong]
+    told = {"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen, "wrong": wrong}
+    print(json.dumps(told) if as_json else report)
     sys.exit(0 if report.ok else 1)
 
 
@@ -189,7 +187,7 @@ def train(model: str, data: str, **options: Any) -> None:
     if workers().rank:  # the first tells what came of it
         said.quiet, said.save, said.report, said.plot = True, None, None, None
         sys.stdout = open(os.devnull, "w")
-    said.task = said.task or (MODELS[model][4] if model in MODELS else None)
+    said.task = said.task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
     some = lambda *names: {name: getattr(said, name) for name in names}
     how, streams = some("seed", "target", "ignore", "day_first", "task"), said.memory or "://" in data
     sets = (streamed(data, said.memory, some("folds", "report"), **how) if streams else

@@ -56,8 +56,8 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     found = shapes(steps, known)
     for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
         shape_of = {x: ["rows", *found[x][0][1:]] if x in rows else found[x][0] for x in names}
-        print(f"{path} {word} " + ", ".join(f"{x} ({', '.join(map(str, shape))}) {found[x][1]}"
-                                            for x, shape in shape_of.items()))
+        told = [f"{x} ({', '.join(map(str, shape))}) {found[x][1]}" for x, shape in shape_of.items()]
+        print(f"{path} {word} {', '.join(told)}")
 
 
 def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, ...],

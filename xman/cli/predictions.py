@@ -6,7 +6,8 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,12 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
             zero_based: bool | None) -> None:
     """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
     read_model = load(model)
+    pieces = (of_lines(read_model, header) if source == "-"
+              else of_file(read_model, source, header, zero_based, bool(out)))
+    first = [*islice(pieces, 1)]  # what cannot be read is said before a line is written
     try:
         with click.open_file(out or "-", "w", "utf-8") as file:
-            pieces = (of_lines(read_model, header) if source == "-"
-                      else of_file(read_model, source, header, zero_based, bool(out)))
-            write_predictions(read_model, pieces, proba, file)
+            write_predictions(read_model, chain(first, pieces), proba, file)
     except BrokenPipeError:
         sys.stderr.close()  # who reads has heard enough
     except OSError as error:
@@ -119,7 +121,7 @@ def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
             raise TableError(words.replace("standard input", f"standard input, line {number}", 1)) from None
 
 
-def write_predictions(model: Model, pieces: Iterator[np.ndarray], proba: bool, file: Any) -> None:
+def write_predictions(model: Model, pieces: Iterable[np.ndarray], proba: bool, file: Any) -> None:
     """A line for each row: the prediction, or the probabilities, under a header."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*model.classes] if proba else [model.target])

@@ -112,6 +112,8 @@ class Compiled:
     _repr_html_ = in_notebooks("program_in_html")
     engine = property(lambda self: self._chosen.engine)
     why = property(lambda self: self._chosen.why)
+    source = property(lambda self: str(self._built().source), doc="The text of the program that ran last.")
+    plan = property(lambda self: self._built().plan, doc="What that program is made of, to be printed.")
 
     def __reduce__(self) -> tuple:
         # compiled anew where it is loaded
@@ -132,16 +134,6 @@ class Compiled:
         except Exception:  # a value is missing or an operator fails: what follows says which
             pass
         return self._specialised(values)
-
-    @property
-    def source(self) -> str:
-        """The text of the program that ran last."""
-        return str(self._built().source)
-
-    @property
-    def plan(self) -> Any:
-        """What the program that ran last is made of: buffers, their sizes, groups of lines and operations."""
-        return self._built().plan
 
     def _built(self) -> Built:
         if found := self._latest or self._reference:

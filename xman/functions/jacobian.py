@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ops.loops import ROWS
+
 from ..errors import XManError
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
 from ..traced.arraylike import ArrayLike
@@ -41,7 +43,8 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
         call = call_of(args, options)
         forward = count_of(call, mode).mode == "forward"
         traced = forward and any(isinstance(x, ArrayLike) for x in call.points)
-        blocks = blocks_at_once(call) if traced else blocks_one_by_one(call, forward)
+        loops = any(op in ROWS for _, op, _ in call.lines)  # a body is for one direction
+        blocks = blocks_at_once(call) if traced and not loops else blocks_one_by_one(call, forward)
         trees = [tuple(inner(call, row, k) for k in range(len(call.arguments))) for row in blocks]
         result = unflatten(call.result, [tree[0] for tree in trees] if is_whole(argnums) else trees)
         return (result, call.aux) if has_aux else result

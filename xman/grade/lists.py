@@ -29,8 +29,8 @@ OPERATIONS = 10 ** 9   # that its evaluation may take
 ARGUMENTS = ("which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros "
              "is −∞")
 NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
-ARRAYS = ("an argument is a register's name, a number, None, or an axis; an array comes in by an input or a parameter "
-          "of its own, so that it can be given and differentiated")
+ARRAYS = ("an argument is a register's name, a number, None, or an axis; an array comes in by an input or a "
+          "parameter of its own, so that it can be given and differentiated")
 
 
 class CountedWork(NamedTuple):
@@ -51,7 +51,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     """
     expect_that(isinstance(lines, (list, tuple)), f"{what}: a list of lines (dst, op, args)",
                 f"a {type(lines).__name__}", "operationSequence(register) makes it")
-    look = "can something be computed for all rows at once?" if lines else "an input or a parameter has no lines"
+    look = "can more be computed for all rows at once?" if lines else "an input or a parameter has no lines"
     bound = f"{what}: at least one line and at most {most:,}, also with those of its functions"
     expect_that(1 <= len(lines) <= most, bound, f"{len(lines):,} lines", look)
     lines = [line_with_functions(line) for line in lines]
@@ -158,8 +158,8 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any],
         entries += np.size(out)
         operations += ops.operations(op)(out, *args)
         if entries > ENTRIES or operations > OPERATIONS:
-            raise ValueError(f"the list has taken {operations:,} operations and holds {entries:,} numbers here, "
-                             "more than the task can need; which shape is larger than you think?")
+            raise ValueError(f"the list has taken {operations:,} operations and holds {entries:,} numbers "
+                             "here, more than the task can need; which shape is larger than you think?")
         return out
 
     try:

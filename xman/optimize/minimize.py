@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engines import compile
-from ..errors import XManError, nearest
+from ..errors import XManError, refuse_unknown
 from ..functions.trace import trace, traced_arguments
 from ..functions.tracer import CallTape
 from ..functions.trees import flattened_tree, unflatten
@@ -48,9 +48,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     numpy. Other arguments are as for `fit`. Raises XManError for what does not fit, and Diverged where the
     loss or its gradient is NaN at the beginning.
     """
-    if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
-        raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are "
-                        f"{', '.join(methods)}")
+    refuse_unknown([method], (*WITH_GRADIENT, *WITH_PRODUCTS), "there is no method {!r}")
     judged, known = None, {}
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
@@ -62,10 +60,10 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
         values = objective.inputs | objective.given(objective.X, objective.y, np.arange(objective.rows), 0)
     else:
-        for name, value in {"validation": validation, "l1": l1, "l2": l2, "sample_weight": sample_weight,
-                            "class_weight": class_weight}.items():
-            if value is not None:
-                raise XManError(f"{name} is for models; write it into the function")
+        own = dict(validation=validation, l1=l1, l2=l2, sample_weight=sample_weight,
+                   class_weight=class_weight)
+        if given := [name for name, value in own.items() if value is not None]:
+            raise XManError(f"{given[0]} is for models; write it into the function")
         steps, wrt, values, back = objective_list(what, start, data)
         of = steps[-1][0]
     problem = Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import XManError
+from ..errors import XManError, refuse_unknown
 from ..files import Model, trained
 from ..interpreters import eval
 from ..manager import XMan
@@ -196,9 +196,7 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
         raise XManError(f"{word} has no rows")
     if labels:
         place = {label: k for k, label in enumerate(labels)}
-        if strange := [label for label in y.tolist() if label not in place]:
-            raise XManError(f"{word}: y has the label {strange[0]!r}, which is none of the training "
-                            f"rows' {', '.join(labels[:12])}")
+        refuse_unknown(y.tolist(), place, f"{word}: y has the label {{!r}}, which no training row has")
         y = np.array([place[label] for label in y.tolist()])
     for name, array in (("X", X if isinstance(X, np.ndarray) else X.data), ("y", y)):
         if array.dtype.kind not in "biuf":

@@ -14,7 +14,7 @@ import numpy as np
 
 from ops import G
 
-from .views import View, diagonal, exchanged, indexed, reshaped, spread, substituted, transposed, whole
+from .views import View, diagonal, exchanged, indexed, reshaped, spread, transposed, whole
 
 
 class ACCUMULATED(NamedTuple):
@@ -46,14 +46,10 @@ def same(w: Any, dst: str, op: str, x: View) -> View:
 
 def broadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View | None:
     shape, x = w.kinds[dst].shape, same(w, dst, op, x)
-    if axis != ():
-        if not shape:
-            return None
-        axes = {a % len(shape) for a in (axis if isinstance(axis, tuple) else (axis,))}
-        kept = [k for k in range(len(shape)) if k not in axes]
-        x = substituted(x, [1 if k in axes else x.shape[kept.index(k)] for k in range(len(shape))],
-                        [(0, ((k, 1),)) for k in kept])
-    return spread(x, shape)
+    axes = axes_of(axis, len(shape))
+    if axes is None:
+        return None
+    return spread(indexed(x, [None if k in axes else slice(None) for k in range(len(shape))]) if axes else x, shape)
 
 
 def reshape(w: Any, dst: str, op: str, x: View, like: Any) -> View:
@@ -135,14 +131,14 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
         return found
     if dst in w.late:
         return ACCUMULATED(x, keys)
-    root = w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
+    root = w.tree.root(dst, kind.shape, kind.dtype)
     ACCUMULATED(x, keys).add(w, root)
     return root
 
 
 def put(w: Any, dst: str, parts: Sequence[tuple], how: str = "put") -> View:
     """A new root of which each part (keys, x) is written; `into`: and the rest is 0."""
-    root = w.tree.root(w.fresh(dst), w.kinds[dst].shape, w.kinds[dst].dtype)
+    root = w.tree.root(dst, w.kinds[dst].shape, w.kinds[dst].dtype)
     for keys, x in parts:
         target = indexed(root, keys) if isinstance(keys, tuple) else keys(root)
         w.line(dst, "copy", [x], target.shape, how=how, target=target)

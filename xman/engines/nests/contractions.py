@@ -15,11 +15,11 @@ import numpy as np
 
 from ops.arrays.products import einsum_parts
 
+from ..folded import TINY
 from .arrangements import in_shape
 from .tree import Line, Product
 from .views import View, diagonal, exchanged, reshaped, strided, transposed, whole
 
-TINY = 512      # multiplications of one matrix by another, up to which loops are quicker than a call of BLAS
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies vectors by it
 
 
@@ -44,9 +44,8 @@ def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Se
 def one_each(x: View, letters: Sequence) -> tuple[View, list]:
     """The view without axes of one entry, with one axis a letter: the diagonal where there were two."""
     kept = [c for c, n in zip(letters, x.shape, strict=True) if n != 1]
-    x = reshaped(x, [n for n in x.shape if n != 1])
-    unique = list(dict.fromkeys(kept))
-    return (x if unique == kept else strided(x, kept, unique, dict(zip(kept, x.shape, strict=True)))), unique
+    x, unique = reshaped(x, [n for n in x.shape if n != 1]), list(dict.fromkeys(kept))
+    return strided(x, kept, unique, dict(zip(kept, x.shape, strict=True))), unique
 
 
 def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict, dtype: np.dtype) -> View:
@@ -56,7 +55,7 @@ def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
     order = [*out, *summed]
     if out and summed and sizes[out[-1]] >= 4 and along(out[-1]) >= along(summed[-1]):
         order = [*out[:-1], *summed, out[-1]]  # so that the innermost loop goes through memory in order
-    root = w.tree.root(w.fresh(dst), [sizes[c] for c in out], dtype)
+    root = w.tree.root(dst, [sizes[c] for c in out], dtype)
     args = [strided(x, letters, order, sizes) for x, letters in factors]
     w.line(dst, "mul" if len(args) == 2 else "copy", args, [sizes[c] for c in order], computed=dtype,
            how="sum" if summed else "set", target=strided(root, out, order, sizes))
@@ -80,7 +79,7 @@ def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
     lead = [sizes[c] for c in batch]
     a = matrices(w, dst, x, xs, [*batch, *rows, *summed], [*lead, m, k], dtype)
     b = matrices(w, dst, y, ys, [*batch, *summed, *columns], [*lead, k, n], dtype)
-    root = w.tree.root(w.fresh(dst), [*lead, m, n], dtype)
+    root = w.tree.root(dst, [*lead, m, n], dtype)
     w.tree.place(Product(root, a, b))
     found, order = reshaped(root, [sizes[c] for c in (*batch, *rows, *columns)]), [*batch, *rows, *columns]
     return transposed(found, [order.index(c) for c in out])
@@ -121,7 +120,7 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
     a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
     name = w.step[2][6]  # nobody else may need what is added
     if c is None:
-        target = whole(over, kind.shape) if over else w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
+        target = whole(over, kind.shape) if over else w.tree.root(dst, kind.shape, kind.dtype)
     elif w.is_whole(c, kind.shape) and w.dtype(c) == kind.dtype and (
             c.root == over or c.root == name and w.uses[name] == 1 and w.tree.roots[name].place == "arena"
             and not w.tree.readers.get(name) and name not in (a.root, b.root)):
@@ -146,16 +145,11 @@ def factors_of(w: Any, dst: str, views: Sequence[View],
     return [*zip(views, letters, strict=True)]
 
 
-def matrix_letters(n: int, last: str) -> list:
-    """The letters of an array in a product: a batch's numbers, from the last, then rows and columns."""
-    return [*range(n - 2)][::-1] + [*last] if n > 1 else [*last[-1:]]
-
-
 def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     """dot, and its adjoints d bᵀ and aᵀ d, summed over what the batch of one side lacks."""
     kind, (na, nb) = w.kinds[dst], [len(x.shape) for x in v][-2:]
-    a, b = matrix_letters(na, "mk"), matrix_letters(nb, "kn") if nb > 1 else ["k"]
-    d = [*range(max(na, nb) - 2)][::-1] + ["m"] * (na > 1) + ["n"] * (nb > 1)
+    a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
+    a, b, d = lettered(a, na), lettered(b, nb), lettered(d, max(na - 2, nb - 2, 0) + len(d))
     places, letters, out = {"dot": ((0, 1), (a, b), d), "dotLeft": ((0, 2), (d, b), a),
                             "dotRight": ((1, 0), (a, d), b)}[op]
     if len(out) != len(kind.shape):
@@ -189,14 +183,14 @@ def einsum_back(w: Any, dst: str, op: str, x: View, like: Any, letters: tuple[st
     spread_x = strided(x, of, order, sizes)
     if order == axes:
         return spread_x if w.dtype(x) == kind.dtype else None
-    root = w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
+    root = w.tree.root(dst, kind.shape, kind.dtype)
     w.line(dst, "copy", [spread_x], spread_x.shape, how="into", target=strided(root, axes, order, sizes))
     return root
 
 
 def trace(w: Any, dst: str, op: str, a: View) -> View | None:
-    found = factors_of(w, dst, [a], ["ii"])
-    return found and contract(w, dst, [(diagonal(a), "i")], "", (), w.kinds[dst].dtype)
+    found = factors_of(w, dst, [diagonal(a)], ["i"])
+    return found and contract(w, dst, found, "", (), w.kinds[dst].dtype)
 
 
 CONTRACTIONS = {"gemm()": gemm, "dot": product, "dotLeft": product, "dotRight": product, "einsum": einsum,

@@ -22,7 +22,7 @@ from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS
-from .contractions import CONTRACTIONS, TINY
+from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, REDUCED, entrywise
 from .routines import ROUTINES
 from .schedule import Tree
@@ -33,11 +33,8 @@ RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # the others are taken
 LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
 SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # those that refuse no values
 SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
-# the places of arguments that have to be literals
-LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
-           **dict.fromkeys(("flip", "pad", "unpad", "transpose", "diag"), (1,)),
-           **dict.fromkeys(("sum", "prod", "max", "min", "roll", "shift", "part", "count"), (1, 2)),
-           **dict.fromkeys(("broadcast", "unbroadcast", "take", "diagBack", "ties", "einsumBack"), (2,))}
+# arguments that have to be literals
+LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 
 
 class Lines:
@@ -63,7 +60,7 @@ class Lines:
                 self.views[x] = self.tree.root(x, *self.kinds[x][:2], "given")
             else:
                 self.objects.add(x)
-        lines = folded(program, rows=False, least=TINY)
+        lines = folded(program)
         holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in lines], self.kinds)
         calls = {line[0] for line in lines if self.may_fail(*line)}
         self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, calls)
@@ -123,9 +120,7 @@ class Lines:
             found = self.views[found] if isinstance(found, str) else found
         elif self.known(dst) and (op in ops.table.OURS or op == GEMM) and all(
                 self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != SHAPE_ALONE.get(op)):
-            v = [self.views.get(a) if isinstance(a, str) else a for a in args]
-            if not any(isinstance(v[k], View) for k in LITERAL.get(op, ()) if k < len(v)):
-                found = self.made(dst, op, v)
+            found = self.made(dst, op, [self.views.get(a) if isinstance(a, str) else a for a in args])
         if found is None:
             self.call(step)
             return
@@ -145,8 +140,10 @@ class Lines:
             return RULES.get(op, entrywise)(self, dst, op, *v)
         names, defaults = parameters(ops.G[op])
         v += [defaults[name] for name in names[len(v):]]
-        for k in range(len(v)) if op in CONTRACTIONS else (0,):  # the arrays among them
-            if isinstance(v[k], (bool, int, float, np.generic)) and k not in LITERAL.get(op, ()):
+        if any(name in LITERAL and isinstance(x, View) for name, x in zip(names, v, strict=False)):
+            return None
+        for k in range(len(v)) if op in CONTRACTIONS else [0] * (names[0] not in LITERAL):  # the arrays
+            if isinstance(v[k], (bool, int, float, np.generic)):
                 v[k] = self.filled(v[k], (), np.dtype(type(v[k])))
         return RULES[op](self, dst, op, *v)
 
@@ -189,12 +186,6 @@ class Lines:
 
     # ---- lines of the tree ---------------------------------------------------------------------------------
 
-    def fresh(self, name: str) -> str:
-        """The name, or one like it that no root has yet."""
-        while name in self.tree.roots:
-            name += "'"
-        return name
-
     def line(self, dst: str, op: str, args: Sequence[Any], shape: Sequence[int], dtype: Any = None, *,
              how: str = "set", reduced: Iterable[int] = (), keepdims: bool = False,
              target: View | None = None, computed: Any = None) -> View:
@@ -212,7 +203,7 @@ class Lines:
                     return self.filled(ops.G[op](*(kind.type(a) for a in args)), shape, dtype)
             axes = [k for k in range(len(shape)) if keepdims or k not in reduced]
             sizes = [1 if k in reduced else shape[k] for k in axes]
-            result = self.tree.root(self.fresh(dst), tuple(sizes), dtype)
+            result = self.tree.root(dst, tuple(sizes), dtype)
             target = strided(result, axes, range(len(shape)), dict(enumerate(shape)))
         else:
             result, dtype = target, self.dtype(target)
@@ -253,6 +244,6 @@ class Lines:
 
     def constant(self, array: np.ndarray) -> View:
         """An array that the program brings along."""
-        name = self.fresh(f"constant{len(self.constants)}.{array.dtype}")
-        self.constants[name] = np.array(array, order="C")
-        return self.tree.root(name, array.shape, array.dtype, "given")
+        root = self.tree.root(f"constant{len(self.constants)}.{array.dtype}", array.shape, array.dtype, "given")
+        self.constants[root.root] = np.array(array, order="C")
+        return root

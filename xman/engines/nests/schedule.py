@@ -12,12 +12,14 @@ processor's register where they share all loops, a row where they share that ove
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import groupby, islice
+from collections.abc import Sequence
+from itertools import islice
 from math import prod
+from typing import Any
 
 import numpy as np
 
-from .tree import LONG, REDUCTIONS, Applied, Call, Line, Loop, Node, Product, Root, Routine, levels_of
+from .tree import REDUCTIONS, Applied, Call, Line, Loop, Node, Root, Routine, levels_of
 from .views import View, row_by_row, whole
 
 ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
@@ -34,7 +36,10 @@ class Tree:
         self.readers: dict[str, list] = {}
         self.calls: list[Call | Routine | Applied] = []
 
-    def root(self, name: str, shape: tuple[int, ...], dtype: np.dtype, place: str = "arena") -> View:
+    def root(self, name: str, shape: Sequence[int], dtype: Any, place: str = "arena") -> View:
+        """All of a new root, of that name or one like it."""
+        while name in self.roots:
+            name += "'"
         self.roots[name] = Root(name, tuple(shape), np.dtype(dtype), place)
         return whole(name, shape)
 
@@ -98,10 +103,7 @@ class Tree:
     # ---- keeping -------------------------------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Settle what memory each root needs, and put lines without loops that follow one another as the list
-        has them: what was placed early stands before what could be computed beside it."""
-        self.body = [node for lines, group in groupby(self.body, lambda node: isinstance(node, Line))
-                     for node in (sorted(group, key=lambda line: line.number) if lines else group)]
+        """Settle what memory each root needs."""
         for root in self.roots.values():
             root.strides, root.tiled, root.size = (row_by_row(root.shape), (False,) * len(root.shape),
                                                    prod(root.shape))
@@ -109,27 +111,6 @@ class Tree:
             if (root.place == "arena" and len(writers) == 1 and isinstance(writers[0], Line)
                 and writers[0].how not in ("into", "put")):
                 self.narrow(root, writers[0])
-        for root in [*self.roots.values()]:
-            self.take_over(root)
-
-    def take_over(self, new: Root) -> None:
-        """A long root that is written entry by entry from one that nobody needs afterwards is that one."""
-        line, *more = self.writers.get(new.name, [None])
-        if (more or not isinstance(line, Line) or line.how != "set" or not line.path or new.depth
-            or new.size < LONG or new.place not in ("arena", "output") or new.name not in self.roots):
-            return
-        before = lambda x: (*x.path, x)[0].rank < line.path[0].rank and isinstance(x, (Line, Product))
-        for old in [self.roots[v.root] for v in line.args if isinstance(v, View)]:
-            same = line.target._replace(root=old.name)
-            touch = {*self.writers.get(old.name, ()), *self.readers[old.name]} - {line}
-            if (all(v == same for v in line.views if v.root == old.name) and all(map(before, touch))
-                and (old.place, old.depth, old.dtype, old.size) == ("arena", 0, new.dtype, new.size)):
-                for x in (line, *touch):
-                    x.rename(old.name, new.name)
-                self.writers[new.name] = [*self.writers[old.name], line]
-                self.readers.setdefault(new.name, []).extend(self.readers.pop(old.name))
-                del self.roots[old.name]
-                return
 
     def narrow(self, root: Root, w: Line) -> None:
         """Keep of a root, which one line computes, what its readers need."""

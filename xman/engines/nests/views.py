@@ -38,12 +38,6 @@ class View(NamedTuple):
     gathered: tuple[tuple[int, int, Any], ...] = ()
 
 
-def rerooted(view: View, old: str, new: str) -> View:
-    """The view, of the root `new` where it is of the root `old`."""
-    return view._replace(root=new if view.root == old else view.root,
-                         gathered=tuple((s, n, rerooted(v, old, new)) for s, n, v in view.gathered))
-
-
 def row_by_row(shape: Sequence[int]) -> tuple[int, ...]:
     """The strides of an array without gaps; 0 for an axis of one entry."""
     strides, step = [], 1

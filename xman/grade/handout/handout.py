@@ -99,12 +99,14 @@ def regions(source: str) -> list[Region]:
         elif LIKE_A_MARK.match(token.string):
             raise XManError(f"line {token.start[0]}: {token.string!r} is no mark; {MARKS}")
     found = []
-    for ((start, indent), first), ((end, other), last) in zip_longest(marks[::2], marks[1::2], fillvalue=NO_MARK):
+    pairs = zip_longest(marks[::2], marks[1::2], fillvalue=NO_MARK)
+    for ((start, indent), first), ((end, other), last) in pairs:
         region = Region(int(first["task"]), (first["title"] or "").rstrip(), start, end, indent)
         if first["end"]:
             raise XManError(f"line {start}: no region is open that could end here")
         if not last["end"] or (last["task"], other) != (first["task"], indent):
-            raise XManError(f"{region} is not closed: '# end of task {region.task}' is next, of its indentation")
+            wanted = f"'# end of task {region.task}' with the same indentation"
+            raise XManError(f"{region} is not closed: {wanted} is missing, or something else comes first")
         check_place(tree, region)
         found.append(region)
     return found

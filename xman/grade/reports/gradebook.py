@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...files.whole import write_whole
-from .view import by_name, harmless_record, trouble_line
+from .view import harmless_record, in_order_of_names, trouble_line
 
 VERSIONS = "digest", "assignment version", "xman", "python", "numpy", "sandbox", "term", "when"
 # also as full-width characters, which East Asian spreadsheets read alike
@@ -24,7 +24,7 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
     columns = sorted({key for record in records for key in _points(record)})
     headings = [f"{number}.{place or ''} {title}" for number, place, title in columns]
     rows = [["name", "file", "points", "of", *headings, "trouble", "seconds", *VERSIONS]]
-    for record in by_name(records):
+    for record in in_order_of_names(records):
         whole = [record[key] for key in ("submission", "file", "points", "of")]
         versions = [record["graded"].get(name.split()[0]) for name in VERSIONS]
         points = map(_points(record).get, columns)

@@ -28,7 +28,7 @@ def student(record: dict) -> str:
 
 def class_page(records: list[dict]) -> str:
     """The instructor's page of the class, with links to students/<slug>.html. XManError without Jinja2."""
-    records = view.by_name(view.harmless_record(records))
+    records = view.in_order_of_names(view.harmless_record(records))
     points = sorted(records, key=lambda record: -record["points"])
     title = records[0]["title"] if records else "No submissions"
     page = _templates().get_template("class.html")

@@ -54,13 +54,13 @@ class Sandbox(ABC):
             open_to_all(home / "grader")
             process, end, settings = self.begun(home, packages, limits, uid)
             filter = self.filter and base64.b64encode(self.filter).decode()
-            common = {"limits": asdict(limits), "in_memory": {}, "hidden": True, "keeps_capabilities": False}
-            own = {"uid": uid and uid.number, "seccomp": filter, **settings}
-            return Worker(process, {**common, **own}, end, undo.pop_all())
+            common = {"limits": asdict(limits), "uid": uid and uid.number, "seccomp": filter, "in_memory": {},
+                      "hidden": True, "keeps_capabilities": False}
+            return Worker(process, {**common, **settings}, end, undo.pop_all())
 
     @abstractmethod
     def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
-        """A worker as this box begins it. home: a folder that holds submission/ and grader/, for all to read."""
+        """A worker as this box begins it. home: a folder with submission/ and grader/, for all to read."""
 
     def complaint(self, packages: Sequence[str] = ()) -> str:
         """What a worker says that is to import these packages; empty where nothing goes wrong."""

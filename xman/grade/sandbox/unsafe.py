@@ -58,13 +58,13 @@ class Unsafe(Sandbox):
             environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
         command = worker_command(python(), home / "grader")
         process = spawn(command, env=environment, cwd=tmp, start_new_session=not WINDOWS)
-        return process, lambda: end_all(process.pid, home.name, uid and uid.number), {
+        return process, lambda: end_worker(process.pid, home.name, uid and uid.number), {
             "path": path, "submission": str(home / "submission"), "grader": str(home / "grader"),
             "limits": {**asdict(limits), "processes": processes}, "hidden": uid is not None,
             "keeps_capabilities": self.stays_root}
 
 
-def end_all(pid: int, mark: str, uid: int | None) -> None:
+def end_worker(pid: int, mark: str, uid: int | None) -> None:
     """Kill the processes of a worker, as far as they can be found: by session, descent, user, environment."""
     if WINDOWS:
         return  # the worker itself is killed by whoever calls this

@@ -42,10 +42,10 @@ def promises(told):
         "the grader is not visible": {"its import": lambda: imported(["xman.grade", "xman.cli"])},
         "other processes are invisible": {
             "signals to the grader": lambda: os.kill(told["pid"], 0),
-            "a look at /proc": lambda: some(filter(str.isdigit, listed("/proc")))},
+            "a look at /proc": lambda: some(filter(str.isdigit, entries_below("/proc")))},
         "/tmp of bounded size": filled(TMP, limits["tmp_mib"] + 1),
         "/dev/shm of bounded size": filled("/dev/shm", limits["shm_mib"] + 1),
-        "file size": {f"{long} MiB": lambda: write(TMP, long, 1)},
+        "file size": {f"{long} MiB": lambda: write_mib(TMP, long, one=True)},
         "open files": {f"{files} more": lambda: open_files(files)},
         "memory": {f"{memory} MiB more": lambda: bytearray(memory * MIB)},
         "number of processes": {f"{number} more": lambda: fork(number)},
@@ -61,11 +61,11 @@ def promises(told):
         # the last: where one is not refused, this process is not what it was
         "dangerous system calls": {
             "mount": lambda: mount(libc),
-            **{name: lambda name=name: call(getattr(libc, name), *CALLS[name]) for name in CALLS},
-            **{name: partial(call, libc.syscall, number, 1, 0, -1, -1, 0)
+            **{name: lambda name=name: system_call(getattr(libc, name), *CALLS[name]) for name in CALLS},
+            **{name: partial(system_call, libc.syscall, number, 1, 0, -1, -1, 0)
                for name, number in NUMBERS.get(platform.machine(), {}).items()},
-            "unshare": lambda: call(libc.unshare, 0x00020000),
-            "nested user namespaces": lambda: call(libc.unshare, 0x10000000)}}
+            "unshare": lambda: system_call(libc.unshare, 0x00020000),
+            "nested user namespaces": lambda: system_call(libc.unshare, 0x10000000)}}
 
 
 def some(found):
@@ -86,14 +86,14 @@ def reach(kind, address):
         end.connect(address)
 
 
-def listed(folder):
+def entries_below(folder):
     return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 def writable():
     """The first folders outside /tmp and /dev/shm that can be written to."""
     # the system's own has no end
-    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if listed("/proc") else set())
+    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if entries_below("/proc") else set())
     found = [folder for folder in ("/tmp", "/var/tmp") if folder not in own and os.access(folder, os.W_OK)]
     for seen, (folder, folders, _) in enumerate(os.walk("/")):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in own]
@@ -104,17 +104,18 @@ def writable():
     return found
 
 
-def write(folder, mib, files=None):
-    """Write so much, into so many files (None: one for each MiB, as none may be long)."""
+def write_mib(folder, mib, one=False):
+    """Write so much, into one file, or one for each MiB, as none may be long."""
     with ExitStack() as stack:
-        opened = [stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=0)) for _ in range(files or mib)]
         for k in range(mib):
-            opened[k % len(opened)].write(bytes(MIB))
+            if k == 0 or not one:
+                file = stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=0))
+            file.write(bytes(MIB))
 
 
 def filled(folder, mib):
-    """The tries to put too much into it. How many files it has room for the system says: making them is slow."""
-    return {f"{mib} MiB": lambda: write(folder, mib),
+    """The tries to put too much into it. How many files it takes the system says: to make them is slow."""
+    return {f"{mib} MiB": lambda: write_mib(folder, mib),
             "100,000 files": lambda: refused_if(os.statvfs(folder).f_files < 100_000)}
 
 
@@ -142,16 +143,17 @@ def capabilities(libc):
     """Those that this process has, in hexadecimal digits, and the ambient ones by number."""
     header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     libc.capget(header, sets)
-    return [f"{bits:08x}" for bits in sets if bits] + [str(k) for k in range(64) if libc.prctl(47, 1, k, 0, 0) == 1]
+    ambient = [str(k) for k in range(64) if libc.prctl(47, 1, k, 0, 0) == 1]
+    return [f"{bits:08x}" for bits in sets if bits] + ambient
 
 
-def call(function, *arguments):
-    """Make a system call. PermissionError where this kernel or the filter refuses it, and for no other reason."""
+def system_call(function, *arguments):
+    """Make a system call. PermissionError where the kernel or the filter refuses it, for no other reason."""
     refused_if(function(*arguments) == -1 and ctypes.get_errno() in (errno.EPERM, errno.ENOSYS))
 
 
 def mount(libc):
-    call(libc.mount, b"none", TMP.encode(), b"tmpfs", 0, 0)
+    system_call(libc.mount, b"none", TMP.encode(), b"tmpfs", 0, 0)
     libc.umount(TMP.encode())  # outside a sandbox it would stay
 
 
@@ -170,7 +172,7 @@ def daemon():
     sys.exit()
 
 
-def tried(tries):
+def verdict_on(tries):
     """(whether all is refused, what was tried, or what was not refused)"""
     through = []
     for what, attempt in tries.items():
@@ -193,4 +195,4 @@ if __name__ == "__main__":
     while settings["do"] == "spin":
         pass
     for promise, tries in [*promises(settings | settings["told"]).items()][:settings["told"]["most"]]:
-        print(json.dumps([promise, *tried(tries)]), flush=True)
+        print(json.dumps([promise, *verdict_on(tries)]), flush=True)
