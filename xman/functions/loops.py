@@ -267,5 +267,6 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
                 outside[id(a)] = a, names[id(a)]
             return names[id(a)]
         lines = tuple(listed(tape, names, ends, around))
-        results, parameters = tuple(names[id(end)] for end in ends), (*words, *(w for _, w in outside.values()))
+        results = tuple(names[id(end)] for end in ends)
+        parameters = *words, *(word for _, word in outside.values())
     return ("def", name, parameters, lines, results), [a for a, _ in outside.values()]
