@@ -140,4 +140,5 @@ def by_library(x, *names):
         yield x.of(x.f.do(f"call {x.type} {function}({x})"))
 
 
-FAR = {sin: ["sin"], cos: ["cos"], both: ["sin", "cos"]}  # what serves for |x| ≥ NEAR, where the formulas do not
+# what serves for |x| ≥ NEAR, where the formulas do not
+FAR = {sin: ["sin"], cos: ["cos"], both: ["sin", "cos"]}
