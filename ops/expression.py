@@ -83,9 +83,11 @@ for _name, _op in {"neg": "negative", "abs": "abs", "invert": "logical_not"}.ite
     setattr(Expression, f"__{_name}__", lambda self, op=_op: getattr(f, op)(self))
 
 # NumPy's and SciPy's names where ours, the notes', differ
-SAME = {"multiply": "mul", "true_divide": "divide", "absolute": "abs", "fabs": "abs", "matmul": "dot", "amax": "max",
-        "amin": "min", "rint": "round", "expit": "sigmoid", "log_expit": "logSigmoid", "psi": "digamma",
-        "log_softmax": "logSoftmax", "broadcast_to": "broadcast", "matrix_transpose": "mT"}
+SAME = dict(pair.split("=") for pair in """
+    multiply=mul true_divide=divide absolute=abs fabs=abs matmul=dot amax=max amin=min rint=round
+    broadcast_to=broadcast matrix_transpose=mT expit=sigmoid log_expit=logSigmoid log_softmax=logSoftmax
+    psi=digamma gamma=Gamma beta=Beta log_ndtr=logNdtr
+    jv=besselJ yv=besselY iv=besselI ive=besselIe kv=besselK kve=besselKe""".split())
 
 # NumPy's functions whose arguments stand otherwise than ours
 REARRANGED = {

@@ -30,6 +30,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+def refuse_unknown(names: Iterable, known: Iterable, sentence: str) -> None:
+    """XManError unless each of the names is known: the sentence, with the first other one for {!r}, what may
+    be meant by it, and what there is."""
+    known = dict.fromkeys(known)
+    if strange := [name for name in names if name not in known]:
+        words = [*map(str, known)]
+        raise XManError(f"{sentence.format(strange[0])}{nearest(str(strange[0]), words)}; there are "
+                        f"{', '.join(words)}")
+
+
 def extra(module: str, name: str, purpose: str) -> ModuleType:
     """The module, imported now. XManError names the extra that brings it where it is not installed."""
     try:

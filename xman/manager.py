@@ -188,10 +188,10 @@ class XMan:
         for reg in order:
             if id(reg) not in names:
                 if not reg.definedAs:
-                    user = next((f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)" for r in order
-                                 if any(a is reg for a in r.inputsTo())), "the list")
+                    users = [r for r in order if any(a is reg for a in r.inputsTo())]
+                    said = [f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)" for r in users]
                     raise XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is "
-                                    f"used by {user}: make it an attribute of the model, or give it a name, "
+                                    f"used by {(*said, 'the list')[0]}: make it an attribute of the model, or give it a name, "
                                     f"as in {reg.role}('x')")
                 names[id(reg)] = name = next(fresh)
                 reg.listed |= {name}

@@ -33,8 +33,8 @@ def to_text(steps: Sequence[tuple], aligned: bool = False) -> str:
 
 def definition(function: tuple, aligned: bool = False) -> str:
     _, name, parameters, lines, results = function
-    return "\n    ".join([f"def {name}({', '.join(parameters)}):", *lines_as_text(lines, aligned),
-                          f"return {', '.join(results)}"])
+    lines = lines_as_text(lines, aligned)
+    return "\n    ".join([f"def {name}({', '.join(parameters)}):", *lines, f"return {', '.join(results)}"])
 
 
 def lines_as_text(lines: Sequence[tuple], aligned: bool) -> list[str]:
@@ -53,8 +53,13 @@ def apart_from_operators(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[
     found = [a for a in taken if a in ops.G]
     end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken if found), default=0))
     new = {a: a + end for a in found}
-    named = lambda a: new.get(a, a) if isinstance(a, str) else a
-    return [(named(dst), op, tuple(map(named, args))) for dst, op, args in steps] if new else steps, new
+    return renamed(steps, new) if new else steps, new
+
+
+def renamed(steps: Iterable[tuple], new: Mapping[str, str]) -> list[tuple]:
+    """The lines with other names for the registers in `new`."""
+    name = lambda a: new.get(a, a) if isinstance(a, str) else a
+    return [(name(dst), op, tuple(map(name, args))) for dst, op, args in steps]
 
 
 def renamings(renamed: dict[str, str]) -> list[str]:
@@ -108,46 +113,29 @@ def from_text(text: str) -> list[tuple]:
         if header and not line[0].isspace():
             raise XManError(f"line {number} of the text stands where {header[0]} has not returned; it ends "
                             "with return h1")
-        if line.startswith("def "):
-            header = (*header_of_text(number, line), [])
-        elif header and (found := returned(line)) is not None:
-            functions[header[0]] = ("def", *header[:2], tuple(header[2]), found)
-            header = None
-        else:
-            (header[2] if header else lines).append(line_of_text(number, line, functions))
+        line = line.strip()
+        try:
+            match ast.parse(line + " pass" * line.startswith("def ")).body:
+                case [ast.Assign([ast.Name(dst)], ast.Call(ast.Name(op), args, []))]:
+                    args = map(argument_of_node, args)
+                    args = tuple([functions.get(a, a) if isinstance(a, str) else a for a in args])
+                    (header[2] if header else lines).append((dst, op, args))
+                case [ast.FunctionDef(name, ast.arguments([], args, None, [], [], None, []))] if not header:
+                    header = name, tuple(a.arg for a in args), []
+                case [ast.Return(ast.Name() | ast.Tuple() as given)] if header:
+                    results = tuple([r.id for r in getattr(given, "elts", [given])])
+                    functions[header[0]] = ("def", *header[:2], tuple(header[2]), results)
+                    header = None
+                case _:
+                    raise SyntaxError
+        except (SyntaxError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
+                RecursionError, MemoryError):
+            raise XManError(f"line {number} of the text cannot be read: {line[:80]!r}; wanted an assignment of "
+                            "one operator on registers and literals, as in z1 = mul(h, 2.0); a function begins "
+                            "as in def step(h, x): and ends with return h1") from None
     if header:
         raise XManError(f"the text ends before {header[0]} returns; a function ends with return h1")
     return lines
-
-
-def header_of_text(number: int, line: str) -> tuple[str, tuple]:
-    """(name, parameters) of `def step(h, x):`."""
-    try:
-        match ast.parse(line.strip() + " pass").body:
-            case [ast.FunctionDef(name, ast.arguments([], args, None, [], [], None, []))]:
-                return name, tuple(a.arg for a in args)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        pass
-    raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; a function begins as "
-                    "in def step(h, x):")
-
-
-def returned(line: str) -> tuple | None:
-    """The registers that a line of a function returns; None for a line that does not."""
-    word, _, names = line.strip().partition(" ")
-    return tuple(r.strip() for r in names.strip(" ,()").split(",")) if word == "return" and names else None
-
-
-def line_of_text(number: int, line: str, functions: Mapping[str, tuple]) -> tuple:
-    try:
-        match ast.parse(line.strip()).body:
-            case [ast.Assign([ast.Name(dst)], ast.Call(ast.Name(op), args, []))]:
-                args = map(argument_of_node, args)
-                return dst, op, tuple([functions.get(a, a) if isinstance(a, str) else a for a in args])
-    except (SyntaxError, ValueError, TypeError, IndexError, OverflowError, RecursionError, MemoryError):
-        pass  # whatever it was, the line is not of the form, as the next sentence says
-    raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; wanted an assignment "
-                    "of one operator on registers and literals, as in z1 = mul(h, 2.0)")
 
 
 def argument_of_node(node: ast.expr) -> Any:

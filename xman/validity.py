@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,19 +38,19 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
     sizes: dict[tuple[str, int], tuple[int, int]] = {}
     seen = {} if seen is None else seen  # functions by id, and how deep they stood
     for k, line in enumerate(steps, 1):
+        refused = partial(refuse_line, k, line)
         if not (isinstance(line, tuple) and len(line) == 3):
-            refuse_line(k, line, "is not a line (dst, op, args); write ('z1', 'mul', ('h', 'w'))")
+            refused("is not a line (dst, op, args); write ('z1', 'mul', ('h', 'w'))")
         dst, op, args = line
         if not (isinstance(dst, str) and isinstance(op, str)):
-            refuse_line(k, line, "has to begin with two strings, the register assigned and the operator")
+            refused("has to begin with two strings, the register assigned and the operator")
         # the course has crossEnt-softMax
         if op not in ops.G and (not op.replace("-", "_").isidentifier() or keyword.iskeyword(op)):
-            refuse_line(k, line, f"calls {op!r}, which is no name of an operator")
+            refused(f"calls {op!r}, which is no name of an operator")
         if isinstance(args, str):
-            refuse_line(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is "
-                                 f"written ({args!r},)")
+            refused(f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
         if not isinstance(args, tuple):
-            refuse_line(k, line, f"has a {type(args).__name__} where a tuple of arguments is wanted")
+            refused(f"has a {type(args).__name__} where a tuple of arguments is wanted")
         refuse_name(dst, operators, k, line)
         for a in args:
             if isinstance(a, str):
@@ -58,22 +59,21 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
                     used[a] = k
             elif type(a) is tuple and ops.is_function(a):
                 if seen.get(id(a), -1) <= depth:
-                    refuse_function_literal(a, k, line, tables, depth + 1, seen)
+                    refuse_function_literal(a, refused, tables, depth + 1, seen)
                     seen[id(a)] = depth + 1
             elif type(a) is not float and (found := stranger(a)):
                 inside = f" with a {found} in it" if found != type(a).__name__ else ""
-                refuse_line(k, line, f"has the argument {notation.shortened(a)}, a "
-                                f"{type(a).__name__}{inside}; an argument is a register's name, a number, a "
-                                "shape, a slice or an array of numbers, none longer than 64 bits")
+                refused(f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is "
+                        "a register's name, a number, a shape, a slice or an array of numbers, none longer than "
+                        "64 bits")
         if dst in used:
-            refuse_line(k, line, f"assigns {dst}, which line {used[dst]} has used already; a register is "
-                                 "assigned before its use")
+            refused(f"assigns {dst}, which line {used[dst]} has used already; a register is assigned before "
+                    "its use")
         if assigned.setdefault(dst, k) != k:
-            refuse_line(k, line, f"assigns {dst} a second time, after line {assigned[dst]}; give one of them "
-                                 "another name")
+            refused(f"assigns {dst} a second time, after line {assigned[dst]}; give one of them another name")
         for table in tables:
             at = op, id(table)
-            least, most = sizes.get(at) or sizes.setdefault(at, arity_of(op, table, k, line))
+            least, most = sizes.get(at) or sizes.setdefault(at, arity_of(op, table, refused))
             if (not least <= len(args) <= most
                 and (callable(table[op]) or any(isinstance(a, str) for a in args[most:]))):
                 wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"it has rules for {most}"
@@ -81,41 +81,40 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
                 if op == "scan" and len(args) == 3:
                     wanted += "; what was scan(x, a, axis) is called recurrence(x, a, axis) now"
-                refuse_line(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
+                refused(f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
     return tuple(used)
 
 
-def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequence[Mapping[str, Any]],
-                            depth: int, seen: dict[int, int]) -> None:
-    """Raise XManError unless the function is closed and its lines are valid."""
+def refuse_function_literal(function: tuple, refused: Callable[[str], None],
+                            tables: Sequence[Mapping[str, Any]], depth: int, seen: dict[int, int]) -> None:
+    """refused(why) unless the function is closed and its lines are valid."""
     _, name, parameters, lines, results = function
     if depth > 20:
-        refuse_line(k, line, "applies functions within functions, more than 20 deep")
+        refused("applies functions within functions, more than 20 deep")
     if not isinstance(name, str) or not all(isinstance(part, tuple) for part in (parameters, lines, results)):
-        refuse_line(k, line, 'has a function that is not of the form ("def", name, parameters, lines, '
-                             'results), of tuples')
+        refused('has a function that is not of the form ("def", name, parameters, lines, results), of tuples')
     try:
         refuse_name(name)
         for p in (*parameters, *results):
             refuse_name(p)
         free = inputs_of_valid(lines, tables, depth, seen)
     except XManError as error:
-        raise XManError(f"line {k}, in the function {notation.shortened(name)}: {error}") from None
+        refused(f"in the function {notation.shortened(name)}: {error}")
     assigned = {dst for dst, _, _ in lines}
     if open_ := [a for a in (*free, *results) if a not in parameters and a not in assigned]:
-        refuse_line(k, line, f"applies {name}, where {open_[0]} is neither a parameter nor assigned: a "
-                        "function is closed, so make it a parameter")
+        refused(f"applies {name}, where {open_[0]} is neither a parameter nor assigned: a function is closed, so "
+                "make it a parameter")
     if twice := [p for p in parameters if p in assigned or parameters.count(p) > 1]:
-        refuse_line(k, line, f"applies {name}, where {twice[0]} is a parameter and given a second time")
+        refused(f"applies {name}, where {twice[0]} is a parameter and given a second time")
 
 
 def stranger(a: Any, depth: int = 0) -> str:
     """The type of what cannot stand in a literal; nothing for numbers, None, ... and what they make."""
-    if (isinstance(a, (bool, float, type(None), type(Ellipsis))) and not isinstance(a, np.generic)
-        or isinstance(a, str) and depth):
+    if isinstance(a, (np.ndarray, np.generic)):
+        return "" if a.dtype.kind in "biuf" and a.dtype.itemsize <= 8 else type(a).__name__
+    if isinstance(a, (bool, float, type(None), type(Ellipsis))) or isinstance(a, str) and depth:
         return ""
-    if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64 or (
-            isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biuf" and a.dtype.itemsize <= 8):
+    if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64:
         return ""
     if isinstance(a, (tuple, slice)) and depth < 20:
         parts = a if isinstance(a, tuple) else (a.start, a.stop, a.step)
@@ -123,18 +122,18 @@ def stranger(a: Any, depth: int = 0) -> str:
     return type(a).__name__
 
 
-def arity_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[int, int]:
+def arity_of(op: str, table: Mapping[str, Any], refused: Callable[[str], None]) -> tuple[int, int]:
     """How many arguments op takes by the table: of values by its function, of rules by their number."""
     if op in table:
         return arity(table[op]) if callable(table[op]) else (0, len(table[op]))
     if table and not callable(next(iter(table.values()))):
         return 0, MANY  # a rule that nobody asks for may be missing
     course = "; xman.translated writes a list of the course in ours" * (op in ("softMax", "crossEnt"))
-    refuse_line(k, line, f"calls {op!r}, which is not in the table of operators{nearest(op, table)}{course}")
+    refused(f"calls {op!r}, which is not in the table of operators{nearest(op, table)}{course}")
 
 
 def refuse_line(k: int, line: Any, why: str) -> None:
-    raise XManError(f"line {k}, {notation.shown(line)}, {why}")
+    raise XManError(f"line {k}, {notation.shown(line)}, {why}") from None
 
 
 def refuse_functions(steps: Iterable[Any], who: str) -> None:

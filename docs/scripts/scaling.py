@@ -1,7 +1,7 @@
-"""The figures of docs/scale.md, on a machine whose first two cores nobody else uses; some minutes, 0.5 GB in TMPDIR.
+"""The figures of docs/scale.md, on a machine whose cores nobody else uses; four minutes, 0.5 GB in TMPDIR.
 
     python docs/scripts/scaling.py            # prints the constants and the table
-    python docs/scripts/scaling.py 1 2 4      # for so many workers
+    python docs/scripts/scaling.py 1 2 4      # for so many workers; of more than there are cores the prediction alone
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xman.scale import stream, workers
 from xman.scale.launch import mpiexec
 from xman.train import fit
 
-ROWS, BLOCK = 10_000_000, 100_000  # of the table
+ROWS, BLOCK, TABLE = 10_000_000, 100_000, 4096  # of the table, and of a step of it
 SIZES = 250, 25_000, 235_146, 1_700_000  # numbers of an all-reduce
 RANDOM = np.random.default_rng(0)
 NETWORK = lambda: models.MLP([784, 256, 128, 10], activation="tanh")
@@ -55,12 +55,12 @@ def step_of(name: str, part: int = 1) -> float:
     return of_all(seconds[1:])
 
 
-def epoch_of(folder: str) -> float:
-    """Seconds of 4096 rows of a table that is streamed: of an epoch, over its minibatches."""
-    data, seconds = stream(folder, memory=256, target="y"), []
-    fit(models.MLP([data.X.shape[1], 64, 2]), data, epochs=1, batch_size=4096, lr=0.01, engine="numpy", progress=False,
-        callbacks=[lambda row, parameters: seconds.append(row["seconds"] / -(-data.rows // 4096))])
-    return of_all(seconds)
+def epoch_of(folder: str, part: int = 1) -> float:
+    """Seconds of a step of a table that is streamed, of a part of its rows: of the second epoch, over its minibatches."""
+    data, seconds, rows = stream(folder, memory=256, target="y"), [], TABLE // part
+    fit(models.MLP([data.X.shape[1], 64, 2]), data, epochs=2, batch_size=rows, lr=0.01, engine="llvm", progress=False,
+        callbacks=[lambda row, parameters: seconds.append(row["seconds"] / -(-data.rows // rows))])
+    return of_all(seconds[1:])
 
 
 def write_table(folder: str) -> None:
@@ -84,31 +84,35 @@ def job(n: int, *words: object) -> float:
 
 
 def main(many: list[int]) -> None:
-    # the workers of the last count measure the constants
-    reduce = {n: job(many[-1], "reduced", n) for n in SIZES}
-    share = 2 * (many[-1] - 1) / many[-1]
-    latency = reduce[SIZES[0]] / (2 * (many[-1] - 1))
+    # as many workers as there are cores for measure the constants
+    cores = len(os.sched_getaffinity(0))
+    most = max(n for n in many if n <= cores)
+    reduce = {n: job(most, "reduced", n) for n in SIZES}
+    share = 2 * (most - 1) / most
+    latency = reduce[SIZES[0]] / (2 * (most - 1))
     bandwidth = share * 4 * SIZES[2] / (reduce[SIZES[2]] - reduce[SIZES[0]])  # of mlp-m's parameters
-    print(f"all-reduce of {many[-1]}:", ", ".join(f"{4 * n / 1e3:,.0f} kB {1e6 * s:,.0f} us" for n, s in reduce.items()),
+    print(f"all-reduce of {most}:", ", ".join(f"{4 * n / 1e3:,.0f} kB {1e6 * s:,.0f} us" for n, s in reduce.items()),
           f"; latency {1e6 * latency:.1f} us, bandwidth {bandwidth / 1e9:.2f} GB/s\n")
-    print("| step | workers | ms | of its rows alone | all-reduce | by the model | efficiency | goal |\n"
-          "|---|---|---|---|---|---|---|---|")
+    print("| step | workers | ms | its rows alone | all-reduce | predicted | efficiency | predicted | goal |\n"
+          "|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         write_table(folder)
-        for name in [*CASES, "table"]:
-            one = job(1, "epoch_of", folder) if name == "table" else job(1, "step_of", name)
-            numbers = 770 if name == "table" else sum(w.size for w in CASES[name][0]().inputDict().values())
+        for name in [*CASES, f"table, {TABLE} rows"]:
+            words = ["step_of", name] if name in CASES else ["epoch_of", folder]
+            model = CASES[name][0]() if name in CASES else models.MLP([8, 64, 2])
+            numbers, one = sum(w.size for w in model.inputDict().values()), job(1, *words)
             for n in many:
-                took = one if n == 1 else job(n, "epoch_of", folder) if name == "table" else job(n, "step_of", name)
-                part = one / n if name == "table" else one if n == 1 else job(1, "step_of", name, n)
+                took = one if n == 1 else job(n, *words) if n <= cores else None
+                part = one if n == 1 else job(1, *words, n)
                 moved = 2 * (n - 1) / n * 4 * numbers / bandwidth + 2 * (n - 1) * latency
-                print(f"| {name} | {n} | {1e3 * took:.2f} | {1e3 * part:.2f} | {1e3 * moved:.2f} | "
-                      f"{1e3 * (part + moved):.2f} | {one / n / took:.2f} | {0.9 * (one / n) / (one / n + moved):.2f} |",
-                      flush=True)
+                print(f"| {name} | {n} | {f'{1e3 * took:.2f}' if took else ''} | {1e3 * part:.2f} | {1e3 * moved:.2f} | "
+                      f"{1e3 * (part + moved):.2f} | {f'{one / n / took:.2f}' if took else ''} | "
+                      f"{one / n / (part + moved):.2f} | {0.9 * (one / n) / (one / n + moved):.2f} |", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["measure"]:
+        os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[workers().rank]})  # with all its threads
         found = globals()[sys.argv[2]](*(int(a) if a.isdigit() else a for a in sys.argv[3:]))
         if not workers().rank:
             print(json.dumps(found))

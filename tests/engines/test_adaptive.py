@@ -81,7 +81,7 @@ def test_the_faster_of_two_programs_stays_and_updates_in_place_go_on(rival, slow
         time.sleep(0.01)
     calls(step, **values)
     assert step.engine == ("numpy" if slower else "llvm") and "llvm, built meanwhile, took" in step.why
-    assert isinstance(step._latest, Built)
+    assert "run" in vars(step._latest)
 
 
 def slowed(built):
@@ -101,7 +101,7 @@ def test_an_engine_that_fails_meanwhile_leaves_everything_as_it_was(rival, when,
     step = xman.compile(UPDATE, ["z100"], inplace={"w": "w_next"})
     values = {"z0": R.normal(size=3), "w": R.normal(size=3)}
     calls(step, 2, **values)
-    while isinstance(step._latest, Built) is False:
+    while "cannot" not in step.why:
         calls(step, 1, **values)
         time.sleep(0.01)
     calls(step, 3, **values)

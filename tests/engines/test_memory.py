@@ -124,11 +124,11 @@ def test_a_factor_that_is_computed_is_no_part_of_a_product():
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("op, args", [("where", ("c", "W", "Z")), ("share", ("W", "Z")), ("share", ("Z", "W")), ("dot", ("W", "W")), ("dot", ("Z", "W")),
-                                      ("concat", (0, "below", "above")), ("add", ("W", "turned"))])
+                                      ("concat", (0, "below", "above")), ("add", ("W", "turned")), ("add", ("W", "moved"))])
 def test_what_an_update_reads_is_not_overwritten_before_it_is_read(engine, op, args):
     W, Z = R.normal(size=(2, 100, 100))
     steps = WengertList([("s", "sum", ("W",)), ("above", "getitem", ("W", slice(50))), ("below", "getitem", ("W", slice(50, None))),
-                         ("turned", "transpose", ("W",)), ("next", op, args)])
+                         ("turned", "transpose", ("W",)), ("moved", "dot", ("W", "Z")), ("next", op, args)])
     values = {x: {"W": W, "Z": Z, "c": W > 0}[x].copy() for x in steps.inputs}
     wanted = eval(steps, values)["next"]
     xman.compile(steps, ["s"], engine, {"W": "next"})(values)

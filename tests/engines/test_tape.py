@@ -195,7 +195,7 @@ def test_what_is_not_of_floats_alone_is_left_to_the_interpreter(line):
 
 
 def test_an_operator_of_the_users_own_is_left_to_the_interpreter_under_any_name():
-    for name, value, slope in [("rint", lambda x: x * x, 3.0), ("powerOf2", lambda x: 2.0 ** x, 2.0 ** 1.5 * np.log(2.0))]:
+    for name, value, slope in [("rint", lambda x: x * x, 3.0), ("atMost", lambda x: 2.0 ** x, 2.0 ** 1.5 * np.log(2.0))]:
         operator(name, value)
         try:
             tape = Tape([("a", name, ("x",)), ("b", "mul", ("a", "y"))])
@@ -293,7 +293,7 @@ def test_a_mistake_is_named(make, sentence):
 STEPS = WengertList([("a", "mul", ("x", "y")), ("b", "exp", ("a",)), ("c", "sin", ("y",)), ("d", "greater", ("c", 0.0))])
 
 
-@pytest.mark.parametrize("x", [2.0, 3, True, np.float32(0.3), np.array([0.1, 0.2]), np.array(0.5), np.array([1, 2]), np.zeros(0)], ids=repr)
+@pytest.mark.parametrize("x", [2.0, 3, True, np.float32(0.3)], ids=repr)
 def test_the_engine_gives_what_eval_gives(x):
     outputs = ["b", "c", "d", "x"]
     found, wanted = compile(STEPS, outputs, "tape")({"x": x, "y": 0.5}), eval(STEPS, {"x": x, "y": 0.5})
@@ -303,8 +303,7 @@ def test_the_engine_gives_what_eval_gives(x):
 
 
 @pytest.mark.parametrize("steps, values, sentence", [
-    (STEPS, {"x": np.ones((2, 2)), "y": 1.0}, "x has shape (2, 2); the tape is for lists of numbers"),
-    ([("a", "sum", ("x",))], {"x": np.ones(3)}, "line 1, a = sum(x): the tape takes each row of a batch by itself"),
+    (STEPS, {"x": np.ones(2), "y": 1.0}, "x is an array of shape (2,): the tape is for numbers"),
     ([("a", "dot", ("x", "x"))], {"x": np.ones(3)}, "line 1, a = dot(x, x): the tape is for lists of numbers"),
 ])
 def test_what_the_engine_is_not_for_runs_on_numpy_and_the_reason_is_named(steps, values, sentence):

@@ -142,7 +142,7 @@ def test_settings_that_cannot_be_are_refused_when_it_is_fitted(settings, said):
 
 
 def test_what_comes_later_has_to_fit_what_came_first():
-    with pytest.raises(XManError, match="y has the class 3; the classes are 0, 1, 2"):
+    with pytest.raises(XManError, match="y has the class 3; there are 0, 1, 2"):
         XManClassifier(()).partial_fit(*IRIS).partial_fit(IRIS[0], IRIS[1] + 1)
     with pytest.raises(XManError, match="y has 2 targets a row, and the first rows had 1"):
         XManRegressor(()).partial_fit(*IRIS).partial_fit(IRIS[0], IRIS[0][:, :2])

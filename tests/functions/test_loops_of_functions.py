@@ -121,6 +121,16 @@ def test_newtons_method_has_the_derivatives_of_the_root():
     assert space["value_of_root"](5.0) == pytest.approx(5 ** .5)
 
 
+@pytest.mark.parametrize("fn", [
+    lambda x: xman.scan(lambda h, t: (np.sin(h) * x[0], h), x, length=3)[1].sum(), lambda x: xman.map(lambda t: np.sin(t) * t, x).sum(),
+    lambda x: xman.cond(x[0] > 0, np.sin, np.cos, xman.call(lambda h: h * h, x)).sum(),
+    lambda x: xman.while_loop(lambda h: np.sum(h * h) > 1.0, lambda h: np.sin(h) * 0.9, x).sum()])
+def test_the_hessian_of_a_loop_is_a_list(fn):
+    x, hessian = np.array([1.0, 2.0]), xman.hessian(fn)
+    steps = trace(hessian, x)
+    np.testing.assert_array_equal(xman.eval(steps, {steps.inputs[0]: x})[steps[-1][0]], hessian(x))
+
+
 def test_a_branch_that_is_not_taken_is_not_run():
     def branch(x, y):
         return xman.cond(x.sum() > 0, lambda x: np.log(x) * y, lambda x: x ** 2, x).sum()
@@ -244,3 +254,12 @@ def test_the_first_call_of_a_compiled_function_with_a_long_loop_is_right():
     assert [run(0.5), run(0.5)] == pytest.approx([slope(0.5)] * 2, rel=1e-12)
     with pytest.raises(XManError, match="the steps of step are 9000 by x_0, 2 by x_1"):
         xman.jit(lambda w: xman.scan(lambda h, x: (h + x[0] * w, None), w, (X, np.ones(2)))[0])(0.5)
+
+
+def test_hessians_of_loops_and_branches_are_lists_too():
+    x = np.array([0.3, 0.7])
+    for fn in (lambda x: np.sum(xman.while_loop(lambda y: np.sum(y) < 10.0, lambda y: y * 1.5 + x, x) ** 2),
+               lambda x: np.sum(xman.scan(lambda h, a: (np.sin(h * a) + x, h), x, np.ones((3, 2)))[0] ** 2),
+               lambda x: np.sum(xman.cond(np.sum(x) > 0, lambda a: a ** 3, lambda a: a ** 2, x))):
+        steps = trace(xman.hessian(fn), x)
+        np.testing.assert_allclose(xman.eval(steps, {"x": x})[steps.outputs[-1]], xman.hessian(fn)(x), rtol=1e-12)

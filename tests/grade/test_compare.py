@@ -31,7 +31,7 @@ def test_what_agrees_passes(got, want):
     (A * 7, A, "10.5 at [0, 0]", "one and the same factor"),
     (A * 0, A, "0 at [0, 0]", "zero everywhere"),
     (np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0, 3.0]), "1 at [0]", None),
-    (np.arange(3.0) * 3 + 3, np.arange(3.0) + 1, "3 at [0]", "as there are rows"),
+    (np.arange(3.0) * 3 + 3, np.arange(3.0) + 1, "3 at [0]", "by the number of rows"),
     (A.T, A, "shape (3, 2)", "transposed"),
     (A.sum(0), A.sum(0, keepdims=True), "shape (3,)", "keepdims"),
     (A, A.sum(0, keepdims=True), "shape (2, 3)", "broadcast"),

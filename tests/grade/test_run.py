@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import xman
 from xman.errors import XManError
 from xman.grade import folder_of, load
 from xman.grade.run import grade_all, grade_one, locked
@@ -104,12 +105,13 @@ def test_a_second_run_judges_what_is_new_or_has_changed_and_keeps_the_inputs(fol
     assert book(folder) == {"ada": 100, "bob": 100, "cleo": 100}
 
 
-@pytest.mark.parametrize("spoil", ["", "{", "[]", "{}", '{"graded": 3}', "\udcff"])
-def test_a_record_that_cannot_be_read_is_made_again(folder, spoil):
+@pytest.mark.parametrize("spoil", ["", "{", "[]", "{}", '{"graded": 3}', "\udcff",
+                                   json.dumps({"slug": "../../../escaped", "graded": {"xman": xman.__version__}})])
+def test_a_record_that_cannot_be_read_or_is_of_another_name_is_made_again(folder, spoil):
     hand_in(folder, ada=RIGHT)
     grade(folder)
     record_file(folder, "ada").write_bytes(spoil.encode("utf-8", "surrogateescape"))
-    assert grade(folder)[0]["points"] == 100
+    assert grade(folder)[0]["points"] == 100 and not list(folder.rglob("escaped*"))
 
 
 def test_a_new_version_of_the_assignment_and_another_term_judge_again(folder):

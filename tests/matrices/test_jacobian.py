@@ -255,7 +255,7 @@ def test_a_jacobian_without_rows_has_the_precision_of_the_output():
 
 def test_what_depends_on_the_values_alone_is_not_computed_for_each_vector():
     J = Jacobian([("y", "exp", ("x",))], "y", ["x"])
-    fixed, moving = J.reverse.split({"x": np.ones(2), J.seed: np.ones(2)})
+    fixed, moving = J.reverse.split({"x": np.ones(2), J.reverse.moving["y"]: np.ones(2)})
     assert [op for _, op, _ in fixed] == ["exp"] and "exp" not in str(moving)
 
 

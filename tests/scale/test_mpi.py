@@ -35,9 +35,11 @@ block = lambda: models.ResidualMLP(6, 5, 3, normalization="batch", dropout=0.3, 
 cases = {f"mlp {name}": (mlp, {"optimizer": name, "l2": 0.01 * (name == "adam")}) for name in OPTIMIZERS}
 cases |= {name: (mlp, {"optimizer": name, "batch_size": None, "lr": None}) for name in ("newton-cg", "gauss-newton")}
 cases |= {"noise": (block, {"clip": 0.5}), "few rows": (block, {"batch_size": 2}), "stream": (mlp, {})}
-cases["stream of few"] = mlp, {"batch_size": 2}
+cases |= {"stream of few": (mlp, {"batch_size": 2}), "no memory for gradients": (mlp, {})}
+once = lambda *given, share=common.shared_memory, calls=[]: calls.append(1) or (share(*given) if len(calls) == 1 else None)
 found = {}
 for name, (model, settings) in cases.items():
+    common.shared_memory = once if "memory" in name else common.shared_memory
     data = stream([(X[k:k + 9], y[k:k + 9]) for k in range(0, 37, 9)], memory=0.006) if "stream" in name else (X, y)
     result = fit(model(), data, validation=(X, y), **{"epochs": 1, "batch_size": 10, "lr": 0.01, "progress": False} | settings)
     found |= {f"{name} {w}": a for w, a in result.parameters.items()} | {f"{name} loss": result.history[0]["loss"]}

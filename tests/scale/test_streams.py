@@ -6,6 +6,7 @@ import gzip
 import operator
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from xman import models
 from xman.errors import XManError
 from xman.files.container import restore
-from xman.scale import Workers, stream, streams, tables
+from xman.scale import Workers, mpi, stream, streams, tables
 from xman.scale.streams import Streamed, of_arrays
 from xman.tables import read
 from xman.tables.statistics import moments, words_of
@@ -94,13 +95,14 @@ def together(monkeypatch):
 
         def one(rank):
             here.workers = Thread()
+            here.workers.comm = SimpleNamespace(Ibarrier=lambda: SimpleNamespace(Test=lambda: True))
             here.workers.rank, here.workers.size = rank, n
             return what()
 
         with ThreadPoolExecutor(n) as pool:
             return [*pool.map(one, range(n))]
 
-    for module in streams, tables:
+    for module in streams, mpi:
         monkeypatch.setattr(module, "workers", lambda: getattr(here, "workers", Workers()))
     return found_by
 

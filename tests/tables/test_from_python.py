@@ -72,7 +72,7 @@ def test_targets_that_are_strings_are_classes(train, tmp_path):
     model = xman.load(tmp_path / "m.safetensors")
     assert model.classes == ("high", "low") and np.mean(model.predict(rows) == NAMES) > 0.95
     assert {"optimizer", "best_epoch", "history"} <= model.settings.keys()
-    with pytest.raises(xman.XManError, match="y has the label 'middle', which is none of the training rows' high, low"):
+    with pytest.raises(xman.XManError, match="y has the label 'middle', which no training row has; there are high, low"):
         fit(MLP([3, 2]), (rows, NAMES), validation=(rows[:1], ["middle"]), progress=False)
 
 

@@ -103,7 +103,7 @@ class Product(XMan):
     ({"sample_weight": ["a"] * 12}, None, "sample_weight is one number for each of the 12 rows"),
     ({"sample_weight": -np.ones(12)}, None, "a weight is at least 0"), ({"sample_weight": np.zeros(12)}, None, "more than 0"),
     ({"sample_weight": np.full(12, np.nan)}, None, "at least 0 and finite"),
-    ({"class_weight": {7: 1.0}}, None, "class_weight has a weight for 7, and the data have the classes 0, 1, 2"),
+    ({"class_weight": {7: 1.0}}, None, "class_weight has a weight for 7, which is no class of the data; there are 0, 1, 2"),
     ({"class_weight": "even"}, None, "class_weight is 'balanced' or a dict"), ({"class_weight": {0: -1}}, None, "at least 0"),
     ({"sample_weight": TIMES}, Product(), "loss = mul(z3, z6): weights are for a loss that is a mean or a sum"),
     ({"l2": -1}, None, "l2 is a number of at least 0"), ({"l1": "much"}, None, "l1 is a number of at least 0"),

@@ -46,8 +46,9 @@ class Autograd:
         whole = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
                  or isinstance(x, np.ndarray) and x.dtype.kind != "f"]
         known = self.xman.registers() if whole and isinstance(self.xman, XMan) else {}
-        valueDict.update({name: as_floats(valueDict[name]) for name in whole if name in known
-                          and known[name].role == "param"})
+        for name in whole:
+            if name in known and known[name].role == "param":
+                valueDict[name] = as_floats(valueDict[name])
         valueDict.update(eval(opseq, valueDict, self._table("EVAL_FUNS")))
         return valueDict
 

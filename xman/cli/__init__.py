@@ -25,16 +25,16 @@ def main() -> None:
         except click.Abort:  # Ctrl-C
             raise KeyboardInterrupt from None
     except XManError as error:
-        end_all(str(error), 2)
+        end_workers(str(error), 2)
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        end_all("interrupted", 130)
+        end_workers("interrupted", 130)
         sys.exit(130)
     sys.exit(0)
 
 
-def end_all(sentence: str, status: int) -> None:
+def end_workers(sentence: str, status: int) -> None:
     """End the processes of all workers, if there are several."""
     with contextlib.suppress(XManError):  # where there is no MPI, which is the error
         if (here := workers()).size > 1:

@@ -31,9 +31,9 @@ from ..train.second_order import METHODS
 from ..wengert import WengertList
 from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
 from .learning import findings, rows_and_parts, settings_tried, sha256, streamed
-from .options import JSON, OF, READING, options
+from .options import JSON, OF, READING, option_table
 from .pages import write_page
-from .sources import MODELS, TABLE, list_and_values, model_of, network_of, schedule_of
+from .sources import MODELS, TABLE, TASKS, list_and_values, model_of, network_of, schedule_of
 
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
@@ -53,7 +53,7 @@ def of_a_list(table: str, name: str | None = None, **kinds: Any) -> Callable:
     """The command of a list, the values of its inputs and a register, with these options: a function of the
     list, the values, and the register, that of the last line where none is said."""
     def command(function: Callable) -> Callable:
-        @options(f"{OF}\n{table}", **kinds)
+        @option_table(f"{OF}\n{table}", **kinds)
         @functools.wraps(function)
         def reading(source: str, values: tuple[str, ...], of: str | None, **said: Any) -> None:
             steps, known = list_and_values(source, of, values)
@@ -65,7 +65,7 @@ def of_a_list(table: str, name: str | None = None, **kinds: Any) -> Callable:
 @xman.command()
 @SOURCE
 @VALUES
-@options(f"{OF}\n{JSON}\n{DOT}\n{MERMAID}\n{SVG}\n{HTML}")
+@option_table(f"{OF}\n{JSON}\n{DOT}\n{MERMAID}\n{SVG}\n{HTML}")
 def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool, mermaid: bool,
          svg: str | None, html: str | None) -> None:
     """Print the list, with values its shapes; or draw it, a model without --of and values as its objects."""
@@ -81,14 +81,14 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
     if not as_json:
         return print_list(steps, sizes)
     known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
-    print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes
-          else steps.to_json())
+    told = {"list": json.loads(steps.to_json()), "shapes": known_shapes}
+    print(json.dumps(told) if sizes else steps.to_json())
 
 
 @xman.command(name="eval")
 @SOURCE
 @VALUES
-@options(f"""{OF}
+@option_table(f"""{OF}
     {JSON}
     --all,everything  flag  Print every register, not only the result.""")
 def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
@@ -120,21 +120,19 @@ def grad(steps: WengertList, known: dict[str, Any], of: str, as_json: bool, wrt:
     --wrt      REGISTER*  Check this input only; may be repeated.
     --sides=2  sides      Sides of the difference quotient.
     --seed=0   whole      Of the random directions where a register is large.""", "check", sides=click.IntRange(1, 2))
-def check_(steps: WengertList, known: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...], sides: int,
-           seed: int) -> None:
+def check_(steps: WengertList, known: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...],
+           sides: int, seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
     report = check(steps, known, of=of, wrt=wrt or None, sides=sides, seed=seed)
-    if as_json:
-        print(json.dumps({"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen,
-                          "wrong": [json_terms(entry._asdict()) for entry in report.wrong]}))
-    else:
-        print(report)
+    wrong = [json_terms(entry._asdict()) for entry in report.wrong]
+    told = {"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen, "wrong": wrong}
+    print(json.dumps(told) if as_json else report)
     sys.exit(0 if report.ok else 1)
 
 
 @xman.command()
 @click.argument("model", metavar="|".join([*MODELS, "path/to/model.py:Class|…:'Class(64, 10)'"]))
-@options(f"""
+@option_table(f"""
     --data=digits   digits|names|FILE  What to learn.
     --epochs        whole         Passes over the data.
     --batch-size    size,…        Rows of a minibatch.
@@ -189,7 +187,7 @@ def train(model: str, data: str, **options: Any) -> None:
     if workers().rank:  # the first tells what came of it
         said.quiet, said.save, said.report, said.plot = True, None, None, None
         sys.stdout = open(os.devnull, "w")
-    said.task = said.task or (MODELS[model][4] if model in MODELS else None)
+    said.task = said.task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
     some = lambda *names: {name: getattr(said, name) for name in names}
     how, streams = some("seed", "target", "ignore", "day_first", "task"), said.memory or "://" in data
     sets = (streamed(data, said.memory, some("folds", "report"), **how) if streams else

@@ -16,7 +16,7 @@ from ..plots import difference_errors
 from ..wengert import WengertList
 from .commands import SOURCE, VALUES, of_a_list, xman
 from .drawing import DOT, SVG, columns_here, draw, print_list
-from .options import OF, options
+from .options import OF, option_table
 from .sources import list_and_values
 
 WRT = "--wrt  REGISTER*  Differentiate by this input; may be repeated; by all, if not said."
@@ -47,7 +47,7 @@ def gradient(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], st
 @xman.command()
 @SOURCE
 @VALUES
-@options(f"""
+@option_table(f"""
     --of    REGISTER   Write its gradient too.
     --wrt   REGISTER*  Differentiate by this input; without --of, forwards.
     {BRIEF}
@@ -78,7 +78,7 @@ def explain(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], dig
 
 @xman.command()
 @SOURCE
-@options(f"""{OF}
+@option_table(f"""{OF}
     {FIRST}
     --brief  flag  Definition and rule in one step.""")
 def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -> None:

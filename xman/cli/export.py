@@ -15,7 +15,7 @@ from ..train.optimizers import OPTIMIZERS, training_list
 from ..wengert import WengertList
 from .commands import SOURCE, VALUES, xman
 from .derivatives import one_input
-from .options import options
+from .options import option_table
 from .sources import list_and_values
 
 FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
@@ -24,7 +24,7 @@ FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
 @xman.command()
 @SOURCE
 @VALUES
-@options("""
+@option_table("""
     --to,path!        FILE.onnx|FILE.stablehlo  The file; its ending says the format.
     --of              REGISTER   The register that is computed; the last line's, or a model's loss, if not said.
     --wrt             REGISTER*  Its gradient by this input too; may be repeated.
@@ -56,8 +56,8 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     found = shapes(steps, known)
     for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
         shape_of = {x: ["rows", *found[x][0][1:]] if x in rows else found[x][0] for x in names}
-        print(f"{path} {word} " + ", ".join(f"{x} ({', '.join(map(str, shape))}) {found[x][1]}"
-                                            for x, shape in shape_of.items()))
+        told = [f"{x} ({', '.join(map(str, shape))}) {found[x][1]}" for x, shape in shape_of.items()]
+        print(f"{path} {word} {', '.join(told)}")
 
 
 def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, ...],

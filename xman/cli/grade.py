@@ -12,7 +12,7 @@ import click
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from .commands import xman
-from .options import JSON, PATH, options
+from .options import JSON, PATH, option_table
 
 ASSIGNMENT = click.argument("name", metavar="ASSIGNMENT")
 WHERE = "--assignments  DIR  Where the assignments are; the folder of that name here or above, if not said."
@@ -35,7 +35,7 @@ def assignment_of(name: str, assignments: Path | None) -> Any:
 
 @grade.command()
 @ASSIGNMENT
-@options(f"{WHERE}\n--out!  DIR  A new folder.", **PLACES)
+@option_table(f"{WHERE}\n--out!  DIR  A new folder.", **PLACES)
 def handout(name: str, assignments: Path | None, out: Path) -> None:
     """Write what the students get: the starter, their checks, the data; no trace of the solution."""
     from ..grade.handout import write_handout
@@ -62,7 +62,7 @@ def shard_of(text: str) -> tuple[int, int]:
 @grade.command()
 @ASSIGNMENT
 @click.argument("submissions", nargs=-1, required=True, type=PATH, metavar="SUBMISSION...")
-@options(f"""{WHERE}
+@option_table(f"""{WHERE}
     {TERM}
     --out         DIR     Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only what is new.
     --jobs=1      jobs    How many at a time.
@@ -94,11 +94,11 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     progress.monitor_interval = 0  # no thread of its own, which a fork would break
     extra("jinja2", "grade", "an HTML report")  # before anything is graded
     graded: list[Any] = []
+    done = lambda record: bar.update() or graded.append(record)
     with progress(total=len(found), unit="submission", disable=len(found) == 1 or None,
                   file=sys.stderr) as bar:
         try:
-            records = grade_all(assignment, found, sandbox, out, term, jobs,
-                                lambda record: bar.update() or graded.append(record), shard and which)
+            records = grade_all(assignment, found, sandbox, out, term, jobs, done, shard and which)
         except KeyboardInterrupt:
             print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command "
                   "goes on", file=sys.stderr)
@@ -121,7 +121,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
 
 @grade.command()
 @ASSIGNMENT
-@options(f"{WHERE}\n{TERM}\n--out=autograder.zip  FILE  The file to write.", **PLACES)
+@option_table(f"{WHERE}\n{TERM}\n--out=autograder.zip  FILE  The file to write.", **PLACES)
 def gradescope(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the autograder that is uploaded to Gradescope."""
     from ..grade import handout, run
@@ -131,7 +131,7 @@ def gradescope(name: str, assignments: Path | None, term: str | None, out: Path)
 
 @grade.command()
 @ASSIGNMENT
-@options(f"{WHERE}\n{TERM}\n--out!  DIR  A folder for Makefile and autograde.tar.", **PLACES)
+@option_table(f"{WHERE}\n{TERM}\n--out!  DIR  A folder for Makefile and autograde.tar.", **PLACES)
 def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
     from ..grade import handout, run
@@ -140,7 +140,7 @@ def autolab(name: str, assignments: Path | None, term: str | None, out: Path) ->
 
 
 @grade.command()
-@options(f"--unsafe  flag  Look at what is left without a sandbox.\n{JSON}")
+@option_table(f"--unsafe  flag  Look at what is left without a sandbox.\n{JSON}")
 def doctor(unsafe: bool, as_json: bool) -> None:
     """Try the sandbox of this machine from inside: what holds, and what to install where it does not."""
     from ..grade.sandbox.doctor import examined, sandbox_here

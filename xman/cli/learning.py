@@ -49,7 +49,8 @@ def rows_and_parts(data: tuple | Stream) -> tuple[int, Iterable[tuple]]:
 
 
 def settings_tried(network: XMan, data: Dataset, given: dict[str, Any], folds: int | None,
-                   settings_of: Callable[[dict], dict], show: bool) -> tuple[dict[str, Any], list[Trial], str]:
+                   settings_of: Callable[[dict], dict],
+                   show: bool) -> tuple[dict[str, Any], list[Trial], str]:
     """The settings, of several the one of least loss, all trials, and a line that says so.
 
     The loss is of the validation rows, or the mean of folds. settings_of: to the settings of `fit`.

@@ -35,7 +35,7 @@ class Several(click.ParamType):
         return f"{one}[,…]"
 
 
-def options(table: str, **kinds: Any) -> Callable:
+def option_table(table: str, **kinds: Any) -> Callable:
     """What gives a command the options of a table: a line each, in columns with two spaces or more between.
 
     The names, and the default: --seed=0, or --json,as_json with the function's name for it; behind them `!`

@@ -6,7 +6,8 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..tables.readers import float_of, read_libsvm, read_titles
 from ..tables.reading import files_of, formed, of_text
 from ..train.loaders import PARTS, PIXEL, images, kind_of_file, targets
 from .commands import json_terms, xman
-from .options import JSON, READING, options
+from .options import JSON, READING, option_table
 
 BATCH = 65536  # rows that are read together
 MODEL = click.argument("model", metavar="MODEL")
@@ -32,7 +33,7 @@ MODEL = click.argument("model", metavar="MODEL")
 @xman.command()
 @MODEL
 @click.argument("source", metavar="FILE|-")
-@options(f"""
+@option_table(f"""
     --proba  flag      The probability of each class, not the class alone.
     --out    FILE.csv  Where to write; standard output, if not said.
     {READING}""")
@@ -40,11 +41,12 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
             zero_based: bool | None) -> None:
     """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
     read_model = load(model)
+    pieces = (of_lines(read_model, header) if source == "-"
+              else of_file(read_model, source, header, zero_based, bool(out)))
+    first = [*islice(pieces, 1)]  # what cannot be read is said before a line is written
     try:
         with click.open_file(out or "-", "w", "utf-8") as file:
-            pieces = (of_lines(read_model, header) if source == "-"
-                      else of_file(read_model, source, header, zero_based, bool(out)))
-            write_predictions(read_model, pieces, proba, file)
+            write_predictions(read_model, chain(first, pieces), proba, file)
     except BrokenPipeError:
         sys.stderr.close()  # who reads has heard enough
     except OSError as error:
@@ -119,7 +121,7 @@ def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
             raise TableError(words.replace("standard input", f"standard input, line {number}", 1)) from None
 
 
-def write_predictions(model: Model, pieces: Iterator[np.ndarray], proba: bool, file: Any) -> None:
+def write_predictions(model: Model, pieces: Iterable[np.ndarray], proba: bool, file: Any) -> None:
     """A line for each row: the prediction, or the probabilities, under a header."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*model.classes] if proba else [model.target])
@@ -132,7 +134,7 @@ def write_predictions(model: Model, pieces: Iterator[np.ndarray], proba: bool, f
 @xman.command()
 @MODEL
 @click.argument("source", metavar="FILE")
-@options(f"{READING}\n{JSON}")
+@option_table(f"{READING}\n{JSON}")
 def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
     """Compare predictions with the truth: a table's column, the labels of LIBSVM, MNIST's IDX and titles."""
     read_model = load(model)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
 
 from ..notation import shortened
 from .program import WHOLE, Built
@@ -33,30 +35,20 @@ def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: s
     return first, [x for k, x in enumerate(later) if all(ranks[x] > ranks[y] for y in later[:k])]
 
 
-class Rival(NamedTuple):
-    """A program that was built meanwhile, and the seconds that its turns and the other's took."""
-    name: str
-    built: Built
-    its: list[float]
-    other: list[float]
-
-
 class Adaptive:
     """A program that becomes faster while it is used; as `Built` to who calls it.
 
-    better: (name, begin) of each engine that is to be tried: begin(), in a thread, gives a function that ends
-    the work in the caller's and gives a Built. takes: whether values are of the program's kinds.
-    settle(built, name, why) is called when nothing is left to be tried.
+    better: by name, begin of each engine that is to be tried: begin(), in a thread, gives a function that
+    ends the work in the caller's and gives a Built. takes: whether values are of the program's kinds.
     """
 
-    def __init__(self, name: str, built: Built, better: list[tuple[str, Callable]], takes: Callable,
-                 settle: Callable[[Built, str, str], None]):
-        self.name, self.built, self.todo, self.takes, self.settle = name, built, better, takes, settle
+    def __init__(self, built: Built, better: Mapping[str, Callable], takes: Callable):
+        self.built, self.engine, self.why, self.takes = built, built.engine, built.why, takes
         self.thread: threading.Thread | None = None
-        self.ready: list[tuple] = []  # what the thread has built: (name, end or its error)
-        self.rival: Rival | None = None
-        self.said: list[str] = []
+        self.ready: list[Any] = []  # what the thread has built: the function that ends it, or an error
         self.lock = threading.Lock()  # never waited for, so that a process that is forked may find it locked
+        self.contest = self.turns(better)
+        self.turn = next(self.contest)
 
     source = property(lambda self: self.built.source)
     plan = property(lambda self: self.built.plan)
@@ -65,74 +57,65 @@ class Adaptive:
         """The outputs, by the program whose turn it is; by the other, where the rival fails."""
         if not self.takes(values):
             return None
-        rival, begun = self.rival, time.perf_counter()
-        tried = rival and len(rival.its) <= len(rival.other)
+        if not self.lock.acquire(blocking=False):
+            return self.built.run(values)
         try:
-            found = (rival if tried else self).built.run(values)
-        except TimeoutError:
-            raise  # of a clock
-        except Exception as error:
-            if not tried:
-                raise
-            found = self.built.run(values)  # raises, where the values are at fault
-            if self.rival is rival:
-                self.next(f"{rival.name} cannot run it: {in_short(error)}")
-            return found
-        seconds = time.perf_counter() - begun
-        if tried:
-            rival.its.append(math.inf if found is None else seconds)
-            return self.built.run(values) if found is None else found
-        if rival:
-            rival.other.append(seconds)
-        if self.lock.acquire(blocking=False):
+            program, go_on, begun = self.turn, self.contest.send, time.perf_counter()
             try:
-                if rival and rival is self.rival:
-                    self.decide(rival)
-                elif not self.rival and self.todo:
-                    self.look()
-            finally:
-                self.lock.release()
-        return found
+                found = program.run(values)
+                said = time.perf_counter() - begun if found is not None else math.inf
+            except TimeoutError:
+                raise  # of a clock
+            except Exception as error:
+                if program is self.built:
+                    raise
+                found, go_on, said = None, self.contest.throw, error
+            if found is None and program is not self.built:
+                found = self.built.run(values)  # raises, where the values are at fault
+            self.turn = self.built
+            with suppress(StopIteration):
+                self.turn = go_on(said)
+            return found
+        finally:
+            self.lock.release()
 
-    def look(self) -> None:
-        """Begin a thread that builds what comes next; what it has built becomes the rival."""
-        if not self.ready:
-            if not self.thread or not self.thread.is_alive():  # where a process is forked, it is not
-                self.thread = threading.Thread(target=self.work, args=self.todo[0], daemon=True)
-                self.thread.start()
-            return
-        name, end = self.ready.pop()
-        try:
-            if isinstance(end, Exception):
-                raise end
-            with WHOLE:
-                self.rival = Rival(name, end(), [], [])
-        except Exception as error:
-            self.next(f"{name} cannot build it: {in_short(error)}")
-
-    def work(self, name: str, begin: Callable) -> None:
-        try:
-            self.ready.append((name, begin()))
-        except Exception as error:
-            self.ready.append((name, error))
-
-    def decide(self, rival: Rival) -> None:
-        """After some turns, the faster one stays."""
-        if min(len(rival.its), len(rival.other)) >= TURNS:
-            its, other = min(rival.its), min(rival.other)
-            said = (f"{rival.name}, built meanwhile, took {its * 1e3:.3g} ms a call and {self.name} "
-                    f"{other * 1e3:.3g}")
-            if its < other:
-                self.name, self.built = rival[:2]
-            self.next(said)
-
-    def next(self, said: str) -> None:
-        """The contest is over: on to the next, or to the end."""
-        self.said.append(said)
-        self.rival, self.thread, self.todo = None, None, self.todo[1:]
-        if not self.todo:
-            self.settle(self.built, self.name, "; ".join(self.said))
+    def turns(self, better: Mapping[str, Callable]) -> Iterator[Built]:
+        """Whose turn it is, until the fastest is known. It is sent the seconds that this took, or thrown
+        the error that it met."""
+        said = []
+        yield self.built
+        for name, begin in better.items():
+            doing, self.ready, self.thread = "build", [], None
+            try:
+                while True:
+                    alive = self.thread and self.thread.is_alive()
+                    if self.ready:
+                        break
+                    if not alive:  # where a process is forked, it is not
+                        self.thread = threading.Thread(target=work, args=(begin, self.ready), daemon=True)
+                        self.thread.start()
+                    yield self.built
+                with WHOLE:
+                    rival, doing = self.ready[0](), "run"
+                its, other = [], []
+                for _ in range(TURNS):
+                    its.append((yield rival))
+                    other.append((yield self.built))
+                said.append(f"{name}, built meanwhile, took {min(its) * 1e3:.3g} ms a call and {self.engine} "
+                            f"{min(other) * 1e3:.3g}")
+                if min(its) < min(other):
+                    self.engine, self.built = name, rival
+            except Exception as error:
+                said.append(f"{name} cannot {doing} it: {type(error).__name__}, {shortened(str(error))}")
+        self.why, self.run = "; ".join(said), self.built.run
 
 
-def in_short(error: Exception) -> str:
-    return f"{type(error).__name__}, {shortened(str(error))}"
+def work(begin: Callable, ready: list) -> None:
+    try:
+        ready.append(begin())
+    except Exception as error:
+        ready.append(partial(failed, error))
+
+
+def failed(error: Exception) -> None:
+    raise error

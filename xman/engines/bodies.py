@@ -15,15 +15,12 @@ def value_of(op: str, engine: str) -> Callable:
     """The value of an operator, as in `ops.G`; the functions that it applies run on the engine."""
     value = ops.G[op]
     applies = "program" in (getattr(value, "__kwdefaults__", None) or ())
-    return partial(value, program=partial(compiled_body, engine)) if applies else value
-
-
-def compiled_body(engine: str, function: bodies.Function) -> Callable:
-    """The function of arrays, compiled once for their shapes, from its arguments to a tuple."""
-    return bodies.remembered("compiled", function, lambda: body_on(engine, function), engine)
+    body = lambda function: bodies.remembered("compiled", function, lambda: body_on(engine, function), engine)
+    return partial(value, program=body) if applies else value
 
 
 def body_on(engine: str, function: bodies.Function) -> Callable:
+    """The function of arrays, compiled once for their shapes, from its arguments to a tuple."""
     from .door import Compiled
     _, _, parameters, lines, results = function
     plain, computed = (bodies.as_python(function),

@@ -16,7 +16,7 @@ import importlib.util
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -48,20 +48,23 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
         >>> step = xman.compile(steps, ["loss"], inplace={"W": "W_next"})
         >>> step({"X": X, "y": y, "W": W})["loss"]
 
-    Arrays of any library that speaks DLPack are taken without a copy, and what comes back is NumPy's; of
-    JAX's arrays JAX's. outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by
-    name, whose own arrays are to be overwritten by a register of the same shape and precision; no other input
-    is ever written to. engine: interpret (the reference), numpy, llvm (the extra `fast`), jax (the extra
-    `jax`), tape (lists of numbers), or auto, which chooses by sizes and by what is installed; `step.why` says
-    why. Nobody waits for auto: where an engine takes long to build the program, another one answers
-    meanwhile, and the faster of the two stays. An engine that is not for a list, such as the tape for arrays,
-    hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which
-    an engine that auto chose for what it is not for leaves out, and `step.why` says it. threads: how many run
-    the large loops of the engine llvm (None: as many as BLAS has, which OPENBLAS_NUM_THREADS says, or one for
-    each core); results do not depend on it. An operator is a function of its arguments alone: the first call
-    runs it several times, and a program may leave one of two equal lines out. What it prints, counts or draws
-    is not a value of the list. Raises XManError for a list that is not valid, for names that it does not have
-    and an engine that is not installed.
+    steps: the list. Arrays of any library that speaks DLPack are taken without a copy, and what comes back is
+        NumPy's; of JAX's arrays JAX's.
+    outputs: the registers that are wanted (None: the list's outputs).
+    engine: interpret (the reference), numpy, llvm (the extra `fast`), jax (the extra `jax`), tape (lists of
+        numbers), or auto, which chooses by sizes and by what is installed; `step.why` says why.
+    inplace: inputs, by name, whose own arrays are to be overwritten by a register of the same shape and
+        precision; no other input is ever written to.
+    threads: how many run the large loops of the engine llvm (None: as many as BLAS has, which
+        OPENBLAS_NUM_THREADS says, or one for each core); results do not depend on it.
+
+    Nobody waits for auto: where an engine takes long to build the program, another one answers meanwhile, and
+    the faster of the two stays. An engine that is not for a list, such as the tape for arrays, hands it on to
+    numpy, and numpy to interpret; so does one that fails to build it: with one warning, which an engine that
+    auto chose for what it is not for leaves out, and `step.why` says it. An operator is a function of its
+    arguments alone: the first call runs it several times, and a program may leave one of two equal lines out.
+    What it prints, counts or draws is not a value of the list. Raises XManError for a list that is not valid,
+    for names that it does not have and an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace, threads=threads)
 
@@ -91,9 +94,9 @@ class Compiled:
         if threads is not None and (type(threads) is not int or threads < 1):
             raise XManError(f"threads is a whole number from 1 on, or None, not {shortened(threads)}")
         self.asked, self.adapts, self.threads = engine, adapts, threads
-        self.engine, self.why = engine, f"{engine} was asked for"
-        self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}  # with the engine, and why
-        self._latest: Built | Adaptive | None = None
+        self._programs: dict[tuple, Built | Adaptive] = {}
+        self._chosen = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
+        self._latest: Built | Adaptive | None = None  # that, where it had values of its kinds
         self._reference: Built | None = None
         self._misses = 0
         self._rooms: dict[tuple, int] = {}  # of a program for loops that end on values
@@ -107,6 +110,10 @@ class Compiled:
         return f"<program of {lines} for {', '.join(self.outputs)}, engine {self.engine}>"
 
     _repr_html_ = in_notebooks("program_in_html")
+    engine = property(lambda self: self._chosen.engine)
+    why = property(lambda self: self._chosen.why)
+    source = property(lambda self: str(self._built().source), doc="The text of the program that ran last.")
+    plan = property(lambda self: self._built().plan, doc="What that program is made of, to be printed.")
 
     def __reduce__(self) -> tuple:
         # compiled anew where it is loaded
@@ -128,16 +135,6 @@ class Compiled:
             pass
         return self._specialised(values)
 
-    @property
-    def source(self) -> str:
-        """The text of the program that ran last."""
-        return str(self._built().source)
-
-    @property
-    def plan(self) -> Any:
-        """What the program that ran last is made of: buffers, their sizes, groups of lines and operations."""
-        return self._built().plan
-
     def _built(self) -> Built:
         if found := self._latest or self._reference:
             return found
@@ -151,14 +148,13 @@ class Compiled:
         missing(self.steps, values)
         self._look_at(values)
         here = {name: on_host(x) for name, x in values.items()}
-        key = tuple(signature(values[x]) for x in self.steps.inputs)
+        key = self._kinds(values)
         with self._locks.setdefault(os.getpid(), threading.Lock()):
             if key not in self._programs:
                 return self._first(key, values, here)
-            built, self.engine, self.why = self._programs[key]
-            self._latest = built
+            built = self._latest = self._chosen = self._programs[key]
         try:
-            result = self._run(built, self.engine, values, here)
+            result = self._run(built, values, here)
         except Exception:
             eval(self.steps, here)  # raises the sentence
             raise
@@ -168,23 +164,26 @@ class Compiled:
                     return self._first(key, values, here)
             self._misses += 1
             if self._misses >= MISSES:
-                why = f"{self.why}; interpreted, as {self.engine} is for shapes that the values change"
-                self._programs[key] = self._reference, reference(), why
+                self._programs[key] = self._reference._replace(
+                    why=f"{built.why}; interpreted, as {built.engine} is for shapes that the values change")
         else:
             self._misses = 0
         return result
 
+    def _kinds(self, values: Mapping[str, Any]) -> tuple:
+        return tuple([signature(values[x]) for x in self.steps.inputs])
+
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by a new program: of the first engine that can build it and run it once."""
-        self.engine, self.why, later = self._choice(values)
+        name, why, later = self._choice(values)
         failed, self._rooms[key] = "", ample(self.steps, here)
         made = functools.cache(functools.partial(self._program, here))
         program = lambda engine: made(engine.as_written, self._rooms[key] * engine.rooms)
         while True:
-            engine = ENGINES[self.engine]
+            engine = ENGINES[name]
             try:
-                built = engine.build(program(engine))
-                result = self._run(built, self.engine, values, here)
+                built = engine.build(program(engine))._replace(engine=name, why=why)
+                result = self._run(built, values, here)
                 break
             except TimeoutError:
                 raise
@@ -196,45 +195,31 @@ class Compiled:
                 reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
                 # quiet where nobody asked for an engine by its name
                 if not knows or (self.asked, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto"):
-                    failed = failed or f"the engine {self.engine} cannot build this list: {reason}"
-                self.why = f"{self.why}; {self.engine} gave way to {engine.after}: {reason}"
-                self.engine = engine.after
+                    failed = failed or f"the engine {name} cannot build this list: {reason}"
+                name, why = engine.after, f"{why}; {name} gave way to {engine.after}: {reason}"
         if later:
-            built = self._adaptive(built, [ENGINES[name] for name in later], key, program)
-        self._programs[key] = built, self.engine, self.why
+            better = {other: lambda engine=ENGINES[other]: engine.begin(program(engine)) for other in later}
+            for other in later:  # here: a process that is forked must not find half a module
+                importlib.import_module(ENGINES[other].file)
+            built = Adaptive(built, better, lambda values: key == self._kinds(values))
+        self._programs[key] = self._latest = self._chosen = built
         for old in list(self._programs)[:-REMEMBERED]:
             del self._programs[old]
-        self._latest = built
         if failed and not self._warned:
             self._warned = True
-            warnings.warn(f"{failed}; it runs on {self.engine} instead", RuntimeWarning, stacklevel=4)
+            warnings.warn(f"{failed}; it runs on {name} instead", RuntimeWarning, stacklevel=4)
         return result
 
-    def _run(self, built: Built, engine: str, values: Mapping[str, Any],
+    def _run(self, built: Built | Adaptive, values: Mapping[str, Any],
              here: Mapping[str, Any]) -> dict[str, Any]:
-        result = built.run(values if ENGINES[engine].on_device else here)
+        result = built.run(values if ENGINES[built.engine].on_device else here)
         if result is None:
             self._latest = None
-            self._reference = self._reference or ENGINES[reference()].build(self._program({}, True))
+            if not self._reference:
+                built = ENGINES[reference()].build(self._program({}, True))
+                self._reference = built._replace(engine=reference())
             return self._reference.run(here)
         return result
-
-    def _adaptive(self, built: Built, later: list[Engine], key: tuple,
-                  program: Callable[[Engine], Program]) -> Adaptive:
-        """The program, until one of those of `later` is there and faster."""
-        def settle(found: Built, name: str, why: str) -> None:
-            if key in self._programs:
-                self._programs[key] = found, name, why
-            if self._latest is adaptive:
-                self._latest, self.engine, self.why = found, name, why
-
-        takes = lambda values: key == tuple(signature(values[x]) for x in self.steps.inputs)
-        for engine in later:  # here: a process that is forked must not find half a module
-            importlib.import_module(engine.file)
-        better = [(engine.name, lambda engine=engine: engine.begin(program(engine)))
-                  for engine in later]
-        adaptive = Adaptive(self.engine, built, better, takes, settle)
-        return adaptive
 
     def _choice(self, values: Mapping[str, Any]) -> tuple[str, str, list[str]]:
         """The engine to begin with, why that one, and those that may become faster."""
@@ -274,21 +259,15 @@ class Compiled:
                 if other != x and np.may_share_memory(arrays[x], array):
                     raise XManError(f"inplace: {x} is to be overwritten and shares memory with {other}; give "
                                     "one of them a copy")
-        known = []
-        for name, array in arrays.items() if self.inplace else ():
-            owner = array.base
-            apart = isinstance(owner, np.ndarray) and not any(np.may_share_memory(owner, arrays[x])
-                                                              for x in self.inplace)
-            known.append((name, array, owner if apart else None))
-        self._known = known  # at once: another thread may be looking
+        over = [arrays[x] for x in self.inplace]
+        apart = lambda owner: isinstance(owner, np.ndarray) and not any(np.may_share_memory(owner, x)
+                                                                        for x in over)
+        self._known = [(name, x, x.base if apart(x.base) else None) for name, x in arrays.items() if over]
 
     def _seen(self, values: Mapping[str, Any]) -> bool:
         """Whether the arrays are those that were looked at last, or parts of the same."""
-        for name, array, owner in self._known:
-            x = values[name]
-            if x is not array and (owner is None or x.base is not owner):
-                return False
-        return True
+        return all([x is array or owner is not None and x.base is owner
+                    for name, array, owner in self._known for x in [values[name]]])
 
 
 def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],

@@ -1,7 +1,7 @@
 """Folding: what BLAS does in one call becomes one line, and lines stand in the order that memory likes.
 
 A line `gemm(alpha, s, a, ta, b, tb, c)` is alpha·s·a@b + c: alpha a number, s a register with one number or
-None, a and b matrices, transposed where ta and tb hold, c a register that spreads to the product, or None. A
+None, a and b matrices, transposed where ta and tb hold, c a register of the product's shape, or None. A
 gradient that only moves its parameter, W_next = W − lr·(Xᵀ @ d), is one such line,
 and with W overwritten by it there is no gradient in memory.
 """
@@ -16,10 +16,11 @@ import numpy as np
 from ..wengert import Line, needed, registers
 from .program import GEMM, Kind, Program
 
+TINY = 512  # multiplications of one matrix by another, up to which loops are quicker than a call of BLAS
 
-def folded(program: Program, rows: bool = True, least: int = 0) -> list[Line]:
-    """The lines, products of matrices as `gemm`. rows: also where c is a row that is spread. least: the
-    multiplications, up to which a product stays as it is, as one with a vector does then."""
+
+def folded(program: Program) -> list[Line]:
+    """The lines, products of matrices as `gemm`, but for tiny ones and those with vectors."""
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
@@ -28,8 +29,7 @@ def folded(program: Program, rows: bool = True, least: int = 0) -> list[Line]:
                and len(kinds[dst].shape) == 2 and args[1:] in ((), (None,), ((1, 0),))}
     lines: dict[str, Line] = {}
     for dst, op, args in program.steps:
-        found = (gemm_of(dst, op, args, kinds, flipped, least)
-                 or absorbed(dst, op, args, program, made, uses, rows))
+        found = gemm_of(dst, op, args, kinds, flipped) or absorbed(dst, op, args, program, made, uses)
         if found:
             made[dst] = found
             for z in args:  # the product that this line is made of
@@ -42,20 +42,20 @@ def folded(program: Program, rows: bool = True, least: int = 0) -> list[Line]:
 
 
 def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind],
-            flipped: Mapping[str, str], least: int) -> tuple | None:
+            flipped: Mapping[str, str]) -> tuple | None:
     """The gemm that a dot of two matrices of one precision is."""
     if op != "dot" or not all(isinstance(a, str) and a in kinds and len(kinds[a].shape) == 2 for a in args):
         return None
     a, b = args
     (m, k), n, dtype = kinds[a].shape, kinds[b].shape[1], kinds[dst].dtype
     if (not kinds[a].dtype == kinds[b].dtype == dtype or dtype.kind != "f" or dtype.itemsize < 4
-        or m * n * k <= least or least and 1 in (m, n, k)):
+        or m * n * k <= TINY or 1 in (m, n, k)):
         return None
     return 1.0, None, flipped.get(a, a), a in flipped, flipped.get(b, b), b in flipped, None
 
 
 def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str, tuple],
-             uses: Mapping[str, int], rows: bool) -> tuple | None:
+             uses: Mapping[str, int]) -> tuple | None:
     """The gemm that a product becomes with the line that alone reads it: scaled, negated, or a sum."""
     kinds, takes = program.kinds, op in ("negative", "mul", "add", "subtract")
     free = [a for a in registers(args) if takes and a in made and uses[a] == 1]
@@ -72,8 +72,7 @@ def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str
         if (op == "mul" and s is None and kind and kind.shape == () and kind.dtype.kind == "f"
             and other in (*program.original.inputs, *program.constants)):
             return alpha, other, a, ta, b, tb, None
-        if (kind and kind.dtype == kinds[dst].dtype and (kind.shape == kinds[dst].shape or rows)
-            and (op == "add" or op == "subtract" and args[1] is z)):
+        if kind and kind[:2] == kinds[dst][:2] and (op == "add" or op == "subtract" and args[1] is z):
             return alpha if op == "add" else -alpha, s, a, ta, b, tb, other
     return None
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..interpreters import eval
+from .memory import overwrite
 from .program import Built, Engine, Program, check_update, kind_of
 
 ENGINE = Engine("interpret", __name__, lambda *_: (0, ""), after="", as_written=True)
@@ -28,9 +29,7 @@ def build(program: Program) -> Built:
                 others.append(x)
         for y, x in program.inplace.items():
             check_update(x, y, kind_of(values[x]), kind_of(found[y]))
-        fresh = {x: np.array(found[y]) for y, x in program.inplace.items()}
-        for x, value in fresh.items():
-            values[x][...] = value
+        overwrite(*((values[x], found[y]) for y, x in program.inplace.items()))
         return results
 
     return Built(run, program.original, f"{len(program.original)} lines, one after another")

@@ -79,6 +79,12 @@ def arena(size: int) -> np.ndarray:
     return space[start:start + size]
 
 
+def overwrite(*pairs: tuple[np.ndarray, Any]) -> None:
+    """Write to the first of each pair the second, as it was before any of them."""
+    for x, new in [(x, np.array(y)) for x, y in pairs]:
+        x[...] = new
+
+
 def array_at(memory: np.ndarray, start: int, like: Any) -> np.ndarray:
     """The array that lies there. like: what has its bytes, dtype and shape."""
     return memory[start:start + like.bytes].view(like.dtype).reshape(like.shape)

@@ -14,7 +14,7 @@ import ops
 from ..wengert import Line, registers
 from .bodies import value_of
 from .folded import folded, ordered
-from .memory import Event, arena, array_at, placed
+from .memory import Event, arena, array_at, overwrite, placed
 from .plan import Buffer, Plan, flops_of
 from .program import GEMM, Built, Engine, Program, held
 from .text import Text, guard, own_array
@@ -68,7 +68,7 @@ class NumpyWriter:
         self.text.objects |= program.constants
 
     def how(self, dst: str, op: str, args: tuple) -> str:
-        """How a line is computed: `into` an array, as a `view`, as a `new` value, or by a `call` that may fail."""
+        """How a line is computed: `into` an array, as a `view` or `new`, or by a `call`, which may fail."""
         if op == GEMM:
             return "into"
         read = registers(args)
@@ -95,7 +95,7 @@ class NumpyWriter:
     # ---- the text ------------------------------------------------------------------------------------------
 
     def function(self) -> Any:
-        text, inplace = self.text, self.program.inplace
+        text = self.text
         step, space, results = text.free("step"), text.free("space"), text.free("results")
         text.add(f"def {step}({text.free('values')}):", 0)
         guard(text, self.program, self.lines)
@@ -108,11 +108,8 @@ class NumpyWriter:
         for line in self.lines:
             self.write(*line)
         text.add(f"{results} = {{{', '.join(f'{name!r}: {self.result(name)}' for name in self.outputs)}}}")
-        late = {y: text.free(f"new_{x}") for y, x in inplace.items() if y not in self.over}
-        for y, new in late.items():
-            text.add(f"{new} = {self.text.call('array', np.array, y)}")
-        for y, new in late.items():
-            text.add(self.text.call("copyto", np.copyto, inplace[y], new))
+        if late := [f"({x}, {y})" for y, x in self.program.inplace.items() if y not in self.over]:
+            text.add(text.call("overwrite", overwrite, *late))
         if self.places:
             text.add(f"{give_back}({space})")
         text.add(f"return {results}")

@@ -19,7 +19,7 @@ from ..interpreters import eval
 from ..interpreters.shapes import DependsOnValues, examples
 from ..passes import EXACT, simplify
 from ..passes.patterns import Rewrite, shaped
-from ..wengert import Line, WengertList, all_registers, registers
+from ..wengert import Line, WengertList, all_registers, needed, registers
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
 WHOLE = threading.RLock()  # held by what a process that is forked must not find half done: modules, LLVM's affairs
@@ -63,11 +63,14 @@ class Built(NamedTuple):
     """What an engine makes of a program.
 
     run: from the values to the outputs by name, or None where the values are not of the program's kinds; it
-    then has written nothing. source, plan: what it was made from and of, to be printed.
+    then has written nothing. source, plan: what it was made from and of, to be printed. engine, why: whose it
+    is, and why that one's, which the door writes.
     """
     run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
     source: Any
     plan: Any
+    engine: str = ""
+    why: str = ""
 
 
 class Engine(NamedTuple):
@@ -128,7 +131,6 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
     find = lambda lines, known: (examples(lines, values | known, known, room) if by_shapes
                                  else eval(lines, values | known))
     keep = dict.fromkeys((*outputs, *inplace.values()))
-    counts = counted(lines, keep) if room else {}
     wanted = find(lines, constants)
     wanted = {name: kind_of(wanted[name]) for name in keep}
     short, more = lifted(simplify(lines, keep, likes | constants, EXACT + lowered()))
@@ -142,7 +144,7 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
     for dst, op, args in short:
         if op in ops.table.OURS and all(a in known for a in registers(args)):
             known[dst] = found[dst]
-    counts = counts and counted(short, keep)
+    counts = counted(short, keep) if room else {}
     # of a loop that ends on values the shapes change
     fixed = kinds if by_shapes or "while_loop" not in {op for _, op, _ in short} else {}
     lines = settled([line for line in short if line[0] not in known], fixed, keep)
@@ -227,23 +229,16 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
     """The lines with shapes for registers that are read for their shape alone, without what nobody reads."""
-    lines, wanted = [], set(keep)
-    for dst, op, args in reversed(list(steps)):
-        if dst in wanted:
-            like = args[1] if op in ("reshape", "broadcast") else None
-            if (isinstance(like, str) and dst in kinds and args[0] in kinds
-                and kinds[dst].dtype == kinds[args[0]].dtype):
-                args = (args[0], kinds[dst].shape, *args[2:])
-            wanted.update(registers(args))
-            lines.append((dst, op, args))
-    return WengertList(lines[::-1])
+    def line(dst: str, op: str, args: tuple) -> Line:
+        if (op in ("reshape", "broadcast") and isinstance(args[1], str) and dst in kinds and args[0] in kinds
+            and kinds[dst].dtype == kinds[args[0]].dtype):
+            args = (args[0], kinds[dst].shape, *args[2:])
+        return dst, op, args
+    return WengertList(needed([line(*each) for each in steps], tuple(keep)))
 
 
 def exact(steps: WengertList) -> WengertList:
     """The list with its names as plain strings: a class of one's own may print itself as anything."""
-    if not any(kind is not str and issubclass(kind, str)
-               for kind in {type(a) for dst, op, args in steps for a in (dst, op, *args)}):
-        return steps
     name = lambda a: str.__str__(a) if isinstance(a, str) else a
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
 

@@ -26,17 +26,16 @@ class Text:
     def __init__(self, registers: Collection[str]):
         self.lines: list[str] = []
         self.objects: dict[str, Any] = {}              # what the program calls, by name
-        self.names: dict[tuple[str, int], str] = {}    # the names of objects, by word and object
-        self.words: dict[str, str] = {}                # the program's own names
+        self.names: dict[tuple[str, int | None], str] = {}  # the program's own, by word and object
         self.taken = set(registers)
         if strange := [name for name in registers if not name.isidentifier() or keyword.iskeyword(name)]:
             raise XManError(f"a register cannot be called {shortened(strange[0])} in a program")
 
-    def free(self, word: str) -> str:
-        """The program's own name for a word: always the same, and that of no register and of nothing else."""
-        if word not in self.words:
-            self.words[word] = self.fresh(word)
-        return self.words[word]
+    def free(self, word: str, key: int | None = None) -> str:
+        """The program's own name for a word and a key: always the same, and that of nothing else."""
+        if (word, key) not in self.names:
+            self.names[word, key] = self.fresh(word)
+        return self.names[word, key]
 
     def fresh(self, word: str) -> str:
         """word, with underscores until nothing else has the name."""
@@ -47,10 +46,9 @@ class Text:
 
     def object(self, word: str, value: Any) -> str:
         """A name for an object; the same for the same object."""
-        if (word, id(value)) not in self.names:
-            self.names[word, id(value)] = name = self.fresh(word)
-            self.objects[name] = value
-        return self.names[word, id(value)]
+        name = self.free(word, id(value))
+        self.objects[name] = value
+        return name
 
     def call(self, word: str, function: Any, *args: str) -> str:
         """A call of a function: the args stand in the text as they are."""

@@ -27,8 +27,8 @@ LINES = 200   # of a list, whose explorer has all
 def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Sequence[str] = ()) -> str:
     """A table, text to the left and numbers to the right; titles: what is said where the pointer rests."""
     rows = list(rows)
-    sides = ["left" if isinstance(cell, str) and not re.match(r"-?\d", cell) else "right"
-             for cell in (rows[-1] if rows else head)]
+    side_of = lambda cell: "left" if isinstance(cell, str) and not re.match(r"-?\d", cell) else "right"
+    sides = [*map(side_of, rows[-1] if rows else head)]
     number = lambda cell: f"{cell:,}" if isinstance(cell, int) else f"{cell:.6g}"
     shown = lambda cell: escape(cell) if isinstance(cell, str) else number(cell)
 
@@ -38,9 +38,24 @@ def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Se
         return f'<tr title="{escape(title)}">{"".join(cells)}</tr>' if title else f"<tr>{''.join(cells)}</tr>"
 
     body = "".join(line("td", row, titles[k] if titles else "") for k, row in enumerate(rows[:MOST]))
-    more = f"<p>… and {len(rows) - MOST:,} rows more</p>" if len(rows) > MOST else ""
-    return (f'<table style="font-family:monospace"><thead>{line("th", head)}</thead>'
-            f"<tbody>{body}</tbody></table>{more}")
+    body = f"<thead>{line('th', head)}</thead><tbody>{body}</tbody>"
+    return f'<table style="font-family:monospace">{body}</table>{not_shown(rows, MOST, "rows")}'
+
+
+def not_shown(rows: Sequence, most: int, what: str) -> str:
+    return f"<p>… and {len(rows) - most:,} {what} more</p>" * (len(rows) > most)
+
+
+def in_words(of: Any) -> str:
+    return f"<p>{escape(str(of))}</p>"
+
+
+def folded(summary: str, inside: str) -> str:
+    return f"<details><summary>{summary}</summary>{inside}</details>"
+
+
+def as_written(text: Any) -> str:
+    return f"<pre>{escape(str(text))}</pre>"
 
 
 class HeatMap:
@@ -58,8 +73,8 @@ class HeatMap:
         cells = "".join(f'<rect x="{j * size}" y="{i * size}" width="{size}" height="{size}" '
                         f'fill="{colour(x[r, c] / most)}"><title>[{r}, {c}] {x[r, c]:.6g}</title></rect>'
                         for i, r in enumerate(rows) for j, c in enumerate(columns))
-        width, height = size * len(columns), size * len(rows)
-        return f'{svg_start(self.title, width, height)} style="border:1px solid #8888">{cells}</svg>'
+        look = 'style="border:1px solid #8888"'
+        return svg_of(self.title, size * len(columns), size * len(rows), cells, look)
 
     def _repr_html_(self) -> str:
         return f"<figure><figcaption>{escape(repr(self))}</figcaption>{self.svg()}</figure>"
@@ -70,9 +85,9 @@ class HeatMap:
         return f"{self.title}: {x.shape[0]}×{x.shape[1]}{found}"
 
 
-def svg_start(title: str, width: int, height: int) -> str:
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" '
-            f'width="{width}" height="{height}"')
+def svg_of(title: str, width: int, height: int, inside: str, look: str = "") -> str:
+    start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}"'
+    return f'{start} width="{width}" height="{height}"{" " * bool(look)}{look}>{inside}</svg>'
 
 
 def colour(share: float) -> str:
@@ -92,7 +107,7 @@ def report_in_html(report: Any) -> str:
     wrong = "".join(f'<p style="color:#c62828">{escape(text)}</p>'
                     for text in [*report.misshapen, *map(str, report.wrong[:10])])
     verdict = "backprop and the difference quotients agree" if report.ok else "they do not agree"
-    return f"<p>{verdict}</p>{table_in_html(('register', 'agree', 'worst difference'), rows)}{wrong}"
+    return in_words(verdict) + table_in_html(("register", "agree", "worst difference"), rows) + wrong
 
 
 def cost_in_html(cost: Any) -> str:
@@ -108,33 +123,30 @@ def plan_in_html(plan: Any) -> str:
                    f'width="{max(1.0, 400 * b.bytes / most):.1f}" height="12" fill="#0969da">'
                    f"<title>{escape(b.register)}: {b.bytes:,} bytes</title></rect>"
                    for k, b in enumerate(plan.buffers[:MOST]))
-    svg = f"{svg_start('The buffers in memory', 400, 14 * min(len(plan.buffers), MOST))}>{bars}</svg>"
+    svg = svg_of("The buffers in memory", 400, 14 * min(len(plan.buffers), MOST), bars) if bars else ""
     rows = [(b.register, f"{b.dtype}{b.shape}", b.start, b.bytes) for b in plan.buffers]
-    return (f"<p>{escape(str(plan).partition(chr(10))[0])}</p>{svg if rows else ''}"
-            f"{table_in_html(('register', 'kind', 'starts at', 'bytes'), rows)}")
+    table = table_in_html(("register", "kind", "starts at", "bytes"), rows)
+    return in_words(str(plan).partition("\n")[0]) + svg + table
 
 
 def linear_in_html(map: Any) -> str:
     """A Jacobian or a Hessian before it has values: what it is of, and the list of its products."""
-    steps = map.steps
-    return (f"<p>{escape(repr(map))}</p><details><summary>Its list, of {len(steps):,} lines</summary>"
-            f"<pre>{escape(str(steps))}</pre></details>")
+    return in_words(repr(map)) + folded(f"Its list, of {len(map.steps):,} lines", as_written(map.steps))
 
 
 def result_in_html(result: Any) -> str:
     """Of `fit`: the curve of the losses, and the epochs in a table, the best one named."""
     history = result.history
     names = [name for name in ("loss", "validation_loss") if any(name in row for row in history)]
-    curves = {name: [(row["epoch"], row[name]) for row in history if np.isfinite(row.get(name, np.nan))]
-              for name in names}
+    points = lambda name: [(row["epoch"], row[name]) for row in history if np.isfinite(row.get(name, np.nan))]
+    curves = {name: points(name) for name in names}
     picked = history if len(history) <= EPOCHS else [*history[:EPOCHS // 2], *history[-EPOCHS // 2:]]
     columns = list(dict.fromkeys(name for row in history for name in row))
     best = lambda row: "best" * (row["epoch"] == result.best)
     rows = [[best(row), *(row.get(name, "") for name in columns)] for row in picked]
     left_out = len(history) - len(picked)
     skipped = f"<p>{left_out:,} epochs between are left out.</p>" * (left_out > 0)
-    table = table_in_html(["", *columns], rows)
-    return f"<p>{escape(repr(result))}</p>{curve_in_svg(curves)}{table}{skipped}"
+    return in_words(repr(result)) + curve_in_svg(curves) + table_in_html(["", *columns], rows) + skipped
 
 
 def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
@@ -152,17 +164,17 @@ def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
                                                                 strict=False)))
     marks = "".join(f'<text x="46" y="{y}" text-anchor="end" fill="#8b949e">{v:.3g}</text>'
                     for y, v in ((14, high), (144, low)))
-    start = svg_start("The losses by epoch", 400, 180)
-    return f'{start} font-size="11" font-family="sans-serif">{marks}{lines}</svg>'
+    look = 'font-size="11" font-family="sans-serif"'
+    return svg_of("The losses by epoch", 400, 180, marks + lines, look)
 
 
 def program_in_html(program: Any) -> str:
     """A compiled list: what it gives, and its source once it has run."""
     try:
-        source = f"<details><summary>Its source</summary><pre>{escape(program.source)}</pre></details>"
+        source = folded("Its source", as_written(program.source))
     except XManError as error:  # it has not run yet
-        source = f"<p>{escape(str(error))}</p>"
-    return f"<p>{escape(repr(program))}</p>{source}"
+        source = in_words(error)
+    return in_words(repr(program)) + source
 
 
 def trace_in_html(rows: Any) -> str:
@@ -186,10 +198,9 @@ def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}, values: Mapp
         meaning = f'<span title="{escape(said(ops.G.get(op)))}">{escape(op)}</span>'
         rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td>{cell}<b>{register(dst)}</b>'
                     f"</td>{cell}= {meaning}({given})</td></tr>")
-    rest = f"<p>… and {len(steps) - LINES:,} lines more</p>" if len(steps) > LINES else ""
-    functions = "".join(f"<pre>{escape(definition(a, True))}</pre>" for a in ops.loops.functions_in(steps))
-    return (f'{functions}<table style="font-family:monospace">{"".join(rows)}</table>{rest}'
-            f"{behind_a_click(steps, values)}")
+    functions = "".join(as_written(definition(a, True)) for a in ops.loops.functions_in(steps))
+    table = f'<table style="font-family:monospace">{"".join(rows)}</table>'
+    return functions + table + not_shown(steps, LINES, "lines") + behind_a_click(steps, values)
 
 
 def listing_in_html(found: Listing) -> str:
@@ -198,10 +209,10 @@ def listing_in_html(found: Listing) -> str:
 
 def model_in_html(model: XMan) -> str:
     """The registers of a model, with their roles and the shapes of their values."""
-    rows = [(name, r.role, "" if r.default is None else str(np.shape(r.default)))
-            for name, r in model.namedRegisterItems()]
-    return (f"<p>{escape(type(model).__name__)}: {len(rows)} registers</p>"
-            f"{table_in_html(('register', 'role', 'shape'), rows)}{behind_a_click(model)}")
+    shape = lambda r: "" if r.default is None else str(np.shape(r.default))
+    rows = [(name, r.role, shape(r)) for name, r in model.namedRegisterItems()]
+    table = table_in_html(("register", "role", "shape"), rows)
+    return in_words(f"{type(model).__name__}: {len(rows)} registers") + table + behind_a_click(model)
 
 
 def said(value: Any) -> str:
@@ -214,5 +225,5 @@ def behind_a_click(what: XMan | WengertList, values: Mapping[str, Any] = {}) -> 
     try:
         page = explore(what, values=values, guided=False)
     except XManError as error:
-        return f"<p>{escape(str(error))}</p>"
-    return f"<details><summary>Explore</summary>{page._repr_html_()}</details>"
+        return in_words(error)
+    return folded("Explore", page._repr_html_())

@@ -27,7 +27,7 @@ from ..register import Register
 from ..show.explain import output
 from ..validity import FORBIDDEN
 from ..wengert import Steps, WengertList, checked_list, known_registers
-from .guide import WORDS, guide
+from .guide import WORDS, Guided, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
 ENTRIES = 2_000_000  # of all arrays together
@@ -144,6 +144,13 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
     return known | more
 
 
+def guided_document(own: Guided) -> dict[str, Any]:
+    roles = dict.fromkeys(own.parameters.split(), "parameter")
+    words = {word: WORDS[word] for word in own.words}
+    more = {"source": own.source, "text": own.text, "equations": own.equations, "words": words}
+    return document(checked_list(own.steps), own.of, own.values, roles, own.title, **more)
+
+
 def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: packed(x) for name, x in values.items()}
 
@@ -156,22 +163,18 @@ def packed(x: Any) -> dict[str, Any]:
         return {"parts": [packed(x[i]) if i in x else None for i in range(1 + max(x, default=-1))]}
     x = np.asarray(x, float if type(x) is int else None)  # as eval takes it
     kind = {"b": "b", "i": "i", "u": "i"}.get(x.dtype.kind, "f")
-    return {"s": list(x.shape), "k": kind,
-            "b": base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes()).decode()}
+    entries = base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes())
+    return {"s": list(x.shape), "k": kind, "b": entries.decode()}
 
 
 def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     """The page of these lists, and of the guided examples behind them."""
-    examples = [document(checked_list(own.steps), own.of, own.values,
-                         dict.fromkeys(own.parameters.split(), "parameter"),
-                         own.title, source=own.source, text=own.text, equations=own.equations,
-                         words={word: WORDS[word] for word in own.words})
-                for own in (guide() if guided else ())]
-    every = [line for found in (*documents, *examples)
-             for line in WengertList.from_json(json.dumps(found["lines"]))]
-    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every),
-                       "forbidden": FORBIDDEN, "operators": signatures()},
-                      allow_nan=False, separators=(",", ":"))
+    examples = [guided_document(own) for own in guide()] if guided else []
+    written = [found["lines"] for found in (*documents, *examples)]
+    every = [line for lines in written for line in WengertList.from_json(json.dumps(lines))]
+    known = {"documents": documents, "guide": examples, "rules": rules_for(every), "forbidden": FORBIDDEN}
+    known["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
+    data = json.dumps(known, allow_nan=False, separators=(",", ":"))
     style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in FILES)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -187,8 +190,3 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
 def in_script(data: str) -> str:
     """JSON that no HTML parser takes for the end of its script."""
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def signatures() -> dict[str, list[int]]:
-    """Of each operator the least and the greatest number of arguments."""
-    return {op: [*map(int, arity(value))] for op, value in ops.G.items()}

@@ -69,8 +69,7 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         def row(*args):
             args = args if any(hasattr(a, "dtype") for a in args) else [*map(np.asarray, args)]
             *wanted, _ = G[op].resolve_dtypes((*map(weak, args), None))
-            return function(*[array(a, bool if op.startswith("logical") else to)
-                              for a, to in zip(args, wanted, strict=True)])
+            return function(*map(array, args, [bool] * len(args) if op.startswith("logical") else wanted))
         function = getattr(xp, UFUNCS[op])
         return row
 
@@ -78,12 +77,12 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         dtype = np.result_type(*[a if isinstance(a, (int, float)) else weak(a) for a in arrays])
         return [array(a, dtype) for a in arrays]
 
-    def reduction(op: str, *, of_whole: bool = False) -> Callable:
+    def reduction(op: str) -> Callable:
         def row(x, axis=None, keepdims=False):
-            x = array(x)
-            small = dtype_of(x).kind in "biu" and (of_whole or dtype_of(x).kind == "b")
-            x = array(x, G[op](np.zeros(1, dtype_of(x))).dtype) if small and axis != () else x
-            return x if axis == () else getattr(xp, op)(x, axis=axis, keepdims=keepdims)
+            if axis == ():
+                return array(x)
+            x = array(x, G[op](np.zeros(1, weak(x))).dtype)
+            return getattr(xp, op)(x, axis=axis, keepdims=keepdims)
         return row
 
     def flat(x: Any, axis: int | None) -> tuple[Any, int]:
@@ -154,7 +153,7 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         **(matrices if hasattr(xp, "linalg") else {}),
         **{op: ufunc(op) for op in UFUNCS if hasattr(xp, UFUNCS[op])},
         "dot": lambda a, b: xp.matmul(*alike(a, b)),
-        **{op: reduction(op, of_whole=op in ("sum", "prod")) for op in ("sum", "prod", "max", "min")},
+        **{op: reduction(op) for op in ("sum", "prod", "max", "min")},
         "where": lambda c, x, y: xp.where(array(c, bool), *alike(x, y)),
         "astype": lambda x, dtype: array(array(x), np.dtype(dtype[0])),
         "argmax": lambda x, axis=None: along("argmax", x, axis),
@@ -175,8 +174,8 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
     used = sum(key is not None and key is not Ellipsis for key in keys)
     at = next((i for i, key in enumerate(keys) if key is Ellipsis), len(keys))
     keys = [*keys[:at], *[slice(None)] * (x.ndim - used), *keys[at + 1:]]
-    keys = [within(key, n) if isinstance(key, slice) else key
-            for key, n in zip(keys, lengths(keys, x.shape), strict=True)]
+    lengths = iter(x.shape)
+    keys = [None if key is None else within(key, next(lengths)) for key in keys]
     if not any(hasattr(key, "shape") for key in keys):
         return x if all(key == slice(None) for key in keys) else x[tuple(keys)]
     places = [i for i, key in enumerate(keys) if isinstance(key, int) or hasattr(key, "shape")]
@@ -199,16 +198,10 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
     return table["transpose"](y, (*range(n, n + before), *range(n), *range(n + before, y.ndim)))
 
 
-def lengths(keys: Sequence, shape: Sequence[int]) -> list[int | None]:
-    """Of the axis that each key is for."""
-    left = iter(shape)
-    return [None if key is None else next(left) for key in keys]
-
-
-def within(key: slice, n: int) -> slice:
-    """The slice with its ends where the axis ends: the standard leaves open what lies beyond."""
-    if not isinstance(n, int):
-        return key  # the length is not known yet
+def within(key: Any, n: int) -> Any:
+    """The key, a slice with its ends where the axis ends: the standard leaves open what lies beyond."""
+    if not isinstance(key, slice) or not isinstance(n, int):  # of a length that is not known yet
+        return key
     low, high = (-n, n) if key.step is None or key.step > 0 else (-n - 1, n - 1)
     ends = [end if end is None else max(low, min(high, int(end))) for end in (key.start, key.stop)]
     return slice(*ends, key.step)

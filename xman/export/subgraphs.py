@@ -83,7 +83,7 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
         values = G["scan"](function, k, slices, examples, reverse)
         if any(isinstance(a, Node) and not a.ndim and a.op != "Constant" for a in args[k:m]):
             raise XManError("the number of its steps is computed, or an input; give it as a literal")
-        first = [array(a, v) for a, v in zip(args[:k], values[:k], strict=True)]
+        first = [*map(array, args[:k], values)]
         turned = lambda a: a[(slice(None, None, -1),)] if reverse else a
         n = len(examples[k]) if np.ndim(examples[k]) else int(examples[k])
         if not n:
@@ -92,8 +92,7 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
         gone = [turned(array(a)) if np.ndim(a) else None for a in args[k:m]]
 
         def step(t, holds, *carry):
-            place = (xp.node("Sub", (xp.asarray(n - 1), t), np.array(n - 1))
-                     if reverse and any(a is None for a in gone) else t)
+            place = xp.node("Sub", (n - 1, t), n - 1) if reverse and None in gone else t
             xs = [place if a is None else xp.take(a, t, 0) for a in gone]
             results = written(function, (*carry, *xs, *args[m:]))
             return holds, *map(array, results[:k], values[:k]), *results[k:]
@@ -117,12 +116,11 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
             return array(holds, np.array(bool(holds.example)))
 
         def step(t, holds, *carry):
-            results = written(function, (*carry[:-1], *constants))
-            after = [array(r, v) for r, v in zip(results, values, strict=True)]
+            after = [*map(array, written(function, (*carry[:-1], *constants)), values)]
             return truth(after), *after, xp.add(carry[-1], xp.asarray(1))
-        first = [array(a, v) for a, v in zip(args[:carries], values, strict=True)]
-        return Bundle(loop(2 ** 63 - 1 if most is None else most, truth(first), [*first, array(0)], step,
-                           [*values, np.array(n)]))
+        first = [*map(array, args[:carries], values)]
+        most = END if most is None else most
+        return Bundle(loop(most, truth(first), [*first, array(0)], step, [*values, np.array(n)]))
 
     def cond(c, yes, no, args):
         one, other = [inside(partial(written, function, args)) for function in (yes, no)]
@@ -141,13 +139,16 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
 
 # ---- reading -----------------------------------------------------------------------------------------------
 
-def results_of_line(reading: Any, op: str, args: Sequence, entries: Sequence, found: Sequence) -> list:
-    """What op gives of the arguments and the bundle of entries. found: examples of it."""
+def results_of_line(reading: Any, op: str, args: Sequence, entries: Sequence, found: Sequence,
+                    *after: Any) -> list:
+    """What op gives of the arguments, the bundle of entries and what comes after. found: examples of it."""
     line = reading.writer.line
-    entries = [a.item() if isinstance(a, np.ndarray) and not a.ndim and a.dtype in (float, int, bool)
-               else line("alias", [a], a) if isinstance(a, np.ndarray) else a for a in entries]
+    plain = lambda a: not a.ndim and a.dtype in (float, int, bool)
+    entries = [a if not isinstance(a, np.ndarray) else a.item() if plain(a) else line("alias", [a], a)
+               for a in entries]
     found = Bundle(getattr(a, "value", a) for a in found)
-    made = line(op, (*args, line("bundle", entries, Bundle(getattr(a, "value", a) for a in entries))), found)
+    bundle = line("bundle", entries, Bundle(getattr(a, "value", a) for a in entries))
+    made = line(op, (*args, bundle, *after), found)
     return [line("item", (made, i), x) for i, x in enumerate(found)]
 
 
@@ -161,14 +162,11 @@ def graph_scan(reading: Any, body: Any, carries: Sequence, slices: Sequence, rev
     k, m, x = len(carries), len(slices), slices[0]
     same_shapes(carries, body.results)
     n = len(x.value) if np.ndim(x) else int(getattr(x, "value", x)) or int(hasattr(x, "value"))
-    stacked = [np.broadcast_to(y, within_bounds((n, *np.shape(y))))
-               for y in (getattr(y, "value", y) for y in body.results[k:])]
-    results = results_of_line(reading, "scan", (body.function("step", body.results), k, m),
-                              [*carries, *slices, *body.outside], [*body.results[:k], *stacked])
-    if reverse:
-        line = reading.writer.lines[-1 - len(results)]
-        reading.writer.lines[-1 - len(results)] = line._replace(args=(*line.args, True))
-    return results
+    rows = [getattr(y, "value", y) for y in body.results[k:]]
+    stacked = [np.broadcast_to(y, within_bounds((n, *np.shape(y)))) for y in rows]
+    given, found = [*carries, *slices, *body.outside], [*body.results[:k], *stacked]
+    step = body.function("step", body.results)
+    return results_of_line(reading, "scan", (step, k, m), given, found, *[True] * reverse)
 
 
 def Loop(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> list:
@@ -195,8 +193,8 @@ def Loop(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> list:
     step = inside.function("step", results)
     words = (*step[2], *["most"] * (limited := hasattr(most, "value")))
     limit = "most" if limited else END if endless else int(np.ravel(most)[0])
-    test = ("def", "test", words, (("more", "less", (count.name, limit)),
-                                   ("goes_on", "logical_and", (goes_on.name, "more"))), ("goes_on",))
+    lines = ("more", "less", (count.name, limit)), ("goes_on", "logical_and", (goes_on.name, "more"))
+    test = ("def", "test", words, lines, ("goes_on",))
     step = (*step[:2], words, *step[3:])
     entries = [np.array(0), holds, *carries, *inside.outside, *[most] * limited]
     return results_of_line(reading, "while_loop", (test, step, len(results)), entries, results)[2:]

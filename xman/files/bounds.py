@@ -54,12 +54,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
         spent += size_of
         return out
 
-    if strange := [c for c in columns if c.kind not in BLANK or (
-            not 0 < literal_size(sizes(c)) < LARGEST if c.kind == "array"
-            else c.spelling not in ("", *NUMBERS, *DATES))]:
-        raise ValueError(f"its column {strange[0].name!r} is of the kind {strange[0].kind!r} "
-                         f"{strange[0].spelling}")
-    blank = {c.register: BLANK[c.kind](sizes(c)) for c in columns}
+    blank = {column.register: blank_cell(column) for column in columns}
     try:
         found = eval(steps, {**values, **blank},
                      metered(steps, lambda op, args: bounded(most_entries(op, args)), counted))
@@ -67,10 +62,9 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
         raise ValueError(f"its list does not run on one row: {error}") from None
     if output not in found or output in blank:
         raise ValueError(f"its list does not compute {output!r}")
-    if (np.ndim(found[output]) != 2 or found[output].shape[0] != 1 or classes
-        and found[output].shape[1] not in (1, classes)):
-        raise ValueError(f"{output!r} of one row has shape {np.shape(found[output])}, and {classes} classes "
-                         "are named")
+    shape = np.shape(found[output])
+    if len(shape) != 2 or shape[0] != 1 or classes and shape[1] not in (1, classes):
+        raise ValueError(f"{output!r} of one row has shape {shape}, and {classes} classes are named")
     return steps
 
 
@@ -82,6 +76,14 @@ def most_entries(op: str, args: tuple) -> int:
     return (known.entries or entries_together)(*args)
 
 
-BLANK = {"number": lambda shape: np.zeros(1), "category": lambda shape: np.array([""], object),
-         "text": lambda shape: np.array([""], object), "date": lambda shape: np.array(["2000-01-01"], "datetime64[ms]"),
-         "array": lambda shape: np.zeros((1, *shape), np.float32)}
+def blank_cell(column: Column) -> np.ndarray:
+    """A cell of a column, which says nothing. ValueError for a kind of column that there is not."""
+    if column.kind == "array" and 0 < literal_size(shape := sizes(column)) < LARGEST:
+        return np.zeros((1, *shape), np.float32)
+    if column.kind in BLANK and column.spelling in ("", *NUMBERS, *DATES):
+        return BLANK[column.kind]
+    raise ValueError(f"its column {column.name!r} is of the kind {column.kind!r} {column.spelling}")
+
+
+BLANK = {"number": np.zeros(1), "date": np.array(["2000-01-01"], "datetime64[ms]"),
+         **dict.fromkeys(("category", "text"), np.array([""], object))}

@@ -12,9 +12,9 @@ from ..errors import XManError
 from ..functions import trace
 from ..interpreters import eval
 from ..manager import XMan
-from ..notation import to_text
+from ..notation import renamed, to_text
 from ..passes import simplify
-from ..passes.writer import in_order, renamed
+from ..passes.writer import in_order
 from ..tables import Column, Prepared, TableError, inputs
 from ..tables.columns import sizes
 from ..tables.kinds import target_cells

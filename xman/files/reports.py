@@ -21,36 +21,35 @@ def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, An
     found = model.labels(outputs)
     if not model.classes:
         off = found.astype(float) - truth
-        r2 = float(1 - np.mean(off ** 2) / np.var(truth)) if np.ptp(truth) else None
-        return {"rows": len(truth), "r2": r2, "rmse": float(np.sqrt(np.mean(off ** 2))),
-                "mae": float(np.mean(np.abs(off)))}
+        square, size = float(np.mean(off ** 2)), float(np.mean(np.abs(off)))
+        r2 = float(1 - square / np.var(truth)) if np.ptp(truth) else None
+        return {"rows": len(truth), "r2": r2, "rmse": square ** 0.5, "mae": size}
     names = [*model.classes, *sorted({*truth.tolist()} - {*model.classes})]
     place = {name: k for k, name in enumerate(names)}
     at, guess = (np.array([place[label] for label in labels.tolist()], int) for labels in (truth, found))
-    confusion = np.zeros((len(names), len(names)), int)
-    np.add.at(confusion, (at, guess), 1)
+    confusion = np.bincount(at * len(names) + guess, minlength=len(names) ** 2).reshape(len(names), -1)
     right, taken, there = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
-    shares = [(a / np.maximum(b, 1)).tolist() for a, b in ((right, taken), (right, there),
-                                                           (2 * right, taken + there))]
-    classes = [{"class": name, "precision": precision, "recall": recall, "f1": f1, "rows": n}
-               for name, precision, recall, f1, n in zip(names, *shares, there.tolist(), strict=True)]
-    return {"rows": len(truth), "accuracy": float(np.mean(at == guess)), "confusion": confusion.tolist(),
-            "classes": classes, **calibration(model, outputs, at, guess)}
+    each = {"precision": right / np.maximum(taken, 1), "recall": right / np.maximum(there, 1),
+            "f1": 2 * right / np.maximum(taken + there, 1), "rows": there}
+    classes = [{"class": name, **{key: x[k].item() for key, x in each.items()}}
+               for k, name in enumerate(names)]
+    found = {"rows": len(truth), "accuracy": float(np.mean(at == guess)), "confusion": confusion.tolist()}
+    return {**found, "classes": classes, **calibration(model, outputs, at, guess)}
 
 
 def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.ndarray) -> dict[str, Any]:
     """The log loss, and how often predictions are right beside how sure they are; {} of no probabilities."""
     if not model.gives_probabilities(outputs):
         return {}
-    p = np.pad(model.probabilities(outputs).astype(float),
-               [(0, 0), (0, max(0, truth.max() + 1 - len(model.classes)))])
-    sure = p.max(1)
+    unknown = max(0, truth.max() + 1 - len(model.classes))
+    p = np.pad(model.probabilities(outputs).astype(float), [(0, 0), (0, unknown)])
+    sure, right = p.max(1), truth == guess
     tenth = np.minimum((sure * BINS).astype(int), BINS - 1)
-    bins = [{"confidence": float(sure[here].mean()), "accuracy": float((truth == guess)[here].mean()),
-             "rows": int(here.sum())} for k in range(BINS) if (here := tenth == k).any()]
+    each = zip(*(np.bincount(tenth, weight, BINS).tolist() for weight in (sure, right, None)), strict=True)
+    bins = [{"confidence": c / n, "accuracy": a / n, "rows": n} for c, a, n in each if n]
+    off = np.abs(np.bincount(tenth, sure - right)).sum() / len(p)
     chosen = np.clip(p[np.arange(len(p)), truth], np.finfo(np.float32).eps, 1)
-    return {"log_loss": float(-np.log(chosen).mean()), "calibration": bins,
-            "calibration_error": sum(abs(b["confidence"] - b["accuracy"]) * b["rows"] for b in bins) / len(p)}
+    return {"log_loss": float(-np.log(chosen).mean()), "calibration": bins, "calibration_error": float(off)}
 
 
 def report_text(report: dict[str, Any]) -> str:
@@ -59,17 +58,16 @@ def report_text(report: dict[str, Any]) -> str:
     if "rmse" in report:
         r2 = "no R², since the truth is one number" if report["r2"] is None else f"R² {report['r2']:.4f}"
         return f"{r2}, root mean square error {report['rmse']:.4g}, mean error {report['mae']:.4g} of {rows}"
-    sure = [f", {key.replace('_', ' ')} {report[key]:.4f}" for key in ("log_loss", "calibration_error")
-            if key in report]
-    lines = [f"accuracy {report['accuracy']:.2%} of {rows}{''.join(sure)}"]
-    names = [row["class"][:24] for row in report["classes"]]
-    lines.append(table_as_text([("class", "precision", "recall", "F1", "rows"), *(
-        (name, f"{row['precision']:.4f}", f"{row['recall']:.4f}", f"{row['f1']:.4f}", f"{row['rows']:,}")
-        for name, row in zip(names, report["classes"], strict=True))], 1))
-    if len(names) <= 20:
-        counts = [[f"{n:,}" for n in row] for row in report["confusion"]]
-        size = max(6, *(len(n) for row in counts for n in row))
-        lines += ["confusion: each row a class, each column what it was taken for",
-                  table_as_text([["", *(name[:size] for name in names)],
-                                 *([name, *row] for name, row in zip(names, counts, strict=True))], 1)]
+    keys = [key for key in ("log_loss", "calibration_error") if key in report]
+    sure = "".join(f", {key.replace('_', ' ')} {report[key]:.4f}" for key in keys)
+    told, counts = [["class", "precision", "recall", "F1", "rows"]], [[""]]
+    for row, confused in zip(report["classes"], report["confusion"], strict=True):
+        name, shares = row["class"][:24], [row[key] for key in ("precision", "recall", "f1")]
+        told.append([name, *(f"{share:.4f}" for share in shares), f"{row['rows']:,}"])
+        counts.append([name, *(f"{n:,}" for n in confused)])
+    size = max(6, *(len(n) for _, *row in counts for n in row))
+    counts[0] += [name[:size] for name, *_ in told[1:]]
+    lines = [f"accuracy {report['accuracy']:.2%} of {rows}{sure}", table_as_text(told, 1)]
+    if len(told) <= 21:
+        lines += ["confusion: each row a class, each column what it was taken for", table_as_text(counts, 1)]
     return "\n".join(lines)

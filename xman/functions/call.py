@@ -56,7 +56,8 @@ class TracedCall:
         """That of each end, a pair (what it is on the tape, its value), as `ops.flows.looked` finds them."""
         values = [*[x.value for x in self.inputs], *self.results]
         walk = partial(self.walked, forward, ends)
-        return [*map(number_of, unheard(looked, walk, seeds, seeds, self.lines, values, None, forward).values())]
+        found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
+        return [*map(number_of, found.values())]
 
     @silent
     def walked(self, forward: bool, ends: list[tuple[Any, Any]], seeds: dict[int, Any]) -> dict:
@@ -147,7 +148,7 @@ def constant_output(what: str, fn: Callable, end: Any) -> Any:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
-        rest = ", and anything else as an auxiliary output, with has_aux=True" * (what != "trace")
+        rest = ", and anything else as an auxiliary output, with has_aux=True" * (what not in ("trace", "a loop"))
         raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {what} wants arrays "
                         f"of numbers{rest}")
     return array[()]

@@ -56,24 +56,31 @@ class Dual(ArrayLike):
         """The variable that is differentiated by: tangent 1."""
         return Dual(value, 1.0)
 
+    def flowing_tangent(self) -> Any:
+        """Its tangent, and where that flows; the parts of a bundle's."""
+        flows = not isinstance(self.tangent, dict)
+        return Masked(self.tangent, self.flow, self.steep, True) if flows else self.tangent
+
     @silent
     def record(self, op: str, args: tuple) -> Any:
         """op(*args) with its tangent; a plain value where it is no float."""
-        def on_this_level():
+        def on_this_level(args: tuple) -> tuple[list, list]:
+            """(the tangents of what is on this level, None for all else; the values of all)."""
             mine = [isinstance(a, Dual) and a.level == self.level for a in args]
-            return mine, [a.value if own else np.asarray(a) if isinstance(a, list) else a
-                          for a, own in zip(args, mine, strict=True)]
-        mine, values = on_this_level()
+            return ([a.flowing_tangent() if own else None for a, own in zip(args, mine, strict=True)],
+                    [a.value if own else np.asarray(a) if isinstance(a, list) else a
+                     for a, own in zip(args, mine, strict=True)])
+        tangents, values = on_this_level(args)
         out = real(op, getattr(f, op)(*values))
         if out.dtype.kind not in "fO":
             return out
         root, r, n = power_of_root(out, op, args, lambda a: getattr(a, "root", None), TG), out, 2
         if root and root[3] >= 2:
             op, args, r, n = root
-            mine, values = on_this_level()
-        parts = [part for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule
-                 and (part := rule(a.tangent if isinstance(a.tangent, dict) else
-                                   Masked(a.tangent, a.flow, a.steep, True), out, *values)) is not STILL]
+            tangents, values = on_this_level(args)
+        pairs = zip(tangents, TG[op], strict=False)
+        found = [rule(t, out, *values) for t, rule in pairs if rule and t is not None]
+        parts = [part for part in found if part is not STILL]
         part = past_root(sum(parts[1:], parts[0]), out, r, n) if parts else 0.0
         if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
             result = object.__new__(Dual)

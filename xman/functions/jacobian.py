@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ops.loops import ROWS
+
 from ..errors import XManError
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
 from ..traced.arraylike import ArrayLike
@@ -22,11 +24,15 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
              has_aux: bool = False) -> Callable:
     """The function that gives ∂output/∂argument, of shape output.shape + argument.shape, by one call of fn.
 
-    For trees each leaf of the output holds a tree like the argument (a tuple of them where argnums is one),
-    as in JAX. mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes
-    fewer passes, forward where they are as many. has_aux: fn returns (output, auxiliary), and the result is
-    (Jacobian, auxiliary). `jacobian(fn).count(*args)` tells the passes. XManError as `grad`, for any shape of
-    output (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
+    fn: a function of arrays, or of trees of them: each leaf of its output then holds a tree like the argument
+        (a tuple of them where argnums is one), as in JAX.
+    argnums: as in `grad`.
+    mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes fewer
+        passes, forward where they are as many.
+    has_aux: fn returns (output, auxiliary), and the result is (Jacobian, auxiliary).
+
+    `jacobian(fn).count(*args)` tells the passes. XManError as `grad`, for any shape of output (Bishop, Deep
+    Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
     callable_or_refused("jacobian", fn)
     passes_counted(1, 1, mode)
@@ -38,11 +44,10 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
         call = call_of(args, options)
         forward = count_of(call, mode).mode == "forward"
         traced = forward and any(isinstance(x, ArrayLike) for x in call.points)
-        blocks = blocks_at_once(call) if traced else blocks_one_by_one(call, forward)
-        trees = [inner(call, row) if is_whole(argnums)
-                 else tuple(inner(call, row, k) for k in range(len(call.arguments)))
-                 for row in blocks]
-        result = unflatten(call.result, trees)
+        loops = any(op in ROWS for _, op, _ in call.lines)  # a body is for one direction
+        blocks = blocks_at_once(call) if traced and not loops else blocks_one_by_one(call, forward)
+        trees = [tuple(inner(call, row, k) for k in range(len(call.arguments))) for row in blocks]
+        result = unflatten(call.result, [tree[0] for tree in trees] if is_whole(argnums) else trees)
         return (result, call.aux) if has_aux else result
 
     def count(*args: Any, **options: Any) -> Count:
@@ -54,7 +59,7 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     return result
 
 
-def inner(call: TracedCall, row: list, k: int = 0) -> Any:
+def inner(call: TracedCall, row: list, k: int) -> Any:
     """The blocks of one output as a tree like the k-th argument."""
     sizes = [len(flattened_tree(structure)[0]) for structure in call.arguments]
     return unflatten(call.arguments[k], row[sum(sizes[:k]):])
@@ -93,13 +98,14 @@ def blocks_at_once(call: TracedCall) -> list[list]:
         rows = np.eye(sum(sizes))[start:start + AT_ONCE]
         seeds = [Directions(part.reshape(-1, *x.shape)) for part, x in
                  zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)]
+        pairs = zip(call.pushed(seeds), call.results, strict=True)
         passes.append([t.value if isinstance(t, Directions) else np.zeros((len(rows), *y.shape))
-                       for t, y in zip(call.pushed(seeds), call.results, strict=True)])
-    blocks, ends = [], np.cumsum([0, *sizes])
+                       for t, y in pairs])
+    blocks, ends = [], np.cumsum(sizes)
     for parts, y in zip(zip(*passes, strict=True), call.results, strict=True):
         whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
-        blocks.append([np.moveaxis(whole[start:end], 0, -1).reshape(*y.shape, *x.shape)
-                       for start, end, x in zip(ends[:-1], ends[1:], call.points, strict=True)])
+        blocks.append([np.moveaxis(whole[end - x.size:end], 0, -1).reshape(*y.shape, *x.shape)
+                       for end, x in zip(ends, call.points, strict=True)])
     return blocks
 
 

@@ -94,9 +94,10 @@ class Tracer(ArrayLike, Traced):
 
     def alive(self) -> CallTape:
         """Its tape. XManError where that is closed."""
-        return self.tape if self.tape.open else refuse(
-            "this traced value is from a call that has ended, kept in a global, a closure or a cache",
-            "return it from the function, as an auxiliary output, instead of keeping it")
+        if self.tape.open:
+            return self.tape
+        refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
+               "return it from the function, as an auxiliary output, instead of keeping it")
 
     def seen(self):
         if self.tape.guards is not None and id(self) not in self.tape.guards:
@@ -162,7 +163,8 @@ def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
     fresh, steps = temporaries({*names.values()}), []
     for node, op, args in needed(tape, ends):
         dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
-        steps.append((dst, op, tuple([names[id(a)] if type(a) is Tracer and a.tape is tape
-                                      else constant(a, op) for a in args])))
+        own = [type(a) is Tracer and a.tape is tape for a in args]
+        args = [names[id(a)] if mine else constant(a, op) for a, mine in zip(args, own, strict=True)]
+        steps.append((dst, op, tuple(args)))
     (found := WengertList()).extend(steps)  # checked when it runs
     return found

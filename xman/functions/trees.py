@@ -117,10 +117,14 @@ def look(tree: Any) -> tuple:
     """(kind, keys or how many, static fields, the looks of the children): what structures are compared by."""
     below = children(tree) or []
     kind = next((base for base in (dict, list, tuple) if isinstance(tree, base)), type(tree))
-    rest = [getattr(tree, each.name) for each in getattr(tree, "__dataclass_fields__", {}).values()
-            if each.metadata.get("static")]
-    return (kind, len(below) if kind in (list, tuple) else [key for key, _ in below], rest,
-            [look(part) for _, part in below])
+    keys = len(below) if kind in (list, tuple) else [key for key, _ in below]
+    return kind, keys, static_fields(tree), [look(part) for _, part in below]
+
+
+def static_fields(tree: Any) -> list:
+    """What a dataclass has in its fields that are no children."""
+    fields = getattr(tree, "__dataclass_fields__", {}).values()
+    return [getattr(tree, each.name) for each in fields if each.metadata.get("static")]
 
 
 def difference(mine: Any, theirs: Any, path: str) -> tuple[str, str, str]:

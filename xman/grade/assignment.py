@@ -67,16 +67,17 @@ class Task:
 
 
 class Assignment:
-    """A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman")."""
+    """A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman").
+
+    limits: of `Limits`, such as wall_seconds and memory_mib.
+    """
 
     def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",),
-                 data: Sequence[str] = (), cpu_seconds: int = 10, wall_seconds: int = 60,
-                 memory_mib: int = 1024):
+                 data: Sequence[str] = (), cpu_seconds: int = 10, **limits: int):
         if unknown := set(packages) - set(PACKAGES):
-            raise XManError(f"the package {min(unknown)!r} is not one that a submission can have: "
-                            f"{', '.join(PACKAGES)}")
+            raise XManError(f"a submission cannot have the package {min(unknown)!r}: {', '.join(PACKAGES)}")
         self.module, self.title, self.packages, self.data = module, title, tuple(packages), tuple(data)
-        self.limits = Limits(cpu_seconds=cpu_seconds, wall_seconds=wall_seconds, memory_mib=memory_mib)
+        self.limits = Limits(cpu_seconds=cpu_seconds, **limits)
         self.tasks: list[Task] = []
         self.folder: Path | None = None
 
@@ -103,8 +104,8 @@ class Assignment:
         total = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")) if self.folder else []:
             if path.is_file() and "__pycache__" not in path.parts:
-                total.update(f"{path.relative_to(self.folder).as_posix()}\0{path.stat().st_size}\0".encode()
-                             + path.read_bytes())
+                name, data = path.relative_to(self.folder).as_posix(), path.read_bytes()
+                total.update(f"{name}\0{len(data)}\0".encode() + data)
         return total.hexdigest()[:12]
 
 
@@ -112,17 +113,17 @@ def folder_of(name: str, assignments: Path | None = None) -> Path:
     """The folder of an assignment: a path to it, or its name in `assignments`, here or in a folder above."""
     if (Path(name) / "grading.py").is_file():
         return Path(name).resolve()
-    places = ([assignments] if assignments
-              else [place / "assignments" for place in (Path.cwd(), *Path.cwd().parents)])
+    above = [place / "assignments" for place in (Path.cwd(), *Path.cwd().parents)]
+    places = [assignments] if assignments else above
     known: dict[str, Path] = {}
     for path in (path for place in places for path in sorted(place.glob("*/grading.py"))):
         known.setdefault(path.parent.name, path.parent)
     if not known:
-        raise XManError(f"there is no folder of assignments at {places[0]}: go to a checkout of xman, or "
-                        "give --assignments DIR")
+        todo = "go to a checkout of xman, or give --assignments DIR"
+        raise XManError(f"there is no folder of assignments at {places[0]}: {todo}")
     if name not in known:
-        raise XManError(f"no assignment {name!r} in {next(iter(known.values())).parent}{nearest(name, known)}; "
-                        f"there are {', '.join(known)}")
+        where, others = next(iter(known.values())).parent, ", ".join(known)
+        raise XManError(f"no assignment {name!r} in {where}{nearest(name, known)}; there are {others}")
     return known[name].resolve()
 
 
@@ -143,9 +144,11 @@ def load(folder: Path) -> Assignment:
 @functools.cache
 def of_xman() -> dict[str, int]:
     """The shapes of the functions of xman's operators, interpreters and passes."""
-    own = Path(__file__).parents[1]
-    return {shape: nodes for folder in (Path(ops.__file__).parent, own / "interpreters", own / "passes")
-            for path in folder.rglob("*.py") for shape, nodes in function_shapes(path.read_bytes()).items()}
+    own, found = Path(__file__).parents[1], {}
+    for folder in (Path(ops.__file__).parent, own / "interpreters", own / "passes"):
+        for path in folder.rglob("*.py"):
+            found |= function_shapes(path.read_bytes())
+    return found
 
 
 def load_checks(folder: Path) -> Assignment:
@@ -170,8 +173,8 @@ def package(folder: Path, module: str) -> types.ModuleType:
     except XManError:
         raise
     except Exception as error:
-        raise XManError(f"{folder / module}.py could not be imported: {type(error).__name__}: "
-                        f"{error}") from error
+        said = f"{type(error).__name__}: {error}"
+        raise XManError(f"{folder / module}.py could not be imported: {said}") from error
 
 
 def data_set(name: str) -> bytes:

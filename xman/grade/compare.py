@@ -21,12 +21,13 @@ class Wrong(Exception):
     What is None is filled in with the last call, or left out. credit: what the case is worth all the same.
     """
 
-    def __init__(self, expected: str, came_back: Any = None, look: str | None = None,
-                 given: str | None = None, credit: float = 0.0):
+    given: str | None = None
+
+    def __init__(self, expected: str, came_back: Any = None, look: str | None = None, credit: float = 0.0):
         super().__init__(expected)
-        self.expected, self.look, self.given, self.credit = expected, look, given, credit
-        self.came_back = (came_back if came_back is None or isinstance(came_back, str)
-                          else shown_value(came_back))
+        self.expected, self.look, self.credit = expected, look, credit
+        shown = came_back is None or isinstance(came_back, str)
+        self.came_back = came_back if shown else shown_value(came_back)
 
 
 class Failed(Wrong):
@@ -90,8 +91,8 @@ def shown_value(value: Any, most: int = SHOWN) -> str:
     elif isinstance(value, float):
         said = f"{value:.10g}"
     elif isinstance(value, (list, tuple)):
-        inner = ", ".join([*(shown_value(item, most) for item in value[:8]),
-                           *[f"… {len(value)} in all"] * (len(value) > 8)])
+        more = [f"… {len(value)} in all"] * (len(value) > 8)
+        inner = ", ".join([*(shown_value(item, most) for item in value[:8]), *more])
         said = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
     elif isinstance(value, dict):
         some = [f"{shown_value(key)}: {shown_value(item, most)}" for key, item in [*value.items()][:6]]
@@ -118,8 +119,8 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
             expect(own, item, f"{what}[{k}]", look, tolerance)
     elif want is None or isinstance(want, (str, bool)):
         if type(got) is not type(want) or got != want:
-            wanted = ("None" if want is None else f"another {type(want).__name__}" if type(got) is type(want)
-                      else sort_of(want))
+            other = "None" if want is None else sort_of(want)
+            wanted = f"another {type(want).__name__}" if type(got) is type(want) else other
             raise Wrong(f"{what}: {wanted}", got, look)
     else:
         expect_numbers(got, want, what, look, tolerance)
@@ -128,15 +129,15 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
 def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) -> None:
     """Wrong unless both are numbers of one shape and agree; what is infinite or NaN has to be just that."""
     bools, want = np.asarray(want).dtype == bool, np.asarray(want, dtype=float)
-    expect_that(isinstance(got, (int, float, np.ndarray)) and not isinstance(got, bool),
-                f"{what}: {f'an array of shape {want.shape}' if want.ndim else 'a number'}", sort_of(got),
-                look)
+    wanted = f"an array of shape {want.shape}" if want.ndim else "a number"
+    numbers = isinstance(got, (int, float, np.ndarray)) and not isinstance(got, bool)
+    expect_that(numbers, f"{what}: {wanted}", sort_of(got), look)
     if isinstance(got, np.ndarray) and got.dtype == bool and not bools:
         raise Wrong(f"{what}: numbers", "True and False", look)
     got = np.asarray(got, dtype=float)
     if got.shape != want.shape:
-        raise Wrong(f"{what}: shape {want.shape}", f"shape {got.shape}",
-                    look or about_shapes(got.shape, want.shape))
+        look = look or about_shapes(got.shape, want.shape)
+        raise Wrong(f"{what}: shape {want.shape}", f"shape {got.shape}", look)
     with np.errstate(all="ignore"):
         close = np.isfinite(want) & (np.abs(got - want) <= tolerance * (1 + np.abs(want)))
     wrong = ~(close | (got == want) | (np.isnan(got) & np.isnan(want)))
@@ -147,22 +148,19 @@ def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: 
     here = f" at {list(place)}" if place else ""
     if strange.any():
         raise Wrong(f"{what}: finite numbers", f"{got[place]}{here}", look or NOT_FINITE)
-    count = (f", and {int(wrong.sum())} of {want.size} elements that are off" if want.size > 1
-             else ", which is off")
+    off = f"and {wrong.sum()} of {want.size} elements that are off" if want.size > 1 else "which is off"
     with np.errstate(all="ignore"):
-        hint = about_numbers(got, want, tolerance)
-    raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{here}{count}",
-                " ".join(filter(None, (look, hint))) or None)
+        look = " ".join(filter(None, (look, about_numbers(got, want, tolerance)))) or None
+    raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{here}, {off}", look)
 
 
-NOT_FINITE = ("Where does it overflow, or divide by zero? Look at the largest exponent and the smallest "
-              "denominator.")
+NOT_FINITE = "Where does it overflow, or divide by zero? Look at large exponents and small denominators."
 DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
     ("It is twice what it should be: is something added twice?", lambda want: 2 * want),
     ("It is half of what it should be: is a contribution missing?", lambda want: want / 2),
     ("It is transposed.", lambda want: want.T),
-    ("It is as many times too large as there are rows: a sum where a mean is wanted?", lambda want: want * max(len(want), 1)),
-    ("It is as many times too small as there are rows: a mean where a sum is wanted?", lambda want: want / max(len(want), 1)),
+    ("It is too large by the number of rows: a sum where a mean is wanted?", lambda want: want * len(want)),
+    ("It is too small by the number of rows: a mean where a sum is wanted?", lambda want: want / len(want)),
 ]
 
 
@@ -182,8 +180,8 @@ def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | 
             return sentence
     largest = np.unravel_index(np.nanargmax(np.where(np.isfinite(want), np.abs(want), 0)), want.shape)
     factor = got[largest] / want[largest]
-    return ("All elements are off by one and the same factor." if np.allclose(got, factor * want, 1e-6)
-            and factor != 1 else None)
+    same = factor != 1 and np.allclose(got, factor * want, 1e-6)
+    return "All elements are off by one and the same factor." if same else None
 
 
 def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
@@ -198,10 +196,12 @@ def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
 
 
 def sort_of(value: Any) -> str:
-    names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number",
-             float: "a number", str: "a string", list: "a list", tuple: "a tuple", dict: "a dict"}
-    return (f"an array of shape {value.shape}" if isinstance(value, np.ndarray)
-            else names.get(type(value), "something else"))
+    """A value of plain data in words, without the value."""
+    if value is None:
+        return "nothing (None): is a return missing?"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    return {int: "a number", float: "a number", str: "a string"}.get(type(value), f"a {type(value).__name__}")
 
 
 def expect_that(condition: Any, expected: str, came_back: Any = None, look: str | None = None) -> None:
@@ -214,8 +214,8 @@ def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
     """Wrong unless got is a dict that has these keys."""
     expect_that(isinstance(got, dict), f"{what}: a dict", sort_of(got))
     if missing := [name for name in names if name not in got]:
-        raise Wrong(f"{what}: an entry for {', '.join(map(shown_value, missing[:4]))}",
-                    f"entries for {shown_value(list(got))}")
+        wanted = ", ".join(map(shown_value, missing[:4]))
+        raise Wrong(f"{what}: an entry for {wanted}", f"entries for {shown_value(list(got))}")
 
 
 def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance: float = 1e-6) -> None:
@@ -223,13 +223,12 @@ def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance:
     if not isinstance(got, np.ndarray) or got.shape != shape or got.dtype == bool:
         raise Wrong(f"{what}: an array of shape {shape}", sort_of(got))
     expect_that(np.isfinite(got).all(), f"{what}: finite numbers", got, NOT_FINITE)
-    if (got < -tolerance).any():
-        raise Wrong(f"{what}: no negative probability", f"{got.min():.6g}")
+    expect_that((got >= -tolerance).all(), f"{what}: no negative probability", f"{got.min(initial=0):.6g}")
     with np.errstate(all="ignore"):
         sums = got.sum(-1)
     if not np.allclose(sums, 1, atol=tolerance):
-        raise Wrong(f"{what}: rows that sum to 1", f"a row of sum {sums.flat[np.abs(sums - 1).argmax()]:.6g}",
-                    "Over which axis does softmax normalise?")
+        worst = f"a row of sum {sums.flat[np.abs(sums - 1).argmax()]:.6g}"
+        raise Wrong(f"{what}: rows that sum to 1", worst, "Over which axis does softmax normalise?")
 
 
 def scale(x: float, none: float, full: float) -> float:

@@ -49,7 +49,7 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
             else:
                 events = judged_task(assignment, sandbox, k, alone, seed_of(term, digest), stop, checks)
                 if apart and sys.platform == "linux":
-                    events = process.apart(events, assignment.limits.cpu_seconds, stop)
+                    events = process.one_apart(events, assignment.limits.cpu_seconds, stop)
                 record, trouble = records.task_record_of(task, parts, events)
                 tasks.append(record)
     return {**records.submission_record(assignment, tasks, trouble, sandbox, term),
@@ -61,8 +61,9 @@ def check(folder: Path | str = ".") -> bool:
     folder = Path(folder).resolve()
     try:
         assignment = load_checks(folder)
-        if not (folder / f"{assignment.module}.py").is_file():
-            raise XManError(f"there is no {assignment.module}.py in {folder}")
+        source = folder / f"{assignment.module}.py"
+        if not source.is_file() or not source.read_bytes().strip():
+            raise XManError(f"there is no {source.name} in {folder}, or it is empty")
         record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)

@@ -29,6 +29,8 @@ OPERATIONS = 10 ** 9   # that its evaluation may take
 ARGUMENTS = ("which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros "
              "is −∞")
 NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
+ARRAYS = ("an argument is a register's name, a number, None, or an axis; an array comes in by an input or a "
+          "parameter of its own, so that it can be given and differentiated")
 
 
 class CountedWork(NamedTuple):
@@ -49,16 +51,14 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     """
     expect_that(isinstance(lines, (list, tuple)), f"{what}: a list of lines (dst, op, args)",
                 f"a {type(lines).__name__}", "operationSequence(register) makes it")
-    expect_that(1 <= len(lines) <= most, f"{what}: at least one line and at most {most:,}",
-                f"{len(lines):,} lines",
-                "is something computed row by row that could be computed for all rows at once?" if lines
-                else "an input or a parameter has no lines: is that the register that was asked for?")
-    lines, left = [line_with_functions(line) for line in lines], most
-    todo = [("", lines, 0)]
+    look = "can more be computed for all rows at once?" if lines else "an input or a parameter has no lines"
+    bound = f"{what}: at least one line and at most {most:,}, also with those of its functions"
+    expect_that(1 <= len(lines) <= most, bound, f"{len(lines):,} lines", look)
+    lines = [line_with_functions(line) for line in lines]
+    todo, seen = [("", lines, 0)], 0
     for of, inside, depth in todo:
-        if (left := left - len(inside)) < 0 or depth > 5:
-            raise Wrong(f"{what}: at most {most:,} lines, those of its functions among them, and functions "
-                        "at most five deep", "more than that")
+        seen += len(inside)
+        expect_that(seen <= most and depth <= 5, f"{bound}, at most five deep", "more than that")
         for k, line in enumerate(inside, 1):
             expect_line(f"{k}{of}", line, operators, what)
             todo += [(f" of {a[1]}", a[3], depth + 1) for a in line[2] if ops.is_function(a)]
@@ -68,28 +68,35 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
         raise Wrong(f"{what}: a valid Wengert list", str(error)) from None
     if strange := [name for name in steps.inputs if name not in inputs]:
         k, line = next((k, line) for k, line in enumerate(steps, 1) if strange[0] in registers(line[2]))
-        raise Wrong(f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
-                    f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}", names)
+        found = f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}"
+        raise Wrong(f"{what}: it reads {', '.join(inputs)} and what earlier lines assign", found, names)
     return WengertList(map(with_floats, steps))
 
 
 def line_with_functions(line: Any, depth: int = 0) -> Any:
     """The line, and the functions in it, as tuples where it holds lists."""
+    def as_function(a: Any) -> Any:
+        if not (isinstance(a, (list, tuple)) and len(a) == 5 and type(a[0]) is str and a[0] == "def"
+                and all(isinstance(part, (list, tuple)) for part in a[2:])):
+            return a
+        lines = tuple(line_with_functions(inner, depth + 1) for inner in a[3])
+        return (*a[:2], tuple(a[2]), lines, tuple(a[4]))
+
     line = as_line(line)
     if depth < 7 and isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple):
-        return (*line[:2], tuple(
-            (*a[:2], tuple(a[2]), tuple(line_with_functions(inner, depth + 1) for inner in a[3]), tuple(a[4]))
-            if isinstance(a, (list, tuple)) and len(a) == 5 and type(a[0]) is str and a[0] == "def"
-            and all(isinstance(part, (list, tuple)) for part in a[2:]) else a for a in line[2]))
+        return (*line[:2], tuple(map(as_function, line[2])))
     return line
 
 
 def with_floats(line: Line) -> Line:
     """The line with floats for the whole numbers that have a derivative."""
     dst, op, args = line
-    return dst, op, tuple((*a[:3], tuple(map(with_floats, a[3])), a[4]) if ops.is_function(a)
-                          else float(a) if type(a) is int and ops.DG[op][i] else a
-                          for i, a in enumerate(args))
+
+    def argument(i: int, a: Any) -> Any:
+        if ops.is_function(a):
+            return (*a[:3], tuple(map(with_floats, a[3])), a[4])
+        return float(a) if type(a) is int and ops.DG[op][i] else a
+    return dst, op, tuple(map(argument, range(len(args)), args))
 
 
 def near(name: str, known: Collection[str]) -> str:
@@ -101,32 +108,29 @@ def near(name: str, known: Collection[str]) -> str:
 def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> None:
     """Wrong unless the line is a triple of a short name, an operator that is allowed, and small arguments."""
     def wrong(why: str, look: str | None = None):
-        return Wrong(f"{what}: lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))", f"line {k}{why}",
-                     look)
+        form = "lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))"
+        return Wrong(f"{what}: {form}", f"line {k}{why}", look)
 
     if not (isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)):
-        raise wrong(" is no such triple",
-                    "it is (register, operator, tuple of arguments); a tuple of one is ('z2',)")
+        raise wrong(" is no such triple", "a tuple of one argument is ('z2',)")
     dst, op, args = line
     functions = [a for a in args if ops.is_function(a) and op in LOOPS]
-    if any(not isinstance(part, tuple) or part is not f[3] and len(part) > 40
-           for f in functions for part in f[2:]):
-        raise wrong(" has a function that is none", 'it is ("def", name, parameters, lines, results), with at most '
-                                                  "40 parameters")
+    for _, _, parameters, lines, results in functions:
+        if not all(isinstance(part, tuple) for part in (parameters, lines, results)) or max(
+                len(parameters), len(results)) > 40:
+            raise wrong(" has a function that is none", "it has parameters, lines and results, at most 40")
     for name in (dst, op, *registers(args), *(a for f in functions for a in (f[1], *f[2], *f[4]))):
         if not isinstance(name, str) or len(name) > 80 or not name.isprintable():
             raise wrong(" has a name that is no string of at most 80 printable characters")
     if len(args) > (most := 40 if op == "bundle" else 8):
         raise wrong(f" has {len(args):,} arguments", f"no operator here needs more than {most}")
     if op not in operators:
-        raise wrong(f", {dst} = {op}(…), calls {op!r}, which is not among the operators of this "
-                    f"task{nearest(op, operators)}",
-                    f"the operators are {', '.join(sorted(operators))}" if len(operators) <= 40 else None)
+        look = f"the operators are {', '.join(sorted(operators))}" if len(operators) <= 40 else None
+        strange = f"{op!r}, which is not among the operators of this task{nearest(op, operators)}"
+        raise wrong(f", {dst} = {op}(…), calls {strange}", look)
     for a in args:
         if not (isinstance(a, str) or small(a) or any(a is f for f in functions)):
-            raise wrong(f", {dst} = {op}(…), has an argument of type {type(a).__name__}",
-                        "an argument is a register's name, a number, None, or an axis; an array comes in by "
-                        "an input or a parameter of its own, so that it can be given and differentiated")
+            raise wrong(f", {dst} = {op}(…), has an argument of type {type(a).__name__}", ARRAYS)
 
 
 def small(a: Any) -> bool:
@@ -144,25 +148,25 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any],
               what: str = "the model's list") -> dict[str, Any]:
     """The values of all registers of a list of `read_list`. Wrong: the line that fails or takes too much."""
     if lacking := [name for name in steps.inputs if name not in inputs]:
-        raise Wrong(f"{what}: a value for each register that it reads", f"none for {lacking[0]!r}",
-                    "a parameter needs a default: f.param(default=…)")
-    spent = {"entries": 0, "operations": 0}
+        look = "a parameter needs a default: f.param(default=…)"
+        raise Wrong(f"{what}: a value for each register that it reads", f"none for {lacking[0]!r}", look)
+    entries = operations = 0
 
     def counted(op: str, args: tuple, out: Any) -> Any:
+        nonlocal entries, operations
         out = np.float64(out) if isinstance(out, (int, float)) else out
-        spent["entries"] += np.size(out)
-        spent["operations"] += ops.operations(op)(out, *args)
-        if spent["entries"] > ENTRIES or spent["operations"] > OPERATIONS:
-            raise ValueError(f"the list has taken {spent['operations']:,} operations and holds "
-                             f"{spent['entries']:,} numbers here, more than the task can need; which "
-                             "shape is larger than you think?")
+        entries += np.size(out)
+        operations += ops.operations(op)(out, *args)
+        if entries > ENTRIES or operations > OPERATIONS:
+            raise ValueError(f"the list has taken {operations:,} operations and holds {entries:,} numbers "
+                             "here, more than the task can need; which shape is larger than you think?")
         return out
 
     try:
         return eval(steps, inputs, metered(steps, lambda *_: None, counted))
     except XManError as error:
-        raise Wrong(f"{what}: operators that fit the shapes of their arguments", str(error),
-                    "xman.shapes(steps, …) tells the shape of every register") from None
+        look = "xman.shapes(steps, …) tells the shape of every register"
+        raise Wrong(f"{what}: operators that fit the shapes of their arguments", str(error), look) from None
 
 
 def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Collection[str],
@@ -171,33 +175,32 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
 
     values: of `values_of`. delta: that of `of`, in its shape; 1 asks for the gradient of one number.
     """
-    if np.shape(values[of]) != (shape := np.shape(delta)):
-        raise Wrong(f"{what}: {of} is {f'an array of shape {shape}' if shape else 'one number'}",
-                    f"shape {np.shape(values[of])}",
-                    None if shape else "the loss of a batch is the mean of the losses of its rows")
+    if (own := np.shape(values[of])) != (shape := np.shape(delta)):
+        wanted = f"an array of shape {shape}" if shape else "one number"
+        look = None if shape else "the loss of a batch is the mean of the losses of its rows"
+        raise Wrong(f"{what}: {of} is {wanted}", f"shape {own}", look)
     try:
         deltas = backprop(steps, values, ops.DG, [name for name in wrt if name in values], **{of: delta})
     except XManError as error:
         raise Wrong(f"{what}: a derivative for every line", str(error)) from None
-    if lacking := [name for name in wrt if name not in deltas]:
-        raise Wrong(f"{what}: {of} has a derivative by {lacking[0]}", f"nothing arrives at {lacking[0]}",
-                    f"go back through the list from {of}: which line reads {lacking[0]}, and does every line "
-                    "on the way pass a derivative on?")
+    for name in wrt:
+        expect_that(name in deltas, f"{what}: {of} has a derivative by {name}", f"nothing arrives at {name}",
+                    f"go back from {of}: which line reads {name}, and which line passes no derivative on?")
     return {name: deltas[name] for name in wrt}
 
 
 def work(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
     """The lines of the list and the operations of one evaluation, as `xman.cost` counts them."""
     given = lambda args: (values[a] if isinstance(a, str) else a for a in args)
-    return CountedWork(len(steps), sum(ops.operations(op)(values[dst], *given(args))
-                                       for dst, op, args in steps))
+    flops = sum(ops.operations(op)(values[dst], *given(args)) for dst, op, args in steps)
+    return CountedWork(len(steps), flops)
 
 
 def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:
     """The loss, among the values of all registers. Wrong where it is not one finite number."""
-    expect_that(np.shape(values[loss]) == (), "a loss that is one number",
-                f"an array of shape {np.shape(values[loss])}",
-                "crossEntropy gives one number for each row, (rows, 1); the loss is their mean")
+    if shape := np.shape(values[loss]):
+        look = "crossEntropy gives one number for each row, (rows, 1); the loss is their mean"
+        raise Wrong("a loss that is one number", f"an array of shape {shape}", look)
     expect_that(np.isfinite(values[loss]), "a loss that is a finite number", values[loss], ARGUMENTS)
     return values[loss]
 
@@ -214,8 +217,9 @@ def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, A
     Where they do not agree, the slope of the list's own `of` is worth a share. stopGradient is explained.
     """
     same, own, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
-    stop = next((f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps
-                 if op == "stopGradient"), None)
+    stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps
+             if op == "stopGradient"]
+    stop = stops[0] if stops else None
     agree = all(alike(own[name], standard[name]) for name in same)
     through = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in steps)
     want = deltas_of(right, standard, of, names) if agree else deltas_of(through, own, of, names, what)
@@ -227,6 +231,6 @@ def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, A
         expect_that(np.isfinite(found[name]).all(), f"delta of {name}: finite numbers", found[name])
         expect(found[name], want[name], f"delta of {name}", stop)
     if not agree:
-        raise Wrong(f"the deltas of the right {' and '.join(same)}", "the slope of other values",
-                    "The way back is all points where the way forward is right: see the parts above.",
-                    credit=share)
+        look = "The way back is all points where the way forward is right: see the parts above."
+        wanted = f"the deltas of the right {' and '.join(same)}"
+        raise Wrong(wanted, "the slope of other values", look, credit=share)

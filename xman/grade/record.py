@@ -19,43 +19,48 @@ Record = dict[str, Any]
 Event = dict[str, Any]  # what is told of a task while it is judged
 # how is the submission's choice, and could tell what it was asked
 IN_HIDDEN = "the process ended in a hidden part"
+LARGE = "Which number, list or array of yours is far larger than you think?"
 
 
 def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox,
                       term: str) -> Record:
     """Its tasks, their sum, the sentence on it as a whole, and with what it was graded, when."""
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
-    return {"assignment": assignment.module, "title": assignment.title,
-            "points": points_total(tasks, "points"),
-            "of": points_total(tasks, "of"), "trouble": trouble, "tasks": tasks,
-            "graded": {**graded_with(assignment, term), "python": platform.python_version(),
-                       "numpy": np.__version__, "sandbox": sandbox.name, "when": when}}
+    versions = {"python": platform.python_version(), "numpy": np.__version__, "sandbox": sandbox.name}
+    return {"assignment": assignment.module, "title": assignment.title, **totals(tasks), "trouble": trouble,
+            "tasks": tasks, "graded": {**graded_with(assignment, term), **versions, "when": when}}
 
 
-def task_record(task: Task, parts: list[Record], seconds: float = 0.0, trouble: str | None = None,
+def task_record(task: Task, parts: list[Record], trouble: str | None, seconds: float = 0.0,
                 output: str = "") -> Record:
-    return {"number": task.number, "title": task.title, "points": points_total(parts, "points"),
-            "of": points_total(parts, "of"),
-            "seconds": round(seconds, 3), "trouble": trouble, "output": output, "parts": parts}
+    about = {"number": task.number, "title": task.title, "seconds": round(seconds, 3)}
+    return {**about, **totals(parts), "trouble": trouble, "output": output, "parts": parts}
 
 
 def part_record(part: Part, cases: list[Record]) -> Record:
     """The cases share the points of their part."""
-    share = math.fsum(case["credit"] for case in cases) / len(cases)
-    return {"title": part.title, "points": round(part.points * share, 6), "of": part.points,
-            "hidden": part.hidden, "cases": cases}
+    points = round(part.points * math.fsum(case["credit"] for case in cases) / len(cases), 6)
+    return {"title": part.title, "points": points, "of": part.points, "hidden": part.hidden, "cases": cases}
 
 
-def case_record(name: str, credit: float, expected: str | None = None, given: str | None = None,
-                came_back: str | None = None, look: str | None = None, **more: Any) -> Record:
-    """The credit of a case; without `expected` there is nothing to say of it."""
-    feedback = {"given": given, "came_back": came_back, "expected": expected, "look": look, **more}
+def case_record(name: str, credit: float, expected: str | None = None, **more: Any) -> Record:
+    """The credit of a case; without `expected` there is nothing to say of it.
+
+    more: of the feedback, "given", "came_back" and "look", what there is.
+    """
+    feedback = {"given": None, "came_back": None, "expected": expected, "look": None, **more}
     return {"name": name, "credit": credit, "feedback": feedback if expected else None}
 
 
+def lost_cases(part: Part, done: int, said: str, expected: str = "an answer",
+               look: str | None = None) -> list[Record]:
+    """The records of a part's cases that were not judged: all but so many."""
+    return [case_record(name, 0.0, expected, came_back=said, look=look)
+            for name, _ in part.named_cases()[done:]]
+
+
 def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
-    return task_record(task, [part_record(part, [case_record(name, 0.0, "an answer", came_back=trouble)
-                                                 for name, _ in part.named_cases()]) for part in parts])
+    return task_record(task, [part_record(part, lost_cases(part, 0, trouble)) for part in parts], None)
 
 
 def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
@@ -67,15 +72,13 @@ def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -
             cases[event["part"]].append(event["case"])
         else:
             end |= event
-    for part in hidden_last(parts):
-        for name, _ in part.named_cases()[len(cases[part.title]):]:
-            said = f"the grader stopped here: what came back took it {end['ended']}"
+    for part in hidden_last(parts) if "ended" in end else ():
+        said = f"the grader stopped here: what came back took it {end['ended']}"
+        if lost := lost_cases(part, len(cases[part.title]), said, "an answer that can be judged", LARGE):
             end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else said)
-            cases[part.title].append(case_record(name, 0.0, "an answer that can be judged", came_back=said,
-                                                 look="Which number, list or array of yours is far larger "
-                                                      "than you think?"))
+            cases[part.title] += lost
     records = [part_record(part, cases[part.title]) for part in parts]
-    return (task_record(task, records, time.monotonic() - start, end["trouble"], end["output"]),
+    return (task_record(task, records, end["trouble"], time.monotonic() - start, end["output"]),
             end["no import"])
 
 
@@ -83,9 +86,9 @@ def hidden_last(parts: Sequence[Part]) -> list[Part]:
     return sorted(parts, key=lambda part: part.hidden)
 
 
-def points_total(records: list[Record], key: str) -> float:
-    """The sum of a column, without the noise of binary fractions."""
-    return round(math.fsum(record[key] for record in records), 6)
+def totals(records: list[Record]) -> dict[str, float]:
+    """The sums of the points, without the noise of binary fractions."""
+    return {key: round(math.fsum(record[key] for record in records), 6) for key in ("points", "of")}
 
 
 def graded_with(assignment: Assignment, term: str) -> dict[str, str]:

@@ -20,11 +20,11 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
              wrt: Collection[str] | None = None, **deltas: Any) -> dict[str, Any]:
     """The deltas, ∂/∂register of Σ delta·output: of the outputs, and of all registers that they depend on.
 
-    steps: the list. values: what `eval` returned for it. DG: the adjoint rules, DG[op][i](delta, out, *args).
+    steps, values: the list, and what `eval` returned for it. XManError where the list is not valid.
+    DG: the adjoint rules, DG[op][i](delta, out, *args). XManError where one is missing or fails.
     wrt: the name or names of the registers that are wanted, which spares the products for others (None: all).
-    deltas: where to start, by name, as in backprop(steps, values, loss=1.0); each is spread to its register's
-    shape. A delta has the shape and the precision of its register and a buffer of its own. Arrays of integers
-    and booleans have none. XManError for a list that is not valid, and a rule that is missing or that fails.
+    deltas: where to start, by name, as in backprop(steps, values, loss=1.0); each spreads to its own shape. A
+        delta has the shape and precision of its register and its own buffer. Integers and booleans have none.
     """
     if (not isinstance(DG, Mapping) or isinstance(wrt, np.ndarray)
         or not isinstance(wrt, (Collection, type(None)))):
@@ -56,5 +56,5 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         return deltas
     # looked: if a NaN comes out, walk once more with masks, since what a `where` keeps out is 0 and not 0·∞
     with ops.by_tables(DG=DG):
-        return ops.flows.looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(),
-                                steps.inputs if wrt is None else wrt)
+        ends = steps.inputs if wrt is None else wrt
+        return ops.flows.looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), ends)

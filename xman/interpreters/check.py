@@ -10,7 +10,7 @@ import ops
 
 from ..errors import XManError
 from ..notation import in_notebooks
-from ..wengert import Steps, checked_list, known_registers
+from ..wengert import Steps, checked_list, inputs_of, known_registers
 from .backprop import backprop
 from .context import varies
 from .eval import eval
@@ -25,10 +25,10 @@ class Entry(NamedTuple):
     right: bool
 
     def __str__(self) -> str:
-        at = (self.where if isinstance(self.where, str) else f"[{', '.join(map(str, self.where))}]"
-              if self.where else "")
-        return (f"{self.register}{' in ' if isinstance(self.where, str) else ''}{at}: "
-                f"backprop says {self.backprop:.8g}, the difference quotient {self.difference:.8g}")
+        at = (f" in {self.where}" if isinstance(self.where, str)
+              else f"[{', '.join(map(str, self.where))}]" * bool(self.where))
+        return (f"{self.register}{at}: backprop says {self.backprop:.8g}, the difference quotient "
+                f"{self.difference:.8g}")
 
 
 class Report(NamedTuple):
@@ -54,8 +54,9 @@ class Report(NamedTuple):
             kind = "directions" if isinstance(mine[0].where, str) else "elements"
             lines.append(f"{name:<12} {sum(e.right for e in mine)} of {len(mine)} {kind} agree, worst "
                          f"difference {worst:.1e}")
-        return "\n".join([*lines, *self.misshapen, *(f"WRONG {e}" for e in self.wrong[:10]),
-                          *([f"… and {len(self.wrong) - 10} more"] if len(self.wrong) > 10 else [])])
+        wrong = [f"WRONG {e}" for e in self.wrong]
+        more = [f"… and {len(wrong) - 10} more"] * (len(wrong) > 10)
+        return "\n".join([*lines, *self.misshapen, *wrong[:10], *more])
 
     __repr__ = __str__
     _repr_html_ = in_notebooks("report_in_html")
@@ -81,13 +82,8 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
         raise XManError("the list is empty: there is nothing to differentiate")
     (of,) = known_registers(steps, [of or steps[-1][0]], "of")
     inputs = {**values, **{x: np.asarray(values[x], float) for x in steps.inputs if varies(values.get(x))}}
-    wrt = ([name for name in steps.inputs if varies(inputs.get(name))] if wrt is None
-           else known_registers(steps, wrt, "wrt"))
-    if computed := [name for name in wrt if name not in steps.inputs]:
-        raise XManError(f"{computed[0]!r} is computed and cannot be varied; wrt takes inputs: "
-                        f"{', '.join(steps.inputs)}")
-    if (still := [name for name in wrt if not varies(inputs[name])]
-        or ([] if wrt else list(steps.inputs) or ["the list"])):
+    wrt = [x for x in steps.inputs if varies(inputs.get(x))] if wrt is None else inputs_of(steps, wrt)
+    if still := [x for x in wrt or steps.inputs or ["the list"] if not varies(inputs.get(x))]:
         raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give it as "
                         "floats")
     random = np.random.default_rng(seed)

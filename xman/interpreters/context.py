@@ -54,8 +54,9 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
     found = set(names)
     for dst, op, args in steps:
         rules = DG.get(op) if DG else args
-        if any([isinstance(a, str) and a in found and rule is not None for a, rule in zip(
-                args, rules if isinstance(rules, Sequence) else args, strict=False)]):
+        rules = rules if isinstance(rules, Sequence) else args
+        pairs = zip(args, rules, strict=False)
+        if any([rule is not None and a in found for a, rule in pairs if type(a) is str]):
             found.add(dst)
     return found
 
@@ -92,8 +93,11 @@ def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str]) -> dict[st
     if type(values) is not dict and not isinstance(values, Mapping):
         raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not "
                         f"{shortened(values)}")
-    return {**values, **{x: numpy_real(x, v) for x in names
-                         if isinstance(v := values.get(x), (int, float, list, tuple, str))}}
+    found = {**values}
+    for x in names:
+        if isinstance(v := values.get(x), (int, float, list, tuple, str)):
+            found[x] = numpy_real(x, v)
+    return found
 
 
 def numpy_real(name: str, v: Any) -> Any:

@@ -21,7 +21,7 @@ from ..functions.call import number_of
 from ..functions.derivative import Derivative, callable_or_refused, name_of
 from ..functions.trace import is_input, traced_arguments, watched, written_down
 from ..functions.tracer import CallTape, is_on
-from ..functions.trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map
+from ..functions.trees import LEAF, children, flattened_tree, leaf_names, rebuilt, static_fields, tree_map
 from ..notation import shortened
 from ..wengert import WengertList
 from .reached import VALUES, Impure, Place, Watch, reached, steady, still_same
@@ -37,13 +37,15 @@ def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Calla
     """fn, compiled by what it does: the first call is traced, later ones run the program.
 
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
-    `trace` has, and everything else in its arguments belongs to the program. New shapes, precisions and trees
-    are traced anew. What Python went by is checked at each call before a result is returned: the value of a
-    branch, a loop's condition or an index, arguments that are no inputs, and what fn can read of globals,
-    closures and attributes. Where that has changed, fn is traced again, and the new path is kept beside the
-    old ones. With more than 8 of them, and where fn does what a list cannot hold (it prints, draws random
-    numbers, appends to a list of its surroundings), one RuntimeWarning says so and fn runs as plain Python.
+        `trace` has, and everything else in its arguments belongs to the program.
     engine, threads: as in `compile`.
+
+    New shapes, precisions and trees are traced anew. What Python went by is checked at each call before a
+    result is returned: the value of a branch, a loop's condition or an index, arguments that are no inputs,
+    and what fn can read of globals, closures and attributes. Where that has changed, fn is traced again, and
+    the new path is kept beside the old ones. With more than 8 of them, and where fn does what a list cannot
+    hold (it prints, draws random numbers, appends to a list of its surroundings), one RuntimeWarning says so
+    and fn runs as plain Python.
 
     `fn.lists` are the paths as lists, `fn.guards` what is checked for each of them, in words.
     Raises XManError as `trace` and `grad` do.
@@ -139,10 +141,10 @@ class TracedPath:
     @property
     def words(self) -> list[str]:
         """What is checked, from first to last."""
+        shown = lambda was: shortened(was.item() if was.size == 1 else was)
         return [*(f"an argument is {shortened(x)}" for x in self.fixed),
                 *dict.fromkeys(place.words for place in self.places),
-                *(f"{line}: {shortened(was.item() if was.size == 1 else was)}"
-                  for was, line in self.checks.values())]
+                *(f"{line}: {shown(was)}" for was, line in self.checks.values())]
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
@@ -187,8 +189,7 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
         return issubclass(kind, Expression)
     # keys in the order in which fn meets them
     tokens += kind, tuple(tree) if isinstance(tree, dict) else len(below)
-    fields = getattr(tree, "__dataclass_fields__", {}).values()
-    fixed += [getattr(tree, each.name) for each in fields if each.metadata.get("static")]
+    fixed += static_fields(tree)
     return any([apart(part, inputs, fixed, tokens) for _, part in below])
 
 
@@ -227,25 +228,17 @@ def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callabl
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
     """What makes a tree of a program's outputs. outputs: the name of each leaf, or None and what it is."""
-    known = {"number_of": number_of, "as_own": as_own, "rebuilt": rebuilt}
-
-    def text(structure: Any, depth: int = 0) -> str:
-        own = f"k{len(known)}"
-        if depth == DEEP:
-            known[own] = builder(structure, outputs)
-            return f"{own}(found)"
-        if structure is LEAF:
-            name, known[own] = next(outputs)
-            return f"as_own({own})" if name is None else f"number_of(found[{name!r}])"
-        known[own] = structure
-        parts = {key: text(part, depth + 1) for key, part in children(structure)}
-        if type(structure) is dict:
-            known[f"n{own}"] = names = [*structure]
-            return f"{{{', '.join(f'n{own}[{k}]: {parts[key]}' for k, key in enumerate(names))}}}"
-        listed = "".join(f"{part}, " for part in parts.values())
-        return {tuple: f"({listed})", list: f"[{listed}]"}.get(type(structure), f"rebuilt({own}, [{listed}])")
-
-    return eval(f"lambda found: {text(structure)}", known)
+    if structure is LEAF:
+        name, constant = next(outputs)
+        return (lambda found: as_own(constant)) if name is None else lambda found: number_of(found[name])
+    parts, kind = {key: builder(part, outputs) for key, part in children(structure)}, type(structure)
+    if kind is dict:
+        parts = {key: parts[key] for key in structure}  # in the order in which fn made it
+        return lambda found: {key: part(found) for key, part in parts.items()}
+    made = [*parts.values()]
+    if kind is tuple or kind is list:
+        return lambda found: kind([part(found) for part in made])
+    return lambda found: rebuilt(structure, [part(found) for part in made])
 
 
 def path_of(fn: Callable, args: tuple, options: dict, fixed: list,
@@ -268,8 +261,8 @@ def path_of(fn: Callable, args: tuple, options: dict, fixed: list,
             raise Impure("it writes into a list or a dict that it was given")
         ends, structure = flattened_tree(result)
         kinds = (*VALUES, np.ndarray)
-        if strange := [x for x in ends if not is_on(tape, x) and not isinstance(x, kinds)
-                       and not any(x is y for y in fixed)]:
+        known = lambda x: is_on(tape, x) or isinstance(x, kinds) or any(x is y for y in fixed)
+        if strange := [x for x in ends if not known(x)]:
             raise Impure(f"it returns a {type(strange[0]).__name__} of its own")
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         wanted = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]

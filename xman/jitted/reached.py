@@ -170,8 +170,9 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
         for owner, read in places_of_it:
             kept = tuple(read(owner))
             todo += [(part, words) for part in kept if part is not x]
-            places.append(Place(x, read, (x.copy(),), f"{words}, all its entries") if read is whole_array else
-                          Place(owner, read, kept, words))
+            if read is whole_array:
+                kept, words = (x.copy(),), f"{words}, all its entries"
+            places.append(Place(owner, read, kept, words))
     for held, names, module in filter(lambda found: found[1], wanted.values()):
         read = Globals(tuple(sorted(names)))
         found = [(name, held[name]) for name in read.names if name in held]
@@ -222,8 +223,9 @@ def nested(code: CodeType) -> Iterator[CodeType]:
 @functools.lru_cache
 def named_in(code: CodeType) -> list[tuple[str, bool]]:
     """(name, whether it is imported) of each global and each module that the code names."""
-    return [(step.argval, step.opname == "IMPORT_NAME") for step in get_instructions(code)
-            if step.opname.endswith(("_GLOBAL", "LOAD_NAME", "IMPORT_NAME"))]
+    kinds = "_GLOBAL", "LOAD_NAME", "IMPORT_NAME"
+    steps = [step for step in get_instructions(code) if step.opname.endswith(kinds)]
+    return [(step.argval, step.opname == "IMPORT_NAME") for step in steps]
 
 
 @functools.cache
@@ -238,8 +240,9 @@ def known_module(name: str) -> bool:
 
 
 def state_of(x: Any) -> dict:
-    return (x.get_state(legacy=False) if isinstance(x, np.random.RandomState)
-            else getattr(x, "bit_generator", x).state)
+    if isinstance(x, np.random.RandomState):
+        return x.get_state(legacy=False)
+    return getattr(x, "bit_generator", x).state
 
 
 class Watch:

@@ -107,9 +107,9 @@ def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> A
         return sum(rules[i](k, out, *given) for i in places)  # sums of the argument's entries, none twice
     if op in ROWWISE and places == [0]:
         return ROWWISE[op](k, d, out, *given)
-    raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for "
-                    + (f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}")
-                    + "; take the exact one, Hessian(…).diagonal")
+    what = f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}"
+    raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for {what}; take the "
+                    "exact one, Hessian(…).diagonal")
 
 
 def spread_reduction(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -137,13 +137,9 @@ def variance(p: Any) -> Any:
 PRODUCTS = {"dot", "outer"}
 # each entry of the argument enters one entry of the result; d times its second derivative, from the slope
 GATHERED = {
-    "mean":                lambda d, out, slope, x, *axes: 0.0,
-    "max":                 lambda d, out, slope, x, *axes: 0.0,
-    "min":                 lambda d, out, slope, x, *axes: 0.0,
-    "prod":                lambda d, out, slope, x, *axes: 0.0,
-    "hinge":               lambda d, out, slope, z, y: 0.0,
-    "norm":                lambda d, out, slope, x, *axes: spread_reduction(d / out, x, *axes) * (1 - slope ** 2),
-    "frobeniusNorm":       lambda d, out, slope, x: spread_reduction(d / out, x) * (1 - slope ** 2),
+    **dict.fromkeys(("mean", "max", "min", "prod", "hinge"), lambda d, out, slope, x, *more: 0.0),
+    **dict.fromkeys(("norm", "frobeniusNorm"),
+                           lambda d, out, slope, x, *axes: spread_reduction(d / out, x, *axes) * (1 - slope ** 2)),
     "logsumexp":           lambda d, out, slope, x, *axes: spread_reduction(d, x, *axes) * variance(slope),
     "crossEntropy":        lambda d, out, slope, p, y: -f.ratio(d * slope, p),
     "softmaxCrossEntropy": lambda d, out, slope, z, y: d * f.sum(f.oneHot(y, z), -1, True) * variance(f.softmax(z))}

@@ -12,7 +12,7 @@ from ..passes import gradient, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps
 from .jacobian import stacked_parts
-from .linear import DerivativeMatrix, LinearMap, Point, point, units, vectors_like
+from .linear import DerivativeMatrix, LinearMap, Point, point, units
 
 
 class Hessian(DerivativeMatrix):
@@ -32,24 +32,13 @@ class Hessian(DerivativeMatrix):
         super().__init__(steps, of, wrt)
         slopes = gradient(self.primal, of, self.wrt)
         dot = ending(slopes)
-        self.dots = {x: x + dot for x in self.wrt}
         self.steps = tangent(slopes, self.wrt)
-        assigned = {dst for dst, _, _ in self.steps}
-        self.images = {x: name for x in self.wrt if (name := f"d{of}_d{x}{dot}") in assigned}
-        self.map = LinearMap(self.steps, self.dots.values(), self.images.values(), self._look)
+        self.map = LinearMap(self.steps, {x: x + dot for x in self.wrt},
+                             {x: f"d{of}_d{x}{dot}" for x in self.wrt}, self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         """The product with the Hessian at values, a function of vectors; what is of values is done once."""
-        values = point(values, self.wrt)
-        product = self.map.at(values, {self.dots[x]: values[x] for x in self.wrt})
-
-        def times(vectors: Mapping[str, Any]) -> dict[str, Any]:
-            v = vectors_like(vectors, values, self.wrt)
-            found = product({self.dots[x]: v[x] for x in self.wrt})
-            images = {x: found[name] for x, name in self.images.items()}
-            return {x: images[x] if x in images else np.zeros_like(values[x]) for x in self.wrt}
-        return times
-
+        return self.map.at(point(values, self.wrt))
 
     def __call__(self, values: Point) -> np.ndarray:
         """The matrix (n, n), n the elements of all wrt together, each flattened, in their order."""
@@ -63,9 +52,9 @@ class Hessian(DerivativeMatrix):
     def blocks(self, values: Point) -> dict[tuple[str, str], Any]:
         """For each pair (x, y) of wrt ∂²of/∂x∂y, of the shape of x followed by that of y."""
         columns = {y: [column for own, _, column in self._columns(values) if own == y] for y in self.wrt}
-        return {(x, y): stacked_parts([column[x] for column in columns[y]], -1,
-                                      np.shape(values[x]) + np.shape(values[y]), values[x]) for x in self.wrt
-                for y in self.wrt}
+        shape = lambda x, y: np.shape(values[x]) + np.shape(values[y])
+        return {(x, y): stacked_parts([column[x] for column in columns[y]], -1, shape(x, y), values[x])
+                for x in self.wrt for y in self.wrt}
 
     def diagonal(self, values: Point) -> dict[str, Any]:
         """∂²of/∂x² for each element x of each register, in its shape: n products, but no matrix."""

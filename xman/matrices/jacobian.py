@@ -13,7 +13,7 @@ from ..interpreters import eval
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps
-from .linear import DerivativeMatrix, LinearMap, Point, point, units, vector_like, vectors_like
+from .linear import DerivativeMatrix, LinearMap, Point, point, units
 from .modes import Count, Route, entries_of, lines_between, passes_counted, route, without_registers
 
 
@@ -37,13 +37,11 @@ class Jacobian(DerivativeMatrix):
         if mode not in (None, "forward", "reverse", "mixed"):
             raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mode!r}")
         dot = ending(self.steps)
-        self.dots = {x: x + dot for x in self.wrt}
-        self.seed = of + ending(self.steps, "_bar")
-        pushed = tangent(self.steps, self.wrt)
-        pulled = gradient(self.steps, of, self.wrt, seed=self.seed)
-        known = {*self.dots.values(), *(dst for dst, _, _ in pushed)}
-        self.forward = LinearMap(pushed, self.dots.values(), [of + dot] if of + dot in known else [])
-        self.reverse = LinearMap(pulled, [self.seed], [f"d{of}_d{x}" for x in self.wrt])
+        seed = of + ending(self.steps, "_bar")
+        dots = {x: x + dot for x in self.wrt}
+        self.forward = LinearMap(tangent(self.steps, self.wrt), dots, {of: of + dot})
+        self.reverse = LinearMap(gradient(self.steps, of, self.wrt, seed=seed), {of: seed},
+                                 {x: f"d{of}_d{x}" for x in self.wrt})
         self._routes: dict[tuple, Route] = {}
         self._parts: dict[tuple, Jacobian] = {}
 
@@ -61,23 +59,13 @@ class Jacobian(DerivativeMatrix):
 
     def pushforward(self, values: Point) -> Callable[[Point], Any]:
         """v → J v at values, where what depends on values alone is done once."""
-        values, y = self._evaluated(values)
-        push = self.forward.at(values, {self.dots[x]: values[x] for x in self.wrt})
-
-        def pushed(vectors: Point) -> Any:
-            v = vectors_like(vectors, values, self.wrt)
-            return next(iter(push({self.dots[x]: v[x] for x in self.wrt}).values()), np.zeros_like(y))
-        return pushed
+        push = self.forward.at(self._evaluated(values)[0])
+        return lambda vectors: push(vectors)[self.of]
 
     def pullback(self, values: Point) -> Callable[[Any], dict[str, Any]]:
         """u → u J at values, where what depends on values alone is done once."""
-        values, y = self._evaluated(values)
-        pull = self.reverse.at(values, {self.seed: y})
-
-        def pulled(u: Any) -> dict[str, Any]:
-            images = pull({self.seed: vector_like(self.of, u, y)})
-            return {x: images[image] for x, image in zip(self.wrt, self.reverse.images, strict=True)}
-        return pulled
+        pull = self.reverse.at(self._evaluated(values)[0])
+        return lambda u: pull({self.of: u})
 
     def __call__(self, values: Point) -> dict[str, Any]:
         """For each x in wrt an array of the shape of `of` followed by that of x."""

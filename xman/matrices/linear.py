@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,21 +44,27 @@ class DerivativeMatrix:
 class LinearMap:
     """The map that a derivative is at a point: `at(values)` takes vectors to their images, by name.
 
-    steps: a list that is linear in the inputs `moving`. images: the registers wanted. The first time that
-    shapes are seen, look(values) may refuse them, and the list is simplified for them, and split.
+    steps: a list that is linear in some inputs. moving: by register the input that holds its vector. images:
+    by register the one that holds its image; it is zero where the list has none. The first time that shapes
+    are seen, look(values) may refuse them, and the list is simplified for them, and split.
     """
 
-    def __init__(self, steps: WengertList, moving: Collection[str], images: Collection[str],
+    def __init__(self, steps: WengertList, moving: Mapping[str, str], images: Mapping[str, str],
                  look: Callable[[Point], None] | None = None):
-        self.steps, self.moving, self.images, self.look = steps, tuple(moving), tuple(images), look
+        self.steps, self.moving, self.images, self.look = steps, moving, images, look
         self._split: dict[Any, tuple[WengertList, WengertList]] = {}
 
-    def at(self, values: Point, vectors: Point) -> Callable[[Point], dict[str, Any]]:
-        """The map at values, for vectors that look like those given."""
-        fixed, moving = self.split({**values, **vectors})
+    def at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
+        """The map at values, zeros for a vector left out; what depends on values alone is done once."""
+        fixed, moving = self.split({**values, **{name: values[x] for x, name in self.moving.items()}})
         here = eval(fixed, values)
-        return lambda vectors: {name: v for name, v in eval(moving, {**here, **vectors}).items()
-                                if name in self.images}
+
+        def image(vectors: Point) -> dict[str, Any]:
+            given = vectors_like(vectors, values, [*self.moving])
+            found = eval(moving, {**here, **{self.moving[x]: v for x, v in given.items()}})
+            return {x: found[name] if name in found else np.zeros_like(values[x])
+                    for x, name in self.images.items()}
+        return image
 
     def split(self, values: Point) -> tuple[WengertList, WengertList]:
         """The lines that do not depend on the vectors, and those that do, for values of such shapes."""
@@ -69,8 +75,10 @@ class LinearMap:
         if key not in self._split:
             if self.look:
                 self.look(values)
-            short = simplify(self.steps, self.images, likes)
-            moves = depends(short, self.moving, {*self.moving})
+            names = {*self.moving.values()}
+            known = names.union(dst for dst, _, _ in self.steps)
+            short = simplify(self.steps, [y for y in self.images.values() if y in known], likes)
+            moves = depends(short, names, names)
             self._split[key] = (WengertList(line for line in short if line[0] not in moves),
                                 WengertList(line for line in short if line[0] in moves))
         return self._split[key]
@@ -113,5 +121,5 @@ def vectors_like(vectors: Point, values: Point, wrt: Sequence[str]) -> dict[str,
     if unknown := [name for name in vectors if name not in wrt]:
         raise XManError(f"a vector was given for {unknown[0]!r}, which wrt does not "
                         f"name{nearest(unknown[0], wrt)}")
-    zero = {x: np.zeros_like(values[x]) for x in wrt if x not in vectors}
-    return {x: zero[x] if x in zero else vector_like(x, vectors[x], values[x]) for x in wrt}
+    return {x: vector_like(x, vectors[x], values[x]) if x in vectors else np.zeros_like(values[x])
+            for x in wrt}

@@ -39,13 +39,15 @@ array, asarray, asanyarray, ascontiguousarray, asfortranarray = map(made, (
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-    return numpy.broadcast_to(array(fill_value, dtype), shape) if is_traced(fill_value) else numpy.full(
-        shape, fill_value, dtype, **options)
+    if is_traced(fill_value):
+        return numpy.broadcast_to(array(fill_value, dtype), shape)
+    return numpy.full(shape, fill_value, dtype, **options)
 
 
 def full_like(a: Any, fill_value: Any, **options: Any) -> Any:
-    return (call_numpy(numpy.full_like, (a, array(fill_value)), options) if is_traced(fill_value)
-            else numpy.full_like(a, fill_value, **options))
+    if is_traced(fill_value):
+        return call_numpy(numpy.full_like, (a, array(fill_value)), options)
+    return numpy.full_like(a, fill_value, **options)
 
 
 class Joined:

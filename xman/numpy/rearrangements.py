@@ -15,8 +15,9 @@ from ..traced.refusals import refuse
 
 def whole_axis(axis: Any) -> Any:
     """An axis or several as plain ints, for a list to hold."""
-    return (None if axis is None else tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list))
-            else operator.index(axis))
+    if isinstance(axis, (tuple, list)):
+        return tuple(map(operator.index, axis))
+    return None if axis is None else operator.index(axis)
 
 
 axis_index = np.lib.array_utils.normalize_axis_index

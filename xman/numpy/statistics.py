@@ -27,8 +27,8 @@ def reduction_by(op: str) -> Any:
         if not options.keys() <= {"dtype"}:
             return checked(over_some, getattr(np, op))(a, axis=axis, keepdims=keepdims, **options)
         a = in_summing_precision(op, a, **options) if options else a
-        return (over(a, whole_axis(axis), True) if keepdims else over(a) if axis is None
-                else over(a, whole_axis(axis)))
+        given = (whole_axis(axis), True) if keepdims else () if axis is None else (whole_axis(axis),)
+        return over(a, *given)
 
     def over_some(a, axis, keepdims, where=True, initial=None, **options):
         if op == "mean":
@@ -54,8 +54,9 @@ def var_or_std(op: str) -> Any:
             options |= {"axis": axis, "ddof": less, "keepdims": keepdims}
             return checked(spread_by(op), getattr(np, op))(a, **options)
         a = in_summing_precision(op, a, **options)
-        return (getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less
-                else reduction_by(op)(a, axis, keepdims))
+        if less:
+            return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less)
+        return reduction_by(op)(a, axis, keepdims)
     return reduced
 
 
@@ -282,7 +283,8 @@ NAMES.update({
     np.nanvar:           nan_spread("var"),
     np.nanstd:           nan_spread("std"),
     np.nanquantile:      checked(quantile_past_nan, np.nanquantile),
-    np.nanpercentile:    checked(lambda a, q, **options: quantile_past_nan(a, np.true_divide(q, 100), **options), np.nanpercentile),
+    np.nanpercentile:    checked(lambda a, q, **options: quantile_past_nan(a, np.true_divide(q, 100), **options),
+                                 np.nanpercentile),
     np.nanmedian:        checked(lambda a, **options: quantile_past_nan(a, 0.5, **options), np.nanmedian),
     np.nanargmax:        nanposition(np.argmax),
     np.nanargmin:        nanposition(np.argmin),
@@ -294,5 +296,6 @@ NAMES.update({
     np.array_equiv:      lambda a1, a2: np.array_equiv(plain(a1), plain(a2)),
 })
 if hasattr(np, "cumulative_sum"):  # NumPy 2.1
-    NAMES.update({np.cumulative_sum: cumulative(np.cumsum, 0), np.cumulative_prod: cumulative(np.cumprod, 1),
-                  np.unstack: lambda x, axis=0: tuple(np.moveaxis(x, axis, 0))})
+    NAMES[np.cumulative_sum] = cumulative(np.cumsum, 0)
+    NAMES[np.cumulative_prod] = cumulative(np.cumprod, 1)
+    NAMES[np.unstack] = lambda x, axis=0: tuple(np.moveaxis(x, axis, 0))

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ops import f
+from ops.expression import SAME
 
 from ..traced.arraylike import ArrayLike, plain
-from ..traced.dispatch import NAMES, cast_to, checked, numpys_names, with_shape
+from ..traced.dispatch import NAMES, cast_to, checked, defined_in, with_shape
 from ..traced.refusals import IN_PLACE, refuse
 from . import compositions as c
 from . import decompositions, sequences
@@ -19,17 +20,15 @@ from . import rearrangements as r
 from . import statistics as s
 
 LN2, DEGREE = math.log(2.0), math.pi / 180.0
-BITWISE = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "not_equal", "invert": "logical_not",
-           "bitwise_not": "logical_not"}
 
 
-def bitwise(op: str) -> Callable:
+def bitwise(op: Callable) -> Callable:
     """A bitwise function, of booleans alone."""
     def on_booleans(*args):
         if any(with_shape(a).dtype.kind != "b" for a in args):
             refuse("bitwise functions of whole numbers have no operator here",
                    "use them on booleans, or on plain integers")
-        return getattr(f, op)(*args)
+        return op(*args)
     return on_booleans
 
 
@@ -132,9 +131,9 @@ def clip(a, **bounds):
     return np.positive(a) if low is None is high else f.clip(a, low, high)
 
 
-# what is called as NumPy calls it
-for names in (*map(vars, (c, decompositions, r, s, sequences)), globals()):
-    NAMES.update(numpys_names(names))
+THEIRS = {**vars(np.linalg), **vars(np)}
+for module in (*map(vars, (c, decompositions, r, s, sequences)), globals()):
+    NAMES.update((THEIRS[name], ours) for name, ours in defined_in(module).items() if name in THEIRS)
 NAMES.update({
     np.linalg.det: f.det, np.linalg.inv: f.inv,
     # what NumPy's own function shows
@@ -158,16 +157,18 @@ NAMES.update({
     np.isposinf:      lambda x: f.equal(x, np.inf),
     np.isneginf:      lambda x: f.equal(x, -np.inf),
     np.logical_xor:   lambda x, y: f.not_equal(f.not_equal(x, 0), f.not_equal(y, 0)),
+    np.bitwise_and:   bitwise(f.logical_and),
+    np.bitwise_or:    bitwise(f.logical_or),
+    np.bitwise_xor:   bitwise(f.not_equal),
+    np.invert:        bitwise(f.logical_not),
     np.copysign:      lambda x, y: f.where(f.signbit(y), -f.abs(x), f.abs(x)),
     np.nan_to_num:    lambda x, copy=True, **fill: checked(nan_to_num)(x, **fill) if copy else refuse(*IN_PLACE),
     np.round:         lambda a, decimals=0: f.round(a, decimals) if decimals else f.round(a),
     np.around:        lambda a, decimals=0: np.round(a, decimals),
     np.allclose:      lambda a, b, **near: bool(np.all(isclose(a, b, **near))),
     # reductions
-    **{getattr(np, op): s.reduction_by(op) for op in ("sum", "mean", "prod", "max", "min")},
+    **{getattr(np, name): s.reduction_by(SAME.get(name, name)) for name in ("sum", "mean", "prod", "max", "min", "amax", "amin")},
     **{getattr(np, op): s.var_or_std(op) for op in ("var", "std")},
-    np.amax:          s.reduction_by("max"),
-    np.amin:          s.reduction_by("min"),
     np.any:           lambda a, **options: np.sum(f.not_equal(a, 0), **options) > 0,
     np.all:           lambda a, **options: f.equal(np.sum(f.equal(a, 0), **options), 0),
     np.count_nonzero: lambda a, **options: np.sum(f.not_equal(a, 0), **options),
@@ -228,4 +229,3 @@ NAMES.update({
     **{write: lambda x, *args, write=write, **options: write(plain(x), *args, **options)
        for write in (np.array2string, np.array_repr, np.array_str)},
 })
-NAMES.update({getattr(np, name): bitwise(op) for name, op in BITWISE.items()})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engines import compile
-from ..errors import XManError, nearest
+from ..errors import XManError, refuse_unknown
 from ..manager import XMan
 from ..matrices import Jacobian, packed, unpacked
 from ..train.evaluation import Result, feed, list_of, rows_and_labels
@@ -31,9 +31,7 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
     """
     from scipy import optimize
 
-    if method not in METHODS:
-        raise XManError(f"there is no method {method!r}{nearest(str(method), METHODS)}; there are "
-                        f"{', '.join(METHODS)}")
+    refuse_unknown([method], METHODS, "there is no method {!r}")
     target: Any = 0.0
     if isinstance(what, XMan):
         X, y = rows_and_labels(data, "data")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engines import compile
-from ..errors import XManError, nearest
+from ..errors import XManError, refuse_unknown
 from ..functions.trace import trace, traced_arguments
 from ..functions.tracer import CallTape
 from ..functions.trees import flattened_tree, unflatten
@@ -48,9 +48,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     numpy. Other arguments are as for `fit`. Raises XManError for what does not fit, and Diverged where the
     loss or its gradient is NaN at the beginning.
     """
-    if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
-        raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are "
-                        f"{', '.join(methods)}")
+    refuse_unknown([method], (*WITH_GRADIENT, *WITH_PRODUCTS), "there is no method {!r}")
     judged, known = None, {}
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
@@ -62,10 +60,10 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
         values = objective.inputs | objective.given(objective.X, objective.y, np.arange(objective.rows), 0)
     else:
-        for name, value in {"validation": validation, "l1": l1, "l2": l2, "sample_weight": sample_weight,
-                            "class_weight": class_weight}.items():
-            if value is not None:
-                raise XManError(f"{name} is for models; write it into the function")
+        own = dict(validation=validation, l1=l1, l2=l2, sample_weight=sample_weight,
+                   class_weight=class_weight)
+        if given := [name for name, value in own.items() if value is not None]:
+            raise XManError(f"{given[0]} is for models; write it into the function")
         steps, wrt, values, back = objective_list(what, start, data)
         of = steps[-1][0]
     problem = Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine)
@@ -89,16 +87,17 @@ class Problem:
         if (shape := np.shape(eval(steps, self.values)[of])) != ():
             raise XManError(f"{of!r} has shape {shape}; what is made small has to be one number: write "
                             "f.mean(…), np.mean(…)")
-        both, self.dots, kept = gradient(steps, of, wrt), {}, []
+        both, kept = gradient(steps, of, wrt), []
         engine = "numpy" if engine == "auto" else engine
         if products:
             hessian = Hessian(steps, of, wrt)
-            self.dots, self.images = hessian.dots, hessian.images
+            self.dots, self.images = hessian.map.moving, hessian.map.images
             likes = self.values | {dot: self.values[w] for w, dot in self.dots.items()}
-            both, moving = LinearMap(hessian.steps, self.dots.values(),
-                                     [of, *self.slopes, *self.images.values()]).split(likes)
+            wanted = {name: name for name in (of, *self.slopes)} | self.images
+            both, moving = LinearMap(hessian.steps, self.dots, wanted).split(likes)
             kept = [name for name in moving.inputs if name not in likes]
-            self.products = compile(moving, self.images.values(), engine) if moving else None
+            images = [dst for dst, _, _ in moving if dst in self.images.values()]
+            self.products = compile(moving, images, engine) if moving else None
         self.evaluated = compile(both, dict.fromkeys([of, *self.slopes, *kept]), engine)
         self.w: np.ndarray | None = None
         # a line search gives up where it meets NaN or 1e65: what is above `far` is as high as that, and flat
@@ -131,8 +130,8 @@ class Problem:
         dots = {dot: vectors[name] for name, dot in self.dots.items()}
         values = self.values | self.at(w).here | self.found | dots
         found = self.products(values) if self.products else {}
-        return packed({name: found[self.images[name]] if name in self.images else 0 * x
-                       for name, x in vectors.items()}, self.wrt).astype(float)
+        return packed({name: found.get(self.images[name], 0 * x) for name, x in vectors.items()},
+                      self.wrt).astype(float)
 
 
 class Descent:

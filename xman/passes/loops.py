@@ -16,7 +16,8 @@ from ..interpreters import eval
 from ..wengert import WengertList, needed
 from .writer import ListWriter, Symbol, WrittenLine
 
-APPLYING = {"call": 0, "scan": 0, "cond": 1}  # where the functions begin; what comes after them and before the bundle are counts
+# where the functions begin; what comes after them and before the bundle are counts
+APPLYING = {"call": 0, "scan": 0, "cond": 1}
 Key = Any  # of a register: its name, or a Symbol's id
 
 
@@ -67,8 +68,8 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
                 functions = functions[:1] if op == "scan" else functions
                 cut = shorter(functions, *(counts or (0, len(entries))), some, loop=op == "scan")
                 if cut:
-                    functions, counts, places, moved[name_or_id(out)] = (*cut[:1], cut[1] if op == "scan"
-                                                                           else (), cut[2], cut[3])
+                    functions, counts, places, moved[name_or_id(out)] = cut
+                    counts = counts if op == "scan" else ()
                     short = fresh()
                     args = (*args[:APPLYING[op]], *functions, *counts, short, *args[which + 1:])
                     taken = tuple(entries[i] for i in places)
@@ -114,8 +115,8 @@ def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loo
     left = sorted(need)
     made = [("def", name, tuple(parameters[i] for i in places), tuple(body), tuple(results[i] for i in left))
             for (_, name, parameters, _, results), body in zip(functions, bodies, strict=True)]
-    return (made, (sum(i < k for i in places), sum(k <= i < m for i in places)), places,
-            {i: j for j, i in enumerate(left)})
+    counts = sum(i < k for i in places), sum(k <= i < m for i in places)
+    return made, counts, places, {i: j for j, i in enumerate(left)}
 
 
 # ---- sums over all steps -----------------------------------------------------------------------------------

@@ -33,8 +33,9 @@ class Pattern(Expression):
     def record(self, op: str, args: tuple) -> Pattern: return Pattern(op, args)
 
     def __repr__(self) -> str:
-        return (f"{self.op}({', '.join(map(repr, self.args))})" if self.op
-                else ("abxyz"[self.args[0]:][:1] or f"x{self.args[0]}"))
+        if self.op:
+            return f"{self.op}({', '.join(map(repr, self.args))})"
+        return "abxyz"[self.args[0]:][:1] or f"x{self.args[0]}"
 
 
 def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callable | None = None) -> Rewrite:
@@ -94,9 +95,10 @@ def holes_filled(wanted: Any, a: Any, holes: dict, writer):
         yield from matches(wanted, *writer.definition[id(a)], holes, writer)
 
 
-def shaped(op: str, becomes: Callable) -> Rewrite:
-    """The row for what depends on shapes: becomes(writer, *args) is written for op(*args), or None."""
-    return Rewrite(op, lambda writer, args: becomes(writer, *args), f"{op} with shapes known", "")
+def shaped(op: str, becomes: Callable, title: str = "", changes: str = "") -> Rewrite:
+    """The row for what a pattern cannot say: becomes(writer, *args) is written for op(*args), or None."""
+    title = title or f"{op} with shapes known"
+    return Rewrite(op, lambda writer, args: becomes(writer, *args), title, changes)
 
 
 def equal(a: Any, b: Any) -> bool:

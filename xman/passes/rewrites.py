@@ -13,7 +13,7 @@ import numpy as np
 from ops import Expression, f
 
 from .loops import hoisted
-from .patterns import Rewrite, Rewrites, floats, rewrite, shaped
+from .patterns import Rewrites, floats, rewrite, shaped
 
 
 def is_real(w, x, *_): return w.real(x)
@@ -32,8 +32,8 @@ def condition(w, c, x):
 
 def nonzero_literal(w, c, *rest):
     """A literal other than 0, whose product with anything is what it is."""
-    return (isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c)
-            and floats(w, *rest))
+    number = isinstance(c, (int, float)) and not isinstance(c, bool)
+    return number and c != 0 and np.isfinite(c) and floats(w, *rest)
 
 
 def unbroadcast(w, x, like, axis=()):
@@ -172,8 +172,9 @@ def logarithm(w, a, depth=100):
 
 
 def quotient_of_exponentials(w, a, b):
-    if (not isinstance(b, Expression) or (below := logarithm(w, b)) is None
-        or (above := logarithm(w, a)) is None):
+    below = logarithm(w, b) if isinstance(b, Expression) else None
+    above = None if below is None else logarithm(w, a)
+    if above is None:
         return None
     return f.exp(-below if type(above) is float and above == 0 else above - below)
 
@@ -193,7 +194,7 @@ STABLE = (
     rewrite(lambda x, a: f.exp(x - f.logsumexp(x, a, True)),      lambda x, a: f.softmax(x, a),              BETTER),
     rewrite(lambda x, a: f.exp(x) / f.sum(f.exp(x), a, True),     lambda x, a: f.softmax(x, a),              BETTER),
     rewrite(lambda x: f.exp(x) / f.sum(f.exp(x)),                 lambda x: f.softmax(x, None),              BETTER),
-    Rewrite("divide", lambda w, args: quotient_of_exponentials(w, *args), "quotient of exponentials", BETTER),
+    shaped("divide", quotient_of_exponentials, "quotient of exponentials", BETTER),
     rewrite(lambda x, y: f.exp(x) * f.exp(y),                     lambda x, y: f.exp(x + y),                 BETTER),
     rewrite(lambda x: f.reciprocal(1 + f.exp(x)),                 lambda x: f.sigmoid(-x),                   BETTER),
     rewrite(lambda x: (1 + f.exp(x)) ** -1,                       lambda x: f.sigmoid(-x),                   BETTER),
@@ -203,7 +204,7 @@ STABLE = (
     rewrite(lambda x: x - f.softplus(x),                          lambda x: f.logSigmoid(x),                 BETTER),
     rewrite(lambda x: x + f.softplus(-x),                         lambda x: f.softplus(x),                   BETTER),
     rewrite(lambda x: f.log1p(f.exp(x)),                          lambda x: f.softplus(x),                   BETTER),
-    Rewrite("log", lambda w, args: logarithm(w, *args), "log of exponentials", BETTER),
+    shaped("log", logarithm, "log of exponentials", BETTER),
     rewrite(lambda x: f.log(1 + x),                               lambda x: f.log1p(x),                      BETTER),
     rewrite(lambda x: f.log(1 - x),                               lambda x: f.log1p(-x),                     BETTER),
     rewrite(lambda x: f.exp(x) - 1,                               lambda x: f.expm1(x),                      BETTER),
@@ -238,5 +239,5 @@ ALGEBRA = (
     rewrite(lambda x, y: x - x * y,                       lambda x, y: x * (1 - y),             ROUNDING),
     rewrite(lambda x: x ** 2,                             lambda x: f.square(x),                ROUNDING),
     rewrite(lambda x: x ** 0.5,                           lambda x: f.sqrt(x),                  ROUNDING),
-    Rewrite("scan", lambda w, args: hoisted(w, *args), "sums of products over all steps", "rounding; memory for all steps"),
+    shaped("scan", hoisted, "sums of products over all steps", "rounding; memory for all steps"),
 )

@@ -1,7 +1,7 @@
 """Writing lists: rules that meet a Symbol in place of an array write lines in place of computing numbers."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ops import Expression
@@ -78,9 +78,3 @@ def in_order(steps: Steps, taken: Iterable[str] = ()) -> dict[str, str]:
     computed = [dst for dst, _, _ in steps if dst[0] == "z" and dst[1:].isdigit()]
     others = {a for dst, _, args in steps for a in (dst, *registers(args))} - {*computed}
     return dict(zip(computed, temporaries(others.union(taken)), strict=False))
-
-
-def renamed(steps: Iterable[Line], new: Mapping[str, str]) -> list[Line]:
-    """The lines with other names for the registers in `new`."""
-    name = lambda a: new.get(a, a) if isinstance(a, str) else a
-    return [(name(dst), op, tuple(map(name, args))) for dst, op, args in steps]

@@ -39,17 +39,17 @@ class Errors(NamedTuple):
         """
         return self.slope(self.one_sided), self.slope(self.central)
 
+    errors = property(lambda self: (self.one_sided, self.central))
+
     @property
     def best(self) -> tuple[float, float]:
         """The step sizes of the least errors: in theory ε_machine^½ and ε_machine^⅓ where all is near 1."""
-        return tuple(float(self.sizes[np.argmin(np.where(np.isnan(e), np.inf, e))])
-                     for e in (self.one_sided, self.central))
+        return tuple(float(self.sizes[np.argmin(np.where(np.isnan(e), np.inf, e))]) for e in self.errors)
 
     def __str__(self) -> str:
         lines = [f"∂{self.of}/∂{self.along} = {self.derivative:.8g}",
                  f"{'':<26}{'slope':>7}{'best ε':>10}{'its error':>11}"]
-        for name, e, power, best in zip(NAMES, (self.one_sided, self.central), self.slopes, self.best,
-                                        strict=True):
+        for name, e, power, best in zip(NAMES, self.errors, self.slopes, self.best, strict=True):
             lines.append(f"{name:<26}{power:>7.2f}{best:>10.1e}{e[self.sizes == best][0]:>11.1e}")
         return "\n".join(lines)
 
@@ -59,21 +59,19 @@ class Errors(NamedTuple):
         XManError where matplotlib is missing or the file cannot be written.
         """
         with drawing(path, 7, 5) as axes:
-            axes.set(xscale="log", yscale="log", xlim=(self.sizes.min() / 2, 2 * self.sizes.max()),
-                     xlabel=r"step size $\epsilon$", ylabel=f"error of ∂{self.of}/∂{self.along}")
-            for name, color, e, power in zip(NAMES, ("C3", "C0"), (self.one_sided, self.central), (1, 2),
-                                             strict=True):
+            axes.set(xscale="log", yscale="log", xlim=(self.sizes.min() / 2, 2 * self.sizes.max()))
+            axes.set(xlabel=r"step size $\epsilon$", ylabel=f"error of ∂{self.of}/∂{self.along}")
+            for name, hue, e, power in zip(NAMES, ("C3", "C0"), self.errors, (1, 2), strict=True):
                 shown, on = np.isfinite(e) & (e > 0), self.truncated(e)  # 0 has no logarithm
-                axes.plot(self.sizes[shown], e[shown], ".-", color=color, markersize=4, linewidth=1,
-                          label=name if shown.any() else f"{name}: no error")
+                label = name if shown.any() else f"{name}: no error"
+                axes.plot(self.sizes[shown], e[shown], f"{hue}.-", markersize=4, linewidth=1, label=label)
                 if on.any():  # beside the points, not on them
                     level = 3 * np.exp(np.mean(np.log(e[on] / self.sizes[on] ** power)))
                     ends = np.array([self.sizes[on].min(), self.sizes.max()])
-                    axes.plot(ends, level * ends ** power, "--", color=color, linewidth=1,
-                              label=f"slope {power}")
+                    axes.plot(ends, level * ends ** power, f"{hue}--", linewidth=1, label=f"slope {power}")
             small = (self.sizes <= max(self.best)) & (self.rounding > 0)
-            axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5",
-                      label=r"round-off $\propto 1/\epsilon$")
+            label = r"round-off $\propto 1/\epsilon$"
+            axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5", label=label)
             axes.legend(loc="lower left")
             axes.grid(alpha=0.3)
 

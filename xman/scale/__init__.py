@@ -1,6 +1,5 @@
 """Beyond memory and beyond one machine: streams of rows, and workers that share them."""
-from .dealing import dealt
-from .mpi import Workers, workers
+from .mpi import Workers, dealt, workers
 from .streams import Stream
 from .tables import stream
 

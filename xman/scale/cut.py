@@ -136,6 +136,9 @@ class CutProgram:
         """Let this worker add and update its slices alone."""
         lines, taken = self.stages[-1].steps, {*all_registers(self.steps)}
         for x, rows in (item for flat in common for item in flat.slices.items()):
+            if len(rows) == 1:  # no memory was found for them, and MPI has added them up
+                self.slices[x] = rows[0]
+                continue
             names = [fresh(f"{x}_of_{worker}", taken) for worker in range(1, len(rows))]
             sums = [*(fresh(f"{x}_sum", taken) for _ in names[2:]), x]
             lines = [*zip(sums, repeat("add"), zip([names[0], *sums], names[1:], strict=False)), *lines]

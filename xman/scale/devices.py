@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -88,10 +89,10 @@ class OnDevices:
     among the bases. Parameters come back when they are saved, and at the end of an epoch.
     Where nobody asked for a mesh, a list that is not for JAX alone runs as any other."""
 
-    def __init__(self, *arguments: Any, mesh: str | None = None, **options: Any):
-        super().__init__(*arguments, mesh=mesh or "data=1", **options)
+    def __init__(self, objective: Any, said: SimpleNamespace):
+        super().__init__(objective, SimpleNamespace(**vars(said) | {"mesh": said.mesh or "data=1"}))
         self.devices = Devices(self.training.steps, self.loss, self.training.inplace, self.mesh)
-        self.asked, self.taken = bool(mesh), self.scan
+        self.asked, self.taken = bool(said.mesh), self.scan
 
     def epoch(self, state: Any, ctrl_c: Any, shown: Any) -> None:
         try:

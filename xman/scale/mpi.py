@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import os
 import sys
 import threading
@@ -121,7 +122,7 @@ ALONE: list[Workers] = []  # of the calls under way that are no business of the 
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def by_itself() -> Iterator[None]:
     """A context in which this process is the only worker."""
     ALONE.append(Workers())
     try:
@@ -131,7 +132,7 @@ def alone() -> Iterator[None]:
 
 
 def workers() -> Workers:
-    """Those that this process is one of; in `alone` itself."""
+    """Those that this process is one of; in `by_itself` this process."""
     return ALONE[-1] if ALONE else job()
 
 
@@ -151,3 +152,29 @@ def job() -> Workers:
         sys.excepthook = found.uncaught
         threading.Thread(target=found.watch, daemon=True).start()
     return found
+
+
+def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
+    """call(0), …, call(count − 1), of which worker i of n calls the i-th, the (i + n)-th, ….
+
+    In a call a worker is by itself: `fit` takes all rows there. How long one takes is not watched. Results
+    are pickled, and all come when all are done; without workers each as it is. XManError where a call raises
+    one, the first of them.
+    """
+    here, mine = workers(), {}
+    if here.size == 1:
+        yield from map(call, range(count))
+        return
+    for k in range(here.rank, count, here.size):
+        try:
+            with by_itself():
+                mine[k] = call(k)
+        except XManError as error:
+            mine[k] = type(error)(str(error))  # what else it holds need not be such that it can be pickled
+            break
+    asleep_until(here.comm.Ibarrier())
+    found = functools.reduce(operator.or_, here.gathered(mine))
+    for k in range(count):
+        if isinstance(found[k], XManError):
+            raise found[k]
+        yield found[k]

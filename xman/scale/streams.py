@@ -6,7 +6,7 @@ import functools
 import mmap
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -106,22 +106,6 @@ def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> n
     return (10 * lot >= begin) & (10 * lot < end)
 
 
-class Portion(NamedTuple):
-    """What a worker has read of a window: X and y of its share, those for the first worker first.
-
-    counts, given: how many of them are for each worker, and how many come of each in return. places: where
-    among these the rows are that this worker takes, in their order, and their numbers. ends: of each
-    minibatch among them, and whether it ends here.
-    """
-    X: np.ndarray
-    y: np.ndarray
-    counts: list[int]
-    given: list[int]
-    places: np.ndarray
-    numbers: np.ndarray
-    ends: list[tuple[int, bool]]
-
-
 class Streamed:
     """The minibatches of a stream, as `Minibatches` has them: where all rows are one window, the very same.
 
@@ -178,9 +162,13 @@ class Streamed:
                         yield (tuple(map(np.concatenate, zip(some, another, strict=True)))
                                if self.borrows[first == self.count] else some)
 
-    def read(self, first: int, at: int, blocks: np.ndarray, order: np.ndarray) -> Portion:
-        """This worker's share of a window, of which each reads as many rows. Arguments as `windows` has
-        them."""
+    def read(self, first: int, at: int, blocks: np.ndarray, order: np.ndarray) -> tuple:
+        """What this worker reads of a window, as many rows as any other. Arguments as `windows` has them.
+
+        The result: X and y, those for the first worker first; counts: how many of them are for each worker;
+        given: how many come of each in return; places: where among these the rows are that this worker takes,
+        in their order; their numbers; ends: of each minibatch among them, and whether it ends here.
+        """
         me, n, size, held = self.workers.rank, self.workers.size, self.size, len(order)
         begin, last = at % size, (self.count - 1) * size - at
         takers = np.resize(self.takers[0], begin + held)[begin:]
@@ -202,8 +190,9 @@ class Streamed:
         batches = np.arange(max(first, at // size), -(-(at + held) // size))
         stops = np.minimum((batches + 1) * size, self.rows) - at
         ends = zip(np.searchsorted(mine, stops).tolist(), (stops <= held).tolist(), strict=True)
-        return Portion(X, y, counts[:n].tolist(), [*map(np.count_nonzero, np.split(here, bounds[1:-1]))],
-                       np.cumsum(here, dtype=np.int32)[taken] - 1, numbers, [*ends])
+        given = [*map(np.count_nonzero, np.split(here, bounds[1:-1]))]
+        places = np.cumsum(here, dtype=np.int32)[taken] - 1
+        return X, y, counts[:n].tolist(), given, places, numbers, [*ends]
 
     def between(self, blocks: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
         """X and y of the rows between these places in a window of blocks, of which no more is read."""

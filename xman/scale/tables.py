@@ -5,9 +5,8 @@ import fnmatch
 import functools
 import operator
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +19,9 @@ from ..tables.columns import cells
 from ..tables.frames import first_line
 from ..tables.kinds import target_cells
 from ..tables.preparing import known, lines
-from ..tables.reading import HEAD, Form, file_kind, formed, misread, options
+from ..tables.reading import HEAD, Form, file_kind, formed, misread, options, readable
 from ..tables.statistics import moments
-from .mpi import workers
+from .mpi import dealt
 from .streams import ALL, MEMORY, InTurn, Some, Stream, drawn_by_number, of_arrays, of_batches
 
 CSV_BLOCK = 2 ** 20  # bytes
@@ -31,23 +30,19 @@ GROUPS = 64          # of blocks, of which columns are learnt one after another
 AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
 
 
-class Block(NamedTuple):
-    """A block of a table: its rows, the columns of its file, and where it is."""
-    rows: int
-    columns: int
-    where: str
-
-
 def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared | None = None,
            **settings: Any) -> Stream:
     """Rows to train on, to judge by or to predict that need not fit into memory.
 
     source: an array, such as a memory map, with y its targets; a list of batches (X, y), or a function that
-    gives an iterable of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet. memory:
-    megabytes that rows may take at a time. Of tables: how: what makes rows of numbers of their columns, as a
-    stream of training rows has it (None: it is found, in one pass, merged across workers); settings: target,
-    ignore, task and day_first, as for `tables.prepared`. XManError for what cannot be read,
-    and blocks that are too large.
+        gives an iterable of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet.
+    y: the targets of an array, one for each row.
+    memory: megabytes that rows may take at a time.
+    how: of tables, what makes rows of numbers of their columns, as a stream of training rows has it (None: it
+        is found, in one pass, merged across workers).
+    settings: of tables, target, ignore, task and day_first, as for `tables.prepared`.
+
+    XManError for what cannot be read, and blocks that are too large.
     """
     if not memory > 0:
         raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
@@ -67,17 +62,10 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
                      some: tuple = ALL) -> Stream:
     pa = extra("pyarrow", "tables", "a table")
 
-    @contextmanager
-    def told() -> Iterator[None]:
-        try:
-            yield
-        except (OSError, pa.ArrowException) as error:
-            raise TableError(f"{source}: cannot be read: "
-                             f"{getattr(error, 'strerror', None) or first_line(error)}") from None
-    with told():
+    with readable(source):
         kind, filesystem, paths = places_of(source)
         if kind == "csv":
-            read, blocks = blocks_of_csv(filesystem, paths)
+            read, sizes, columns, where = blocks_of_csv(filesystem, paths)
         else:
             dataset = extra("pyarrow.dataset", "tables", "a table")
             files = [*dataset.dataset(paths, format=kind, filesystem=filesystem).get_fragments()]
@@ -87,24 +75,24 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
             pieces = [piece for file in files
                       for piece in (file.split_by_row_group() if kind == "parquet" else [file])]
             read = lambda k: pieces[k].to_table(schema, batch_readahead=1, fragment_readahead=1)
-            blocks = [Block(sum(group.num_rows for group in piece.row_groups), len(piece.physical_schema),
-                            f"{piece.path}, row group {piece.row_groups[0].id + 1}") if kind == "parquet"
-                      else Block(piece.count_rows(), len(piece.physical_schema), piece.path)
-                      for piece in pieces]
-        sizes = [block.rows for block in blocks]
+            sizes = [sum(group.num_rows for group in piece.row_groups) if kind == "parquet"
+                     else piece.count_rows() for piece in pieces]
+            columns = [len(piece.physical_schema) for piece in pieces]
+            where = [f"{piece.path}, row group {piece.row_groups[0].id + 1}" if kind == "parquet"
+                     else piece.path for piece in pieces]
         if not sum(sizes):
             raise TableError(f"{source} has no rows")
-        how = how or learnt(read, blocks, settings, some)
+        how = how or learnt(read, sizes, columns, where, settings, some)
 
     def numbers(k: int) -> tuple[tuple[int, int], Callable]:
-        with told():
+        with readable(source):
             table = read(k)
 
         def rows_at(some: Some) -> tuple[np.ndarray, np.ndarray]:
             rows = table[some] if isinstance(some, slice) else table.take(some)
             parts = [rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE)]
-            where = blocks[k].where
-            return np.concatenate([how.features(part, where) for part in parts]), how.targets(rows, where)
+            return (np.concatenate([how.features(part, where[k]) for part in parts]),
+                    how.targets(rows, where[k]))
 
         return (table.num_rows,) * 2, rows_at
 
@@ -138,8 +126,10 @@ def places_of(source: str) -> tuple[str, Any, list[str]]:
     return kinds.pop(), filesystem, paths
 
 
-def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], Any], list[Block]]:
-    """What reads a block of CSV files by its number, and what each is.
+def blocks_of_csv(filesystem: Any,
+                  paths: list[str]) -> tuple[Callable[[int], Any], list[int], list[int], list[str]]:
+    """What reads a block of CSV files by its number; of each its rows, the columns of its file, and where it
+    is.
 
     They are where lines end, and each worker counts the rows of its share of them.
     """
@@ -179,10 +169,8 @@ def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], An
         raise misread(where[k], look, words)
 
     types |= {field.name: field.type for field in read(0).schema if not pa.types.is_null(field.type)}
-    here = workers()
-    mine = {k: read(k).num_rows for k in range(here.rank, len(blocks), here.size)}
-    counted = functools.reduce(operator.or_, here.gathered(mine))
-    return read, [Block(counted[k], len(block[0].names), where[k]) for k, block in enumerate(blocks)]
+    sizes = [*dealt(lambda k: read(k).num_rows, len(blocks))]
+    return read, sizes, [len(look.names) for look, *_ in blocks], where
 
 
 def texts(filesystem: Any, path: str) -> Iterator[tuple[int, bytes]]:
@@ -212,21 +200,21 @@ def end_of_rows(text: bytes) -> int:
     return 0
 
 
-def learnt(read: Callable[[int], Any], blocks: list[Block], settings: dict, some: tuple) -> Prepared:
+def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], where: list[str],
+           settings: dict, some: tuple) -> Prepared:
     """What makes rows of numbers of these tables: the kinds of columns by one of them,
     what is to be known of each by all.
 
     Each worker reads its share of the tables, and what they found is merged.
     """
-    sizes, _, where = zip(*blocks, strict=True)
     starts = np.cumsum([0, *sizes])
 
     def training(k: int) -> Any:
         """The rows of a table by which we learn."""
         return read(k) if some == ALL else read(k).filter(drawn_by_number(starts[k], sizes[k], *some))
 
-    sample = training(max(range(len(blocks)), key=lambda k: (blocks[k].columns, sizes[k])))
-    how, here = prepared(sample, **settings), workers()
+    sample = training(max(range(len(sizes)), key=lambda k: (columns[k], sizes[k])))
+    how = prepared(sample, **settings)
     like = [known(c, cells(sample[c.name], c, "the table")) for c in how.columns]
 
     def found_in(k: int) -> tuple[list[Any], Any]:
@@ -242,10 +230,8 @@ def learnt(read: Callable[[int], Any], blocks: list[Block], settings: dict, some
 
     # in an order that does not depend on how many workers there are
     groups = np.array_split(np.arange(len(sizes)), min(len(sizes), GROUPS))
-    mine = {k: functools.reduce(merged, map(found_in, groups[k].tolist()))
-            for k in range(here.rank, len(groups), here.size)}
-    all_of = functools.reduce(operator.or_, here.gathered(mine))
-    facts, goal = functools.reduce(merged, (all_of[k] for k in range(len(groups))))
+    facts, goal = functools.reduce(merged, dealt(
+        lambda k: functools.reduce(merged, map(found_in, groups[k].tolist())), len(groups)))
     steps, output = lines(how.columns, facts, {*ops.G, *(c.register for c in how.columns)})
     shape = eval(steps, {c.register: cells(sample[c.name], c, "")[:1] for c in how.columns})[output].shape[1:]
     if how.classes:

@@ -98,15 +98,10 @@ def boxcox(y, lmbda):
 
 SPECIAL.update({
     "ndtr":         lambda x: f.half(f.erfc(x * -ROOT_HALF)),
-    "log_ndtr":     lambda x: f.logNdtr(x),
     "erfcinv":      lambda x: -ROOT_HALF * f.ndtri(f.half(x)),
-    "gamma":        lambda x: f.Gamma(x),
     "loggamma":     lambda z: f.where(z >= 0, f.gammaln(z), np.nan),
     **{g.__name__: g for g in (exprel, gammasgn, huber, pseudo_huber, rel_entr, rgamma)},
     "kl_div":       lambda x, y: rel_entr(x, y, lambda x, y: f.subtract(y, x)),
-    "beta":         f.Beta,
-    **{name: getattr(f, op) for name, op in (("jv", "besselJ"), ("yv", "besselY"), ("iv", "besselI"), ("ive", "besselIe"),
-                                             ("kv", "besselK"), ("kve", "besselKe"))},
     **{f"{op[-1].lower()}{order}": partial(getattr(f, op), order)
        for op in ("besselJ", "besselY", "besselI", "besselK") for order in (0, 1)},
     "j1":           lambda x: f.where(f.equal(x, 0), f.half(x) * (1.0 - x * x / 8.0), f.besselJ(1, x)),  # the sign of 0

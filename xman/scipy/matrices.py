@@ -8,7 +8,7 @@ from ops import f
 from ..numpy import compositions as c
 from ..numpy import decompositions as numpys
 from ..numpy.decompositions import mirrored, triangle_mask
-from ..traced.dispatch import with_shape
+from ..traced.dispatch import defined_in, with_shape
 from ..traced.refusals import SCIPY, refuse
 
 
@@ -48,8 +48,9 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 
 def eigh(a, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, check_finite=True):
     a = mirrored(a, lower)
-    return (f.eigvalsh(a) if eigvals_only
-            else (f.eigvalsh(a), f.eigenvectors(a, ("L" if lower else "U", "scipy"))))
+    if eigvals_only:
+        return f.eigvalsh(a)
+    return f.eigvalsh(a), f.eigenvectors(a, ("L" if lower else "U", "scipy"))
 
 
 def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
@@ -92,7 +93,5 @@ LINALG = {
     "solve_continuous_lyapunov": lambda a, q: f.sylvester(with_shape(a), f.mT(with_shape(a)), with_shape(q)),
     "expm": lambda A: f.expm(A),
     "sqrtm": lambda A, *_: f.sqrtm(A),
-} | {g.__name__: g for g in (
-    solve, solve_triangular, cholesky, cho_factor, cho_solve, eigh, svd, qr, lstsq, block_diag, toeplitz)}
-
+} | defined_in(globals())
 SCIPY["linalg"] = LINALG

@@ -15,9 +15,9 @@ from ..errors import XManError
 from ..notation import definition as definition_of
 from ..notation import shown
 from ..wengert import Steps, WengertList, checked_list, known_registers, needed
-from .expressions import formula, mathematical, node
+from .expressions import formula, mathematical, node, with_replaced
 from .polynomial import polynomial, polynomials
-from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree, with_replaced
+from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree
 
 PARTS = 300  # of an expression in a derivation: some lines of text
 TERMS = 20   # of a register that a brief derivation puts in at its end
@@ -132,8 +132,8 @@ def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[st
     op, args = defined.get(made, ("", ())) if isinstance(made, str) and isinstance(i, int) else ("", ())
     match op, *args:
         case "bundle", *_ if i in range(len(args)):
-            return (f"{dst} = {mathematical(node(args[i]))}",
-                    {args[i]: node(1)} if isinstance(args[i], str) else {}, [])
+            slopes = {args[i]: node(1)} if isinstance(args[i], str) else {}
+            return f"{dst} = {mathematical(node(args[i]))}", slopes, []
         case ("call", *functions, str(b)) | ("cond", _, *functions, str(b)):
             k = m = 0
         case "scan", function, int(k), int(m), str(b), *_ if i in range(k):
@@ -144,8 +144,8 @@ def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[st
             return None
     kind, inputs = defined.get(b, ("", ()))
     by = dict.fromkeys(a for a in inputs if isinstance(a, str) and leads_to(lines, wrt, a))
-    if kind != "bundle" or by.keys() & {*inputs[k:m]} or not all(
-            is_function(g) and len(g[2]) == len(inputs) and max(i + 1, k) <= len(g[4]) for g in functions):
+    fits = lambda g: is_function(g) and len(g[2]) == len(inputs) and max(i + 1, k) <= len(g[4])
+    if kind != "bundle" or by.keys() & {*inputs[k:m]} or not all(map(fits, functions)):
         return None
     rows, inner = [], {}
     told = [f" = {mathematical(node(x))}" for x in inputs]
@@ -159,13 +159,14 @@ def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[st
                 moved = [(p, j < k) for j, p in enumerate(parameters)
                          if (j < k or inputs[j] == a) and leads_to(body, p, r)]
                 inner |= {(name, r, p): body for p, _ in moved if r != p}
-                total = sum_tree(*(times_tree(slope_of(r, p) if r != p else node(1),
-                                              *[ast.Name(f"{p}′")] * carried) for p, carried in moved))
+                slope = lambda p, r=r: slope_of(r, p) if r != p else node(1)
+                total = sum_tree(*(times_tree(slope(p), *[ast.Name(f"{p}′")] * own) for p, own in moved))
                 said.append(mathematical(tidy(total, fold=True)) + f" of {name}" * (not k))
         starts = ", ".join(f"{p}′ = {int(x == a)}" for p, x in zip(parameters[:k], inputs, strict=False))
         tangents = ", ".join(f"{p}′" for p in parameters[:k])
-        rows.append(Equation(f"∂{dst}/∂{a} = " + (f"{parameters[i]}′ where {tangents} ← " if k else "")
-                             + ", ".join(said), f"from {starts}, in each step of {made}" if k else where))
+        recurrence = f"{parameters[i]}′ where {tangents} ← " if k else ""
+        reason = f"from {starts}, in each step of {made}" if k else where
+        rows.append(Equation(f"∂{dst}/∂{a} = {recurrence}{', '.join(said)}", reason))
     for (name, r, p), body in inner.items():
         rows += [Equation(f"{name}: {step}", reason) for step, reason in derivation(body, r, p, brief)]
     return f"{shown(line)}, {shown((made, op, args))}", {a: ast.Name(f"∂{dst}/∂{a}") for a in by}, rows
@@ -199,9 +200,10 @@ def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> a
 
 def chain(op: str, args: Sequence[Any], partials: Mapping[int, ast.expr], wrt: str) -> ast.expr:
     """Σ ∂op/∂a · da/dwrt; of a product da/dwrt·b + a·db/dwrt, as one says it."""
-    return sum_tree(*(times_tree(slope_of(args[i], wrt), p) if op == "mul" and i == 0
-                      else times_tree(p, slope_of(args[i], wrt))
-                   for i, p in partials.items()))
+    products = [(p, slope_of(args[i], wrt)) for i, p in partials.items()]
+    if op == "mul" and 0 in partials:
+        products[0] = products[0][::-1]
+    return sum_tree(*(times_tree(*factors) for factors in products))
 
 
 def rule(op: str, args: Sequence[Any], rules: Rules, wrt: str | None = None) -> str:

@@ -5,6 +5,7 @@ Expressions are nodes of Python's own syntax tree: they nest, and `ast.unparse` 
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -20,16 +21,11 @@ from ..errors import XManError, nearest
 from ..passes.patterns import equal
 from ..wengert import Steps
 
-OPERATORS = {INFIX[name]: sign for name, sign in {  # by Python's own names of them
-    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "pow": ast.Pow, "eq": ast.Eq,
-    "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "matmul": ast.MatMult}.items()}
-UNARY = {"negative":   lambda x: ast.UnaryOp(ast.USub(), x),
-         "half":       lambda x: ast.BinOp(node(0.5), ast.Mult(), x),
-         "square":     lambda x: ast.BinOp(x, ast.Pow(), node(2)),
-         "reciprocal": lambda x: ast.BinOp(node(1.0), ast.Div(), x),
-         "alias":      lambda x: x,
-         "transpose":  lambda x: ast.Attribute(x, "T", LOAD),
-         "mT":         lambda x: ast.Attribute(x, "mT", LOAD)}
+# operators as Python writes them, of x and y
+FORMS = {INFIX[name]: f"x {sign} y" for name, sign in zip(
+    "add sub mul truediv pow eq ne lt le gt ge matmul".split(), "+ - * / ** == != < <= > >= @".split(), strict=True)}
+FORMS |= {"negative": "-x", "half": "0.5 * x", "square": "x ** 2", "reciprocal": "1.0 / x", "alias": "x",
+          "transpose": "x.T", "mT": "x.mT"}
 
 NOTATION = {r" ?\*\* ?": "^", r"(?<=[\w)\]]) ?\* ?": "·", " / ": "/", r"\b(\d+)\.0\b": r"\1", r"\b(np|f)\.(?!m?T\b)": ""}
 LOAD = ast.Load()
@@ -46,15 +42,11 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
     if not any(isinstance(a, (str, ast.expr)) for a in args):
         return operator_call(op, args)  # numbers among themselves would stay Python's
     match op, [node(a) for a in args]:
-        case _, [x, y] if op in OPERATORS:
-            sign = OPERATORS[op]()
-            return ast.Compare(x, [sign], [y]) if isinstance(sign, ast.cmpop) else ast.BinOp(x, sign, y)
-        case _, [x] if op in UNARY:
-            return UNARY[op](x)
+        case _, [x] | [x, _] as parts if op in FORMS and len(parts) == 1 + ("y" in FORMS[op]):
+            return with_replaced(ast.parse(FORMS[op], mode="eval").body, dict(zip("xy", parts, strict=False)))
         case "getitem", [x, *_]:
-            keys = [key(a) for a in args[1:]]
-            return ast.Subscript(x, keys[0] if len(keys) == 1 and not isinstance(args[1], tuple)
-                                 else tupled(keys), LOAD)
+            keys, alone = [key(a) for a in args[1:]], len(args) == 2 and not isinstance(args[1], tuple)
+            return ast.Subscript(x, keys[0] if alone else tupled(keys), LOAD)
         case "bundle", arrays:
             return ast.Tuple(arrays, LOAD)
         case "item", [b, i]:
@@ -106,12 +98,21 @@ def inlined(steps: Steps, of: str, limit: int = 200) -> ast.expr:
 
 # ---- parts -------------------------------------------------------------------------------------------------
 
+def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
+    """e with expressions in the place of registers; e itself stays as it is."""
+    class Registers(ast.NodeTransformer):
+        def visit_Name(self, name): return by.get(name.id, name)
+        def visit_Attribute(self, part): return self.generic_visit(part) if part.attr in ("T", "mT") else part
+
+    return Registers().visit(copy.deepcopy(e))
+
+
 def operator_call(op: str, args: Sequence[Any]) -> ast.expr:
     """op(*args) as a call: of NumPy's function where that is the operator, else of f.<op>."""
     match op, args:
         case ("concat" | "stack"), [int() as axis, *arrays]:
-            return function_call("np.concatenate" if op == "concat" else "np.stack",
-                                 [tupled(map(node, arrays))], {"axis": axis})
+            name = "np.concatenate" if op == "concat" else "np.stack"
+            return function_call(name, [tupled(map(node, arrays))], {"axis": axis})
         case "einsum", [(str() as subscripts,), *arrays]:
             return function_call("np.einsum", [ast.Constant(subscripts), *arrays])
         case "reshape", [x, tuple() as shape]:
@@ -142,9 +143,9 @@ def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any
 
 def function_call(function: str, args: Sequence[Any], named: Mapping[str, Any] | None = None) -> ast.expr:
     first, *rest = function.split(".")
-    return ast.Call(reduce(lambda e, part: ast.Attribute(e, part, LOAD), rest, ast.Name(first, LOAD)),
-                    [node(a) for a in args],
-                    [ast.keyword(name, node(a)) for name, a in (named or {}).items()])
+    called = reduce(lambda e, part: ast.Attribute(e, part, LOAD), rest, ast.Name(first, LOAD))
+    keywords = [ast.keyword(name, node(a)) for name, a in (named or {}).items()]
+    return ast.Call(called, [node(a) for a in args], keywords)
 
 
 def tupled(nodes) -> ast.expr:

@@ -15,8 +15,8 @@ from operator import add, mul
 from ..errors import XManError
 from ..notation import shown
 from ..wengert import Steps, checked_list, known_registers, needed
-from .expressions import formula
-from .slopes import names_in, with_replaced
+from .expressions import formula, with_replaced
+from .slopes import names_in
 
 TERMS = 1000     # what a polynomial may have: more than a person reads
 LETTERS = 10_000  # the same of an atom

@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -75,7 +76,7 @@ def batches(path: str | Path, header: bool | None = None, known: Known = (), row
     types: those of columns of CSV that are known; else they are found. Raises TableError as `read` does.
     """
     pa, path = arrow(), Path(path)
-    try:
+    with readable(path):
         kind = file_kind(path)
         if kind == "parquet":
             file = extra("pyarrow.parquet", "tables", "a table").ParquetFile(path)
@@ -87,8 +88,15 @@ def batches(path: str | Path, header: bool | None = None, known: Known = (), row
         for piece in pieces:
             yield unnamed_apart(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch)
                                 else piece)
-    except (OSError, EOFError, pa.ArrowException) as error:
-        raise TableError(f"{path}: cannot be read: "
+
+
+@contextmanager
+def readable(source: str | Path) -> Iterator[None]:
+    """A context in which a table is read: TableError with what the system or pyarrow says against it."""
+    try:
+        yield
+    except (OSError, EOFError, arrow().ArrowException) as error:
+        raise TableError(f"{source}: cannot be read: "
                          f"{getattr(error, 'strerror', None) or first_line(error)}") from None
 
 

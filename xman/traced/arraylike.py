@@ -11,7 +11,7 @@ from ops import Bundle, Expression, f
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
-from .refusals import INDEX, refuse, refuse_conversion
+from .refusals import IN_PLACE, INDEX, refuse, refuse_conversion
 
 
 class ArrayLike(Expression):
@@ -99,19 +99,19 @@ class ArrayLike(Expression):
         refuse("a traced value cannot be pickled", "return it from the function, and pickle the result")
 
     def __setitem__(self, key, new):
-        refuse("an in-place write into a traced array would be lost to the derivative",
-               "build a new array: np.where(condition, new, old), np.concatenate, or a list of rows and "
-               "np.stack")
+        refuse(*IN_PLACE)
 
     def item(self, *place):
-        return plain(self).item(*place) if self.is_flat() else refuse(
-            "item() would turn a traced value into a plain number, and its derivative would be lost",
-            "leave the array as it is, or index it: x[i, j]")
+        if self.is_flat():
+            return plain(self).item(*place)
+        refuse("item() would turn a traced value into a plain number, and its derivative would be lost",
+               "leave the array as it is, or index it: x[i, j]")
 
     def tolist(self):
-        return plain(self).tolist() if self.is_flat() else refuse(
-            "tolist() would turn a traced array into plain numbers, and their derivatives would be lost",
-            "write list(x)")
+        if self.is_flat():
+            return plain(self).tolist()
+        refuse("tolist() would turn a traced array into plain numbers, and their derivatives would be lost",
+               "write list(x)")
 
     def __getattr__(self, name):
         if hasattr(np.ndarray, name) and not name.startswith("__"):
@@ -144,8 +144,8 @@ class ArrayLike(Expression):
     conj = conjugate
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return universal(ufunc, method, [np.asarray(x) if issubclass(type(x), (list, tuple)) else x
-                                         for x in inputs], options)
+        inputs = [np.asarray(x) if issubclass(type(x), (list, tuple)) else x for x in inputs]
+        return universal(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):
         return call_numpy(function, args, options)
@@ -189,8 +189,9 @@ def plain_key(key: Any) -> Any:
 
 def is_traced(x: Any) -> bool:
     """Whether x is a traced value, or holds one in lists, tuples and dicts."""
-    return isinstance(x, ArrayLike) or isinstance(x, (list, tuple)) and any(map(is_traced, x)) or (
-        isinstance(x, dict) and is_traced(list(x.values())))
+    if isinstance(x, dict):
+        x = list(x.values())
+    return isinstance(x, ArrayLike) or isinstance(x, (list, tuple)) and any(map(is_traced, x))
 
 
 def real(op: str, value: Any) -> Any:

@@ -8,13 +8,15 @@ import numpy as np
 from ops import G, f
 from ops.derived import Traced
 from ops.facts import parameters
+from ops.loops import ROWS
 from ops.table import ELEMENTWISE, OURS
 
 from .arraylike import ArrayLike
 
 
 class Directions(ArrayLike):
-    """n tangents of one shape. value: (n, *shape), an array or an ArrayLike; operators compute all n.
+    """n tangents of one shape. value: (n, *shape), an array or an ArrayLike; operators compute all n. Of
+    bundles it is a list of n.
 
     Where RULES say how, by one operator; else by n of them. has_zeros: as of a seed, for `Masked.seed`.
     """
@@ -42,12 +44,13 @@ def is_many(x: Any) -> bool:
 
 
 def count(args: tuple) -> int:
-    return next(a.value.shape[0] for a in args if is_many(a))
+    return next(len(a.value) for a in args if is_many(a))
 
 
 def one_by_one(op: str, *args: Any) -> Any:
-    return f.stack(0, *[getattr(f, op)(*[f.getitem(a.value, k) if is_many(a) else a for a in args])
-                        for k in range(count(args))])
+    at = lambda a, k: a if not is_many(a) else a.value[k] if type(a.value) is list else f.getitem(a.value, k)
+    found = [getattr(f, op)(*[at(a, k) for a in args]) for k in range(count(args))]
+    return found if op in ROWS and op != "item" else f.stack(0, *found)
 
 
 def with_axes(x: Any, ndim: int) -> Any:
@@ -73,8 +76,8 @@ def broadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
         shape = shape_like(like)
         gone = {a % len(shape) for a in np.atleast_1d(axis)}
         kept = iter(x.shape)
-        x = Directions(f.reshape(x.value, (x.value.shape[0], *(1 if k in gone else next(kept)
-                                                               for k in range(len(shape))))))
+        spread = [1 if k in gone else next(kept) for k in range(len(shape))]
+        x = Directions(f.reshape(x.value, (x.value.shape[0], *spread)))
     wanted = (x.value.shape[0], *shape_like(like))
     return x.value if x.value.shape == wanted else f.broadcast(with_axes(x, len(wanted) - 1), wanted)
 
@@ -106,8 +109,7 @@ def transpose(op: str, x: Any, axes: Any = None) -> Any:
 
 def stays(keys: tuple) -> bool:
     """Whether a slice before the keys leaves the axes of the result in their order."""
-    places = [k for k, key in enumerate(keys) if not isinstance(key, slice) and key is not None
-              and key is not Ellipsis]
+    places = [k for k, key in enumerate(keys) if not isinstance(key, (slice, type(None), type(Ellipsis)))]
     arrays = any(not isinstance(keys[k], (int, np.integer)) for k in places)
     return not any(map(is_many, keys)) and (not arrays
                                             or places == [*range(places[0], places[0] + len(places))])
@@ -126,8 +128,8 @@ def scatter_add(op: str, d: Any, like: Any, *keys: Any) -> Any:
 
 
 def take(op: str, x: Any, indices: Any, axis: int | None = None) -> Any:
-    return None if axis is None or not is_many(x) or is_many(indices) else f.take(x.value, indices,
-                                                                                  axis % x.ndim + 1)
+    alone = axis is not None and is_many(x) and not is_many(indices)
+    return f.take(x.value, indices, axis % x.ndim + 1) if alone else None
 
 
 def joined(op: str, axis: int, *arrays: Any) -> Any:

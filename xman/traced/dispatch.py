@@ -20,11 +20,9 @@ from .refusals import IN_PLACE, refuse, refuse_function
 NAMES: dict[Any, Callable] = {}
 
 
-def numpys_names(module: Mapping[str, Any]) -> dict[Any, Callable]:
-    """The functions that a module defines under a name of NumPy's: each by NumPy's own."""
-    theirs = {**vars(np.linalg), **vars(np)}
-    return {theirs[name]: ours for name, ours in module.items()
-            if name in theirs and getattr(ours, "__module__", "") == module["__name__"]}
+def defined_in(module: Mapping[str, Any]) -> dict[str, Callable]:
+    """The functions that a module defines, by their names."""
+    return {name: x for name, x in module.items() if getattr(x, "__module__", "") == module["__name__"]}
 
 
 # scipy.special's functions by their names, which does not import them
@@ -50,8 +48,8 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
         refuse(*IN_PLACE)
     if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
         function, options = METHODS[method][ufunc], {"axis": 0} | options
-        return (call_numpy(function, tuple(inputs), options) if function in NAMES
-                else function(*inputs, **options))
+        inputs = tuple(inputs)
+        return call_numpy(function, inputs, options) if function in NAMES else function(*inputs, **options)
     if method == "outer":
         a, b = inputs
         return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
@@ -97,8 +95,9 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
         if "argument" not in str(error):
             raise
         if option := re.search("unexpected keyword argument '(.*)'", str(error)):
-            instead = ("leave out= out and use the result" if option[1] == "out" else
-                       "write it without that option, with np.where or np.concatenate")
+            instead = "leave out= out and use the result"
+            if option[1] != "out":
+                instead = "write it without that option, with np.where or np.concatenate"
             refuse_function(function, f"with {option[1]}= has no derivative here", instead)
         refuse_function(function, f"takes other arguments: {error}")
 

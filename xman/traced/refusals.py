@@ -160,8 +160,8 @@ def refuse_function(function: object, why: str = "has no operator and so no deri
     if function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
         refuse(*IN_PLACE)
     module = (getattr(function, "__module__", "") or "").partition("._")[0]
-    place = ("np." if getattr(np, name, None) is function else f"{module}.".replace("numpy", "np") if module
-             else "")
+    module = "np" if getattr(np, name, None) is function else module.replace("numpy", "np")
+    place = f"{module}." * bool(module)
     close = difflib.get_close_matches(name, [op for op in vars(f) if op[0] != "_"], 1, 0.75)
     refuse(f"{place}{name} {why}", instead or "write it with functions that have one, "
            f"{f'as f.{close[0]}, ' if close else ''}or define it with ops.operator")

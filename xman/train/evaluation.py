@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import XManError
+from ..errors import XManError, refuse_unknown
 from ..files import Model, trained
 from ..interpreters import eval
 from ..manager import XMan
@@ -72,6 +72,10 @@ def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple,
              batch_size: int = 1024) -> tuple[float, float | None]:
     """(loss, accuracy) of the model with these parameters: the mean over the rows of data, in batches.
 
+    model, parameters: as `fit` takes the one, and its result has the others: of all of the model, by name.
+    data: a pair (X, y) as `fit` takes it, or a stream.
+    batch_size: the rows that are computed together; the result is that of all to rounding.
+
     The accuracy is None where the model has no `outputs` or the targets are no classes; of a single output,
     classes are 0 and 1, told apart at ½. The list is computed in its stable form. Raises Diverged, with the
     first register that was, where the loss is NaN.
@@ -133,7 +137,14 @@ def judge_of(model: XMan, data: tuple,
 
 
 def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarray:
-    """The outputs of the model for the rows of X, an array or a stream: (n, classes)."""
+    """The outputs of the model for the rows of X: (n, classes).
+
+    model: an XMan with a register `outputs`.
+    parameters: those of all of the model, by name, such as fit(…).parameters.
+    X: an array (n, …) as the model takes it, or a stream.
+
+    XManError where a parameter is missing, or is none of the model's.
+    """
     if isinstance(X, Stream):
         return np.concatenate([predict(model, parameters, x) for x, _ in X.batches(1024)])
     steps = list_of(model, "outputs")
@@ -185,9 +196,7 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
         raise XManError(f"{word} has no rows")
     if labels:
         place = {label: k for k, label in enumerate(labels)}
-        if strange := [label for label in y.tolist() if label not in place]:
-            raise XManError(f"{word}: y has the label {strange[0]!r}, which is none of the training "
-                            f"rows' {', '.join(labels[:12])}")
+        refuse_unknown(y.tolist(), place, f"{word}: y has the label {{!r}}, which no training row has")
         y = np.array([place[label] for label in y.tolist()])
     for name, array in (("X", X if isinstance(X, np.ndarray) else X.data), ("y", y)):
         if array.dtype.kind not in "biuf":

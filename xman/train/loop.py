@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -39,39 +40,52 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the
-    accuracy. Its method feed(X, y) turns rows and targets into inputs by name; without one they are its
-    inputs X and y. What feed is given is overwritten by the next minibatches. Its method draw(random, rows)
-    gives the inputs that are drawn, as noise is, by name for rows of these numbers
-    (`xman.scale.draws.Draws`); evaluation takes their defaults. Inputs that a step updates it lists as
-    `running`, those named x by its register x_next, and the result has them among its parameters. data,
-    validation: pairs (X, y), of n rows each; targets that are strings become classes, in their order.
-    prepared: what made rows of numbers of a table, so that the trained model, and the checkpoint, read its
-    columns. epochs: passes over the data, each in an order drawn from `seed`, in minibatches of batch_size
-    rows (None: 32). optimizer, weight_decay, clip, clip_value: as `training_list` has them; a rule may have
-    other settings, functools.partial(adam, beta1=0.8), or be your own. "gauss-newton", "levenberg-marquardt"
-    and "newton-cg" take a step of all rows an epoch (`xman.train.second_order`), and no setting from
-    batch_size to clip_value. lr: the learning rate (None: 0.1), or a dict with that of each parameter by its
-    name, where 0 holds one as it is (Adams, Computing Gradients with Backpropagation, after eq. 16).
+        accuracy. Its method feed(X, y) turns rows and targets into inputs by name; without one they are its
+        inputs X and y. What feed is given is overwritten by the next minibatches. Its method draw(random,
+        rows) gives the inputs that are drawn, as noise is, by name for rows of these numbers
+        (`xman.scale.draws.Draws`); evaluation takes their defaults. Inputs that a step updates it lists as
+        `running`, those named x by its register x_next, and the result has them among its parameters.
+    data, validation: pairs (X, y), of n rows each; targets that are strings become classes, in their order.
+    epochs: passes over the data, each in an order drawn from `seed`.
+    batch_size: rows of a minibatch (None: 32).
+    optimizer: as `training_list` has it; a rule may have other settings, functools.partial(adam, beta1=0.8),
+        or be your own. "gauss-newton", "levenberg-marquardt" and "newton-cg" take a step of all rows an epoch
+        (`xman.train.second_order`), and no setting from batch_size to clip_value.
+    lr: the learning rate (None: 0.1), or a dict with that of each parameter by its name, where 0 holds one as
+        it is (Adams, Computing Gradients with Backpropagation, after eq. 16).
     schedule: a function from the number of the step, 1, 2, …, to a factor of lr, as `xman.train.schedules`
-    makes them. l1, l2: l1 Σ|w| + ½ l2 Σw² is added to the loss, of all parameters but those that are only
-    added (biases), or by name in a dict. sample_weight: of each row (n,), and class_weight, of each class in
-    a dict, or "balanced", n over the classes and the rows of the class: a mean over rows in the loss becomes
-    Σ w v / Σ w. Validation and accuracy have neither. patience: stop after so many epochs without a better
-    validation loss. threshold: stop when no parameter moved by more than that from the beginning of an epoch
-    to its end (Reps §6), which the history has as its adjustment. callbacks: functions (row, parameters),
-    called after each epoch with its row of the history, to which they may add, and copies of the parameters;
-    what one returns, a sentence, ends the run. accumulate: the pieces of a minibatch that are computed one
-    after another, for less memory. Of processes that mpiexec started (`xman.scale`) each takes a part of
-    every minibatch's rows, and all get the parameters that one would. mesh: of JAX's devices,
-    "data=2,model=2", over which rows and matrices are cut. precision: "mixed" rounds what products read to
-    bfloat16. checkpoint: a file, a model that `xman.load` reads, written after each epoch, within one after
-    so many seconds (checkpoint_every), and on Ctrl-C; where it exists the run goes on from it, with the same
-    engine to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile` has
-    them; auto takes numpy where an epoch has fewer than 400 minibatches. progress: a bar on a terminal, a
-    line an epoch elsewhere. The loss is computed in its stable form, `simplify(…, rewrites=EXACT + STABLE)`,
-    which is finite where it is. Raises XManError for data and settings that do not fit, and Diverged, which
-    names the first register that was NaN.
+        makes them.
+    weight_decay, clip, clip_value: as `training_list` has them.
+    l1, l2: l1 Σ|w| + ½ l2 Σw² is added to the loss, of all parameters but those that are only added (biases),
+        or by name in a dict.
+    sample_weight: of each row (n,): a mean over rows in the loss becomes Σ w v / Σ w. Validation and accuracy
+        have no weights.
+    class_weight: of each class in a dict, or "balanced", n over the classes and the rows of the class; times
+        sample_weight.
+    seed: of the order of the rows, and of what is drawn.
+    patience: stop after so many epochs without a better validation loss.
+    threshold: stop when no parameter moved by more than that from the beginning of an epoch to its end (Reps
+        §6), which the history has as its adjustment.
+    callbacks: functions (row, parameters), called after each epoch with its row of the history, to which they
+        may add, and copies of the parameters; what one returns, a sentence, ends the run.
+    checkpoint: a file, a model that `xman.load` reads, written after each epoch, within one after so many
+        seconds (checkpoint_every), and on Ctrl-C; where it exists the run goes on from it, with the same
+        engine to the same bits as without a break.
+    plot: a PNG of the learning curve.
+    engine: as `compile` has them; auto takes numpy where an epoch has fewer than 400 minibatches.
+    progress: a bar on a terminal, a line an epoch elsewhere.
+    prepared: what made rows of numbers of a table, so that the trained model, and the checkpoint, read its
+        columns.
+    accumulate: the pieces of a minibatch that are computed one after another, for less memory.
+    mesh: of JAX's devices, "data=2,model=2", over which rows and matrices are cut.
+    precision: "mixed" rounds what products read to bfloat16.
+
+    Of processes that mpiexec started (`xman.scale`) each takes a part of every minibatch's rows, and all get
+    the parameters that one would. The loss is computed in its stable form, `simplify(…, rewrites=EXACT +
+    STABLE)`, which is finite where it is. Raises XManError for data and settings that do not fit, and
+    Diverged, which names the first register that was NaN.
     """
+    said = SimpleNamespace(**locals())  # what a run is given is in one place, the arguments above
     for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0)):
         if value is not None:
             at_least(name, value, least)
@@ -90,10 +104,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     if kind is Run and (mesh or alone):
         from ..scale.devices import OnDevices
         kind = type("DeviceRun", (OnDevices, Run), {})
-    run = kind(objective, validation, batch_size=batch_size, seed=seed, engine=engine, optimizer=optimizer,
-               lr=lr, schedule=schedule, prepared=prepared, weight_decay=weight_decay, clip=clip,
-               clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint,
-               checkpoint_every=checkpoint_every, mesh=mesh, precision=precision)
+    run = kind(objective, said)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = why_over(state, epochs, patience, threshold)
     started = time.perf_counter()

@@ -23,7 +23,7 @@ import numpy as np
 
 from ops import f
 
-from ..errors import XManError, nearest
+from ..errors import XManError, nearest, refuse_unknown
 from ..notation import shortened
 from ..passes import gradient, simplify
 from ..passes.writer import ListWriter, Symbol
@@ -150,9 +150,7 @@ def optimizer_of(rule: str | Rule) -> Optimizer:
 def rates_of(lr: float | dict[str, float], names: list[str]) -> dict[str, float]:
     """The learning rate of each parameter. XManError where lr is not positive, or a dict lacks a name."""
     rates = lr if isinstance(lr, dict) else dict.fromkeys(names, lr)
-    if strange := [name for name in rates if name not in names]:
-        raise XManError(f"lr has a rate for {strange[0]!r}, which is no parameter of the "
-                        f"loss{nearest(str(strange[0]), names)}; there are {', '.join(names)}")
+    refuse_unknown(rates, names, "lr has a rate for {!r}, which is no parameter of the loss")
     if missing := [name for name in names if name not in rates]:
         raise XManError(f"lr has no rate for {', '.join(map(repr, missing))}; a dict names every parameter, "
                         "with 0 to hold it")

@@ -13,7 +13,7 @@ import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,13 @@ from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.mpi import workers
 from ..scale.shares import Shares
 from ..scale.streams import Stream, Streamed
-from ..tables import Prepared
 from .checkpoints import Checkpointed, State
 from .evaluation import Diverged, Result, at_least, first_nan, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
-from .optimizers import Rule, TrainingList, optimizer_of, rates_of, training_list
+from .optimizers import TrainingList, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
-from .schedules import Rates, Schedule
+from .schedules import Rates
 
 # minibatches an epoch; with fewer most runs are over before a compiler's seconds are earned back
 WORTH_COMPILING = 400
@@ -43,34 +42,33 @@ WORTH_COMPILING = 400
 class Run(Checkpointed):
     """What does not change during a run: the list and its programs, the data, the settings of `fit`."""
 
-    def __init__(self, objective: Objective, validation: tuple | None, *, batch_size: int | None, seed: int,
-                 engine: str, optimizer: str | Rule, lr: float | dict[str, float] | None = None,
-                 schedule: Schedule | None = None, prepared: Prepared | None, accumulate: int = 1,
-                 checkpoint: str | Path | None, checkpoint_every: float, mesh: str | None = None,
-                 precision: str | None = None, **options: float | None):
-        batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
+    def __init__(self, objective: Objective, said: SimpleNamespace):
+        """said: the arguments of `fit`."""
+        batch_size = 32 if said.batch_size is None else said.batch_size
+        lr = 0.1 if said.lr is None else said.lr
         one = 1.0 if isinstance(lr, dict) else float(lr)
-        self.objective, self.prepared, self.engine, self.over = objective, prepared, engine, ""
+        self.objective, self.prepared, self.engine, self.over = objective, said.prepared, said.engine, ""
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
-        self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
+        self.checkpoint, self.every, self.saved = said.checkpoint, said.checkpoint_every, time.monotonic()
         self.writer, self.writing = ThreadPoolExecutor(1), None
-        self.mesh = mesh_of(mesh) if mesh else None
-        self.workers, each = workers(), 0 if mesh else accumulate  # of 0 pieces each has all rows
+        self.mesh = mesh_of(said.mesh) if said.mesh else None
+        self.workers, each = workers(), 0 if said.mesh else said.accumulate  # of 0 pieces each has all rows
         self.shares = Shares(objective, each) if self.workers.size * each > 1 else None
         self.workers.reads = objective.stream is not None
-        data, self.judge = data_and_judge(objective, validation)
+        data, self.judge = data_and_judge(objective, said.validation)
         at_least("batch_size", batch_size, 1, whole=True)
         kind, rows = ((Streamed, [objective.stream]) if objective.stream else
                       (Minibatches, [objective.X, objective.y]))
         mine = [self.shares.mine] if self.shares else []
-        self.minibatches = kind(*rows, int(batch_size), int(seed), *mine)
+        self.minibatches = kind(*rows, int(batch_size), int(said.seed), *mine)
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
-        self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
+        self.optimizer, self.rates = optimizer_of(said.optimizer), rates_of(lr, self.names)
         moving = {w: rate / one for w, rate in self.rates.items() if w in objective.steps.inputs}
-        self.alone, self.training = self.training_lists(moving, optimizer, precision, options)
+        options = {name: getattr(said, name) for name in ("weight_decay", "clip", "clip_value")}
+        self.alone, self.training = self.training_lists(moving, said, options)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else one,
-                         "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows,
+                         "batch_size": int(batch_size), "seed": int(said.seed), "rows": self.rows,
                          **{key: value if value is None else float(value) for key, value in options.items()},
                          "digest": digest_of(data)}
         start = self.start().arrays
@@ -78,7 +76,7 @@ class Run(Checkpointed):
         self.numbers = {x: y for x, y in self.training.inplace.items() if not start[x].ndim}
         self.inplace = {x: y for x, y in self.training.inplace.items() if start[x].ndim}
         self.number = min((start[w].dtype for w in moving), key=lambda dtype: dtype.itemsize).type
-        self.rate = Rates(one, schedule, self.number)
+        self.rate = Rates(one, said.schedule, self.number)
         self.values = {name: self.inputs[name] for name in self.training.steps.inputs if name in self.inputs}
         self.programs: dict[int, Compiled] = {}  # by the number of rows
         # the engine of all minibatches but short ones, also where a run is resumed elsewhere
@@ -89,17 +87,17 @@ class Run(Checkpointed):
         self.own: dict[str, np.ndarray] = {}  # this worker's slices of the state, where it is in common
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
 
-    def training_lists(self, moving: dict[str, float], optimizer: str | Rule, precision: str | None,
+    def training_lists(self, moving: dict[str, float], said: SimpleNamespace,
                        options: dict[str, float | None]) -> tuple[TrainingList, TrainingList]:
         """The list of a step that one worker takes alone, and the one that this worker takes."""
-        if precision not in (None, "mixed"):
-            raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
+        if said.precision not in (None, "mixed"):
+            raise XManError(f"the precision is 'mixed', or that of the parameters, not {said.precision!r}")
         options = {"running": self.objective.running, **options}
-        alone = mine = training_list(self.objective.steps, self.loss, moving, optimizer, **options)
+        alone = mine = training_list(self.objective.steps, self.loss, moving, said.optimizer, **options)
         if self.shares:
             here = self.shares.list
-            mine = training_list(here.steps, self.loss, moving, optimizer, part=here.loss, **options)
-        return alone, mine._replace(steps=in_mixed_precision(mine.steps)) if precision else mine
+            mine = training_list(here.steps, self.loss, moving, said.optimizer, part=here.loss, **options)
+        return alone, mine._replace(steps=in_mixed_precision(mine.steps)) if said.precision else mine
 
     def start(self) -> State:
         arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float,

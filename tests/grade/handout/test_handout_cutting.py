@@ -117,8 +117,8 @@ WRONG = {
     "not closed": (function(T, "return x"), "line 2: .* not closed: '# end of task 1'"),
     "closed twice": (function(T, "return x", E, E), "line 5: no region is open"),
     "closed but not opened": (function("return x", E), "line 3: no region is open"),
-    "nested": (function(T, "x = 2", "# task 2: u", "return x", "# end of task 2"), "line 4: task 2 starts"),
-    "other number": (function(T, "return x", "# end of task 2"), "line 2: .* ends in line 4"),
+    "nested": (function(T, "x = 2", "# task 2: u", "return x", "# end of task 2"), "line 2: .* not closed"),
+    "other number": (function(T, "return x", "# end of task 2"), "line 2: .* not closed"),
     "at module level": ("# task 1: t\nx = 1\n# end of task 1\n", "line 1: .* not inside a function"),
     "around a function": ("# task 1: t\ndef f():\n    pass\n# end of task 1\n", "line 1: .* not inside a function"),
     "in a class": ("class A:\n    # task 1: t\n    x = 1\n    # end of task 1\n", "line 2: .* not inside a function"),
@@ -152,7 +152,7 @@ def test_marks_that_are_not_in_order_are_refused_with_their_line(name):
 
 def test_a_title_that_is_not_that_of_the_task_is_refused():
     assert starter(SOLUTION, {1: "eval", 2: "the loss", 3: "more"}) == STARTER
-    with pytest.raises(XManError, match="line 20: .* the title 'the loss'; that of the task is 'loss'"):
+    with pytest.raises(XManError, match="line 24: .* the title 'the loss'; that of the task is 'loss'"):
         starter(SOLUTION, {1: "eval", 2: "loss"})
 
 

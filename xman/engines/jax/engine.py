@@ -27,6 +27,7 @@ from ...errors import XManError
 from ...interpreters.context import numpy_real
 from ...wengert import Line, WengertList, registers
 from .. import interpret
+from ..memory import overwrite
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of, program_of
 from .lines import OF_BUNDLES, Kinds, computed, refused, together
@@ -54,14 +55,11 @@ def build(program: Program) -> Built:
     kinds = {x: kind for x, kind in program.kinds.items() if kind.dtype.itemsize <= 8}
     with wide():
         why = not_for_jax(program, kinds)
-        while True:
-            parts = [part if part.lines[0][0] in why else stretch(part, kinds, program.original.inputs)
-                     for part in parted(program, why)]
-            broken = {dst: reason for part in parts if part.call and (reason := why_not(part, kinds))
-                      for dst, _, _ in part.lines}
-            if not broken:
-                break
-            why |= broken
+        parts = [part if part.lines[0][0] in why else stretch(part, kinds, program.original.inputs)
+                 for part in parted(program, why)]
+        for part in parts:
+            if part.call:  # compile it by running it once
+                part.call(*(np.zeros(*kinds[x][:2]) for x in part.reads))
         device, = jnp.zeros(()).devices()
     stretches = [[dst for dst, _, _ in part.lines] for part in parts if part.call]
     calls = [f"{dst} = {op}(…) {why[dst]}" for dst, op, _ in program.steps if dst in why]
@@ -121,7 +119,8 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
             except TimeoutError:
                 raise  # of a clock
             except Exception as error:  # whatever it is, the operator's own function has the line
-                why[dst] = lack_of("JAX", error)
+                why[dst] = (f"is more than JAX has: {type(error).__name__}, "
+                            f"{' '.join(str(error).split())[:80]}")
             if dst in kinds or op in OF_BUNDLES and not why[dst]:
                 known[dst] = jnp.zeros(*kinds[dst][:2]) if why[dst] else out
 
@@ -162,21 +161,6 @@ def stretch(part: JaxPart, kinds: Kinds, inputs: Collection[str]) -> JaxPart:
     return part._replace(call=jax.jit(run, compiler_options=AS_WRITTEN))
 
 
-def why_not(part: JaxPart, kinds: Kinds) -> str:
-    """Compile a part by running it once. Why that failed, nothing where it did not."""
-    try:
-        part.call(*(np.zeros(*kinds[x][:2]) for x in part.reads))
-    except TimeoutError:
-        raise
-    except Exception as error:  # what XLA does not have on this device
-        return lack_of("XLA", error)
-    return ""
-
-
-def lack_of(who: str, error: Exception) -> str:
-    return f"is more than {who} has: {type(error).__name__}, {' '.join(str(error).split())[:80]}"
-
-
 # ---- running -----------------------------------------------------------------------------------------------
 
 def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
@@ -201,8 +185,7 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
                 found = interpret.build(program).run({x: value_on_host(v) for x, v in values.items()})
                 return {y: given_back(v, program.kinds.get(y), device) for y, v in found.items()}
             results = {y: given_back(found[y], program.kinds.get(y), device) for y in program.outputs}
-        for x, new in [(x, np.array(found[y])) for y, x in program.inplace.items()]:
-            values[x][...] = new
+        overwrite(*((values[x], found[y]) for y, x in program.inplace.items()))
         return results
 
     def inside(found: Mapping[str, Any]) -> bool:
@@ -236,14 +219,12 @@ def accepted(x: str, v: Any, program: Program) -> Any:
     kind = program.kinds.get(x)
     if kind is None:
         return v if (type(v), np.shape(v)) == program.others[x] else None
-    if type(v) is np.ndarray:
-        return v if kind.array and v.shape == kind.shape and v.dtype == kind.dtype else None
-    if isinstance(v, jax.Array):
-        if v.shape != kind.shape or v.dtype != kind.dtype:
-            return None
-        return jax.lax.convert_element_type(v, v.dtype) if v.weak_type else v
     v = numpy_real(x, v) if type(v) in (int, float, list, tuple) else v
-    return v if kind_of(v) == kind else None
+    if not isinstance(v, jax.Array):
+        return v if kind_of(v) == kind else None
+    if (v.shape, v.dtype) != kind[:2]:
+        return None
+    return jax.lax.convert_element_type(v, v.dtype) if v.weak_type else v
 
 
 def value_on_host(v: Any, kind: Kind | None = None) -> Any:

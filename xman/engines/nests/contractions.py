@@ -15,11 +15,11 @@ import numpy as np
 
 from ops.arrays.products import einsum_parts
 
+from ..folded import TINY
 from .arrangements import in_shape
 from .tree import Line, Product
 from .views import View, diagonal, exchanged, reshaped, strided, transposed, whole
 
-TINY = 512      # multiplications of one matrix by another, up to which loops are quicker than a call of BLAS
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies vectors by it
 
 

@@ -22,7 +22,7 @@ from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS
-from .contractions import CONTRACTIONS, TINY
+from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, REDUCED, entrywise
 from .routines import ROUTINES
 from .schedule import Tree
@@ -60,7 +60,7 @@ class Lines:
                 self.views[x] = self.tree.root(x, *self.kinds[x][:2], "given")
             else:
                 self.objects.add(x)
-        lines = folded(program, rows=False, least=TINY)
+        lines = folded(program)
         holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in lines], self.kinds)
         calls = {line[0] for line in lines if self.may_fail(*line)}
         self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, calls)

@@ -6,7 +6,6 @@ then the lines in their order.
 """
 from __future__ import annotations
 
-import functools
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -18,8 +17,8 @@ from ops import G
 
 from ...errors import XManError
 from ...interpreters import backprop, eval
-from ...interpreters.context import depends, missing, numpy_real
-from ...notation import shortened, shown
+from ...interpreters.context import missing, numpy_real, with_numpy_reals
+from ...notation import shown
 from ...passes import unroll
 from ...wengert import Steps, WengertList, checked_list, known_registers, needed
 from .. import interpret
@@ -96,14 +95,10 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
                             f"numbers of shape ({len(names)},) or (batch, {len(names)}), in the order of "
                             "`inputs`")
         return values.T.astype(float, copy=False)
-    if not isinstance(values, Mapping):
-        raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, or an array, "
-                        f"not {shortened(values)}")
-    missing(steps, values)
-    found = [values[name] for name in names]
-    if {*map(type, found)} <= {float, np.float64}:
+    if type(values) is dict and {*map(type, found := [values.get(x) for x in names])} <= {float, np.float64}:
         return np.array(found, float)
-    arrays = [np.asarray(numpy_real(name, x), float) for name, x in zip(names, found, strict=True)]
+    missing(steps, values := with_numpy_reals(values, ()))
+    arrays = [np.asarray(numpy_real(name, values[name]), float) for name in names]
     wide = {name: x.shape for name, x in zip(names, arrays, strict=True) if x.shape}
     for name, shape in wide.items():
         if len(shape) > 1:
@@ -126,16 +121,16 @@ def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorde
         return Recorded(steps, lines, outputs)
     except Unwritten as error:
         k, line = next((k, line) for k, line in enumerate(lines, 1) if line[0] == error.args[0])
-    if line[1] in ops.table.OURS:
-        try:
-            with np.errstate(all="ignore"):
-                found = np.ndim(G[line[1]](*[np.float64(0.5) if isinstance(a, str) else a for a in line[2]]))
-        except Exception:
-            found = "nothing for numbers"
-        if found:
-            raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers"
-                            + (", and for no while_loop and no cond; engine llvm has both"
-                               if line[1] == "bundle" else "; use engine numpy"))
+    try:
+        with np.errstate(all="ignore"):
+            number = line[1] not in ops.table.OURS or not np.ndim(
+                G[line[1]](*[np.float64(0.5) if isinstance(a, str) else a for a in line[2]]))
+    except Exception:
+        number = False
+    if not number:
+        raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers"
+                        + (", and for no while_loop and no cond; engine llvm has both"
+                           if line[1] == "bundle" else "; use engine numpy"))
     return Interpreted(steps, outputs, f"{len(steps):,} lines by the interpreter: there is no row for line "
                                        f"{k}, {shown(line)}")
 
@@ -166,10 +161,8 @@ class Recorded:
         codes, (a, b, c) = codes[order].astype(np.uint32), np.ascontiguousarray(place[reads[:, order]])
         self.outputs = place[list(found)]
         varies = lambda slots: (slots < self.inputs) | (slots >= first)
-        to, also = (np.where(sent[codes].astype(bool) & varies(slots), slots, own)
+        to, also = (np.where(sent[codes].astype(bool) & varies(slots), slots, own).astype(np.uint32)
                     for sent, slots in zip(sends.T, (a, b), strict=True))
-        reached = reachable(self.outputs[0], to.tolist(), also.tolist(), first)
-        to, also = (np.where(reached, slots, own).astype(np.uint32) for slots in (to, also))
         self.arrays = codes[starts[:-1]], starts, a, b, c, to, also
         self.first, self.lines, self.runs = first, len(codes), len(starts) - 1
         self._pool: dict[tuple[int, bool], list] = {}
@@ -223,16 +216,6 @@ class Recorded:
         return buffers
 
 
-def reachable(output: int, to: list[int], also: list[int], first: int) -> np.ndarray:
-    """The lines to which a delta comes from the output: to what only a condition reads there comes none."""
-    reached = [False] * (first + len(to))
-    reached[output] = True
-    for k in range(len(to) - 1, -1, -1):
-        if reached[first + k]:
-            reached[to[k]] = reached[also[k]] = True
-    return np.array(reached[first:], bool)
-
-
 class Interpreted:
     """A list with an operator that has no row: the interpreters, a row of the batch at a time."""
 
@@ -259,37 +242,21 @@ class Interpreted:
 
 
 def build(program: Program) -> Built:
-    """The list as a tape, for numbers or, where inputs are arrays (batch,), for a batch of them.
-
-    Other precisions than float64, arrays that are to be overwritten, and an operator without a row are left
-    to the interpreter. Raises XManError for a line that is not of numbers; its `run` does for matrices, and
-    in a batch for a line that does not work entry by entry.
-    """
+    """The list as a tape, for numbers. Other precisions than float64, arrays that are to be overwritten, and
+    an operator without a row are left to the interpreter. Raises XManError for a line that is not of numbers,
+    and its `run` for arrays."""
     steps, tape = program.original, tape_or_interpreter(program.original, program.outputs)
     if isinstance(tape, Interpreted):
         return interpret.build(program)._replace(plan=tape.plan)
 
-    @functools.cache
-    def spread(wide: tuple[str, ...]) -> set[str]:
-        """The registers that are arrays where the inputs in `wide` are."""
-        for k, line in enumerate(steps, 1):
-            if (line[1] not in ops.table.ELEMENTWISE
-                and (line[1] not in ROWS or line[1] not in ops.table.OURS)):
-                raise XManError(f"line {k}, {shown(line)}: the tape takes each row of a batch by itself; use "
-                                "engine numpy")
-        return depends(steps, wide, dict.fromkeys(steps.inputs))
-
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
-        given = [values[x] for x in steps.inputs]
-        if program.inplace or not {*map(type, given)} <= {float, np.float64, int, np.ndarray} or any(
-                type(x) is np.ndarray and (x.dtype != float or not x.size) for x in given):
+        for x in steps.inputs:
+            if isinstance(values[x], np.ndarray):
+                raise XManError(f"{x} is an array of shape {values[x].shape}: the tape is for numbers here, for "
+                                "a batch of them as xman.Tape; use engine numpy")
+        if program.inplace or not {type(values[x]) for x in steps.inputs} <= {float, np.float64, int}:
             return None
-        found = dict(zip(program.outputs, tape.run(stacked(steps, values), False)[0], strict=True))
-        if not (wide := tuple(x for x, v in zip(steps.inputs, given, strict=True) if type(v) is np.ndarray
-                              and v.ndim)):
-            return found
-        arrays = spread(wide)
-        return {y: x if y in arrays else x[0] for y, x in found.items()}
+        return dict(zip(program.outputs, tape.run(stacked(steps, values), False)[0], strict=True))
 
     return Built(run, loop_text(tape.rows, 1, False), tape.plan)
 

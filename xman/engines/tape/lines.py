@@ -65,7 +65,6 @@ OWN = {
                            lambda x, y, z, out: f.where(f.equal(z, 0.0), x, z))),
     "where":      TapeRow(lambda x, y, z, out: f.where(z, x, y),
                           (lambda x, y, z, out: f.where(z, 1.0, 0.0), lambda x, y, z, out: f.where(z, 0.0, 1.0))),
-    "powerOf2":   TapeRow(lambda x, y, z, out: x * x, (lambda x, y, z, out: 2.0 * x, None), 1),
     "atLeast":    TapeRow(lambda x, y, z, out: f.maximum(x, y), (lambda x, y, z, out: x >= y, None), 2),
     "atMost":     TapeRow(lambda x, y, z, out: f.minimum(x, y), (lambda x, y, z, out: x <= y, None), 2),
     "rint":       TapeRow(lambda x, y, z, out: x.record("rint", (x,)), (None, None), 1)}
@@ -162,7 +161,7 @@ class TapeWriter:
                 slot = slot if bound is None else self.line(row, slot, self.operand(bound)[0])
             self.name(dst, slot, kind)
         elif op == "power" and not isinstance(rest[0], str) and float(rest[0]) == 2.0:
-            self.finish(dst, "powerOf2", x)
+            self.finish(dst, "square", x)
         elif op == "round" and rest in ([], [0]):
             self.finish(dst, "rint", x)
         else:

@@ -19,7 +19,8 @@ import shutil
 import tempfile
 import tokenize
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from ...errors import XManError
@@ -27,11 +28,13 @@ from ...files.whole import text_at
 from ..assignment import Assignment, data_set
 from ..submissions.scratch import open_to_all
 
-START = re.compile(r"# task (\d+): ([^\s\"\\][^\"\\]*)")
-END = re.compile(r"# end of task (\d+)")
+MARK = re.compile(r"# (?P<end>end of )?task (?P<task>\d+)(?(end)|: (?P<title>[^\s\"\\][^\"\\]*))")
+MARKS = "write '# task 2: title' or '# end of task 2'"
+NO_MARK = (0, 0), {"end": None}
 LIKE_A_MARK = re.compile(r"#+\s*(end\s+(of\s+)?)?task\s*(\d|:)", re.IGNORECASE)
 TELLING = 12  # characters: a shorter line tells nothing
-PLAIN = re.compile(r"[\w\s.,:#]*")  # nor does one without an operator, a call or a bracket, such as `return values`
+# nor does one without an operator, a call or a bracket, such as `return values`
+PLAIN = re.compile(r"[\w\s.,:#]*")
 CHECK = '''"""Tries what you have written. Run it as often as you like: python check.py"""
 import sys
 from pathlib import Path
@@ -62,20 +65,18 @@ def starter(source: str, titles: Mapping[int, str] | None = None) -> str:
     for marks that are not in order or not inside a function, and for a line of a region outside.
     """
     lines, found = io.StringIO(source).readlines(), regions(source)
-    for region in found:
-        if titles is not None and titles.get(region.task) != region.title:
-            raise XManError(f"{region} has the title {region.title!r}; that of the task is "
-                            f"{titles.get(region.task)!r}")
     for region in reversed(found):
-        pad = " " * region.indent
-        lines[region.start - 1:region.end] = [
-            f'{pad}# your code here\n{pad}raise NotImplementedError("task {region.task}: {region.title}")\n']
+        title, pad = titles.get(region.task) if titles is not None else region.title, " " * region.indent
+        if title != region.title:
+            raise XManError(f"{region} has the title {region.title!r}; that of the task is {title!r}")
+        error = f'{pad}raise NotImplementedError("task {region.task}: {title}")\n'
+        lines[region.start - 1:region.end] = [f"{pad}# your code here\n", error]
     cut = "".join(lines)
     try:
         ast.parse(cut)
     except SyntaxError as error:
-        raise XManError(f"without its regions it cannot be parsed: {error.msg}, line {error.lineno} of the "
-                        "rest") from None
+        place = f"line {error.lineno} of the rest"
+        raise XManError(f"without its regions it cannot be parsed: {error.msg}, {place}") from None
     if told := traces(source, cut):
         raise XManError(f"the line {told[0]!r} of a region also stands outside, where it would be handed out")
     return cut
@@ -85,38 +86,29 @@ def regions(source: str) -> list[Region]:
     """The marked regions of a solution. XManError for marks that are not in order."""
     try:
         tree = ast.parse(source)
-        comments = [token for token in tokenize.generate_tokens(io.StringIO(source).readline)
-                    if token.type == tokenize.COMMENT]
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        comments = [token for token in tokens if token.type == tokenize.COMMENT]
     except (SyntaxError, tokenize.TokenError, ValueError) as error:
         raise XManError(f"the solution cannot be parsed: {error}") from None
-    found: list[Region] = []
-    region: Region | None = None
+    marks = []
     for token in comments:
-        line, indent = token.start
-        start, end = START.fullmatch(token.string), END.fullmatch(token.string)
-        if not start and not end:
-            if LIKE_A_MARK.match(token.string):
-                raise XManError(f"line {line}: {token.string!r} is no mark; write '# task 2: title' or '# "
-                                "end of task 2'")
-        elif token.line[:indent].strip():
-            raise XManError(f"line {line}: a mark has a line of its own")
-        elif start:
-            if region:
-                raise XManError(f"line {line}: task {start[1]} starts where that of line {region.start} has "
-                                "not ended")
-            region = Region(int(start[1]), start[2].rstrip(), line, line, indent)
-        elif end:
-            if not region:
-                raise XManError(f"line {line}: no region is open that could end here")
-            if (int(end[1]), indent) != (region.task, region.indent):
-                raise XManError(f"{region} ends in line {line} with {token.string!r}: number and indentation "
-                                "differ")
-            found.append(replace(region, end=line))
-            region = None
-    if region:
-        raise XManError(f"{region} is not closed: '# end of task {region.task}' is missing")
-    for region in found:
+        if mark := MARK.fullmatch(token.string):
+            marks.append((token.start, mark))
+            if token.line[:token.start[1]].strip():
+                raise XManError(f"line {token.start[0]}: a mark has a line of its own")
+        elif LIKE_A_MARK.match(token.string):
+            raise XManError(f"line {token.start[0]}: {token.string!r} is no mark; {MARKS}")
+    found = []
+    pairs = zip_longest(marks[::2], marks[1::2], fillvalue=NO_MARK)
+    for ((start, indent), first), ((end, other), last) in pairs:
+        region = Region(int(first["task"]), (first["title"] or "").rstrip(), start, end, indent)
+        if first["end"]:
+            raise XManError(f"line {start}: no region is open that could end here")
+        if not last["end"] or (last["task"], other) != (first["task"], indent):
+            wanted = f"'# end of task {region.task}' with the same indentation"
+            raise XManError(f"{region} is not closed: {wanted} is missing, or something else comes first")
         check_place(tree, region)
+        found.append(region)
     return found
 
 
@@ -124,8 +116,8 @@ def check_place(tree: ast.Module, region: Region) -> None:
     """XManError unless whole statements of one block inside a function stand in the region."""
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     inside = {child for function in functions for statement in function.body for child in ast.walk(statement)}
-    within = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)
-              and region.start < node.lineno < region.end]
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    within = [node for node in statements if region.start < node.lineno < region.end]
     if not within:
         raise XManError(f"{region} holds no statement")
     if not inside.issuperset(within):
@@ -139,9 +131,8 @@ def check_place(tree: ast.Module, region: Region) -> None:
 
 def traces(source: str, *handed_out: str) -> list[str]:
     """The telling lines of the source's regions that stand in one of the texts, or are parts of its lines."""
-    lines = io.StringIO(source).readlines()
-    secret = {" ".join(line.split()) for region in regions(source)
-              for line in lines[region.start:region.end - 1]}
+    lines = [" ".join(line.split()) for line in io.StringIO(source).readlines()]
+    secret = {line for region in regions(source) for line in lines[region.start:region.end - 1]}
     secret = {line for line in secret if len(line) >= TELLING and not PLAIN.fullmatch(line)}
     texts = [" ".join(text.split()) for text in handed_out]
     return sorted(line for line in secret if any(line in text for text in texts))
@@ -156,19 +147,17 @@ def write_handout(assignment: Assignment, out: Path) -> None:
     """
     outside(assignment, out)
     folder, module = assignment.folder, f"{assignment.module}.py"
-    solution, handout, checks = (text_at(folder / name)
-                                 for name in (f"solution/{module}", "handout.md", "public/checks.py"))
-    texts = {"handout.md": handout, "checks.py": checks, "check.py": CHECK}
-    if assignment.probes:
-        texts["probes.py"] = text_at(assignment.probes)
+    solution = text_at(folder / "solution" / module)
+    files = [folder / "handout.md", folder / "public" / "checks.py", *filter(None, [assignment.probes])]
+    texts = {"check.py": CHECK, **{path.name: text_at(path) for path in files}}
     try:
         texts[module] = starter(solution, {task.number: task.title for task in assignment.tasks})
     except XManError as error:
         raise XManError(f"the solution {module}: {error}") from None
     for name, text in texts.items():
         if found := traces(solution, text):
-            raise XManError(f"{name} tells {len(found)} of the solution's lines: "
-                            f"{', '.join(map(repr, found[:3]))}")
+            lines = ", ".join(map(repr, found[:3]))
+            raise XManError(f"{name} tells {len(found)} of the solution's lines: {lines}")
     with fresh_folder(out) as fresh:
         for name, text in texts.items():
             (fresh / name).write_text(text, "utf-8")

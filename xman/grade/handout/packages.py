@@ -56,8 +56,7 @@ def gradescope(assignment: Assignment, out: Path, term: str) -> None:
             info = zipfile.ZipInfo(name)  # of 1980
             info.create_system = 3  # Unix, whose permissions are in the upper half
             info.external_attr = (stat.S_IFREG | MODES.get(name, 0o644)) << 16
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, data)
+            archive.writestr(info, data, zipfile.ZIP_DEFLATED)
     write_whole(out, packed.getvalue())
 
 
@@ -70,9 +69,9 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
             info = tarfile.TarInfo(f"autograder/{name}")  # of 1970, and nobody's
             info.mode, info.size = MODES.get(name, 0o644), len(data)
             archive.addfile(info, io.BytesIO(data))
-    problems = "\n".join(f"#     {problem(task.number, task.title)}   "
-                         f"({sum(part.points for part in task.parts):g} points)"
-                         for task in assignment.tasks)
+    points = [f"({sum(part.points for part in task.parts):g} points)" for task in assignment.tasks]
+    names = [problem(task.number, task.title) for task in assignment.tasks]
+    problems = "\n".join(f"#     {name}   {most}" for name, most in zip(names, points, strict=True))
     makefile = (TEMPLATES / "Makefile").read_text("utf-8")
     with fresh_folder(out) as fresh:
         (fresh / "autograde.tar").write_bytes(packed.getvalue())
@@ -99,8 +98,7 @@ def checkout(assignment: Assignment) -> Path:
         if all((root / name).exists() for name in SOURCES):
             return root
     raise XManError(f"an autograder brings xman's sources, and they are not here: {assignment.folder} lies "
-                    "in no checkout, and the xman that runs was installed without; clone xman, and run this "
-                    "in the clone")
+                    "in no checkout; clone xman, and run this in the clone")
 
 
 def tree(folder: Path) -> dict[str, bytes]:

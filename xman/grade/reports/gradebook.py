@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ...files.whole import write_whole
-from .view import harmless_record, sentence, troubles
+from .view import harmless_record, in_order_of_names, trouble_line
 
-VERSIONS = {"digest": "digest", "assignment": "assignment version", "xman": "xman", "python": "python", "numpy": "numpy",
-            "sandbox": "sandbox", "term": "term", "when": "when"}
-FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # also as full-width characters, which East Asian spreadsheets read alike
+VERSIONS = "digest", "assignment version", "xman", "python", "numpy", "sandbox", "term", "when"
+# also as full-width characters, which East Asian spreadsheets read alike
+FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
 
 def write_gradebook(records: list[dict], path: str | Path) -> None:
@@ -22,15 +22,13 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
     a record lacks one. XManError where the file cannot be written.
     """
     columns = sorted({key for record in records for key in _points(record)})
-    headings = [f"{number}.{place} {title}" if place else f"{number}. {title}"
-                for number, place, title in columns]
-    rows = [["name", "file", "points", "of", *headings, "trouble", "seconds", *VERSIONS.values()]]
-    for record in sorted(records, key=lambda record: (record["submission"].casefold(), record["submission"],
-                                                      record["file"])):
-        trouble = "; ".join(sentence(*found) for found in troubles(record))
-        rows.append([record["submission"], record["file"], record["points"], record["of"],
-                     *map(_points(record).get, columns), trouble, record["seconds"],
-                     *map(record["graded"].get, VERSIONS)])
+    headings = [f"{number}.{place or ''} {title}" for number, place, title in columns]
+    rows = [["name", "file", "points", "of", *headings, "trouble", "seconds", *VERSIONS]]
+    for record in in_order_of_names(records):
+        whole = [record[key] for key in ("submission", "file", "points", "of")]
+        versions = [record["graded"].get(name.split()[0]) for name in VERSIONS]
+        points = map(_points(record).get, columns)
+        rows.append([*whole, *points, trouble_line(record), record["seconds"], *versions])
     text = io.StringIO(newline="")
     csv.writer(text).writerows([map(cell, row) for row in rows])
     write_whole(path, "\ufeff" + text.getvalue(), lasting=False)
@@ -38,13 +36,13 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
 
 def cell(value: Any) -> Any:
     """A number to four places; text that a spreadsheet might take for a formula after an apostrophe."""
-    if value is None or isinstance(value, (int, float)):
-        return round(value, 4) if value is not None else ""
-    text = harmless_record(str(value))
+    if isinstance(value, (int, float)):
+        return round(value, 4)
+    text = harmless_record("" if value is None else str(value))
     return f"'{text}" if text.lstrip().startswith(FORMULA) or text[:1] in ("\t", "\n", "\r") else text
 
 
 def _points(record: dict) -> dict[tuple, float]:
     """The points of each task, by (number, 0, title), and of each part, by (task, place, title)."""
-    return {(task["number"], k, item["title"]): item["points"] for task in record["tasks"]
-            for k, item in enumerate([task, *task["parts"]])}
+    numbered = ((task, k, item) for task in record["tasks"] for k, item in enumerate([task, *task["parts"]]))
+    return {(task["number"], k, item["title"]): item["points"] for task, k, item in numbered}

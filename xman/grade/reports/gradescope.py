@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from .view import failures, for_student, in_points, is_full, sentence, troubles
 
+VISIBLE = {"visibility": "visible", "output_format": "text"}  # not given, it would be read as HTML
+
 
 def results(record: dict) -> dict:
     """What results.json holds of one submission: each part is a test, with its feedback as plain text.
@@ -15,25 +17,20 @@ def results(record: dict) -> dict:
               *(sentence(*found) for found in troubles(record)),
               *(f"What your program printed in task {task['number']}:\n{task['output']}"
                 for task in record["tasks"] if task["output"])]
-    return {"score": round(record["points"], 4),
-            "output": "\n\n".join(output),
-            "output_format": "text",  # not given, it would be read as HTML
-            "test_output_format": "text",
-            "test_name_format": "text",
-            "visibility": "visible",
-            "stdout_visibility": "hidden",
-            "extra_data": {"max_score": record["of"], "assignment": record["assignment"],
-                           "graded": record["graded"]},
-            "tests": [_test(task, k, part, task["trouble"] or record["trouble"])
-                      for task in record["tasks"] for k, part in enumerate(task["parts"], 1)]}
+    tests = [_test(task, k, part, task["trouble"] or record["trouble"])
+             for task in record["tasks"] for k, part in enumerate(task["parts"], 1)]
+    extra = {"max_score": record["of"], "assignment": record["assignment"], "graded": record["graded"]}
+    formats = {"test_output_format": "text", "test_name_format": "text", "stdout_visibility": "hidden"}
+    return {"score": round(record["points"], 4), "output": "\n\n".join(output), **VISIBLE, **formats,
+            "extra_data": extra, "tests": tests}
 
 
 def _test(task: dict, k: int, part: dict, trouble: str | None) -> dict:
     title = part["title"] if part["title"].startswith(task["title"]) else f"{task['title']}: {part['title']}"
-    cases = ["\n".join(filter(None, (case["heading"], *(f"{label}: {text}" for label, text in case["rows"]))))
+    cases = ["\n".join([*filter(None, [case["heading"]]), *map(": ".join, case["rows"])])
              for case in failures(part)]
-    output = "" if part["hidden"] or is_full(part) else "\n\n".join(cases) or trouble or ""
-    return {"name": title + " (hidden)" * part["hidden"], "name_format": "text",
-            "number": f"{task['number']}.{k}", "score": round(part["points"], 4), "max_score": part["of"],
-            "status": "passed" if is_full(part) else "failed", "output": output, "output_format": "text",
-            "visibility": "visible"}
+    told = "" if part["hidden"] or is_full(part) else "\n\n".join(cases) or trouble or ""
+    name = {"name": title + " (hidden)" * part["hidden"], "number": f"{task['number']}.{k}"}
+    points = {"score": round(part["points"], 4), "max_score": part["of"]}
+    status = "passed" if is_full(part) else "failed"
+    return {**name, **points, "name_format": "text", "status": status, "output": told, **VISIBLE}

@@ -17,7 +17,8 @@ from .view import failures, in_points, is_full, share_of_points, troubles
 
 TEMPLATES = Path(__file__).with_name("templates")
 BINS = 10
-VERSIONS = "xman", "python", "numpy", "sandbox", "assignment", "term"  # what changes the points that the same file gets
+# what changes the points that the same file gets
+VERSIONS = "xman", "python", "numpy", "sandbox", "assignment", "term"
 
 
 def student(record: dict) -> str:
@@ -27,19 +28,18 @@ def student(record: dict) -> str:
 
 def class_page(records: list[dict]) -> str:
     """The instructor's page of the class, with links to students/<slug>.html. XManError without Jinja2."""
-    records = view.harmless_record(records)
-    names = sorted(records, key=lambda record: (record["submission"].casefold(), record["submission"]))
-    points = sorted(names, key=lambda record: -record["points"])
-    return _templates().get_template("class.html").render(
-        records=names, by_points=points, title=records[0]["title"] if records else "No submissions",
-        **class_summary(names))
+    records = view.in_order_of_names(view.harmless_record(records))
+    points = sorted(records, key=lambda record: -record["points"])
+    title = records[0]["title"] if records else "No submissions"
+    page = _templates().get_template("class.html")
+    return page.render(records=records, by_points=points, title=title, **class_summary(records))
 
 
 @cache
 def _templates() -> Any:
     jinja2 = extra("jinja2", "grade", "an HTML report")
-    templates = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True,
-                                   undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    templates = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    templates.loader, templates.undefined = jinja2.FileSystemLoader(TEMPLATES), jinja2.StrictUndefined
     sha256 = lambda text: f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
     templates.filters.update(number=in_points, sha256=sha256)
     templates.globals.update(share=share_of_points, failures=failures)
@@ -49,8 +49,9 @@ def _templates() -> Any:
 
 def class_summary(records: list[dict]) -> dict:
     """The class's figures; all of them also stand for no record and for one."""
-    bins = Counter(min(BINS - 1, int(share_of_points(record["points"], record["of"]) * BINS + 1e-9))
-                   for record in records)  # the last has 100 % too
+    shares = [share_of_points(record["points"], record["of"]) for record in records]
+    bins = Counter(min(BINS - 1, int(share * BINS + 1e-9)) for share in shares)  # the last has 100 % too
+    versions = {name: Counter(str(record["graded"].get(name)) for record in records) for name in VERSIONS}
     return {"count": len(records), "complete": sum(map(is_full, records)),
             "zero": sum(not record["points"] for record in records),
             "of": max((record["of"] for record in records), default=0.0),
@@ -62,15 +63,15 @@ def class_summary(records: list[dict]) -> dict:
             "slowest": sorted(records, key=lambda record: -record["seconds"])[:10],
             "troubled": [(record, troubles(record)) for record in records if troubles(record)],
             "grader": [(record, *found) for record in records for found in view.grader_errors(record)],
-            "versions": {name: Counter(str(record["graded"].get(name)) for record in records).most_common()
-                         for name in VERSIONS}}  # the values that graded, and how many records each
+            # the values that graded, and how many records each
+            "versions": {name: found.most_common() for name, found in versions.items()}}
 
 
 def _spread(values: list[float]) -> dict[str, float]:
     if not values:
         return {}
-    low, middle, high = (statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1
-                         else 3 * values)
+    several = values if len(values) > 1 else 2 * values
+    low, middle, high = statistics.quantiles(several, n=4, method="inclusive")
     return {"mean": statistics.mean(values), "median": middle, "low": low, "high": high}
 
 
@@ -85,9 +86,9 @@ def _parts(records: list[dict]) -> list[dict]:
         task = tasks.setdefault((number, title), {"number": number, "title": title, "parts": []})
         most, zero = sum(map(is_full, parts)), sum(not part["points"] for part in parts)
         mean = statistics.mean(share_of_points(part["points"], part["of"]) for part in parts)
-        task["parts"].append({"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"], "full": most,
-                              "zero": zero, "some": len(parts) - most - zero, "count": len(parts),
-                              "mean": mean})
+        counts = {"full": most, "zero": zero, "some": len(parts) - most - zero, "count": len(parts)}
+        about = {"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"]}
+        task["parts"].append({**about, **counts, "mean": mean})
     return list(tasks.values())
 
 

@@ -49,21 +49,21 @@ def class_table(records: list[dict], width: int | None = None) -> str:
         points = {task["number"]: in_points(task["points"]) for task in record["tasks"]}
         cells = [in_points(record["points"]), *(points.get(task, "") for task in tasks)]
         line = _pad(_one(record["submission"]), names) + "".join(f"{cell:>8}" for cell in cells)
-        remark = "; ".join(view.sentence(*found) for found in view.troubles(record))
-        failed = "THE GRADER FAILED. " * any(view.grader_errors(record))
-        lines.append(f"{line}{record['seconds']:8.1f}  {_cut(failed + remark, room)}".rstrip())
+        remark = "THE GRADER FAILED. " * any(view.grader_errors(record)) + view.trouble_line(record)
+        lines.append(f"{line}{record['seconds']:8.1f}  {_cut(remark, room)}".rstrip())
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
     if points := [record["points"] for record in records]:
-        count += (f", mean {in_points(statistics.mean(points))}, median "
-                  f"{in_points(statistics.median(points))} of {in_points(max(r['of'] for r in records))}")
+        mean, median, most = statistics.mean(points), statistics.median(points), max(r["of"] for r in records)
+        count += f", mean {in_points(mean)}, median {in_points(median)} of {in_points(most)}"
     return "\n".join([*lines, "", count]) + "\n"
 
 
 def text_width(text: str) -> int:
     """The columns of text on a terminal: two for a wide character, none for one that joins another."""
-    return len(text) if text.isascii() else sum(
-        0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else
-        2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    if text.isascii():
+        return len(text)
+    seen = [char for char in text if unicodedata.category(char) not in ("Mn", "Me", "Cf")]
+    return len(seen) + sum(unicodedata.east_asian_width(char) in "WF" for char in seen)
 
 
 def _terminal() -> int:
@@ -76,20 +76,21 @@ def _one(text: str) -> str:
 
 def _row(title: str, item: dict, width: int) -> str:
     """The title, and at the right edge `points of …` or passed or failed; a title that is too long is cut."""
-    points = (f"{in_points(item['points']):>6} of {in_points(item['of']):>3}" if item["of"] else
-              "passed" if is_full(item) else "failed")
+    points = "passed" if is_full(item) else "failed"
+    if item["of"]:
+        points = f"{in_points(item['points']):>6} of {in_points(item['of']):>3}"
     return _pad(title, width - len(points) - 1) + " " + points
 
 
 def _most(lines: list[str], most: int, indent: int) -> list[str]:
-    return (lines if len(lines) <= most
-            else [*lines[:most - 1], f"{' ' * indent}… {len(lines) - most + 1} more lines"])
+    more = f"{' ' * indent}… {len(lines) - most + 1} more lines"
+    return lines if len(lines) <= most else [*lines[:most - 1], more]
 
 
 def _wrap(text: str, width: int, indent: int = 0) -> list[str]:
     """The lines of text, indented, none wider than fits; those of a matrix keep their leading spaces."""
-    return [" " * indent + line for paragraph in text.expandtabs(4).split("\n") if text
-            for line in _fold(paragraph, max(16, width - indent))]
+    paragraphs, room = text.expandtabs(4).split("\n") if text else (), max(16, width - indent)
+    return [" " * indent + line for paragraph in paragraphs for line in _fold(paragraph, room)]
 
 
 def _fold(paragraph: str, room: int) -> Iterator[str]:

@@ -22,6 +22,8 @@ INSIDE = Path(plain.__file__).parent
 NOTHING: Mapping[str, Path] = MappingProxyType({})
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                "MKL_NUM_THREADS": "1", "HOME": "/tmp", "LANG": "C.UTF-8"}
+# the process of a worker, the end of all that it starts, and those of its settings that are not `common`
+Begun = tuple[subprocess.Popen, Callable[[], None], dict[str, Any]]
 
 
 class Sandbox(ABC):
@@ -52,16 +54,13 @@ class Sandbox(ABC):
             open_to_all(home / "grader")
             process, end, settings = self.begun(home, packages, limits, uid)
             filter = self.filter and base64.b64encode(self.filter).decode()
-            common = {"limits": asdict(limits), "uid": uid and uid.number, "seccomp": filter}
+            common = {"limits": asdict(limits), "uid": uid and uid.number, "seccomp": filter, "in_memory": {},
+                      "hidden": True, "keeps_capabilities": False}
             return Worker(process, {**common, **settings}, end, undo.pop_all())
 
     @abstractmethod
-    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None,
-              ) -> tuple[subprocess.Popen, Callable[[], None], dict[str, Any]]:
-        """The process of a worker, the end of all that it starts, and those of its settings that are this box's own.
-
-        home: a folder that holds submission/ and grader/, which everyone may read.
-        """
+    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
+        """A worker as this box begins it. home: a folder with submission/ and grader/, for all to read."""
 
     def complaint(self, packages: Sequence[str] = ()) -> str:
         """What a worker says that is to import these packages; empty where nothing goes wrong."""
@@ -76,3 +75,8 @@ class Sandbox(ABC):
                     return "nothing, for too long"
         answer = (out or err or b"nothing").decode(errors="replace").strip()
         return "" if out == plain.encoded({"nonce": "", "result": {}}) else answer[-500:]
+
+
+def worker_command(python: str | Path, grader: str | Path) -> list[str]:
+    """Python without site packages, the user's own and bytecode, as it runs the worker."""
+    return [str(python), "-s", "-S", "-B", f"{grader}/worker.py"]

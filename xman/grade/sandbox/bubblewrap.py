@@ -8,25 +8,27 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from xman.errors import XManError
 
 from . import seccomp, uids
-from .box import ENVIRONMENT, Sandbox
+from .box import ENVIRONMENT, Begun, Sandbox, worker_command
 from .processes import HOSTNAME, end_stranded
 from .view import SandboxView, package_paths, show_libraries, show_python
 from .worker import Limits, spawn
 
-NAMESPACES = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", HOSTNAME,
-              "--die-with-parent", "--new-session", "--clearenv"]
-BOUND = ["--cap-add", "CAP_SYS_ADMIN"]  # until the worker has bounded the number of files in /tmp and is confined
-AS_ROOT = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", *BOUND]  # and is another user
+NAMESPACES = ("--unshare-net --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try "
+              f"--hostname {HOSTNAME} --die-with-parent --new-session --clearenv").split()
+# until the worker has bounded the number of files in /tmp and is confined
+BOUND = "--cap-add CAP_SYS_ADMIN".split()
+# and is another user
+AS_ROOT = [*"--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID".split(), *BOUND]
 AS_USER = ["--unshare-user", "--uid", str(uids.FIRST), "--gid", str(uids.FIRST)]
 FILES = 10_000  # in /tmp, and in /dev/shm
 DEVICES = "null", "zero", "full", "random", "urandom"
@@ -51,24 +53,21 @@ class Bubblewrap(Sandbox):
         """Bubblewrap on this machine, tried by running Python in it. XManError says why it does not work."""
         program = shutil.which("bwrap")
         if sys.platform != "linux":
-            raise XManError(f"The sandbox is made by bubblewrap, which runs on Linux only; this is "
-                            f"{sys.platform}.")
+            raise XManError(f"The sandbox is made by bubblewrap, for Linux only; this is {sys.platform}.")
         if not program:
             raise XManError(f"The sandbox is made by bubblewrap, which is not installed here. {TO_INSTALL}")
-        version = (subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()[-1:]
-                   or ["of no version"])
+        version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()
         said = ""
         # by one or the other
         ways = [[*AS_USER, *BOUND]] if seccomp.program() else [[*AS_USER, "--disable-userns"], AS_USER]
         for way in ([AS_ROOT] if os.geteuid() == 0 else []) + ways:
-            box = cls(program, version[0], way)
+            box = cls(program, version[-1] if version else "of no version", way)
             if not (said := box.complaint()):
                 end_stranded()
                 return box
         raise XManError(f"bubblewrap is installed and does not work here: it says {said!r}. {remedy()}")
 
-    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None,
-              ) -> tuple[subprocess.Popen, Callable[[], None], dict[str, Any]]:
+    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
         python, arguments = self._view(tuple(packages))
         view = SandboxView()
         for name in ("grader", "submission"):
@@ -78,17 +77,17 @@ class Bubblewrap(Sandbox):
         news, told = os.pipe()
         with open(news, "rb", 0) as said:
             with open(told, "wb"):
-                command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro", "/",
-                           "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B",
-                           "/grader/worker.py"]
-                process = spawn(command, env={}, pass_fds=[told])
+                options = [*NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro", "/"]
+                options += ["--chdir", "/tmp", "--info-fd", str(told), "--"]
+                process = spawn([self.program, *options, *worker_command(python, "/grader")], env={},
+                                pass_fds=[told])
             first = first_process(said)
         # bubblewrap's own, the first inside, is the same user
         processes = limits.processes + (not self.drops and os.geteuid() != 0)
+        bounds = {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory.items()}
         return process, lambda: end_sandbox(first), {
-            "path": ["/site"], "submission": "/submission", "grader": "/grader", "hidden": True,
-            "limits": asdict(replace(limits, processes=processes)), "keeps_capabilities": False,
-            "in_memory": {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory.items()}}
+            "path": ["/site"], "submission": "/submission", "grader": "/grader",
+            "limits": {**asdict(limits), "processes": processes}, "in_memory": bounds}
 
     def _show(self, packages: tuple[str, ...]) -> tuple[str, list[str]]:
         """Python inside, and bubblewrap's arguments that show it and the packages."""

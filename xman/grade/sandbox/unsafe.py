@@ -3,20 +3,18 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from xman.errors import XManError
 from xman.grade.submissions.scratch import open_to_all
 
 from . import seccomp, uids
-from .box import ENVIRONMENT, Sandbox
+from .box import ENVIRONMENT, Begun, Sandbox, worker_command
 from .processes import running_processes, with_descendants
 from .view import package_paths, python
 from .worker import Limits, spawn
@@ -42,11 +40,10 @@ class Unsafe(Sandbox):
             uid.close()
         return cls(bool(uid and uid.own and not cls(True).complaint(["numpy"])))
 
-    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None,
-              ) -> tuple[subprocess.Popen, Callable[[], None], dict[str, Any]]:
+    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
         if uid and not uid.own:
             raise XManError("too many workers at once: no user is left for one more")
-        site, tmp, grader = home / "site", home / "tmp", home / "grader"
+        site, tmp = home / "site", home / "tmp"
         site.mkdir()
         tmp.mkdir()
         path = linked(package_paths(packages), site)
@@ -56,17 +53,18 @@ class Unsafe(Sandbox):
             os.chown(tmp, uid.number, uid.number)
         elif not WINDOWS:
             processes = None if self.stays_root else limits.processes + threads_of(os.getuid())
-        environment = {**ENVIRONMENT, "HOME": str(tmp), "TMPDIR": str(tmp), MARK: home.name,
-                       **{name: os.environ[name] for name in ("SYSTEMROOT",) if WINDOWS and name in os.environ}}
-        process = spawn([str(python()), "-s", "-S", "-B", str(grader / "worker.py")], env=environment, cwd=tmp,
-                        start_new_session=not WINDOWS)
-        return process, lambda: end_all(process.pid, home.name, uid and uid.number), {
-            "path": path, "submission": str(home / "submission"), "grader": str(grader),
-            "limits": {**asdict(limits), "processes": processes}, "in_memory": {},
-            "hidden": uid is not None, "keeps_capabilities": self.stays_root}
+        environment = {**ENVIRONMENT, "HOME": str(tmp), "TMPDIR": str(tmp), MARK: home.name}
+        if WINDOWS and "SYSTEMROOT" in os.environ:
+            environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
+        command = worker_command(python(), home / "grader")
+        process = spawn(command, env=environment, cwd=tmp, start_new_session=not WINDOWS)
+        return process, lambda: end_worker(process.pid, home.name, uid and uid.number), {
+            "path": path, "submission": str(home / "submission"), "grader": str(home / "grader"),
+            "limits": {**asdict(limits), "processes": processes}, "hidden": uid is not None,
+            "keeps_capabilities": self.stays_root}
 
 
-def end_all(pid: int, mark: str, uid: int | None) -> None:
+def end_worker(pid: int, mark: str, uid: int | None) -> None:
     """Kill the processes of a worker, as far as they can be found: by session, descent, user, environment."""
     if WINDOWS:
         return  # the worker itself is killed by whoever calls this
@@ -76,8 +74,9 @@ def end_all(pid: int, mark: str, uid: int | None) -> None:
     until, found = time.monotonic() + 5, {pid}
     while found and time.monotonic() < until:
         running = running_processes()
-        found = with_descendants([other.pid for other in running.values() if pid in (other.pid, other.session)
-                                  or other.uid == uid or marked(other.pid, mark)], running)
+        known = [other.pid for other in running.values() if other.uid == uid or marked(other.pid, mark)]
+        known += [other.pid for other in running.values() if pid in (other.pid, other.session)]
+        found = with_descendants(known, running)
         for process in found:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)

@@ -27,9 +27,10 @@ MOST_RATIO, FREE = 100, 1 << 20       # unpacked to packed, for more than FREE b
 MOST_OF_A_NAME = 255                  # bytes, with its folders
 MOST_STREAMS = 1000                   # of compressed bytes, one after the other
 MOST_WORK = 2 * 10 ** 8               # the squares of the sizes of a tar's long headers, which readers take in time
-TAR_HEADERS = tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
-COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}  # modules, the last two of which a Python may lack
-KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
+TAR_HEADERS = b"xgXLK"  # the kinds of headers that give a long name or attributes
+# modules, the last two of which a Python may lack
+COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}
+KINDS = {"-": "file", "d": "folder", "l": "link", "p": "fifo", "s": "socket"}  # by their letters in ls -l
 JUNK = "__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"
 
 
@@ -39,8 +40,9 @@ def opening(name: str) -> Iterator[None]:
     try:
         yield
     except (XManError, OSError) as error:
-        why = (str(error) if isinstance(error, XManError) else f"{str(error.filename or name)[:80]!r}: "
-               f"{error.strerror}")
+        why = str(error)
+        if isinstance(error, OSError):
+            why = f"{str(error.filename or name)[:80]!r}: {error.strerror}"
         raise XManError(f"{name[:80]!r} was not opened: {why}") from None
 
 
@@ -68,7 +70,7 @@ def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
 
 
 def entry_kind(mode: int) -> str:
-    return KINDS.get(stat.S_IFMT(mode), "device")
+    return KINDS.get(stat.filemode(mode)[0], "device")
 
 
 def is_folder(path: Path) -> bool:

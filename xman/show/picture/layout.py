@@ -126,15 +126,8 @@ def column_places(layers: list[list[int]], near: Near, widths: Sequence[float]) 
 
 
 def placed_apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """The places nearest to those wanted, in squares, where cells of such widths stand apart: pooled."""
-    offsets = np.cumsum([0.0, *((a + b) / 2 + 14 for a, b in zip(widths, widths[1:], strict=False))])
-    pools: list[list[float]] = []  # (sum, number), their means rising
-    for x, offset in zip(wanted, offsets, strict=False):
-        pools.append([x - offset, 1])
-        while len(pools) > 1 and pools[-2][0] * pools[-1][1] > pools[-1][0] * pools[-2][1]:
-            total, number = pools.pop()
-            pools[-1] = [pools[-1][0] + total, pools[-1][1] + number]
-    means = [total / number for total, number in pools for _ in range(int(number))]
-    return [mean + float(offset) for mean, offset in zip(means, offsets, strict=False)]
+    """The places nearest to those wanted, in squares, where cells of such widths stand apart."""
+    from scipy.optimize import isotonic_regression
 
-
+    offsets = np.cumsum([0.0, *((a + b) / 2 + 14 for a, b in pairwise(widths))])
+    return (isotonic_regression(np.subtract(wanted, offsets)).x + offsets).tolist()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import XManError, nearest
+from ...errors import XManError, refuse_unknown
 from ...manager import XMan
 from ...passes import EXACT, STABLE, simplify
 from ...scale.draws import Draws
@@ -103,9 +103,8 @@ def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, flo
             raise XManError("class_weight is 'balanced' or a dict from classes to numbers, not "
                             f"{class_weight!r}")
         known = [labels[k] for k in known] if labels else known.tolist()
-        if strange := [c for c in class_weight if c not in known]:
-            raise XManError(f"class_weight has a weight for {strange[0]!r}, and the data have the classes "
-                            f"{', '.join(map(str, known))}{nearest(str(strange[0]), map(str, known))}")
+        refuse_unknown(class_weight, known,
+                       "class_weight has a weight for {!r}, which is no class of the data")
         weights *= np.array([class_weight.get(c, 1.0) for c in known], float)[place]
         return weights_of(y, weights, None)
     return weights

@@ -9,7 +9,7 @@ import numpy as np
 
 from ops.facts import facts_of, linear_in
 
-from ...errors import XManError, nearest
+from ...errors import XManError, refuse_unknown
 from ...interpreters import eval
 from ...interpreters.context import depends
 from ...notation import shown
@@ -75,9 +75,7 @@ def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, step
                     names: Collection[str]) -> dict:
     """Each parameter's factor of a penalty: by name, or one for all but those that are only added."""
     if isinstance(penalty, Mapping):
-        if strange := [name for name in penalty if name not in names]:
-            raise XManError(f"{word} has a penalty for {strange[0]!r}, which is no parameter of the loss"
-                            f"{nearest(str(strange[0]), names)}; there are {', '.join(names)}")
+        refuse_unknown(penalty, names, f"{word} has a penalty for {{!r}}, which is no parameter of the loss")
         factors = dict(penalty)
     else:
         read = {a for _, op, args in steps if facts_of(op).flow != "sum" for a in registers(args)}

@@ -10,7 +10,7 @@ Bishop, Deep Learning, §8.1.6; Nocedal and Wright, Numerical Optimization, 2nd 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from ...errors import XManError
 from ...interpreters import eval
 from ...matrices import GaussNewton, Hessian, packed, unpacked
 from ...passes import simplify
-from ...tables import Prepared
 from ..checkpoints import State
 from ..evaluation import Diverged
 from ..objective import Objective
@@ -36,23 +35,20 @@ SMALLEST = "the loss is as small as its precision lets it become here: no step m
 class SecondOrder(Run):
     """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
 
-    def __init__(self, objective: Objective, validation: tuple | None, *, optimizer: str, seed: int,
-                 engine: str, prepared: Prepared | None, accumulate: int, checkpoint: str | Path | None,
-                 checkpoint_every: float, **of_first_order: None):
-        for name, value in of_first_order.items():
-            if value is not None:
-                raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
+    def __init__(self, objective: Objective, said: SimpleNamespace):
+        for name in "batch_size", "lr", "schedule", "weight_decay", "clip", "clip_value", "mesh", "precision":
+            if getattr(said, name) is not None:
+                raise XManError(f"{said.optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
-        refuse_changing(objective, optimizer)
-        super().__init__(objective, validation, batch_size=objective.rows, seed=seed, engine=engine,
-                         optimizer="sgd", lr=1.0, prepared=prepared, accumulate=0, checkpoint=checkpoint,
-                         checkpoint_every=checkpoint_every)
-        self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
+        refuse_changing(objective, said.optimizer)
+        own = {"batch_size": objective.rows, "optimizer": "sgd", "lr": 1.0, "accumulate": 0}
+        super().__init__(objective, SimpleNamespace(**vars(said) | own))
+        self.settings["optimizer"], self.method = said.optimizer, METHODS[said.optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
         steps = simplify(self.training.steps, [self.loss])
-        self.matrix = (Hessian if optimizer == "newton-cg" else GaussNewton)(steps, self.loss, self.wrt)
-        engine = "numpy" if engine == "auto" else engine
+        self.matrix = (Hessian if said.optimizer == "newton-cg" else GaussNewton)(steps, self.loss, self.wrt)
+        engine = "numpy" if said.engine == "auto" else said.engine
         self.evaluated = compile(self.training.steps, [self.loss, *self.slopes], engine)
 
     def start(self) -> State:

@@ -26,7 +26,8 @@ class Trial(NamedTuple):
     result: Result
 
 
-Case = tuple[dict[str, Any], XMan, dict[str, Any]]  # settings that are searched, a model, all settings of `fit`
+# the settings that are searched, a model, all settings of `fit`
+Case = tuple[dict[str, Any], XMan, dict[str, Any]]
 
 
 def cross_validate(model: XMan, data: tuple, folds: int = 5, **settings: Any) -> list[Trial]:
@@ -73,16 +74,16 @@ def searched(cases: Sequence[Case], data: tuple, validation: tuple | None, folds
 
 def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
               strict: bool = False) -> Iterator[list[Trial]]:
-    """For each case its trial on the validation, or one for each fold. strict: as of `outcome`."""
+    """For each case its trial on the validation, or one for each fold. strict: as of `trial_of`."""
     parts = folds_of(data, folds) if validation is None else [None]
     units = [(model, settings, fold) for _, model, settings in cases for fold in parts]
-    outcomes = dealt(lambda k: outcome(data, validation, folds, strict, *units[k]), len(units))
+    outcomes = dealt(lambda k: trial_of(data, validation, folds, strict, *units[k]), len(units))
     for _, model, settings in cases:
         whole, own = {"network": model, "prepared": settings.get("prepared")}, islice(outcomes, len(parts))
         yield [trial._replace(result=trial.result and trial.result._replace(**whole)) for trial in own]
 
 
-def outcome(data: tuple, validation: tuple | None, folds: int, strict: bool, model: XMan,
+def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, model: XMan,
             settings: dict[str, Any], fold: int | None) -> Trial:
     """The trial of a fold, or on the validation; its result is without what all workers have.
 

@@ -27,12 +27,12 @@ from ..processes import running_processes, with_descendants
 from ..view import BRINGS
 from ..worker import Limits, Worker
 
-LIMITS = Limits(cpu_seconds=5, wall_seconds=10, memory_mib=1024, processes=3, open_files=32, file_mib=2, tmp_mib=8, shm_mib=4)
+LIMITS = Limits(open_files=32, file_mib=2, tmp_mib=8, shm_mib=4)
 ATTEMPTS = Path(__file__).with_name("attempts.py")
 ROOT = Path(__file__).resolve().parents[4]  # where xman lies
 SECCOMP = "pip install pyseccomp (or xman[grade]), and its library: apt install libseccomp2"
 BUBBLEWRAP = "apt install bubblewrap: without it this cannot be kept"
-FILES = "/root", "/home", "/etc/passwd", "/etc/hostname", "/var", "/bin", "/usr/bin/env", "/sys", "/run", "/opt"
+FILES = "/root /home /etc/passwd /etc/hostname /var /bin /usr/bin/env /sys /run /opt".split()
 MORE_ENVIRONMENT = "PWD", "LD_LIBRARY_PATH", "TMPDIR", "XMAN_WORKER"
 REPORT = "this should hold with bubblewrap: please report it, with this table"
 
@@ -59,21 +59,22 @@ def examined(unsafe: bool = False) -> list[Finding]:
             return [first]
         box = sandbox_here(unsafe=True)
     with ThreadPoolExecutor(4) as threads:  # each of them waits for a worker
-        tried = [threads.submit(lambda look=look: [*look(box)]) for look in (from_inside, processor_time, nothing_stays,
-                                                                            ends_with_the_grader)]
-        found = [finding for future in tried for finding in future.result()]
+        looks = [from_inside, processor_time, nothing_stays, ends_with_the_grader]
+        found = [finding for part in threads.map(lambda look: [*look(box)], looks) for finding in part]
 
-    def todo(name: str) -> str:
-        if name in ("dangerous system calls", "filter of system calls") and not box.filter:
-            return SECCOMP
-        return REPORT if isinstance(box, Bubblewrap) else BUBBLEWRAP
+    def with_todo(finding: Finding) -> Finding:
+        todo = REPORT if isinstance(box, Bubblewrap) else BUBBLEWRAP
+        if finding.name in ("dangerous system calls", "filter of system calls") and not box.filter:
+            todo = SECCOMP
+        return finding if finding.ok else finding._replace(todo=todo)
 
-    return [first, *(finding if finding.ok else finding._replace(todo=todo(finding.name)) for finding in found)]
+    return [first, *map(with_todo, found)]
 
 
 def from_inside(box: Sandbox) -> Iterator[Finding]:
     """The attempts; the network also without the filter, so that its namespace is tried too."""
-    with scratch() as folder, socket.socket() as port, socket.socket(getattr(socket, "AF_UNIX", socket.AF_INET)) as unix:
+    local = getattr(socket, "AF_UNIX", socket.AF_INET)
+    with scratch() as folder, socket.socket() as port, socket.socket(local) as unix:
         port.bind(("127.0.0.1", 0))
         port.listen()
         abstract = f"\0xman doctor {os.getpid()} {port.getsockname()[1]}"  # a socket without a file
@@ -82,10 +83,10 @@ def from_inside(box: Sandbox) -> Iterator[Finding]:
             unix.listen()
         (folder / "secret").write_text("not for the worker")
         files = [folder / "secret", Path(__file__).resolve(), ROOT, Path.home(), *FILES]
-        told = {"port": port.getsockname()[1], "abstract": abstract, "pid": os.getpid(),
-                "others": other_packages(), "user": os.getuid() if hasattr(os, "getuid") else None,
-                "environment": [*ENVIRONMENT, *MORE_ENVIRONMENT], "most": None,
-                "files": [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]}
+        told = {"port": port.getsockname()[1], "abstract": abstract, "pid": os.getpid(), "most": None}
+        told["user"] = os.getuid() if hasattr(os, "getuid") else None
+        told["others"], told["environment"] = other_packages(), [*ENVIRONMENT, *MORE_ENVIRONMENT]
+        told["files"] = [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]
         network, *more = answers(box, told)
         if network.ok and isinstance(box, Bubblewrap) and box.filter:
             bare = Bubblewrap(box.program, box.version, box.way)

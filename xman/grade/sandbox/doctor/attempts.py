@@ -15,17 +15,18 @@ from importlib.util import find_spec
 
 import confine
 
+PACKAGES = {"numpy", "scipy", "xman"}
 MIB, TMP = 2 ** 20, os.environ.get("HOME", "/tmp")
 CALLS = {"ptrace": (0, 0, 0, 0), "shmget": (0, 4096, 0o1600), "memfd_create": (b"x", 0), "personality": (0,)}
-BY_NUMBER = {"keyctl": (0, -3, 1), "bpf": (0, 0, 0), "perf_event_open": (0, 0, -1, -1, 0), "userfaultfd": (1,),
-             "io_uring_setup": (0, 0)}
-NUMBERS = {"x86_64": (250, 321, 298, 323, 425), "aarch64": (219, 280, 241, 282, 425)}  # of these
+NUMBERS = {"x86_64": {"keyctl": 250, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323, "io_uring_setup": 425},
+           "aarch64": {"keyctl": 219, "bpf": 280, "perf_event_open": 241, "userfaultfd": 282, "io_uring_setup": 425}}
 
 
 def promises(told):
     """{promise: {what it refuses: how that is tried}}. A try that the system refuses raises an OSError."""
     limits, number = told["limits"], min(200, 2 * (told["limits"]["processes"] or 100))
-    tmp, shm, long, files, memory = (limits[name] for name in ("tmp_mib", "shm_mib", "file_mib", "open_files", "memory_mib"))
+    long, files, memory = limits["file_mib"] + 1, limits["open_files"], limits["memory_mib"]
+    imported = lambda names: some(filter(find_spec, names))
     libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
     return {
         "no network": {
@@ -34,45 +35,49 @@ def promises(told):
             "an abstract Unix socket of this machine": lambda: reach(socket.AF_UNIX, told["abstract"])},
         "read-only root": {"a file outside /tmp and /dev/shm": lambda: some(writable())},
         "nothing of this machine's files": {
-            "a look at home, /etc, programs or this project": lambda: some(filter(os.path.lexists, told["files"]))},
+            "home, /etc, programs and this project": lambda: some(filter(os.path.lexists, told["files"]))},
         "only the packages asked for": {
-            "the lack of one": lambda: some(name for name in ("numpy", "scipy", "xman") if not find_spec(name)),
-            f"{len(told['others'])} others that are installed": lambda: some(filter(find_spec, told["others"]))},
-        "the grader is not visible": {"the import of xman.grade and xman.cli": lambda: some(filter(find_spec, ["xman.grade", "xman.cli"]))},
+            "the lack of one": lambda: some(PACKAGES - set(filter(find_spec, PACKAGES))),
+            f"{len(told['others'])} others that are installed": lambda: imported(told["others"])},
+        "the grader is not visible": {"its import": lambda: imported(["xman.grade", "xman.cli"])},
         "other processes are invisible": {
             "signals to the grader": lambda: os.kill(told["pid"], 0),
-            "a look at /proc": lambda: some(filter(str.isdigit, listed("/proc")))},
-        "/tmp of bounded size": {
-            f"{tmp + 1} MiB": lambda: write(TMP, tmp + 1), "100,000 files": lambda: hold_files(TMP)},
-        "/dev/shm of bounded size": {
-            f"{shm + 1} MiB": lambda: write("/dev/shm", shm + 1), "100,000 files": lambda: hold_files("/dev/shm")},
-        "file size": {f"{long + 1} MiB": lambda: write(TMP, long + 1, 1)},
+            "a look at /proc": lambda: some(filter(str.isdigit, entries_below("/proc")))},
+        "/tmp of bounded size": filled(TMP, limits["tmp_mib"] + 1),
+        "/dev/shm of bounded size": filled("/dev/shm", limits["shm_mib"] + 1),
+        "file size": {f"{long} MiB": lambda: write_mib(TMP, long, one=True)},
         "open files": {f"{files} more": lambda: open_files(files)},
         "memory": {f"{memory} MiB more": lambda: bytearray(memory * MIB)},
         "number of processes": {f"{number} more": lambda: fork(number)},
-        "no new privileges": {"what a program could bring": lambda: some(["all"] * (libc.prctl(39, 0, 0, 0, 0) != 1))},
+        "no new privileges": {"what a program brings": lambda: refused_if(libc.prctl(39, 0, 0, 0, 0) == 1)},
         "no capabilities": {"an effective, permitted or ambient one": lambda: some(capabilities(libc))},
         "another user": {
-            "the grader's own": lambda: some(["is"] * (os.getuid() == told["user"])),
+            "the grader's own": lambda: refused_if(os.getuid() != told["user"]),
             "becoming root": lambda: os.setuid(0)},
-        "environment": {"a variable that Python does not need": lambda: some(set(os.environ) - set(told["environment"]))},
-        "filter of system calls": {"a call that it forbids": lambda: some(["is"] * (libc.prctl(21, 0, 0, 0, 0) != 2))},  # PR_GET_SECCOMP
+        "environment": {"the grader's variables": lambda: some(set(os.environ) - set(told["environment"]))},
+        # PR_GET_SECCOMP
+        "filter of system calls": {"all that it names": lambda: refused_if(libc.prctl(21, 0, 0, 0, 0) == 2)},
         "no terminal": {"/dev/tty": lambda: os.close(os.open("/dev/tty", os.O_RDWR))},
         # the last: where one is not refused, this process is not what it was
         "dangerous system calls": {
             "mount": lambda: mount(libc),
-            **{name: lambda name=name: call(getattr(libc, name), *CALLS[name]) for name in CALLS},
-            **{name: partial(call, libc.syscall, number, *BY_NUMBER[name])
-               for name, number in zip(BY_NUMBER, NUMBERS.get(platform.machine(), ()), strict=False)},
-            "unshare": lambda: call(libc.unshare, 0x00020000),
-            "nested user namespaces": lambda: call(libc.unshare, 0x10000000)}}
+            **{name: lambda name=name: system_call(getattr(libc, name), *CALLS[name]) for name in CALLS},
+            **{name: partial(system_call, libc.syscall, number, 1, 0, -1, -1, 0)
+               for name, number in NUMBERS.get(platform.machine(), {}).items()},
+            "unshare": lambda: system_call(libc.unshare, 0x00020000),
+            "nested user namespaces": lambda: system_call(libc.unshare, 0x10000000)}}
 
 
 def some(found):
     """What was found. PermissionError where that is nothing."""
-    if found := [*found]:
-        return ", ".join(found[:5])
-    raise PermissionError
+    found = [*found]
+    refused_if(not found)
+    return ", ".join(found[:5])
+
+
+def refused_if(condition):
+    if condition:
+        raise PermissionError
 
 
 def reach(kind, address):
@@ -81,14 +86,14 @@ def reach(kind, address):
         end.connect(address)
 
 
-def listed(folder):
+def entries_below(folder):
     return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 def writable():
     """The first folders outside /tmp and /dev/shm that can be written to."""
     # the system's own has no end
-    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if listed("/proc") else set())
+    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if entries_below("/proc") else set())
     found = [folder for folder in ("/tmp", "/var/tmp") if folder not in own and os.access(folder, os.W_OK)]
     for seen, (folder, folders, _) in enumerate(os.walk("/")):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in own]
@@ -99,18 +104,19 @@ def writable():
     return found
 
 
-def write(folder, mib, files=None):
-    """Write so much, into so many files (None: one for each MiB, as none may be long)."""
+def write_mib(folder, mib, one=False):
+    """Write so much, into one file, or one for each MiB, as none may be long."""
     with ExitStack() as stack:
-        opened = [stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=0)) for _ in range(files or mib)]
         for k in range(mib):
-            opened[k % len(opened)].write(bytes(MIB))
+            if k == 0 or not one:
+                file = stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=0))
+            file.write(bytes(MIB))
 
 
-def hold_files(folder):
-    """Whether it has room for 100,000, as the system says: to make them takes its time."""
-    if os.statvfs(folder).f_files < 100_000:
-        raise OSError
+def filled(folder, mib):
+    """The tries to put too much into it. How many files it takes the system says: to make them is slow."""
+    return {f"{mib} MiB": lambda: write_mib(folder, mib),
+            "100,000 files": lambda: refused_if(os.statvfs(folder).f_files < 100_000)}
 
 
 def open_files(number):
@@ -137,17 +143,17 @@ def capabilities(libc):
     """Those that this process has, in hexadecimal digits, and the ambient ones by number."""
     header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     libc.capget(header, sets)
-    return [f"{bits:08x}" for bits in sets if bits] + [str(k) for k in range(64) if libc.prctl(47, 1, k, 0, 0) == 1]
+    ambient = [str(k) for k in range(64) if libc.prctl(47, 1, k, 0, 0) == 1]
+    return [f"{bits:08x}" for bits in sets if bits] + ambient
 
 
-def call(function, *arguments):
-    """Make a system call. PermissionError where this kernel or the filter refuses it, and for no other reason."""
-    if function(*arguments) == -1 and ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
-        raise PermissionError
+def system_call(function, *arguments):
+    """Make a system call. PermissionError where the kernel or the filter refuses it, for no other reason."""
+    refused_if(function(*arguments) == -1 and ctypes.get_errno() in (errno.EPERM, errno.ENOSYS))
 
 
 def mount(libc):
-    call(libc.mount, b"none", TMP.encode(), b"tmpfs", 0, 0)
+    system_call(libc.mount, b"none", TMP.encode(), b"tmpfs", 0, 0)
     libc.umount(TMP.encode())  # outside a sandbox it would stay
 
 
@@ -166,7 +172,7 @@ def daemon():
     sys.exit()
 
 
-def tried(tries):
+def verdict_on(tries):
     """(whether all is refused, what was tried, or what was not refused)"""
     through = []
     for what, attempt in tries.items():
@@ -189,4 +195,4 @@ if __name__ == "__main__":
     while settings["do"] == "spin":
         pass
     for promise, tries in [*promises(settings | settings["told"]).items()][:settings["told"]["most"]]:
-        print(json.dumps([promise, *tried(tries)]), flush=True)
+        print(json.dumps([promise, *verdict_on(tries)]), flush=True)
