@@ -104,7 +104,7 @@ def past_roots(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[
     """For each line that is a power n ≥ 2 of a root r, by its name: r² as an operator and arguments, r, n."""
     found: dict[Any, tuple] = {}
     if not any([op in ROOTS and (op != "power" or type(args[1]) is float and args[1] == .5)
-                for _, op, args in lines[:-1]]):  # nobody reads the last
+                for _, op, args in lines]):
         return found
     known = lambda a: found.get(name_or_id(a))
     for dst, op, args in lines:

@@ -242,7 +242,8 @@ FUNCTIONS = {name: member for name, member in PUBLIC.items() if callable(member)
 
 
 def test_these_tests_see_the_public_functions_and_methods():
-    assert {"xman.eval", "xman.train.fit"} <= FUNCTIONS.keys() and {"xman.XMan.setup", "xman.models.MLP.feed"} <= METHODS.keys()
+    assert {"xman.eval", "xman.train.fit"} <= FUNCTIONS.keys()
+    assert {"xman.XMan.setup", "xman.WengertList.to_json"} <= METHODS.keys()
 
 
 def test_what_is_public_has_a_docstring_of_its_own():

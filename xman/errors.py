@@ -31,8 +31,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def refuse_unknown(names: Iterable, known: Iterable, sentence: str) -> None:
-    """XManError unless each of the names is known: the sentence, with the first other one for {!r}, what may be
-    meant by it, and what there is."""
+    """XManError unless each of the names is known: the sentence, with the first other one for {!r}, what may
+    be meant by it, and what there is."""
     known = dict.fromkeys(known)
     if strange := [name for name in names if name not in known]:
         words = [*map(str, known)]

@@ -85,8 +85,8 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
     return tuple(used)
 
 
-def refuse_function_literal(function: tuple, refused: Callable[[str], None], tables: Sequence[Mapping[str, Any]],
-                            depth: int, seen: dict[int, int]) -> None:
+def refuse_function_literal(function: tuple, refused: Callable[[str], None],
+                            tables: Sequence[Mapping[str, Any]], depth: int, seen: dict[int, int]) -> None:
     """refused(why) unless the function is closed and its lines are valid."""
     _, name, parameters, lines, results = function
     if depth > 20:

@@ -59,9 +59,9 @@ class WengertList(list):
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
+        known = self.checkedFor or {}  # before the lines are written, which forgets them
         self[:] = ops.loops.functions_apart([*map(as_line, self)], notation.definition)
         self._inputs = inputs_of_valid(self, tables)
-        known = self.checkedFor or {}
         self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
 
     @property
@@ -127,6 +127,16 @@ def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list
         if name not in known:
             raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, known)}")
     return list(dict.fromkeys(names))
+
+
+def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
+    """The names in wrt, of which there has to be one, when they are inputs of the list."""
+    if not (wrt := known_registers(steps, wrt, "wrt")):
+        raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
+    if computed := [x for x in wrt if x not in steps.inputs]:
+        raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: "
+                        f"{', '.join(steps.inputs)}")
+    return tuple(wrt)
 
 
 def registers(args: Iterable) -> list[str]:

@@ -144,7 +144,7 @@ def test_no_bit_depends_on_the_number_of_threads(seed, monkeypatch):
     grown = gradient(lines, of="loss", wrt=["x"])
     outputs = ["s", "y", "top", "c", "l", *grown.outputs]
     program = program_of(xman.WengertList(grown), {"x": x}, tuple(outputs), {})
-    assert NestStep(Lines(program)).chunks
+    assert NestStep(Lines(program)).threaded
     one, *others = [xman.compile(grown, outputs, "llvm", threads=n)({"x": x}) for n in (1, 2, 3)]
     wanted = eval(grown, {"x": x})
     for name in outputs:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xman.functions import grad, jvp, vjp
+from xman import jit
+from xman.functions import grad, jvp, trace, vjp
 
 
 def test_a_constant_that_is_a_view_of_what_is_written_later_is_as_it_was():
@@ -35,6 +36,20 @@ def test_compress_keeps_the_chosen_entries():
 def test_what_numpy_is_told_to_raise_is_raised():
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
         grad(lambda x: np.log(x))(0.0)
+
+
+def test_what_a_suspended_generator_tells_numpy_ends_with_the_call():
+    def counted():
+        with np.errstate(divide="raise"):
+            yield from (1.0, 2.0)
+
+    def fn(x):
+        counts = counted()
+        return x * next(counts)
+    before = np.geterr()
+    for use in (grad, lambda fn: lambda x: trace(fn, x), lambda fn: jit(fn, engine="numpy")):
+        use(fn)(3.0)
+        assert np.geterr() == before
 
 
 @pytest.mark.parametrize("fn, slope", [("xlogy", np.log(0.3)), ("logit", 1 / (0.3 * 0.7)), ("entr", -np.log(0.3) - 1)])

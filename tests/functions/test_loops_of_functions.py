@@ -121,6 +121,16 @@ def test_newtons_method_has_the_derivatives_of_the_root():
     assert space["value_of_root"](5.0) == pytest.approx(5 ** .5)
 
 
+@pytest.mark.parametrize("fn", [
+    lambda x: xman.scan(lambda h, t: (np.sin(h) * x[0], h), x, length=3)[1].sum(), lambda x: xman.map(lambda t: np.sin(t) * t, x).sum(),
+    lambda x: xman.cond(x[0] > 0, np.sin, np.cos, xman.call(lambda h: h * h, x)).sum(),
+    lambda x: xman.while_loop(lambda h: np.sum(h * h) > 1.0, lambda h: np.sin(h) * 0.9, x).sum()])
+def test_the_hessian_of_a_loop_is_a_list(fn):
+    x, hessian = np.array([1.0, 2.0]), xman.hessian(fn)
+    steps = trace(hessian, x)
+    np.testing.assert_array_equal(xman.eval(steps, {steps.inputs[0]: x})[steps[-1][0]], hessian(x))
+
+
 def test_a_branch_that_is_not_taken_is_not_run():
     def branch(x, y):
         return xman.cond(x.sum() > 0, lambda x: np.log(x) * y, lambda x: x ** 2, x).sum()

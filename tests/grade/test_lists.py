@@ -143,9 +143,10 @@ LOOP = [["z1", "bundle", ["h0", "Xs", "W"]], ["z2", "scan", [STEP, 1, 1, "z1"]],
 GIVEN = {"h0": np.zeros((3, 2)), "Xs": np.ones((4, 3, 2)), "W": np.eye(2)}
 
 
-def looped(*first, given=GIVEN, results=STEP[4]):
+def looped(*first, given=GIVEN, results=STEP[4], parameters=STEP[2]):
     """The values of the loop, where the step begins with lines of its own."""
-    lines = [LOOP[0], ["z2", "scan", [[*STEP[:3], [*first, *STEP[3]], results], 1, 1, "z1"]], *LOOP[2:]]
+    step = [*STEP[:2], parameters, [*first, *STEP[3]], results]
+    lines = [LOOP[0], ["z2", "scan", [step, 1, 1, "z1"]], *LOOP[2:]]
     return values_of(read_list(lines, list(given), MODEL | LOOPS), given)
 
 
@@ -166,13 +167,14 @@ def test_a_list_that_applies_functions_is_read_where_a_task_allows_it():
     ([["q", "half", ["y"]]], {}, "y is neither a parameter nor assigned: a function is closed"),
     ([7], {}, "line 1 of step is no such triple"),
     ([["q", "half", ["h"]]] * 2000, {}, "more than that"), ([], {"results": ["h1"] * 41}, "line 2 has a function that is none"),
+    ([], {"parameters": [*STEP[2], *(f"p{k}" for k in range(38))]}, "line 2 has a function that is none"),
     ([], {"results": 7}, "an argument of type list"),
     ([], {"given": GIVEN | {"W": np.eye(3)}}, "in step, line 1, z1 = dot(…): x has shape (3, 2)"),
     ([], {"given": GIVEN | {"Xs": np.ones((50_000, 1, 2))}}, "50,000 steps of step run 200,000 lines: too many"),
     ([], {"given": GIVEN | {"Xs": np.float64(9.0)}}, "a slice is an array with a leading axis"),
     ([], {"given": GIVEN | {"W": np.ones((2, 4000)), "h0": np.ones((1, 1)), "Xs": np.ones((9, 3000, 2))}},
      "numbers here, more than"),
-], ids=range(11))
+], ids=range(12))
 def test_what_a_function_of_a_list_may_not_is_said_with_its_line(first, how, words):
     with pytest.raises(Wrong) as raised:
         looped(*first, **how)

@@ -159,6 +159,13 @@ def test_a_process_that_is_gone_says_so_and_the_others_are_ended():
     assert children() == before and not stop.is_set()
 
 
+def test_each_is_done_once_by_some_processes_and_none_is_left():
+    before = children()
+    found = list(process.each_apart(lambda number: [number, os.getpid()], range(100), 3, threading.Event()))
+    assert sorted(number for number, _ in found) == [*range(100)] and len({pid for _, pid in found}) <= 3
+    assert children() == before
+
+
 def test_where_a_hidden_part_met_the_limit_that_is_told_nobody():
     assignment = Assignment("work", "Work")
     task = assignment.task(1, "task")

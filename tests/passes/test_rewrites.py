@@ -103,7 +103,7 @@ FOUND = {
         ("subtract(a, mul(a, b))", "p = mul(x, y)\nr = subtract(x, p)"),
         ("power(a, 2)", "r = power(x, 2)"),
         ("power(a, 0.5)", "r = power(P, 0.5)"),
-        ("sums of products over all steps", "def step(s, a):\n    e = exp(a)\n    o = outer(a, e)\n    s1 = add(s, o)\n    return s1\n\n"
+        ("sums of products over all steps", "def step(s, a):\n    e = exp(a)\n    o = outer(a, e)\n    p = outer(e, e)\n    q = subtract(o, p)\n    s1 = add(s, q)\n    return s1\n\n"
          "b = bundle(S, B)\nz = scan(step, 1, 1, b)\nr = item(z, 0)")],
 }
 EVERY = [pytest.param(table, row, case, id=f"{table}-{row.title}-{k}") for table in TABLES

@@ -76,7 +76,7 @@ def test_image_and_label_counts_that_differ_are_refused(write):
 
 def test_the_labels_file_in_place_of_the_images_is_refused(write):
     path = write("x-labels-idx1-ubyte", idx(np.zeros(3, np.uint8)))
-    assert "wanted the file of the images" in refusal(load, path)
+    assert "wanted that of the images" in refusal(load, path)
 
 
 @pytest.mark.parametrize(

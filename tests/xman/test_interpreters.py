@@ -345,7 +345,7 @@ def test_check_refuses_three_sides_an_empty_list_and_names_that_are_not_there():
     assert "1 or 2 sides, not 3" in refusal(check, LAYER, INPUTS, sides=3)
     assert "empty" in refusal(check, [], INPUTS)
     assert "'los'" in refusal(check, LAYER, INPUTS, of="los") and "'V'" in refusal(check, LAYER, INPUTS, wrt=["V"])
-    assert "'z1' is computed" in refusal(check, LAYER, INPUTS, wrt=["z1"])
+    assert "'z1', which is computed" in refusal(check, LAYER, INPUTS, wrt=["z1"])
 
 
 def test_a_missing_input_is_an_error_of_check_too():

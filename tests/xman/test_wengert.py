@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ops
+import xman.wengert
 from xman import Register, WengertList, XManError, backprop, check, eval, forward, notation, shapes
 
 TRIANGLE = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
@@ -171,6 +172,15 @@ def test_a_list_that_was_changed_is_checked_again(change):
     eval(steps, INPUTS)
     CHANGES[change](steps)
     assert refusal(eval, steps, INPUTS).startswith("line ")
+
+
+def test_a_list_is_looked_through_once_for_its_values_and_once_for_its_deltas(monkeypatch):
+    looked, through = [], xman.wengert.inputs_of_valid
+    monkeypatch.setattr(xman.wengert, "inputs_of_valid", lambda *given: (looked.append(1), through(*given))[1])
+    steps = WengertList(TRIANGLE)
+    for _ in range(3):
+        backprop(steps, eval(steps, INPUTS), wrt=["h"], area=1.0)
+    assert len(looked) == 3  # when it was made, by G, and by DG
 
 
 @pytest.mark.parametrize("change", [lambda s: s.pop(), lambda s: s.remove(TRIANGLE[1]), lambda s: s.__delitem__(1)])

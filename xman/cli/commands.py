@@ -33,7 +33,7 @@ from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
 from .learning import findings, rows_and_parts, settings_tried, sha256, streamed
 from .options import JSON, OF, READING, option_table
 from .pages import write_page
-from .sources import MODELS, TABLE, list_and_values, model_of, network_of, schedule_of
+from .sources import MODELS, TABLE, TASKS, list_and_values, model_of, network_of, schedule_of
 
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
@@ -187,7 +187,7 @@ def train(model: str, data: str, **options: Any) -> None:
     if workers().rank:  # the first tells what came of it
         said.quiet, said.save, said.report, said.plot = True, None, None, None
         sys.stdout = open(os.devnull, "w")
-    said.task = said.task or (MODELS[model][4] if model in MODELS else None)
+    said.task = said.task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
     some = lambda *names: {name: getattr(said, name) for name in names}
     how, streams = some("seed", "target", "ignore", "day_first", "task"), said.memory or "://" in data
     sets = (streamed(data, said.memory, some("folds", "report"), **how) if streams else

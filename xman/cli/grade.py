@@ -94,11 +94,11 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     progress.monitor_interval = 0  # no thread of its own, which a fork would break
     extra("jinja2", "grade", "an HTML report")  # before anything is graded
     graded: list[Any] = []
+    done = lambda record: bar.update() or graded.append(record)
     with progress(total=len(found), unit="submission", disable=len(found) == 1 or None,
                   file=sys.stderr) as bar:
         try:
-            records = grade_all(assignment, found, sandbox, out, term, jobs,
-                                lambda record: bar.update() or graded.append(record), shard and which)
+            records = grade_all(assignment, found, sandbox, out, term, jobs, done, shard and which)
         except KeyboardInterrupt:
             print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command "
                   "goes on", file=sys.stderr)

@@ -21,6 +21,7 @@ STYLE = ("body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem au
          "pre{background:#f6f8fa;padding:1rem;overflow-x:auto;font-size:13px}table{border-collapse:collapse}"
          "td{padding:.15rem .7rem;text-align:left;border-bottom:1px solid #d0d7de}")
 WORST = 12  # mistakes that are shown
+LONG = "history", "names", "first"  # settings that are not
 
 
 def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping[str, Any],
@@ -32,17 +33,17 @@ def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, 
     """
     report, settings = judged(model, outputs, truth), model.settings
     learning_curve(settings.get("history", []), curves := io.BytesIO())
-    facts = {"target": model.target, "parameters": f"{sum(x.size for x in model.values.values()):,}",
-             "seconds": f"{seconds:.1f}", "versions": ", ".join(map(" ".join, versions().items())),
-             **{key: value for key, value in settings.items()
-                if key not in ("history", "names", "first") and value is not None}}
+    size, modules = sum(x.size for x in model.values.values()), map(" ".join, versions().items())
+    facts = [("target", model.target), ("parameters", f"{size:,}"), ("seconds", f"{seconds:.1f}")]
+    told = [(key, x) for key, x in settings.items() if key not in LONG and x is not None]
     title = escape(" of ".join(settings[key] for key in ("model", "data")))
-    parts = [f"<h1>{title}</h1>", table(facts.items()),
-             "<h2>How good it is</h2>", f"<pre>{escape(report_text(report))}</pre>", "<h2>Curves</h2>",
-             embedded(curves), "<h2>Worst mistakes</h2>", mistakes(model, outputs, truth, rows),
-             "<h2>The list</h2>", f"<pre>{escape(str(model.steps))}</pre>"]
-    page = f"<!doctype html><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
-    write_whole(path, "".join([page, *parts]))
+    page = f"""<!doctype html><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>
+<h1>{title}</h1>{table([*facts, ("versions", ", ".join(modules)), *told])}
+<h2>How good it is</h2><pre>{escape(report_text(report))}</pre>
+<h2>Curves</h2>{embedded(curves)}
+<h2>Worst mistakes</h2>{mistakes(model, outputs, truth, rows)}
+<h2>The list</h2><pre>{escape(model.steps)}</pre>"""
+    write_whole(path, page)
 
 
 def escape(text: Any) -> str:
@@ -63,8 +64,8 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
     found = model.labels(outputs)
     if model.classes:
         place = np.array([model.classes.index(label) for label in truth.tolist()])
-        of_truth = (np.where(place == 1, 1, -1) * outputs[:, 0] if outputs.shape[1] == 1
-                    else outputs[np.arange(len(outputs)), place])
+        given = np.hstack([-outputs, outputs]) if outputs.shape[1] == 1 else outputs
+        of_truth = given[np.arange(len(outputs)), place]
         wrong = np.flatnonzero(found != truth)
         worst = wrong[np.argsort(of_truth[wrong])][:WORST]
     else:
@@ -82,5 +83,5 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
                 axes.set_title(f"{truth[k]}, taken for {found[k]}", fontsize="small", parse_math=False)
         return embedded(png)
     shown = [c for c in model.columns if c.register in rows][:12]
-    return table([["truth", "prediction", *(c.name for c in shown)],
-                  *([truth[k], found[k], *(str(rows[c.register][k])[:40] for c in shown)] for k in worst)])
+    told = [[truth[k], found[k], *(str(rows[c.register][k])[:40] for c in shown)] for k in worst]
+    return table([["truth", "prediction", *(c.name for c in shown)], *told])

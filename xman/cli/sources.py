@@ -9,6 +9,7 @@ import json
 import math
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -109,23 +110,26 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
                         "with literals as arguments") from None
 
 
-# of `xman train`: what a model is, what of, its options and the settings of `fit` by default, its task
+# of `xman train`: what a model is, what of, its options and the settings of `fit` by default
 SOFTMAX, ADAM = {"loss": "softmaxCrossEntropy"}, {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
-NEWTON, SHORT = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}
-RECURRENT, PERCEPTRON = {"hidden": (64,), "last": None, **SOFTMAX}, {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
+RELU, RECURRENT = {"activation": "relu", **SOFTMAX}, {"hidden": (64,), "last": None, **SOFTMAX}
+NEWTON, SHORT, LONG = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}, {**ADAM, "epochs": 200}
+PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
 TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 MODELS = {
-    "linear": (models.LinearRegression, "numbers", {}, NEWTON, "regress"),
-    "poisson": (models.PoissonRegression, "numbers", {}, NEWTON, "count"),
-    "logreg": (models.LogisticRegression, "classes", SOFTMAX, {**ADAM, "epochs": 60}, None),
-    "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, **SOFTMAX}, PERCEPTRON, None),
-    "residual": (models.ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", **SOFTMAX}, PERCEPTRON, None),
-    "convolution": (models.ConvolutionalNetwork, "classes", {"activation": "relu", **SOFTMAX}, SHORT, None),
-    "rnn": (models.RNN, "sequences", RECURRENT, {**SHORT, "lr": 3e-3}, None),
-    "gru": (models.GRU, "sequences", RECURRENT, SHORT, None), "lstm": (models.LSTM, "sequences", RECURRENT, SHORT, None),
-    "transformer": (models.Transformer, "sequences", {"hidden": (64,), **SOFTMAX}, SHORT, None),
-    "basis": (models.AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"}, {**ADAM, "epochs": 200}, "regress"),
+    "linear": (models.LinearRegression, "numbers", {}, NEWTON),
+    "poisson": (models.PoissonRegression, "counts", {}, NEWTON),
+    "logreg": (models.LogisticRegression, "classes", SOFTMAX, {**ADAM, "epochs": 60}),
+    "mlp": (models.MLP, "rows", {"hidden": (512, 256), "last": None, **RELU}, PERCEPTRON),
+    "residual": (models.ResidualMLP, "rows", {"hidden": (100,), **RELU}, PERCEPTRON),
+    "convolution": (models.ConvolutionalNetwork, "classes", RELU, SHORT),
+    "rnn": (models.RNN, "sequences", RECURRENT, {**SHORT, "lr": 3e-3}),
+    "gru": (models.GRU, "sequences", RECURRENT, SHORT),
+    "lstm": (models.LSTM, "sequences", RECURRENT, SHORT),
+    "transformer": (models.Transformer, "sequences", {"hidden": (64,), **SOFTMAX}, SHORT),
+    "basis": (models.AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"}, LONG),
 }
+TASKS = {"numbers": "regress", "counts": "count"}  # what is said of these models' targets
 
 
 def network_of(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
@@ -142,20 +146,20 @@ def network_of(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMa
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     """The model of that name, one of MODELS, in the sizes of the data, with the options that were said."""
-    make, of, options, _, _ = MODELS[name]
+    make, of, options, _ = MODELS[name]
     X, outputs = data.train.X if isinstance(data.train, Stream) else data.train[0], len(data.classes) or 1
     if unfit := [key for key in said if key not in options]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes "
                         f"{', '.join('--' + key for key in options) or 'none of them'}")
-    if of == "numbers" and data.classes or of in ("classes", "sequences") and not data.classes:
-        raise XManError(f"{name} is for {'numbers' if of == 'numbers' else 'classes'}; --task "
-                        f"{'regress' if of == 'numbers' else 'classify'} makes the target that")
+    if of != "rows" and bool(data.classes) == (of in TASKS):
+        what, task = ("numbers", "regress") if of in TASKS else ("classes", "classify")
+        raise XManError(f"{name} is for {what}; --task {task} makes the target that")
     if of == "sequences" and (not isinstance(X, np.ndarray) or X.ndim != 3):
         raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
     if name == "mlp" and data.prepared.found:
         options = {**options, "hidden": (100,)}
-    options = {**options, **({} if data.classes or "loss" not in options else {"loss": "squaredError"}),
-               **said, "seed": seed}
+    squares = {} if data.classes or "loss" not in options else {"loss": "squaredError"}
+    options = {**options, **squares, **said, "seed": seed}
     hidden = options.pop("hidden", ())
     if name != "mlp" and "hidden" in MODELS[name][2] and len(hidden) != 1:
         raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
@@ -167,8 +171,8 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
             raise XManError("a basis is of rows of numbers; these data are titles")
         low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
         high = np.where(high > low, high, low + 1)
-        return models.AdaptiveBasis(options.pop("basis"), *hidden, columns=X.shape[1], low=low, high=high,
-                                    **options)
+        options |= {"columns": X.shape[1], "low": low, "high": high}
+        return models.AdaptiveBasis(options.pop("basis"), *hidden, **options)
     if name == "convolution":
         side = math.isqrt(features)
         if X.ndim != 2 or side ** 2 != features:
@@ -184,22 +188,19 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
 
 def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Schedule | None:
     """The schedule that --schedule and --warm-up say in epochs, in steps: `batches` make an epoch."""
+    known: dict[str, Callable] = {
+        "constant": lambda: [], "cosine": lambda: [cosine(max(1, epochs * batches))],
+        "step": lambda every, *factor: [step_decay(round(every * batches), *factor)],
+        "exponential": lambda factor: [exponential(factor ** (1 / batches))]}
     word, *numbers = ("constant" if text is None else text).split(":")
     try:
         numbers = [float(number) for number in numbers]
         if min(numbers, default=0) < 0:
             raise ValueError
-        if word == "step":
-            found = [step_decay(round(numbers.pop(0) * batches), *numbers)]
-        elif word == "exponential":
-            found = [exponential(numbers.pop(0) ** (1 / batches))]
-        else:
-            found = {"constant": [], "cosine": [cosine(max(1, epochs * batches))]}[word]
-        if word != "step" and numbers:
-            raise ValueError
+        found = known[word](*numbers)
     except (XManError, ArithmeticError) as error:
         raise XManError(f"--schedule {text}: {error}") from None
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         raise XManError(f"there is no schedule {text!r}; there are constant, cosine, step:EPOCHS:FACTOR and "
                         "exponential:FACTOR, an epoch") from None
     return product(*found, *([warm_up(rising * batches)] if rising else [])) if found or rising else None

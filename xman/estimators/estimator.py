@@ -46,15 +46,15 @@ class Estimator:
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on rows X (n, features), dense or sparse, with targets y and weights (n,)."""
         data, weights = self._begun(X, y, sample_weight)
-        settings = {"l1": self.l1, "l2": self.l2, "sample_weight": weights, "engine": self.engine,
-                    "progress": self.progress, "epochs": self.epochs}
+        said = lambda *names: {name: getattr(self, name) for name in names}
+        settings = said("l1", "l2", "engine", "progress", "epochs") | {"sample_weight": weights}
         if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS):
             least = 1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4
-            result = minimize(self.model_, data, method=self.optimizer, **settings,
-                              tolerance=least if self.tolerance is None else self.tolerance)
+            tolerance = least if self.tolerance is None else self.tolerance
+            result = minimize(self.model_, data, method=self.optimizer, tolerance=tolerance, **settings)
         else:
-            result = fit(self.model_, data, optimizer=self.optimizer, lr=self.lr, batch_size=self.batch_size,
-                         seed=self.seed_, **settings)
+            settings |= said("optimizer", "lr", "batch_size")
+            result = fit(self.model_, data, seed=self.seed_, **settings)
         self.parameters_, self.history_, self.reason_ = result.parameters, result.history, result.reason
         self.n_iter_ = len(result.history)
         return self
@@ -80,12 +80,12 @@ class Estimator:
     def _model(self, features: int, outputs: int, dtype: Any) -> XMan:
         if isinstance(self.model, XMan):
             return self.model
+        options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS}
         if callable(self.model):
             try:
                 takes = inspect.signature(self.model).parameters
             except (TypeError, ValueError):
                 takes = {}
-            options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS}
             made = self.model(features, outputs, **{key: options[key] for key in options if key in takes})
             if not isinstance(made, XMan):
                 raise XManError(f"model(features, outputs) gave a {type(made).__name__}, which is no XMan")
@@ -93,8 +93,7 @@ class Estimator:
         if isinstance(self.model, str) or not isinstance(self.model, Sequence):
             raise XManError("model is a tuple of the sizes of hidden layers, an XMan, or a function "
                             f"(features, outputs) -> XMan, not {self.model!r}")
-        return MLP([features, *self.model, outputs], activation=self.activation, loss=self.LOSS,
-                   seed=self.seed_, dtype=dtype.type)
+        return MLP([features, *self.model, outputs], activation=self.activation, **options)
 
     def _step(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> Estimator:
         """One step on these rows, which goes on from where the last, or `fit`, came to."""

@@ -27,8 +27,8 @@ LINES = 200   # of a list, whose explorer has all
 def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Sequence[str] = ()) -> str:
     """A table, text to the left and numbers to the right; titles: what is said where the pointer rests."""
     rows = list(rows)
-    sides = ["left" if isinstance(cell, str) and not re.match(r"-?\d", cell) else "right"
-             for cell in (rows[-1] if rows else head)]
+    side_of = lambda cell: "left" if isinstance(cell, str) and not re.match(r"-?\d", cell) else "right"
+    sides = [*map(side_of, rows[-1] if rows else head)]
     number = lambda cell: f"{cell:,}" if isinstance(cell, int) else f"{cell:.6g}"
     shown = lambda cell: escape(cell) if isinstance(cell, str) else number(cell)
 
@@ -138,8 +138,8 @@ def result_in_html(result: Any) -> str:
     """Of `fit`: the curve of the losses, and the epochs in a table, the best one named."""
     history = result.history
     names = [name for name in ("loss", "validation_loss") if any(name in row for row in history)]
-    curves = {name: [(row["epoch"], row[name]) for row in history if np.isfinite(row.get(name, np.nan))]
-              for name in names}
+    points = lambda name: [(row["epoch"], row[name]) for row in history if np.isfinite(row.get(name, np.nan))]
+    curves = {name: points(name) for name in names}
     picked = history if len(history) <= EPOCHS else [*history[:EPOCHS // 2], *history[-EPOCHS // 2:]]
     columns = list(dict.fromkeys(name for row in history for name in row))
     best = lambda row: "best" * (row["epoch"] == result.best)
@@ -209,8 +209,8 @@ def listing_in_html(found: Listing) -> str:
 
 def model_in_html(model: XMan) -> str:
     """The registers of a model, with their roles and the shapes of their values."""
-    rows = [(name, r.role, "" if r.default is None else str(np.shape(r.default)))
-            for name, r in model.namedRegisterItems()]
+    shape = lambda r: "" if r.default is None else str(np.shape(r.default))
+    rows = [(name, r.role, shape(r)) for name, r in model.namedRegisterItems()]
     table = table_in_html(("register", "role", "shape"), rows)
     return in_words(f"{type(model).__name__}: {len(rows)} registers") + table + behind_a_click(model)
 

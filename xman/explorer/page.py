@@ -145,7 +145,8 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
 
 
 def guided_document(own: Guided) -> dict[str, Any]:
-    roles, words = dict.fromkeys(own.parameters.split(), "parameter"), {word: WORDS[word] for word in own.words}
+    roles = dict.fromkeys(own.parameters.split(), "parameter")
+    words = {word: WORDS[word] for word in own.words}
     more = {"source": own.source, "text": own.text, "equations": own.equations, "words": words}
     return document(checked_list(own.steps), own.of, own.values, roles, own.title, **more)
 
@@ -162,8 +163,8 @@ def packed(x: Any) -> dict[str, Any]:
         return {"parts": [packed(x[i]) if i in x else None for i in range(1 + max(x, default=-1))]}
     x = np.asarray(x, float if type(x) is int else None)  # as eval takes it
     kind = {"b": "b", "i": "i", "u": "i"}.get(x.dtype.kind, "f")
-    return {"s": list(x.shape), "k": kind,
-            "b": base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes()).decode()}
+    entries = base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes())
+    return {"s": list(x.shape), "k": kind, "b": entries.decode()}
 
 
 def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:

@@ -23,11 +23,13 @@ from ..wengert import Line, WengertList, needed
 
 HERE = Path(__file__).parent
 TABLE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
-ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE))  # the operators that the page computes by itself
+# the operators that the page computes by itself
+ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE))
 COMPUTED = ON_THE_PAGE | ops.loops.ROWS
 SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dotLeft(d, a, b), lambda d, a, b: d @ f.transpose(b)),
                    rewrite(lambda d, a, b: f.dotRight(d, a, b), lambda d, a, b: f.transpose(a) @ d))
-FAILURES = (XManError, TypeError, ValueError, AttributeError, IndexError)  # of a rule that looks into its arguments
+# of a rule that looks into its arguments
+FAILURES = XManError, TypeError, ValueError, AttributeError, IndexError
 
 
 def likely(op: str) -> list[tuple]:
@@ -49,8 +51,8 @@ def likely(op: str) -> list[tuple]:
 def rules_for(steps: Iterable[Line]) -> list[dict[str, Any]]:
     """What the page has to know of the operators of steps and, for what readers type, of all it evaluates."""
     cases = [(op, case) for op in sorted(ON_THE_PAGE) for case in likely(op)]
-    cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in unfolded(steps)
-              if op not in ops.loops.ROWS]
+    pattern = lambda args: tuple("_" if isinstance(a, str) else a for a in args)
+    cases += [(op, pattern(args)) for _, op, args in unfolded(steps) if op not in ops.loops.ROWS]
     found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in cases}
     return [known for key, case in found.items() if (known := written_rules(key, *case))]
 
@@ -65,24 +67,24 @@ def all_on_the_page(steps: Sequence[Line]) -> bool:
     """Whether the page computes all values and all derivatives of steps by itself."""
     plain = {op for _, op, _ in unfolded(steps)}
     known = [rule for rule in rules_for(steps) if rule["op"] in plain]
-    used = {op for rule in known for part in (*rule["adjoint"], *rule["tangent"]) if part
-            for _, op, _ in part["lines"]}
+    parts = [part for rule in known for part in (*rule["adjoint"], *rule["tangent"]) if part]
+    used = {op for part in parts for _, op, _ in part["lines"]}
     return used | plain <= COMPUTED and plain - ops.loops.ROWS <= {rule["op"] for rule in known}
 
 
 def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
     """The rules of an operator at a pattern of literals, None where there are none; key tells 2 from 2.0."""
     args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
+    part = lambda a, rule: written_part(rule, args) if rule and isinstance(a, str) else None
     try:
-        adjoint, tangent = ([written_part(rule, args) if rule and isinstance(a, str) else None
-                             for a, rule in zip(args, table[op], strict=False)] for table in (ops.DG, ops.TG))
+        adjoint, tangent = ([*map(part, args, table[op])] for table in (ops.DG, ops.TG))
     except FAILURES:  # this rule writes no lines for such arguments: the page says that it has none
         return None
     for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
         if isinstance(case[i], str) and adjoint[i]:
             adjoint[i]["label"] = mathematical(slope)
-    return {"op": op, "args": ["_" if isinstance(a, str) else json_literal(a) for a in case],
-            "adjoint": adjoint, "tangent": tangent, "gives": facts_of(op).gives.__name__}
+    given, gives = ["_" if isinstance(a, str) else json_literal(a) for a in case], facts_of(op).gives.__name__
+    return {"op": op, "args": given, "adjoint": adjoint, "tangent": tangent, "gives": gives}
 
 
 cached_rules = functools.lru_cache(maxsize=4096)(rules_of)

@@ -33,7 +33,8 @@ from .windows import WINDOWED
 
 READ = MEANINGS | WINDOWED | GRAPHS
 DEEPEST = 8  # graph inside of graphs
-CHANGED = {"Softmax", "LogSoftmax"}  # in what they mean; others take other arguments, and are refused where they do
+# in what they mean; others take other arguments, and are refused where they do
+CHANGED = {"Softmax", "LogSoftmax"}
 
 
 class Imported(NamedTuple):
@@ -88,8 +89,10 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
     if op == "dot" and min(map(len, shapes)) > 1:
         return *np.broadcast_shapes(shapes[0][:-2], shapes[1][:-2]), shapes[0][-2], shapes[1][-1]
     if op == "einsum":
-        return tuple({c: n for part, shape in zip(einsum_parts(args[0])[0], shapes[1:], strict=True)
-                      for c, n in zip(part[::-1], shape[::-1], strict=False)}.values())
+        sizes: dict[str, int] = {}
+        for part, shape in zip(einsum_parts(args[0])[0], shapes[1:], strict=True):
+            sizes.update(zip(part[::-1], shape[::-1], strict=False))
+        return tuple(sizes.values())
     if op == "concat":
         return (sum(map(math.prod, shapes[1:])),)
     if op == "take":
@@ -112,8 +115,7 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
     onnx = extra("onnx", "onnx", "reading ONNX")
     graph = opened(onnx, source)
     given = dict(sizes or {})
-    lengths = dict.fromkeys(d.dim_param or f"an axis of {x.name}" for x in graph_inputs(graph)
-                            for d in x.type.tensor_type.shape.dim if not d.HasField("dim_value"))
+    lengths = dict.fromkeys(n for x in graph_inputs(graph) for n in lengths_of(x) if isinstance(n, str))
     free = [name for name in lengths if name not in given]
     if len(free) > 1:
         raise XManError(f"the model leaves {len(free)} lengths open, {', '.join(free)}: say all but one of "
@@ -144,6 +146,12 @@ def opened(onnx: Any, source: Any) -> Any:
     return model.graph
 
 
+def lengths_of(x: Any) -> list[int | str]:
+    """The length of each axis, or the name of one that is left open."""
+    return [d.dim_value if d.HasField("dim_value") else d.dim_param or f"an axis of {x.name}"
+            for d in x.type.tensor_type.shape.dim]
+
+
 def graph_inputs(graph: Any) -> list:
     """The inputs that have no value in the file."""
     valued = {t.name for t in graph.initializer}
@@ -152,8 +160,7 @@ def graph_inputs(graph: Any) -> list:
 
 def free_sizes(graph: Any) -> list[int]:
     """Three lengths that nothing else in the file has."""
-    shapes = [*([d.dim_value for d in x.type.tensor_type.shape.dim] for x in graph.input),
-              *(t.dims for t in graph.initializer)]
+    shapes = *map(lengths_of, graph.input), *(t.dims for t in graph.initializer)
     taken = {n for shape in shapes for n in shape}
     return [n for n in range(11, 11 + len(taken) + 3) if n not in taken][:3]
 
@@ -180,19 +187,17 @@ class Reading:
             if not kind.elem_type or kind.elem_type == onnx.TensorProto.STRING:
                 raise XManError(f"the input {x.name!r} is no array of numbers")
             dtype = numeric(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
-            shape = tuple(d.dim_value if d.HasField("dim_value")
-                          else int(sizes[d.dim_param or f"an axis of {x.name}"]) for d in kind.shape.dim)
-            within_bounds(shape)
+            shape = within_bounds([int(sizes.get(n, n)) for n in lengths_of(x)])
             self.known[x.name] = self.register(x.name, np.zeros(shape, dtype))
         self.known_inputs = [a.name for a in self.known.values() if isinstance(a, Example)]
         for node in graph.node:
             self.follow(onnx, node)
         self.results = [self.result(out.name) for out in graph.output]
         self.lines = [line for line, _ in self.writer.named(self.taken)]
-        registers = [*filter(lambda a: isinstance(a, Example), self.known.values()),
-                     *(line.out for line in self.writer.lines)]
-        self.shapes = {a.name: a.shape for a in registers}
-        self.dtypes = {a.name: a.dtype for a in registers}
+        registers = (*self.known.values(), *(line.out for line in self.writer.lines))
+        registers = {a.name: a for a in registers if isinstance(a, Example)}
+        self.shapes = {x: a.shape for x, a in registers.items()}
+        self.dtypes = {x: a.dtype for x, a in registers.items()}
 
     def name(self, called: str) -> str:
         """A register's name that is as in the file, or like it."""
@@ -283,8 +288,8 @@ class Inside(Reading):
         ends = [a if isinstance(a, Example) else self.writer.line("alias", [a], a) for a in results]
         lines = [line for line, _ in self.writer.named(self.taken)]
         more = self.outside if outside is None else outside
-        return ("def", name, tuple(a.name for a in (*self.parameters, *more)),
-                tuple(needed(lines, {a.name for a in ends})), tuple(a.name for a in ends))
+        parameters, results = (tuple(a.name for a in own) for own in ((*self.parameters, *more), ends))
+        return "def", name, parameters, tuple(needed(lines, results)), results
 
 
 class Around(dict):

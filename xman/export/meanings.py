@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from inspect import isfunction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -94,8 +95,8 @@ def Reshape(x, shape, allowzero=0):
 
 
 def Squeeze(x, axes=None):
-    drop = ({k for k, n in enumerate(np.shape(x)) if n == 1} if axes is None
-            else {k % np.ndim(x) for k in wholes(axes)})
+    ones = [k for k, n in enumerate(np.shape(x)) if n == 1]
+    drop = {k % np.ndim(x) for k in (ones if axes is None else wholes(axes))}
     return f.getitem(x, *(0 if k in drop else slice(None) for k in range(np.ndim(x))))
 
 
@@ -119,8 +120,8 @@ def Split(x, sizes=None, *, axis=0, parts, num_outputs=0):
     n = np.shape(x)[axis]
     sizes = wholes(sizes, "parts") or [-(-n // parts)] * (parts - 1) + [n - -(-n // parts) * (parts - 1)]
     ends = np.cumsum([0, *sizes]).tolist()
-    return [f.getitem(x, *(slice(None),) * (axis % np.ndim(x)), slice(i, j))
-            for i, j in zip(ends, ends[1:], strict=False)]
+    before = (slice(None),) * (axis % np.ndim(x))
+    return [f.getitem(x, *before, slice(i, j)) for i, j in pairwise(ends)]
 
 
 def Expand(x, shape):
@@ -141,8 +142,8 @@ def Pad(x, pads, fill=None, axes=None, mode="constant"):
             x = f.take(x, np.pad(np.arange(np.shape(x)[axis]), width, mode), axis) if any(width) else x
         return x
     padded, fill = f.pad(x, tuple(widths)), 0 if fill is None else known(fill, "rims").item()
-    return padded if fill == 0 else f.where(np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True),
-                                            fill, padded)
+    rim = np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True)
+    return padded if fill == 0 else f.where(rim, fill, padded)
 
 
 def downwards(x):
@@ -230,8 +231,9 @@ def Constant(**value):
 
 
 def Gelu(x, approximate="none"):
-    return (f.gelu(x) if approximate == "none"
-            else 0.5 * x * (1.0 + f.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))))
+    if approximate == "none":
+        return f.gelu(x)
+    return 0.5 * x * (1.0 + f.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
 def Flatten(x, axis=1):
@@ -260,7 +262,7 @@ MEANINGS: dict[str, Callable] = {
     "HardSwish": lambda x: x * f.clip(x / 6.0 + 0.5, 0.0, 1.0), "Softsign": lambda x: x / (1.0 + f.abs(x)),
     "PRelu": lambda x, slope: f.where(f.greater(x, 0), x, slope * x), "Mish": lambda x: x * f.tanh(f.softplus(x)),
     "Softmax": lambda x, axis=-1: f.softmax(x, axis), "LogSoftmax": lambda x, axis=-1: f.logSoftmax(x, axis),
-    **{f"Reduce{op}": reduction_node(op.lower()) for op in ("Sum", "Max", "Min", "Mean", "Prod", "LogSumExp")},
+    **{f"Reduce{op}": reduction_node(op.lower()) for op in "Sum Max Min Mean Prod LogSumExp".split()},
     "ReduceL1": over(f.abs, "sum"), "ReduceL2": reduction_node("norm"), "ReduceSumSquare": reduction_node("squaredNorm"),
     "ReduceLogSum": over(lambda x: x, "sum", f.log),
     "Cast": lambda x, to, saturate=1: f.astype(x, named(to)),

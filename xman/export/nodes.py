@@ -64,6 +64,13 @@ NAMES = {
            "MatMul=dot Max=maximum Min=minimum Mul=mul Neg=negative Not=logical_not Or=logical_or Pow=power Sub=subtract"
            .split())}
 
+
+def reduced(op: str) -> Callable:
+    def row(x, axis, keepdims):
+        return op, [x] if axis is None else [x, np.atleast_1d(axis)], {"keepdims": int(keepdims)}
+    return row
+
+
 # the functions of the array API that are one node: its operator, arguments and attributes
 API: dict[str, Callable] = {
     **{UFUNCS.get(ours, ours): lambda *xs, op=op: (op, xs, {}) for op, ours in NAMES.items()},
@@ -78,9 +85,7 @@ API: dict[str, Callable] = {
     "broadcast_to": lambda x, shape: ("Expand", (x, shape), {}),
     # of equal entries the first is first
     "argsort":      lambda x, axis, stable: ("TopK", (x, [x.shape[axis]]), {"axis": axis, "largest": 0}),
-    **{name: lambda x, axis, keepdims, name=name: (f"Reduce{name.capitalize()}", [x] if axis is None
-                                                   else [x, np.atleast_1d(axis)], {"keepdims": int(keepdims)})
-       for name in ("sum", "max", "min", "prod")},
+    **{name: reduced(f"Reduce{name.capitalize()}") for name in ("sum", "max", "min", "prod")},
 }
 
 
@@ -157,14 +162,14 @@ def beyond(xp: Nodes) -> dict[str, Callable]:
     def einsum(subscripts, *arrays):
         arrays, (equation,) = [array(a) for a in arrays], subscripts_of(subscripts)
         dtype = np.result_type(*[a.dtype for a in arrays])
-        dotted = ["." in part for part in einsum_parts(subscripts)[0]]
-        lead = [a.ndim - len(part.replace("...", "")) if "." in part else 0
+        lead = [a.ndim - len(part.replace("...", "")) if "." in part else None
                 for a, part in zip(arrays, einsum_parts(subscripts)[0], strict=True)]
+        most = max([n for n in lead if n is not None], default=0)  # axes that dots stand for
         arrays = [a if a.dtype == dtype else xp.astype(a, dtype) for a in arrays]
-        arrays = tuple(a[(None,) * (max(lead) - n) + (slice(None),) * a.ndim] if dots and n < max(lead) else a
-                       for a, n, dots in zip(arrays, lead, dotted, strict=True))
-        return xp.node("Einsum", arrays, np.einsum(equation, *[a.example for a in arrays]),
-                       equation=equation.replace(" ", ""))
+        arrays = [a if n in (None, most) else a[(None,) * (most - n) + (slice(None),) * a.ndim]
+                  for a, n in zip(arrays, lead, strict=True)]
+        example = np.einsum(equation, *[a.example for a in arrays])
+        return xp.node("Einsum", arrays, example, equation=equation.replace(" ", ""))
 
     plain = {op: unary(op, op.capitalize()) for op in ("softmax", "sigmoid", "erf", "det")}
     return {"einsum": einsum} | plain
@@ -194,7 +199,7 @@ def arcsinh(x):
 
 DOUBLE: dict[str, Callable] = {
     "tan": lambda x: f.sin(x) / f.cos(x), "arctan": arctan, "sinh": sinh, "arcsinh": arcsinh,
-    "det":     facts_of("det").elsewhere, "erf": facts_of("erf").elsewhere,
+    **{op: facts_of(op).elsewhere for op in ("det", "erf")},
     "arcsin":  lambda x: arctan(x / f.sqrt((1.0 - x) * (1.0 + x))),
     "arccos":  lambda x: 2.0 * arctan(f.sqrt((1.0 - x) / (1.0 + x))),
     "cosh":    lambda x: f.exp(x - LN2) + f.exp(-x - LN2),

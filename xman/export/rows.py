@@ -174,8 +174,8 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
     used = sum(key is not None and key is not Ellipsis for key in keys)
     at = next((i for i, key in enumerate(keys) if key is Ellipsis), len(keys))
     keys = [*keys[:at], *[slice(None)] * (x.ndim - used), *keys[at + 1:]]
-    keys = [within(key, n) if isinstance(key, slice) else key
-            for key, n in zip(keys, lengths(keys, x.shape), strict=True)]
+    lengths = iter(x.shape)
+    keys = [None if key is None else within(key, next(lengths)) for key in keys]
     if not any(hasattr(key, "shape") for key in keys):
         return x if all(key == slice(None) for key in keys) else x[tuple(keys)]
     places = [i for i, key in enumerate(keys) if isinstance(key, int) or hasattr(key, "shape")]
@@ -198,16 +198,10 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
     return table["transpose"](y, (*range(n, n + before), *range(n), *range(n + before, y.ndim)))
 
 
-def lengths(keys: Sequence, shape: Sequence[int]) -> list[int | None]:
-    """Of the axis that each key is for."""
-    left = iter(shape)
-    return [None if key is None else next(left) for key in keys]
-
-
-def within(key: slice, n: int) -> slice:
-    """The slice with its ends where the axis ends: the standard leaves open what lies beyond."""
-    if not isinstance(n, int):
-        return key  # the length is not known yet
+def within(key: Any, n: int) -> Any:
+    """The key, a slice with its ends where the axis ends: the standard leaves open what lies beyond."""
+    if not isinstance(key, slice) or not isinstance(n, int):  # of a length that is not known yet
+        return key
     low, high = (-n, n) if key.step is None or key.step > 0 else (-n - 1, n - 1)
     ends = [end if end is None else max(low, min(high, int(end))) for end in (key.start, key.stop)]
     return slice(*ends, key.step)

@@ -143,8 +143,9 @@ def results_of_line(reading: Any, op: str, args: Sequence, entries: Sequence, fo
                     *after: Any) -> list:
     """What op gives of the arguments, the bundle of entries and what comes after. found: examples of it."""
     line = reading.writer.line
-    entries = [a.item() if isinstance(a, np.ndarray) and not a.ndim and a.dtype in (float, int, bool)
-               else line("alias", [a], a) if isinstance(a, np.ndarray) else a for a in entries]
+    plain = lambda a: not a.ndim and a.dtype in (float, int, bool)
+    entries = [a if not isinstance(a, np.ndarray) else a.item() if plain(a) else line("alias", [a], a)
+               for a in entries]
     found = Bundle(getattr(a, "value", a) for a in found)
     bundle = line("bundle", entries, Bundle(getattr(a, "value", a) for a in entries))
     made = line(op, (*args, bundle, *after), found)
@@ -161,8 +162,8 @@ def graph_scan(reading: Any, body: Any, carries: Sequence, slices: Sequence, rev
     k, m, x = len(carries), len(slices), slices[0]
     same_shapes(carries, body.results)
     n = len(x.value) if np.ndim(x) else int(getattr(x, "value", x)) or int(hasattr(x, "value"))
-    stacked = [np.broadcast_to(y, within_bounds((n, *np.shape(y))))
-               for y in (getattr(y, "value", y) for y in body.results[k:])]
+    rows = [getattr(y, "value", y) for y in body.results[k:]]
+    stacked = [np.broadcast_to(y, within_bounds((n, *np.shape(y)))) for y in rows]
     given, found = [*carries, *slices, *body.outside], [*body.results[:k], *stacked]
     step = body.function("step", body.results)
     return results_of_line(reading, "scan", (step, k, m), given, found, *[True] * reverse)
@@ -192,8 +193,8 @@ def Loop(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> list:
     step = inside.function("step", results)
     words = (*step[2], *["most"] * (limited := hasattr(most, "value")))
     limit = "most" if limited else END if endless else int(np.ravel(most)[0])
-    test = ("def", "test", words, (("more", "less", (count.name, limit)),
-                                   ("goes_on", "logical_and", (goes_on.name, "more"))), ("goes_on",))
+    lines = ("more", "less", (count.name, limit)), ("goes_on", "logical_and", (goes_on.name, "more"))
+    test = ("def", "test", words, lines, ("goes_on",))
     step = (*step[:2], words, *step[3:])
     entries = [np.array(0), holds, *carries, *inside.outside, *[most] * limited]
     return results_of_line(reading, "while_loop", (test, step, len(results)), entries, results)[2:]

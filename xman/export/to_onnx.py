@@ -6,7 +6,7 @@ that differs has to be a multiple of the number of rows and a rest, and is compu
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,28 +47,25 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     file of 2 GB. Loops become Loop, branches If; a while_loop ends after `most` steps without a word.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
-    steps, values, outputs, constants, rows = asked("ONNX", steps, values, outputs, constants, rows)
-    numbered = {line[0]: k for k, line in enumerate(steps, 1)}
-    lines = needed(steps, outputs)
-    sizes = three_sizes(lines, values) if rows else [0]
-    written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v
-                                       for x, v in values.items()}, outputs, constants) for n in sizes]
+    steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
+    sizes = three_sizes(needed(steps, outputs), values) if rows else [0]
+    sized = lambda n: values | {x: np.resize(values[x], (n, *np.shape(values[x])[1:])) for x in rows}
+    written = [write(steps, sized(n), outputs, constants) for n in sizes]
     model = assembled(onnx, written, sizes, steps, outputs, rows)
     if path is not None:
         write_whole(path, model.SerializeToString())
     return model
 
 
-def asked(who: str, steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None,
+def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None,
           constants: Iterable[str], rows: Iterable[str]) -> tuple[WengertList, dict, list, list, list]:
-    """What was asked of `who`, ONNX or StableHLO, when it can be."""
+    """What was asked of ONNX or StableHLO, when it can be."""
     steps = checked_list(steps, ops.G)
     outputs = known_registers(steps, steps.outputs if outputs is None else outputs, "outputs")
     if given := [x for x in outputs if x in steps.inputs]:
         raise XManError(f"outputs names {given[0]!r}, which is an input; a model gives what it computes")
     values = with_numpy_reals(values, steps.inputs)
-    constants, rows = (known_registers(steps, names, word)
-                       for names, word in ((constants, "constants"), (rows, "rows")))
+    constants, rows = known_registers(steps, constants, "constants"), known_registers(steps, rows, "rows")
     for name in (*constants, *rows):
         if name not in steps.inputs or name in constants and name in rows:
             raise XManError(f"{name!r} is not an input of the list that can be kept in the file, or have any "
@@ -83,11 +80,12 @@ def asked(who: str, steps: Steps, values: Mapping[str, Any], outputs: Iterable[s
 
 # ---- the nodes ---------------------------------------------------------------------------------------------
 
-def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, Any],
-          outputs: Collection[str], constants: Collection[str]) -> tuple[list[Node], dict[str, Node]]:
+def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], constants: list[str]
+          ) -> tuple[list[Node], dict[str, Node]]:
     """The nodes in order, each line's result named as its register, and the node of each register."""
-    found = eval(WengertList(steps), values)
-    for line in steps:
+    numbered, lines = {line[0]: k for k, line in enumerate(steps, 1)}, WengertList(needed(steps, outputs))
+    found = eval(lines, values)
+    for line in lines:
         words = [x for x in (*registers(line[2]), line[0])
                  for a in (found[x] if isinstance(found[x], ops.Bundle) else [found[x]])
                  if np.asarray(a).dtype.kind not in "biuf"]
@@ -98,10 +96,10 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
     table, known = on(xp, **beyond(xp)), {}
     table |= applying(xp, table)
     table |= {op: in_either(table, op) for op in DOUBLE}
-    for name in WengertList(steps).inputs:
+    for name in lines.inputs:
         known[name] = xp.node("Constant" if name in constants else "Input", (), found[name])
         known[name].name = name
-    for line in steps:
+    for line in lines:
         dst, op, args = line
         xp.line = numbered[dst]
         try:
@@ -129,8 +127,8 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
 
 def three_sizes(steps: Iterable[Line], values: Mapping[str, Any]) -> list[int]:
     """Numbers of rows that are greater than any whole number in the list, and the length of nothing else."""
-    literals = [np.max(np.abs(a), initial=1) for _, op, args in steps
-                for a in flattened(args[:4] if op == "while_loop" else args)]  # the fifth bounds its steps
+    read = [args[:4] if op == "while_loop" else args for _, op, args in steps]  # the fifth bounds its steps
+    literals = [np.max(np.abs(a), initial=1) for args in read for a in flattened(args)]
     taken = {n for x in eval(WengertList(steps), values).values() for n in np.shape(x)}
     first = int(max(literals, default=1)) + 1
     if first > MOST_ROWS:
@@ -222,15 +220,15 @@ def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertL
             times, rest = sloping[node]
             whole = file.add("Mul", [count, file.constant(times)], f"{name}/times", doc)
             whole = file.add("Add", [whole, file.constant(rest)], f"{name}/plus", doc)
-            node.name = (whole if node.dtype == int and not node.name
-                         else file.add("Cast", [whole], name, doc, to=node.dtype))
+            as_it_is = node.dtype == int and not node.name
+            node.name = whole if as_it_is else file.add("Cast", [whole], name, doc, to=node.dtype)
         elif node.op == "Constant":
             node.name = file.constant(node.example, node.name)
         elif node.graphs:
             for part in parts[node]:
                 part.name = part.name or f"{name}/{part.attributes['part']}"
-            graphs = {word: inner_graph(file, f"{name}/{word}", graph, not rows)
-                      for word, graph in node.graphs.items()}
+            inner = lambda word, graph, name=name: inner_graph(file, f"{name}/{word}", graph, not rows)
+            graphs = {word: inner(word, graph) for word, graph in node.graphs.items()}
             *outs, last = [part.name for part in parts[node]]
             file.add(node.op, [a.name for a in node.args[:node.given]], last, doc, outs, **graphs)
         else:
@@ -247,10 +245,10 @@ def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertL
         return ("rows" if (a, b) == (1, 0) else f"{a}*rows + {b}") if a else None
 
     shape = lambda name: [*map(length, zip(*(of[name].shape for _, of in written), strict=True))]
-    infos = [[file.info(x, known[x].dtype, shape(x)) for x in names]
-             for names in ([x for x in steps.inputs if x in known and known[x].op == "Input"], outputs)]
-    arrays = [onnx.numpy_helper.from_array(np.ascontiguousarray(a).reshape(a.shape), name)
-              for name, a in file.constants.values()]
+    inputs = [x for x in steps.inputs if x in known and known[x].op == "Input"]
+    infos = [[file.info(x, known[x].dtype, shape(x)) for x in names] for names in (inputs, outputs)]
+    whole = lambda a: np.ascontiguousarray(a).reshape(a.shape)
+    arrays = [onnx.numpy_helper.from_array(whole(a), name) for name, a in file.constants.values()]
     graph = onnx.helper.make_graph(file.nodes[None], "xman", *infos, arrays)
     model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8,
                                    opset_imports=[onnx.helper.make_opsetid("", OPSET)])

@@ -33,7 +33,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     from jax import export
 
     from ..engines.jax.engine import wide
-    steps, values, outputs, constants, rows = asked("StableHLO", steps, values, outputs, constants, rows)
+    steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
     refuse_functions(steps, "StableHLO")
     lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
     eval(lines, values)  # what fails, fails here and in words

@@ -31,7 +31,8 @@ def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, An
     right, taken, there = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
     each = {"precision": right / np.maximum(taken, 1), "recall": right / np.maximum(there, 1),
             "f1": 2 * right / np.maximum(taken + there, 1), "rows": there}
-    classes = [{"class": name, **{key: x[k].item() for key, x in each.items()}} for k, name in enumerate(names)]
+    classes = [{"class": name, **{key: x[k].item() for key, x in each.items()}}
+               for k, name in enumerate(names)]
     found = {"rows": len(truth), "accuracy": float(np.mean(at == guess)), "confusion": confusion.tolist()}
     return {**found, "classes": classes, **calibration(model, outputs, at, guess)}
 

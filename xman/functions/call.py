@@ -148,7 +148,7 @@ def constant_output(what: str, fn: Callable, end: Any) -> Any:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
-        rest = ", and anything else as an auxiliary output, with has_aux=True" * (what != "trace")
+        rest = ", and anything else as an auxiliary output, with has_aux=True" * (what not in ("trace", "a loop"))
         raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {what} wants arrays "
                         f"of numbers{rest}")
     return array[()]

@@ -78,7 +78,8 @@ class Dual(ArrayLike):
         if root and root[3] >= 2:
             op, args, r, n = root
             tangents, values = on_this_level(args)
-        found = [rule(t, out, *values) for t, rule in zip(tangents, TG[op], strict=False) if rule and t is not None]
+        pairs = zip(tangents, TG[op], strict=False)
+        found = [rule(t, out, *values) for t, rule in pairs if rule and t is not None]
         parts = [part for part in found if part is not STILL]
         part = past_root(sum(parts[1:], parts[0]), out, r, n) if parts else 0.0
         if out.dtype.kind == "O":  # a bundle, with the parts of its tangent

@@ -99,7 +99,8 @@ def blocks_at_once(call: TracedCall) -> list[list]:
         seeds = [Directions(part.reshape(-1, *x.shape)) for part, x in
                  zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)]
         pairs = zip(call.pushed(seeds), call.results, strict=True)
-        passes.append([t.value if isinstance(t, Directions) else np.zeros((len(rows), *y.shape)) for t, y in pairs])
+        passes.append([t.value if isinstance(t, Directions) else np.zeros((len(rows), *y.shape))
+                       for t, y in pairs])
     blocks, ends = [], np.cumsum(sizes)
     for parts, y in zip(zip(*passes, strict=True), call.results, strict=True):
         whole = np.concatenate(parts) if len(parts) > 1 else parts[0]

@@ -17,6 +17,7 @@ from ops.loops.bodies import Body, Function, Name, unlike
 from ..errors import XManError
 from ..manager import XMan
 from ..traced.arraylike import ArrayLike
+from .call import constant_output
 from .derivative import callable_or_refused, name_of
 from .trace import parameter_names, unused, watched
 from .tracer import CallTape, Tracer, is_on, kept, listed
@@ -248,12 +249,8 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
                             "values; write np.where, or xman.cond for a branch that is costly")
         for i, end in enumerate(ends):
             if not is_on(tape, end):
-                like = np.asarray(numbers_within(end))[()]
-                if like.dtype.kind not in "biuf":
-                    raise XManError(f"{name_of(fn)} returned a {type(end).__name__}; a loop hands on arrays "
-                                    "of numbers")
-                tape.append((Tracer(like, tape), "alias", (entry(end),)))
-                ends[i] = tape[-1][0]
+                ends[i] = Tracer(constant_output("a loop", fn, numbers_within(end)), tape)
+                tape.append((ends[i], "alias", (entry(end),)))
         names = {id(x): word for x, word in zip(starts, words, strict=True)}
         for word, value in variables.items():
             if isinstance(value, Tracer) and value.tape is tape and id(value) not in names:

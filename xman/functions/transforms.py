@@ -101,10 +101,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
     Raises XManError as `grad` does, for any shape of output (Bishop, Deep Learning, §8.2.1).
     """
     callable_or_refused("jvp", fn)
-    for word, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, (tuple, list)):
-            raise XManError(f"the {word} of jvp are a tuple, one for each argument; found "
-                            f"{type(given).__name__}: write (x,)")
+    tuples_or_refused("jvp", primals=primals, tangents=tangents)
     call = traced_call("jvp", fn, primals, {}, range(len(primals)), has_aux)
     slopes = call.pushed(like(tuple(tangents), call.points, tuple(call.arguments), "tangents", "primals"))
     result = unflatten(call.result, call.results), unflatten(call.result, slopes)
@@ -131,9 +128,7 @@ def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
     a tuple where argnums is one. XManError as `grad`.
     """
     callable_or_refused("hvp", fn)
-    if strange := [given for given in (primals, vectors) if not isinstance(given, (tuple, list))]:
-        raise XManError(f"hvp takes tuples, hvp(fn, (x,), (v,)); found {type(strange[0]).__name__} in the "
-                        "place of one")
+    tuples_or_refused("hvp", primals=primals, vectors=vectors)
     which = positions(argnums, primals, fn)
     if len(vectors) != len(which):
         raise XManError(f"hvp has {len(vectors)} vectors for {len(which)} arguments, those of argnums; give "
@@ -151,6 +146,13 @@ def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
 
 
 # ---- arguments ---------------------------------------------------------------------------------------------
+
+def tuples_or_refused(what: str, **given: Any) -> None:
+    for word, x in given.items():
+        if not isinstance(x, (tuple, list)):
+            raise XManError(f"the {word} of {what} are a tuple, one for each argument; found {type(x).__name__}: "
+                            f"write (x,), as in {what}(fn, (x,), (v,))")
+
 
 def is_whole(argnums: Any) -> bool:
     return isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)

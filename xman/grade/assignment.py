@@ -67,7 +67,10 @@ class Task:
 
 
 class Assignment:
-    """A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman")."""
+    """A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman").
+
+    limits: of `Limits`, such as wall_seconds and memory_mib.
+    """
 
     def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",),
                  data: Sequence[str] = (), cpu_seconds: int = 10, **limits: int):

@@ -61,8 +61,9 @@ def check(folder: Path | str = ".") -> bool:
     folder = Path(folder).resolve()
     try:
         assignment = load_checks(folder)
-        if not (folder / f"{assignment.module}.py").is_file():
-            raise XManError(f"there is no {assignment.module}.py in {folder}")
+        source = folder / f"{assignment.module}.py"
+        if not source.is_file() or not source.read_bytes().strip():
+            raise XManError(f"there is no {source.name} in {folder}, or it is empty")
         record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -34,10 +35,9 @@ STOPPED = "the grader was stopped"
 
 def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
                stop: threading.Event) -> Iterator[Any]:
-    """work(item) of all items as they come, plain data, some at a time, each from a process of its own.
+    """work(item) of all items as they come, plain data, from so many processes (threads, if not on Linux).
 
-    (From threads where there is no such process: not on Linux.) stop: set in them all when this ends early.
-    XManError where one fails.
+    stop: set in them all when this ends early. XManError where one fails.
     """
     if sys.platform != "linux":
         with ThreadPoolExecutor(jobs) as pool:
@@ -48,25 +48,34 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
                 stop.set()
                 pool.shutdown(cancel_futures=True)
         return
-    todo, running = list(reversed(items)), {}
+    running = {}
     try:
-        while todo or running:
-            while todo and len(running) < jobs:
-                number, pipe = forked(map(work, [todo.pop()]), stop)
+        # all of them first: an interrupt that comes while one is made is lost in Python's own hooks of fork
+        with tempfile.TemporaryFile(buffering=0) as numbers:
+            numbers.write(b"".join(k.to_bytes(4, "big") for k in range(len(items))))
+            numbers.seek(0)
+            for _ in range(min(jobs, len(items))):
+                number, pipe = forked(taken(work, items, numbers.fileno(), stop), stop)
                 running[pipe] = number
+        while running:
             for pipe in wait(running):
                 try:
-                    result = received(pipe)
+                    yield received(pipe)
                 except (EOFError, OSError):
-                    raise XManError("the process that judges has ended: is there memory enough?") from None
-                pipe.close()
-                os.waitpid(running.pop(pipe), 0)
-                yield result
+                    if os.waitpid(running.pop(pipe), 0)[1]:
+                        raise XManError("a process that judges has ended: is there memory enough?") from None
     finally:
         for number in running.values():
             os.kill(number, signal.SIGTERM)
         for number in running.values():
             os.waitpid(number, 0)
+
+
+def taken(work: Callable[[Any], Any], items: Sequence[Any], numbers: int,
+          stop: threading.Event) -> Iterator[Any]:
+    """work(item) of those that this process takes. numbers: a file whose place it shares with others."""
+    while not stop.is_set() and (number := os.read(numbers, 4)):
+        yield work(items[int.from_bytes(number, "big")])
 
 
 def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) -> Iterator[Event]:
@@ -106,17 +115,21 @@ def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]
     """
     inner, own = Pipe(False)
     parent = os.getpid()
+    # until the process has its own handlers
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     with warnings.catch_warnings():
         # of Python and of JAX: the threads that there are wait, and hold nothing
         warnings.simplefilter("ignore")
         process = os.fork()
     if process:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         own.close()
         return process, inner
     try:
         # a terminal sends it to all its processes; the grader decides
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, lambda *_: stop.set())
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:
             stop.set()

@@ -37,6 +37,7 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
               stop: threading.Event | None = None, apart: bool = False) -> Record:
     """The record of one submission; of one that cannot be read, its trouble and no points."""
     start, submission = time.monotonic(), submission.read()
+    digest = submission.digest()
     with contextlib.ExitStack() as unpacked:
         try:
             folder = unpacked.enter_context(submission.unpacked(assignment.module))
@@ -44,8 +45,8 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term)
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
-            record = judge(assignment, folder, sandbox, term, False, stop, submission.digest(), apart)
-    record["graded"]["digest"] = submission.digest()
+            record = judge(assignment, folder, sandbox, term, stop=stop, digest=digest, apart=apart)
+    record["graded"]["digest"] = digest
     return {"submission": submission.name, "slug": submission.slug,
             "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}

@@ -10,7 +10,7 @@ import ops
 
 from ..errors import XManError
 from ..notation import in_notebooks
-from ..wengert import Steps, checked_list, known_registers
+from ..wengert import Steps, checked_list, inputs_of, known_registers
 from .backprop import backprop
 from .context import varies
 from .eval import eval
@@ -27,7 +27,8 @@ class Entry(NamedTuple):
     def __str__(self) -> str:
         at = (f" in {self.where}" if isinstance(self.where, str)
               else f"[{', '.join(map(str, self.where))}]" * bool(self.where))
-        return (f"{self.register}{at}: backprop says {self.backprop:.8g}, the difference quotient {self.difference:.8g}")
+        return (f"{self.register}{at}: backprop says {self.backprop:.8g}, the difference quotient "
+                f"{self.difference:.8g}")
 
 
 class Report(NamedTuple):
@@ -81,13 +82,8 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
         raise XManError("the list is empty: there is nothing to differentiate")
     (of,) = known_registers(steps, [of or steps[-1][0]], "of")
     inputs = {**values, **{x: np.asarray(values[x], float) for x in steps.inputs if varies(values.get(x))}}
-    wrt = ([name for name in steps.inputs if varies(inputs.get(name))] if wrt is None
-           else known_registers(steps, wrt, "wrt"))
-    if computed := [name for name in wrt if name not in steps.inputs]:
-        raise XManError(f"{computed[0]!r} is computed and cannot be varied; wrt takes inputs: "
-                        f"{', '.join(steps.inputs)}")
-    if (still := [name for name in wrt if not varies(inputs[name])]
-        or ([] if wrt else list(steps.inputs) or ["the list"])):
+    wrt = [x for x in steps.inputs if varies(inputs.get(x))] if wrt is None else inputs_of(steps, wrt)
+    if still := [x for x in wrt or steps.inputs or ["the list"] if not varies(inputs.get(x))]:
         raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give it as "
                         "floats")
     random = np.random.default_rng(seed)

@@ -55,7 +55,8 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
     for dst, op, args in steps:
         rules = DG.get(op) if DG else args
         rules = rules if isinstance(rules, Sequence) else args
-        if any([rule is not None and a in found for a, rule in zip(args, rules, strict=False) if type(a) is str]):
+        pairs = zip(args, rules, strict=False)
+        if any([rule is not None and a in found for a, rule in pairs if type(a) is str]):
             found.add(dst)
     return found
 

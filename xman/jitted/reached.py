@@ -223,7 +223,8 @@ def nested(code: CodeType) -> Iterator[CodeType]:
 @functools.lru_cache
 def named_in(code: CodeType) -> list[tuple[str, bool]]:
     """(name, whether it is imported) of each global and each module that the code names."""
-    steps = [step for step in get_instructions(code) if step.opname.endswith(("_GLOBAL", "LOAD_NAME", "IMPORT_NAME"))]
+    kinds = "_GLOBAL", "LOAD_NAME", "IMPORT_NAME"
+    steps = [step for step in get_instructions(code) if step.opname.endswith(kinds)]
     return [(step.argval, step.opname == "IMPORT_NAME") for step in steps]
 
 

@@ -107,9 +107,9 @@ def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> A
         return sum(rules[i](k, out, *given) for i in places)  # sums of the argument's entries, none twice
     if op in ROWWISE and places == [0]:
         return ROWWISE[op](k, d, out, *given)
-    raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for "
-                    + (f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}")
-                    + "; take the exact one, Hessian(…).diagonal")
+    what = f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}"
+    raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for {what}; take the "
+                    "exact one, Hessian(…).diagonal")
 
 
 def spread_reduction(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import ops
 from ops import facts_of
 
-from ..errors import XManError
+from ..errors import XManError, refuse_unknown
 from ..interpreters import eval
 from ..interpreters.context import depends
 from ..notation import shown
@@ -166,8 +166,7 @@ def inverse_outer_products(steps: Steps, of: str, wrt: Collection[str], values: 
 def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str, weight: float
                        ) -> Iterator[np.ndarray]:
     """For each example Lᵀ J_n times the root of its weight, an array (k, W)."""
-    if error not in ERRORS:
-        raise XManError(f"there is no error {error!r}; there are {', '.join(ERRORS)}")
+    refuse_unknown([error], ERRORS, "there is no error {!r}")
     if not (isinstance(weight, (int, float, np.number)) and weight > 0):
         raise XManError(f"the weight of an example is a positive number, not {weight!r}")
     jacobian = Jacobian(steps, of, wrt)

@@ -52,9 +52,9 @@ class Hessian(DerivativeMatrix):
     def blocks(self, values: Point) -> dict[tuple[str, str], Any]:
         """For each pair (x, y) of wrt ∂²of/∂x∂y, of the shape of x followed by that of y."""
         columns = {y: [column for own, _, column in self._columns(values) if own == y] for y in self.wrt}
-        return {(x, y): stacked_parts([column[x] for column in columns[y]], -1,
-                                      np.shape(values[x]) + np.shape(values[y]), values[x]) for x in self.wrt
-                for y in self.wrt}
+        shape = lambda x, y: np.shape(values[x]) + np.shape(values[y])
+        return {(x, y): stacked_parts([column[x] for column in columns[y]], -1, shape(x, y), values[x])
+                for x in self.wrt for y in self.wrt}
 
     def diagonal(self, values: Point) -> dict[str, Any]:
         """∂²of/∂x² for each element x of each register, in its shape: n products, but no matrix."""

@@ -38,7 +38,8 @@ class Jacobian(DerivativeMatrix):
             raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mode!r}")
         dot = ending(self.steps)
         seed = of + ending(self.steps, "_bar")
-        self.forward = LinearMap(tangent(self.steps, self.wrt), {x: x + dot for x in self.wrt}, {of: of + dot})
+        dots = {x: x + dot for x in self.wrt}
+        self.forward = LinearMap(tangent(self.steps, self.wrt), dots, {of: of + dot})
         self.reverse = LinearMap(gradient(self.steps, of, self.wrt, seed=seed), {of: seed},
                                  {x: f"d{of}_d{x}" for x in self.wrt})
         self._routes: dict[tuple, Route] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import XManError, nearest
+from ..errors import XManError, refuse_unknown
 from ..manager import XMan
 from ..register import XManFunctions as f
 from .parts import bias, glorot
@@ -32,9 +32,7 @@ class AdaptiveBasis(XMan):
 
     def __init__(self, kind: str, functions: int, *, columns: int = 1, low: Any = 0.0, high: Any = 1.0,
                  seed: int = 0, dtype: type = np.float32):
-        if kind not in KINDS:
-            raise XManError(f"there is no basis {kind!r}{nearest(str(kind), KINDS)}; the bases are "
-                            f"{', '.join(KINDS)}")
+        refuse_unknown([kind], KINDS, "there is no basis {!r}")
         for word, n in ("functions", functions), ("columns", columns):
             if not isinstance(n, (int, np.integer)) or n < 1:
                 raise XManError(f"the {word} of a basis are a whole number, at least one, not {n!r}")

@@ -9,7 +9,7 @@ import numpy as np
 import ops
 from ops.table import ELEMENTWISE, arity
 
-from ..errors import XManError, nearest
+from ..errors import XManError, nearest, refuse_unknown
 from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
@@ -38,8 +38,7 @@ def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register
     loss: crossEntropy as the notes write it, of the softmax; softmaxCrossEntropy, the same without overflow;
     sigmoidCrossEntropy; squaredError; hinge. XManError for any other.
     """
-    if loss not in OUTPUTS:
-        raise XManError(f"there is no loss {loss!r}; the losses are {', '.join(OUTPUTS)}")
+    refuse_unknown([loss], OUTPUTS, "there is no loss {!r}")
     outputs = OUTPUTS[loss](scores)
     return outputs, f.mean(getattr(f, loss)(outputs if loss == "crossEntropy" else scores, y))
 

@@ -37,8 +37,8 @@ class Sequences(Network):
         state = {name: f.input(default=np.zeros((1, hidden), dtype)) for name in self.states}
         self.layer(0, **state)
         for gate in self.gates:
-            self.layer(gate, W=glorot(random, features, hidden, dtype), U=glorot(random, hidden, hidden, dtype),
-                       b=bias(random, hidden, dtype))
+            W, U = glorot(random, features, hidden, dtype), glorot(random, hidden, hidden, dtype)
+            self.layer(gate, W=W, U=U, b=bias(random, hidden, dtype))
         self.W2, self.b2 = glorot(random, hidden, classes, dtype), bias(random, classes, dtype)
         self.steps, self.unrolled = steps, steps < 50 if unrolled is None else unrolled
         for t in range(1, steps + 1) if self.unrolled else ():

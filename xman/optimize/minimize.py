@@ -60,7 +60,8 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
         values = objective.inputs | objective.given(objective.X, objective.y, np.arange(objective.rows), 0)
     else:
-        own = dict(validation=validation, l1=l1, l2=l2, sample_weight=sample_weight, class_weight=class_weight)
+        own = dict(validation=validation, l1=l1, l2=l2, sample_weight=sample_weight,
+                   class_weight=class_weight)
         if given := [name for name, value in own.items() if value is not None]:
             raise XManError(f"{given[0]} is for models; write it into the function")
         steps, wrt, values, back = objective_list(what, start, data)

@@ -13,7 +13,7 @@ from ops import f
 
 from ..errors import XManError
 from ..interpreters import backprop, forward
-from ..wengert import Line, Steps, WengertList, all_registers, checked_list, known_registers
+from ..wengert import Line, Steps, WengertList, all_registers, checked_list, inputs_of, known_registers
 from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
 
@@ -104,16 +104,6 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     for line, origin in writer.named({*symbols, *(t.name for t in inputs.values())}):
         after.setdefault(origin and origin[0], []).append((line, origin))
     return after.get(None, []) + [pair for line in steps for pair in [(line, None), *after.get(line[0], [])]]
-
-
-def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
-    """The names in wrt, of which there has to be one, when they are inputs of the list."""
-    if not (wrt := known_registers(steps, wrt, "wrt")):
-        raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
-    if computed := [x for x in wrt if x not in steps.inputs]:
-        raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: "
-                        f"{', '.join(steps.inputs)}")
-    return tuple(wrt)
 
 
 def ending(steps: WengertList, word: str = "_dot") -> str:

@@ -97,7 +97,8 @@ def holes_filled(wanted: Any, a: Any, holes: dict, writer):
 
 def shaped(op: str, becomes: Callable, title: str = "", changes: str = "") -> Rewrite:
     """The row for what a pattern cannot say: becomes(writer, *args) is written for op(*args), or None."""
-    return Rewrite(op, lambda writer, args: becomes(writer, *args), title or f"{op} with shapes known", changes)
+    title = title or f"{op} with shapes known"
+    return Rewrite(op, lambda writer, args: becomes(writer, *args), title, changes)
 
 
 def equal(a: Any, b: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.facts import MANY, arity, parameters
+from ops.facts import parameters
 from ops.loops.values import one_of
 
 from ..errors import XManError
@@ -75,7 +75,6 @@ class Simplifier(ListWriter):
         if all(G.get(op) is value for op, value in ops.G.items()):  # else its names may mean something else
             for rewrite in rewrites:
                 self.rewrites.setdefault(rewrite.op, []).append(rewrite)
-        self.signature: dict[str, tuple[tuple, int]] = {}
         self.definition: dict[int, tuple] = {}    # (op, args) by a symbol's id; `lines` keeps these alive
         self.example: dict[int, Any] = {}         # a value for each symbol, where one could be computed
         self.hollow: set[int] = set()             # the symbols whose example is in its shape alone
@@ -134,11 +133,9 @@ class Simplifier(ListWriter):
         return args + defaults[len(defaults) - (most - len(args)):] if len(args) < most else args
 
     def defaults(self, op: str) -> tuple[tuple, int]:
-        """The defaults of the last arguments of op, and the number of all; ((), 0) if there are none."""
-        if op not in self.signature:
-            names, defaults = parameters(self.G[op]) if arity(self.G[op])[1] != MANY else ((), {})
-            self.signature[op] = (*defaults.values(),), len(names)
-        return self.signature[op]
+        """The defaults of the last arguments of op, and the number of all that have a name."""
+        names, defaults = parameters(self.G[op])
+        return (*defaults.values(),), len(names)
 
     def evaluated(self, op: str, args: tuple) -> Any:
         """The value for the examples; None where one is missing, or the operator does not take them."""
@@ -178,8 +175,8 @@ class Simplifier(ListWriter):
         steps, likes = WengertList(lines), None
         if inputs is not None:
             seen = [one_of(x) if k <= i < m else x for i, x in enumerate(inputs)]
-            seen = dict(zip(parameters, [np.float64(x) if type(x) is float else x for x in seen], strict=True))
-            likes = {p: seen[p] for p in parameters if p in steps.inputs}
+            real = lambda x: np.float64(x) if type(x) is float else x
+            likes = {p: real(x) for p, x in zip(parameters, seen, strict=True) if p in steps.inputs}
         computed = [r for r in dict.fromkeys(results) if r not in parameters]
         rewrites = [row for rows in self.rewrites.values() for row in rows]
         short = simplify(steps, computed, likes, rewrites, self.G) if computed else ()

@@ -69,7 +69,8 @@ class Errors(NamedTuple):
                     level = 3 * np.exp(np.mean(np.log(e[on] / self.sizes[on] ** power)))
                     ends = np.array([self.sizes[on].min(), self.sizes.max()])
                     axes.plot(ends, level * ends ** power, f"{hue}--", linewidth=1, label=f"slope {power}")
-            small, label = (self.sizes <= max(self.best)) & (self.rounding > 0), r"round-off $\propto 1/\epsilon$"
+            small = (self.sizes <= max(self.best)) & (self.rounding > 0)
+            label = r"round-off $\propto 1/\epsilon$"
             axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5", label=label)
             axes.legend(loc="lower left")
             axes.grid(alpha=0.3)

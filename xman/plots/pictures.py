@@ -20,8 +20,7 @@ def confusion_picture(truth: Any, predicted: Any, path: str | Path,
                       classes: Sequence[str] | None = None) -> np.ndarray:
     """How often each class (a row) was taken for each (a column): numbers of classes from 0 on, each (n,)."""
     truth, predicted = np.asarray(truth), np.asarray(predicted)
-    whole = (truth.dtype.kind in "iu" and predicted.dtype.kind in "iu"
-             and truth.min(initial=0) >= 0 <= predicted.min(initial=0))
+    whole = all(x.dtype.kind in "iu" and x.min(initial=0) >= 0 for x in (truth, predicted))
     if truth.shape != predicted.shape or truth.ndim != 1 or truth.size == 0 or not whole:
         raise XManError("truth and predicted are numbers of classes from 0 on, one a row; found the shapes "
                         f"{truth.shape} and {predicted.shape}, of {truth.dtype} and {predicted.dtype}")

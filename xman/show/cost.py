@@ -74,11 +74,12 @@ class Cost(NamedTuple):
         """The titles, and a row for the list, for that with tangents and for that with adjoints."""
         base, titles = self.evaluation, ["", "lines", "operations", "bytes read", "written", "held", "ratio"]
         timed = base.seconds is not None
-        return [titles + ["microseconds", "ratio"] * timed, *(
-            [name, *(f"{n:,}" for n in (len(work.lines), work.flops, work.read, work.written, work.peak)),
-             f"{ratio(work.flops, base.flops):.2f}",
-             *([f"{1e6 * work.seconds:,.1f}", f"{work.seconds / base.seconds:.2f}"] if timed else ())]
-            for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True))]
+        rows = [titles + ["microseconds", "ratio"] * timed]
+        for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True):
+            counts = len(work.lines), work.flops, work.read, work.written, work.peak
+            times = [f"{1e6 * work.seconds:,.1f}", f"{work.seconds / base.seconds:.2f}"] if timed else []
+            rows.append([name, *(f"{n:,}" for n in counts), f"{ratio(work.flops, base.flops):.2f}", *times])
+        return rows
 
     def __str__(self) -> str: return table_as_text(self.table(), 1)
 
@@ -114,8 +115,8 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
     """
     steps = checked_list(steps, ops.G)
     of, values = output(steps, of), eval(steps, values)
-    wrt = ([name for name in steps.inputs if varies(values[name])] if wrt is None
-           else known_registers(steps, wrt, "wrt"))
+    floats = [name for name in steps.inputs if varies(values[name])]
+    wrt = floats if wrt is None else known_registers(steps, wrt, "wrt")
     if not wrt:
         raise XManError("there is nothing to differentiate by: give an input as floats, or name one in wrt")
     dot = ending(steps)
@@ -138,9 +139,10 @@ def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "
                         f"operator({missing[0]!r}, …, flops=lambda out, *args: …)")
     given = lambda args: [values[a] if isinstance(a, str) else a for a in args]
-    lines = [LineCost(dst, op, ops.operations(op)(values[dst], *given(args)),
-                      sum(bytes_of(values[a]) for a in registers(args)), bytes_of(values[dst]))
-             for dst, op, args in steps]
+    lines, sizes = [], {x: bytes_of(v) for x, v in values.items()}
+    for dst, op, args in steps:
+        flops, read = ops.operations(op)(values[dst], *given(args)), sum(sizes[a] for a in registers(args))
+        lines.append(LineCost(dst, op, flops, read, sizes[dst]))
     return lines, most_held(steps, keep, values)
 
 

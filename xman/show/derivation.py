@@ -144,8 +144,8 @@ def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[st
             return None
     kind, inputs = defined.get(b, ("", ()))
     by = dict.fromkeys(a for a in inputs if isinstance(a, str) and leads_to(lines, wrt, a))
-    if kind != "bundle" or by.keys() & {*inputs[k:m]} or not all(
-            is_function(g) and len(g[2]) == len(inputs) and max(i + 1, k) <= len(g[4]) for g in functions):
+    fits = lambda g: is_function(g) and len(g[2]) == len(inputs) and max(i + 1, k) <= len(g[4])
+    if kind != "bundle" or by.keys() & {*inputs[k:m]} or not all(map(fits, functions)):
         return None
     rows, inner = [], {}
     told = [f" = {mathematical(node(x))}" for x in inputs]

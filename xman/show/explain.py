@@ -89,8 +89,8 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
     def row(register: str, op: str | None, args: tuple) -> Row:
         x = values[register]
         zero = np.zeros_like(x)[()] if varies(x) and not isinstance(x, tuple) else None
-        return Row(register, op, args, x, tangents.get(register, zero) if direction else None,
-                   adjoints.get(register, zero))
+        tangent = tangents.get(register, zero) if direction else None
+        return Row(register, op, args, x, tangent, adjoints.get(register, zero))
 
     rows = [row(name, None, ()) for name in steps.inputs] + [row(*line) for line in steps]
     number = isinstance(wrt, str) and np.ndim(values[wrt]) == 0
@@ -114,9 +114,9 @@ def shown_number_or_array(x: Any, digits: int) -> str:
     if not isinstance(x, np.ndarray):
         return decimals_of(x, digits) if np.ndim(x) == 0 and not hasattr(x, "tocsr") else f"sparse {x.shape}"
     if x.size <= WHOLE:
-        return " ".join(np.array2string(x, separator=" ",
-                                        formatter={"all": lambda entry: decimals_of(entry, digits)},
-                                        max_line_width=10_000).split()).replace("[ ", "[")
+        entries = {"all": lambda entry: decimals_of(entry, digits)}
+        text = np.array2string(x, separator=" ", formatter=entries, max_line_width=10_000)
+        return " ".join(text.split()).replace("[ ", "[")
     low, high, norm = (decimals_of(total, digits)
                        for total in (x.min(), x.max(), np.sqrt(np.sum(np.square(x, dtype=float)))))
     return f"{x.shape} all {low}" if low == high else f"{x.shape} {low} to {high}, norm {norm}"

@@ -45,9 +45,8 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
         case _, [x] | [x, _] as parts if op in FORMS and len(parts) == 1 + ("y" in FORMS[op]):
             return with_replaced(ast.parse(FORMS[op], mode="eval").body, dict(zip("xy", parts, strict=False)))
         case "getitem", [x, *_]:
-            keys = [key(a) for a in args[1:]]
-            return ast.Subscript(x, keys[0] if len(keys) == 1 and not isinstance(args[1], tuple)
-                                 else tupled(keys), LOAD)
+            keys, alone = [key(a) for a in args[1:]], len(args) == 2 and not isinstance(args[1], tuple)
+            return ast.Subscript(x, keys[0] if alone else tupled(keys), LOAD)
         case "bundle", arrays:
             return ast.Tuple(arrays, LOAD)
         case "item", [b, i]:
@@ -112,8 +111,8 @@ def operator_call(op: str, args: Sequence[Any]) -> ast.expr:
     """op(*args) as a call: of NumPy's function where that is the operator, else of f.<op>."""
     match op, args:
         case ("concat" | "stack"), [int() as axis, *arrays]:
-            return function_call("np.concatenate" if op == "concat" else "np.stack",
-                                 [tupled(map(node, arrays))], {"axis": axis})
+            name = "np.concatenate" if op == "concat" else "np.stack"
+            return function_call(name, [tupled(map(node, arrays))], {"axis": axis})
         case "einsum", [(str() as subscripts,), *arrays]:
             return function_call("np.einsum", [ast.Constant(subscripts), *arrays])
         case "reshape", [x, tuple() as shape]:
@@ -144,9 +143,9 @@ def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any
 
 def function_call(function: str, args: Sequence[Any], named: Mapping[str, Any] | None = None) -> ast.expr:
     first, *rest = function.split(".")
-    return ast.Call(reduce(lambda e, part: ast.Attribute(e, part, LOAD), rest, ast.Name(first, LOAD)),
-                    [node(a) for a in args],
-                    [ast.keyword(name, node(a)) for name, a in (named or {}).items()])
+    called = reduce(lambda e, part: ast.Attribute(e, part, LOAD), rest, ast.Name(first, LOAD))
+    keywords = [ast.keyword(name, node(a)) for name, a in (named or {}).items()]
+    return ast.Call(called, [node(a) for a in args], keywords)
 
 
 def tupled(nodes) -> ast.expr:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import ops
 
@@ -23,11 +23,11 @@ def listing(steps: Steps, likes: Mapping[str, Any] | None = None) -> Listing:
     return Listing(steps, shapes(steps, likes) if likes else {}, values)
 
 
-class Listing:
+class Listing(NamedTuple):
     """What `listing` found: the list, sizes, (shape, dtype) by register, and values of inputs."""
-
-    def __init__(self, steps: WengertList, sizes: Mapping[str, Any], values: Mapping[str, Any] = {}):
-        self.steps, self.sizes, self.values = steps, sizes, values
+    steps: WengertList
+    sizes: Mapping[str, Any]
+    values: Mapping[str, Any] = {}
 
     def text(self, paint: Callable[..., str] = lambda text, **_: text, aligned: bool = True,
              columns: int = 10 ** 9) -> str:

@@ -64,8 +64,8 @@ class Path(NamedTuple):
     text: str
     value: Any
 
-    nodes = property(lambda self: " → ".join([*(edge.source for edge in self.edges[:1]),
-                                              *(edge.target for edge in self.edges)]))
+    nodes = property(lambda self: " → ".join([edge.source for edge in self.edges[:1]]
+                                             + [edge.target for edge in self.edges]))
 
 
 class Paths:
@@ -111,10 +111,10 @@ class Paths:
     @property
     def work(self) -> PathWork:
         """The extends and the combines of all forward and of all backward passes."""
-        solved = lambda ends, back: [between(self.edges, x, back) for x in ends]
-        ways = solved(self.wrt, False), solved(self.of, True)
-        return PathWork(*(n for way in ways
-                          for n in (len(way), sum(s.extends for s in way), sum(s.combines for s in way))))
+        def summed(ends: Sequence[str], back: bool) -> tuple[int, int, int]:
+            way = [between(self.edges, x, back) for x in ends]
+            return len(way), sum(s.extends for s in way), sum(s.combines for s in way)
+        return PathWork(*summed(self.wrt, False), *summed(self.of, True))
 
     @property
     def count(self) -> int:
@@ -128,10 +128,10 @@ class Paths:
             digits = f"{n:,}" if n < 10 ** 15 else f"more than 10^{(n.bit_length() - 1) * 3 // 10}"
             raise XManError(f"there are {digits} paths, and {limit:,} is the limit; forward() and backward() "
                             "sum over them without listing them")
-        return [Path(path, "·".join(map(factor, path)),
-                     None if self.values is None else reduce(lambda x, e: graph.times(e.value, x), path, 1.0))
-                for y in self.of for x in self.wrt
-                for path in paths_listed(edges_between(self.edges, x, y), x, y)]
+        ends = [(edges_between(self.edges, x, y), x, y) for y in self.of for x in self.wrt]
+        worth = lambda path: reduce(lambda x, e: graph.times(e.value, x), path, 1.0)
+        return [Path(path, "·".join(map(factor, path)), None if self.values is None else worth(path))
+                for way in ends for path in paths_listed(*way)]
 
     def symbolic(self, direction: str = "forward") -> Any:
         """∂of/∂wrt multiplied out in the inputs (Reps, Example 4.1). Of several a dict.
@@ -180,8 +180,8 @@ class Paths:
             raise XManError("these paths have no numbers: give paths the values of the inputs, as in "
                             "paths(steps, 'f', 'x', {'x': 3.0}); symbolic() needs none")
         with np.errstate(all="ignore"):
-            found = solve(self.edges, start, back, graph.identity(self.values[start]),
-                          lambda edge, x: graph.times(*(x, edge.value) if back else (edge.value, x)))
+            extend = lambda edge, x: graph.times(*(x, edge.value) if back else (edge.value, x))
+            found = solve(self.edges, start, back, graph.identity(self.values[start]), extend)
         for name, x in found.items():
             if np.ndim(x) and np.shape(self.values[name]) == np.shape(self.values[start]) == ():
                 found[name] = x.item()  # by way of an array
@@ -199,11 +199,12 @@ class Paths:
                             "has the matrix")
         inner = polynomials(self.steps, *(name for edge in edges for name in names_in(edge.slope)))
         try:
-            found = solve(edges, y if back else x, back, constant_term(1),
-                          lambda edge, p: polynomial(edge.slope, inner) * p)
+            start, end = (y, x) if back else (x, y)
+            extend = lambda edge, p: polynomial(edge.slope, inner) * p
+            found = solve(edges, start, back, constant_term(1), extend)
         except OverflowError as error:
             raise XManError(f"d{y}/d{x}, {error}; print the graph, or give numbers") from None
-        return str(found.get(x if back else y, constant_term(0)))
+        return str(found.get(end, constant_term(0)))
 
 
 def factor(edge: Edge) -> str:

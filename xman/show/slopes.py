@@ -64,9 +64,8 @@ def partials_of(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int
     names = list(holes.values())
     steps = gradient([("out", op, tuple(args))], "out", names)
     steps = simplify(steps, ["out", *(f"dout_d{x}" for x in names)], dict.fromkeys(names, ()), LEGIBLE)
-    steps = [(dst, op, [a if isinstance(a, str) else node(a.item() if isinstance(a, np.ndarray) else a)
-                        for a in args])
-             for dst, op, args in steps if dst != "out"]
+    written = lambda a: a if isinstance(a, str) else node(a.item() if isinstance(a, np.ndarray) else a)
+    steps = [(dst, op, [*map(written, args)]) for dst, op, args in steps if dst != "out"]
     return {i: tidy(inlined(steps, f"dout_d{x}")) for i, x in holes.items()}
 
 
@@ -105,8 +104,8 @@ def plus(x: ast.expr, y: ast.expr) -> ast.expr:
 
 
 def factors_in(e: ast.expr) -> list[ast.expr]:
-    return ([*factors_in(e.left), *factors_in(e.right)] if isinstance(e, ast.BinOp)
-            and isinstance(e.op, ast.Mult) else [e])
+    is_product = isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult)
+    return [*factors_in(e.left), *factors_in(e.right)] if is_product else [e]
 
 
 def negative(e: ast.expr) -> ast.expr:
@@ -139,8 +138,9 @@ def tidy(e: ast.expr, fold: bool = False) -> ast.expr:
         case ast.Mult():
             if a is not None and b is not None:
                 return node(a * b)
-            return (node(0) if 0 in (a, b) else y if a == 1 else x if b == 1 else negative(y) if a == -1
-                    else times_tree(x, y))
+            if 0 in (a, b) or 1 in (a, b):
+                return node(0) if 0 in (a, b) else y if a == 1 else x
+            return negative(y) if a == -1 else times_tree(x, y)
         case ast.Add() | ast.Sub():
             signed = y if isinstance(e.op, ast.Add) else negative(y)
             if a is not None and b is not None:

@@ -39,10 +39,10 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     steps, renamed = apart_from_operators(checked_list(steps))
     wrt = [wrt] if isinstance(wrt, str) else wrt
     if renamed:
-        of, wrt, likes = (renamed.get(of, of), wrt and [renamed.get(x, x) for x in wrt],
-                          likes and {renamed.get(x, x): like for x, like in likes.items()})
+        wrt = wrt and [renamed.get(x, x) for x in wrt]
+        likes = likes and {renamed.get(x, x): like for x, like in likes.items()}
         head = [f"# {said}\n" for said in renamings(renamed)]
-        return "".join([*head, source(steps, of, wrt, likes, rewrites, name)])
+        return "".join([*head, source(steps, renamed.get(of, of), wrt, likes, rewrites, name)])
     if not steps:
         raise XManError("the list is empty: there is nothing to write a function of")
     if of and not wrt:
@@ -81,15 +81,15 @@ def module(name: str, inputs: list[str], said: str, statements: list[str], outpu
     """The file: the imports, the functions that are applied, and the function."""
     defined = [procedure_text(function) for function in functions]
     text = "\n".join([*statements, *defined])
-    defined = [loop for pattern, loop in LOOPS if re.search(pattern, text)] + defined
+    defined = [loop for pattern, loop in LOOPS.items() if re.search(pattern, text)] + defined
     text = "\n".join([text, *defined])
     imports = [line for pattern, line in IMPORTS if re.search(pattern, text)]
     docstring = textwrap.fill(f'"""{said}"""', WIDTH, initial_indent="    ", subsequent_indent="    ",
                               break_long_words=False)
     before = [*imports, *["", ""] * bool(imports), *[f"{each}\n\n" for each in defined]]
-    return "\n".join([*before, *in_brackets(f"def {name}(", inputs, "):"), docstring,
-                      *("    " + line if line else "" for line in statements),
-                      *in_brackets("    return ", outputs)]) + "\n"
+    before += [*in_brackets(f"def {name}(", inputs, "):"), docstring]
+    inside = ["    " + line if line else "" for line in statements]
+    return "\n".join([*before, *inside, *in_brackets("    return ", outputs), ""])
 
 
 # the names that the text calls its operators by, with an underscore where a register has the name
@@ -97,7 +97,7 @@ IMPORTS = [(r"\bnp\.", "import numpy as np"), (r"\bnp_\.", "import numpy as np_"
            (r"\bf\.", "from xman import f"), (r"\bf_\.", "from xman import f as f_")]
 
 
-LOOPS = [(r"\bscan\(", '''\
+LOOPS = {r"\bscan\(": '''\
 def scan(step, carries, slices, args, reverse=False):
     """The last carries, and what all steps gave, stacked."""
     carry, xs, rest = args[:carries], args[carries:carries + slices], args[carries + slices:]
@@ -108,23 +108,22 @@ def scan(step, carries, slices, args, reverse=False):
         rows.append(results[carries:])
     one = [np.zeros_like(x, shape=np.shape(x)[1:]) for x in xs]  # for the shapes of no steps
     stacks = zip(*rows[order] or [step(*carry, *one, *rest)[carries:]])
-    return *carry, *[np.stack(y)[:len(rows)] for y in stacks]'''), (r"\bwhile_loop\(", '''\
+    return *carry, *[np.stack(y)[:len(rows)] for y in stacks]''', r"\bwhile_loop\(": '''\
 def while_loop(test, step, carries, args, most=None):
     """The last carries, and the number of steps."""
     carry, rest, n = args[:carries], args[carries:], 0
     while test(*carry, *rest)[0]:
         carry, n = step(*carry, *rest), n + 1
-    return *carry, n''')]
+    return *carry, n'''}
 
 
 def procedure_text(function: tuple) -> str:
     """A function that a list applies: it takes its arguments one by one, and returns a tuple."""
     _, name, parameters, lines, results = function
     statements = body([(line, None) for line in lines], results, "value", name)
-    return "\n".join([*in_brackets(f"def {name}(", [*parameters], "):"),
-                      *("    " + line for line in statements),
-                      *in_brackets("    return (", [f"{r}," if len(results) == 1 else r for r in results],
-                                   ")")])
+    returned = in_brackets("    return (", [f"{r}," if len(results) == 1 else r for r in results], ")")
+    inside = ["    " + line for line in statements]
+    return "\n".join([*in_brackets(f"def {name}(", [*parameters], "):"), *inside, *returned])
 
 
 def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:

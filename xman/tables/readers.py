@@ -6,7 +6,7 @@ import math
 import re
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -24,6 +24,11 @@ class DataError(XManError):
     """A data file that cannot be read; its sentence has the file and the line (or the byte)."""
 
 
+def misfit(place: Any, found: Any, wanted: str) -> DataError:
+    """The sentence of all files: where, what stands there, and what should."""
+    return DataError(f"{place}: found {found}, wanted {wanted}.")
+
+
 def read_idx(path: str | Path) -> np.ndarray:
     """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
 
@@ -38,8 +43,8 @@ def read_idx(path: str | Path) -> np.ndarray:
             magic = file.read(4)
             axes = magic[3] if len(magic) == 4 else 0
             if magic[:3] != b"\0\0\x08" or not 1 <= axes <= 4:
-                found = magic.hex(" ") or "nothing"
-                raise DataError(f"{path}, byte 0: found {found}, wanted the magic 00 00 08 and 1 to 4 axes.")
+                raise misfit(f"{path}, byte 0", magic.hex(" ") or "nothing",
+                             "the magic 00 00 08 and 1 to 4 axes")
             lengths = file.read(4 * axes)
             if len(lengths) < 4 * axes:
                 raise DataError(f"{path}, byte {4 + len(lengths)}: the header ends, wanted {axes} lengths of "
@@ -54,8 +59,7 @@ def read_idx(path: str | Path) -> np.ndarray:
         at_most = f"{'at most ' * zipped}{most}"
         found = at_most if body is None else "more" if len(body) > wanted else len(body)
         sizes = " x ".join(map(str, shape))
-        raise DataError(f"{path}, byte {4 + 4 * axes}: found {found} bytes, wanted {sizes} = {wanted}, at "
-                        "least 1.")
+        raise misfit(f"{path}, byte {4 + 4 * axes}", f"{found} bytes", f"{sizes} = {wanted}, at least 1")
     return np.frombuffer(body, np.uint8).reshape(shape)
 
 
@@ -72,29 +76,27 @@ def read_libsvm(path: str | Path, features: int | None = None,
     lines = read_lines(path)
     comments = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
     if comments == len(lines):
-        raise DataError(f"{path}, line {comments}: found only comments, wanted `label index:value ...`.")
+        raise misfit(f"{path}, line {comments}", "only comments", "`label index:value ...`")
     largest, least = 2**31 - 1 if features is None else features - (first == 0), first or 0
     labels, values, indices, starts = [], [], [], [0]
     for number, line in enumerate(lines[comments:], comments + 1):
         place = f"{path}, line {number}"
         words = line.partition("#")[0].split() or [""]
         if (label := float_of(words[0])) is None or not math.isfinite(label):
-            raise DataError(f"{place}: found {words[0]!r}, wanted a finite number, the label, first.")
+            raise misfit(place, repr(words[0]), "a finite number, the label, first")
         labels.append(str(int(label)) if label.is_integer() else words[0])
         last = least - 1
         for word in words[1:]:
             if not (pair := re.fullmatch("([0-9]+):(.+)", word)):
-                raise DataError(f"{place}: found {word!r} after the label, wanted index:value with an index "
-                                f"from {least} on.")
+                raise misfit(place, f"{word!r} after the label", f"index:value with an index from {least} on")
             index = int(pair[1]) if len(pair[1]) < 20 else 2**63  # int() refuses thousands of digits
             value = float_of(pair[2])
             if index > largest:
-                raise DataError(f"{place}: found index {pair[1][:20]}, wanted at most {largest}.")
+                raise misfit(place, f"index {pair[1][:20]}", f"at most {largest}")
             if index <= last:
-                raise DataError(f"{place}: found index {index}, wanted one above {last}, rising from {least} "
-                                "on.")
+                raise misfit(place, f"index {index}", f"one above {last}, rising from {least} on")
             if value is None or not abs(value) <= LARGEST:
-                raise DataError(f"{place}: found {word!r}, wanted a finite number as the value.")
+                raise misfit(place, repr(word), "a finite number as the value")
             indices.append(index)
             values.append(value)
             last = index
@@ -113,18 +115,15 @@ def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
     """
     titles, labels = [], []
     for number, line in enumerate(read_lines(path), 1):
-        title, tab, label = line.partition("\t")
+        place, (title, tab, label) = f"{path}, line {number}", line.partition("\t")
         if not (title and tab and label) or "\t" in label:
-            raise DataError(f"{path}, line {number}: found {_short(line)}, wanted a title, one TAB and a "
-                            "label.")
+            raise misfit(place, _short(line), "a title, one TAB and a label")
         if bad := re.search("%(?![0-9A-Fa-f]{2})", title):
-            found = _short(title[bad.start():bad.start() + 3])
-            raise DataError(f"{path}, line {number}: found {found}, wanted two hexadecimal digits after %.")
+            raise misfit(place, _short(title[bad.start():bad.start() + 3]), "two hexadecimal digits after %")
         try:
             titles.append(unquote(title, errors="strict"))
         except UnicodeDecodeError:
-            raise DataError(f"{path}, line {number}: found {_short(title)}, wanted escapes that are "
-                            "UTF-8.") from None
+            raise misfit(place, _short(title), "escapes that are UTF-8") from None
         labels.append(label)
     return titles, labels
 
@@ -137,7 +136,7 @@ def read_lines(path: str | Path) -> list[str]:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:
         line, byte = error.object[:error.start].count(b"\n") + 1, error.object[error.start]
-        raise DataError(f"{path}, line {line}: found byte 0x{byte:02x}, wanted UTF-8 text.") from None
+        raise misfit(f"{path}, line {line}", f"byte 0x{byte:02x}", "UTF-8 text") from None
     if not text.strip():
         raise DataError(f"{path}: the file is empty, wanted at least one line.")
     return text.replace("\r\n", "\n").split("\n")  # not splitlines(), which cuts titles at rarer characters

@@ -8,13 +8,15 @@ import numpy as np
 from ops import G, f
 from ops.derived import Traced
 from ops.facts import parameters
+from ops.loops import ROWS
 from ops.table import ELEMENTWISE, OURS
 
 from .arraylike import ArrayLike
 
 
 class Directions(ArrayLike):
-    """n tangents of one shape. value: (n, *shape), an array or an ArrayLike; operators compute all n.
+    """n tangents of one shape. value: (n, *shape), an array or an ArrayLike; operators compute all n. Of
+    bundles it is a list of n.
 
     Where RULES say how, by one operator; else by n of them. has_zeros: as of a seed, for `Masked.seed`.
     """
@@ -42,12 +44,13 @@ def is_many(x: Any) -> bool:
 
 
 def count(args: tuple) -> int:
-    return next(a.value.shape[0] for a in args if is_many(a))
+    return next(len(a.value) for a in args if is_many(a))
 
 
 def one_by_one(op: str, *args: Any) -> Any:
-    of = lambda k: [f.getitem(a.value, k) if is_many(a) else a for a in args]
-    return f.stack(0, *[getattr(f, op)(*of(k)) for k in range(count(args))])
+    at = lambda a, k: a if not is_many(a) else a.value[k] if type(a.value) is list else f.getitem(a.value, k)
+    found = [getattr(f, op)(*[at(a, k) for a in args]) for k in range(count(args))]
+    return found if op in ROWS and op != "item" else f.stack(0, *found)
 
 
 def with_axes(x: Any, ndim: int) -> Any:

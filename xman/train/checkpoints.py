@@ -47,21 +47,23 @@ class Checkpointed:
         if self.checkpoint and not self.workers.rank:
             self.written()
             self.saved = time.monotonic()
-            arrays = {f"{'parameters' if n in self.kept else 'moments'}/{n}": a
-                      for n, a in state.arrays.items()}
+            arrays = {self.place(n): a for n, a in state.arrays.items()}
             arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
-            facts = {key: value for key, value in vars(state).items()
-                     if key not in ("arrays", "begun", "best")}
+            plain = [key for key in vars(state) if key not in ("arrays", "begun", "best")]
             model, why = self.model
             values = model.values | (state.best or self.parameters(state.arrays))
             write = model._replace(values=values, settings=self.settings | self.content).save
-            facts = {"format": FORMAT, "state": facts, "factors": self.factors(state.t),
-                     "engine": self.begun_with, **why}
+            facts = {"format": FORMAT, "state": {key: getattr(state, key) for key in plain}}
+            facts |= {"factors": self.factors(state.t), "engine": self.begun_with, **why}
             if self.workers.size == 1:
                 write(self.checkpoint, arrays, **facts)
             else:
                 copies = {name: a.copy() for name, a in arrays.items()}
                 self.writing = self.writer.submit(write, self.checkpoint, copies, **facts)
+
+    def place(self, name: str) -> str:
+        """What a parameter or a moment is called in the file."""
+        return f"{'parameters' if name in self.kept else 'moments'}/{name}"
 
     def written(self) -> None:
         """Wait for the checkpoint that is being written. XManError where it could not be."""
@@ -75,8 +77,8 @@ class Checkpointed:
         try:
             return self.result({}, self.start(), "").model(), {}
         except Exception as error:  # of a feed that anybody wrote; the run goes on, and `load` tells it
-            return (Model(WengertList(), {}, (), "", (), "", {}),
-                    {"no_model": str(error) or type(error).__name__})
+            nothing = Model(WengertList(), {}, (), "", (), "", {})
+            return nothing, {"no_model": str(error) or type(error).__name__}
 
     @functools.cached_property
     def content(self) -> dict[str, int]:
@@ -104,7 +106,7 @@ class Checkpointed:
         state = self.start()
         try:
             for name, a in state.arrays.items():
-                a[...] = arrays[f"{'parameters' if name in self.kept else 'moments'}/{name}"]
+                a[...] = arrays[self.place(name)]
                 state.begun[name][...] = arrays[f"begun/{name}"] if facts["state"]["batch"] else a
             best = {n: arrays[f"values/{n}"] for n in self.kept if facts["state"]["best_epoch"]}
             state = State(state.arrays, state.begun, best=best, **facts["state"])

@@ -13,7 +13,16 @@ from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
-from ..tables.readers import LARGEST, DataError, float_of, read_idx, read_libsvm, read_lines, read_titles
+from ..tables.readers import (
+    LARGEST,
+    DataError,
+    float_of,
+    misfit,
+    read_idx,
+    read_libsvm,
+    read_lines,
+    read_titles,
+)
 from ..wengert import WengertList
 
 if TYPE_CHECKING:
@@ -79,8 +88,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     said = {"target": target, "ignore": ignore, "header": header is not None, "day-first": day_first}
     if words := [word for word, value in said.items() if value]:
         raise DataError(f"--{words[0]} is for tables, such as CSV and Parquet files; {source} is none.")
-    if (kind == "idx" and (other := path.with_name(path.name.replace("train", "t10k"))) != path
-        and other.exists()):
+    other = path.with_name(path.name.replace("train", "t10k"))
+    if kind == "idx" and other != path and other.exists():
         paths = [path, other]
     parts, first = file_rows(kind, paths, None if zero_based is None else 1 - zero_based)
     if numbers := to_fit(parts[0][1], task):
@@ -100,8 +109,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
         steps, output = lines_of_titles("title", max_len, alphabet)
         X = [eval(steps, {"title": x})[output] for x in X]
     elif kind in PIXEL:
-        steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])),
-                                     ("z2", "astype", ("z1", ("float32",)))]), "z2"
+        lines = [("z1", "divide", ("X", PIXEL[kind])), ("z2", "astype", ("z1", ("float32",)))]
+        steps, output = WengertList(lines), "z2"
     known = () if numbers else {*parts[0][1]}
     in_order = str if any(float_of(label) is None for label in known) else float
     classes = tuple(sorted(known, key=in_order))
@@ -111,8 +120,9 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     y = [((some[:, None] - scale[0]) / scale[1]).astype(np.float32) for some in y] if numbers else y
     goal = Column("label", "y", "category" if classes else "number")
     how = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
-    return Dataset(*zip(X, y, strict=True), classes, alphabet, how, ("title", "label") if title else (),
-                   {} if title or kind == "libsvm" else {"X": X[2]}, first)
+    cells = {} if title or kind == "libsvm" else {"X": X[2]}
+    names = ("title", "label") if title else ()
+    return Dataset(*zip(X, y, strict=True), classes, alphabet, how, names, cells, first)
 
 
 def kind_of_file(stem: Path, path: Path) -> str:
@@ -150,8 +160,8 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> 
             raise TableError(f"{path} lacks the column {data.target.name!r}, which holds what is to be "
                              "predicted")
         pairs.append((data.features(table, str(path)), data.targets(table, str(path))))
-    return Dataset(*pairs, data.classes, None, data, tuple(tables[0].column_names),
-                   inputs(data.columns, tables[2]))
+    names, cells = tuple(tables[0].column_names), inputs(data.columns, tables[2])
+    return Dataset(*pairs, data.classes, None, data, names, cells)
 
 
 def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
@@ -178,11 +188,10 @@ def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """The images of an IDX file, (rows, pixels) float32 in [0, 1], and the labels of the file beside it."""
     beside = path.with_name(path.name.replace("images", "labels").replace("idx3", "idx1"))
     if beside == path or "idx3" not in path.name:
-        raise DataError(f"{path}: wanted the file of the images, ...-images-idx3-ubyte, found another name.")
+        raise misfit(path, "another name", "that of the images, ...-images-idx3-ubyte")
     images, labels = read_idx(path), read_idx(beside)
     if labels.ndim != 1 or len(images) != len(labels):
-        raise DataError(f"{beside}, byte 4: found shape {labels.shape}, wanted {len(images)} labels as in "
-                        f"{path.name}.")
+        raise misfit(f"{beside}, byte 4", f"shape {labels.shape}", f"{len(images)} labels as in {path.name}")
     return images.reshape(len(images), -1) / np.float32(PIXEL["idx"]), labels.astype(str).astype(object)
 
 

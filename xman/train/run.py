@@ -31,7 +31,7 @@ from .checkpoints import Checkpointed, State
 from .evaluation import Diverged, Result, at_least, first_nan, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
-from .optimizers import Rule, TrainingList, optimizer_of, rates_of, training_list
+from .optimizers import TrainingList, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
 from .schedules import Rates
 
@@ -66,7 +66,7 @@ class Run(Checkpointed):
         self.optimizer, self.rates = optimizer_of(said.optimizer), rates_of(lr, self.names)
         moving = {w: rate / one for w, rate in self.rates.items() if w in objective.steps.inputs}
         options = {name: getattr(said, name) for name in ("weight_decay", "clip", "clip_value")}
-        self.alone, self.training = self.training_lists(moving, said.optimizer, said.precision, options)
+        self.alone, self.training = self.training_lists(moving, said, options)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else one,
                          "batch_size": int(batch_size), "seed": int(said.seed), "rows": self.rows,
                          **{key: value if value is None else float(value) for key, value in options.items()},
@@ -87,17 +87,17 @@ class Run(Checkpointed):
         self.own: dict[str, np.ndarray] = {}  # this worker's slices of the state, where it is in common
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
 
-    def training_lists(self, moving: dict[str, float], optimizer: str | Rule, precision: str | None,
+    def training_lists(self, moving: dict[str, float], said: SimpleNamespace,
                        options: dict[str, float | None]) -> tuple[TrainingList, TrainingList]:
         """The list of a step that one worker takes alone, and the one that this worker takes."""
-        if precision not in (None, "mixed"):
-            raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
+        if said.precision not in (None, "mixed"):
+            raise XManError(f"the precision is 'mixed', or that of the parameters, not {said.precision!r}")
         options = {"running": self.objective.running, **options}
-        alone = mine = training_list(self.objective.steps, self.loss, moving, optimizer, **options)
+        alone = mine = training_list(self.objective.steps, self.loss, moving, said.optimizer, **options)
         if self.shares:
             here = self.shares.list
-            mine = training_list(here.steps, self.loss, moving, optimizer, part=here.loss, **options)
-        return alone, mine._replace(steps=in_mixed_precision(mine.steps)) if precision else mine
+            mine = training_list(here.steps, self.loss, moving, said.optimizer, part=here.loss, **options)
+        return alone, mine._replace(steps=in_mixed_precision(mine.steps)) if said.precision else mine
 
     def start(self) -> State:
         arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float,

@@ -77,6 +77,10 @@ def test_a_submission_that_only_its_owner_may_read_is_read_and_stays_as_it_is(bo
     assert stat.S_IMODE((folder / "more" / "a.py").stat().st_mode) == 0o600 and os.listdir(folder) == ["more"]
 
 
+def test_nobody_looks_into_a_worker(box, say):
+    assert say(box, "import ctypes; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))") == ["0"]  # PR_GET_DUMPABLE
+
+
 def test_links_in_a_submission_lead_nowhere(box, say, tmp_path):
     folder = tmp_path / "alice"
     folder.mkdir()

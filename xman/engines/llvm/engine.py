@@ -35,7 +35,7 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
     code = code_of(step.text, apart)
 
     def end() -> Built:
-        threads = bool(step.chunks) * (program.threads or as_blas())
+        threads = step.threaded * (program.threads or as_blas())
         kinds = {f"step{k}": STEP for k in range(len(step.parts))}
         steps = functions(code, kinds, step.routines, threads)
         writer = Writer(lines, step)

@@ -108,6 +108,7 @@ def listen(f: Function, i: str, size: int, work: int) -> None:
         last = f.do(f"and i64 {i}, {every - 1}")
         f.put(f"br i1 {f.do(f'icmp eq i64 {last}, {every - 1}')}, label %{due}, label %{on}")
         f.begin(due)
+        f.declare(INTERRUPTED)
         f.leave(f.do("call i1 @interrupted()"))
         f.put(f"br label %{on}")
         f.begin(on)

@@ -22,9 +22,9 @@ from ..plan import flops_of
 from .arithmetic import converted, definitions
 from .emit import Nest
 from .function import HINTS, Function, in_memory
-from .loops import INTERRUPTED, write_applied
+from .loops import write_applied
 from .products import write_product, write_routine
-from .threads import TEXT, chunk, chunks_of, pthreads, write_chunks
+from .threads import chunks_of, pthreads, write_chunks
 
 # bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`
 # makes sure)
@@ -79,15 +79,15 @@ class NestStep:
     """The text of a program. places, size: of the arena. arguments: what a function's tuple holds.
 
     outer: the program that runs these lines as one step. Its tuple is then pointers to numbers, and the
-    text is part of that of outer, as `body`. work: about how many operations there are.
+    text is part of that of outer, as `body`. work: about how many operations there are. threaded: whether
+    threads run some of its nests.
     """
 
     def __init__(self, lines: Lines, outer: NestStep | None = None):
         self.lines, self.roots, self.tree, self.outer = lines, lines.tree.roots, lines.tree, outer
-        self.declared, self.names, self.bodies = (
-            (outer.declared, outer.names, outer.bodies) if outer else ({}, {}, []))
+        self.declared, self.names = (outer.declared, outer.names) if outer else ({}, {})
         self.filled: set[str] = set()
-        self.chunks: list[str] = []
+        self.threaded = False
         self.work = flops_of(lines.lines, lines.kinds)
         items = self.items()
         self.places, self.size = self.memory(items)
@@ -99,17 +99,13 @@ class NestStep:
                 self.parts[-1].append(item)
             else:
                 self.parts.append([])
-        self.body = f"body{len(self.bodies)}"
+        self.body = f"body{len(self.declared)}"
         functions = [self.function(k, part) for k, part in enumerate(self.parts)]
-        if outer:
-            self.bodies += functions
-            return
-        functions += [*self.bodies, THREADS, *self.chunks, *[TEXT] * bool(self.chunks)]
-        functions += [INTERRUPTED] * any("@interrupted" in text for text in functions)
-        nests = [text.replace("NAME", name, 1) for text, name in self.names.items()]
-        declared = definitions(self.declared, nests)
-        self.text = "\n".join([*declared, *nests, *functions, *HINTS, ""])
-        self.routines = re.findall(r"^declare void @xman_(\w+)", self.text, re.M)
+        self.declared.update(dict.fromkeys(functions))
+        if not outer:
+            nests = [text.replace("NAME", name, 1) for text, name in self.names.items()]
+            self.text = "\n".join([OF_PYTHON, *definitions(self.declared, nests), *nests, *HINTS, ""])
+            self.routines = re.findall(r"^declare void @xman_(\w+)", self.text, re.M)
 
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
@@ -126,7 +122,7 @@ class NestStep:
                 if isinstance(node, Applied):
                     steps = [NestStep(run.lines, self) for run in node.runs]
                     self.work += node.size * sum(step.work for step in steps)
-                    space = self.tree.root(self.lines.fresh("space"), (0,), np.uint8).root
+                    space = self.tree.root("space", (0,), np.uint8).root
                     self.roots[space].size = max(step.size for step in steps)
                     touched.append(space)
                     write = partial(write_applied, node=node, steps=steps, space=space)
@@ -141,30 +137,26 @@ class NestStep:
     def nest(self, group: list) -> Item:
         """A loop, in chunks where that pays, or numbers."""
         node = group[0]
-        chunks = (chunks_of(node, self.tree, self.lines.fresh)
+        chunks = (chunks_of(node, self.tree)
                   if isinstance(node, Loop) and pthreads() and not self.outer else None)
         nest = Nest(self.tree, group, self.declared, bool(chunks))
-        text = nest.text("{}").replace("{}", "NAME", 1)
-        if self.outer and all(self.roots[x].size <= FEW for x in nest.memory):
-            text = text.replace(") noinline {", ") alwaysinline {", 1)
+        few = self.outer and all(self.roots[x].size <= FEW for x in nest.memory)
+        text = nest.text("NAME", "alwaysinline" if few else "noinline")
         name, memory = self.names.setdefault(text, f"nest{len(self.names)}"), list(nest.memory)
         if not chunks:
             return Item(memory, lambda f: f.put(
                 f"call void @{name}({', '.join(f'ptr {f.pointer(x)}' for x in memory)})"))
-        run = f"chunk{len(self.chunks)}"
-        self.chunks.append(chunk(run, name, chunks, memory))
-        return Item([*memory, *chunks.sums], partial(write_chunks, name=run, chunks=chunks, memory=memory))
+        self.threaded = True
+        return Item([*memory, *chunks.sums], partial(write_chunks, nest=name, chunks=chunks, memory=memory))
 
     def memory(self, items: list[Item]) -> tuple[dict[str, int], int]:
         """Where in the arena each root lies, and its bytes."""
-        inside = lambda x: self.roots[x].place in ("arena", "number")
         seen: set[str] = set()
         events = []
         for item in items:
-            new = [x for x in item.roots if inside(x) and x not in seen]
-            seen.update(new)
-            events.append(Event([x for x in item.roots if inside(x) and x not in new],
-                                {x: self.roots[x].bytes for x in new}))
+            inside = [x for x in item.roots if self.roots[x].place in ("arena", "number")]
+            events.append(Event(inside, {x: self.roots[x].bytes for x in inside if x not in seen}))
+            seen.update(inside)
         events.append(Event([x for x in seen if self.roots[x].place == "number"], {}))
         places, size = placed(events)
         return places, size + ALIGNED
@@ -216,5 +208,5 @@ entry:
 BODY = """define internal i64 @{}(ptr %args) {{
 entry:
  %arena = load ptr, ptr %args"""
-THREADS = """declare ptr @PyEval_SaveThread()
+OF_PYTHON = """declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)"""

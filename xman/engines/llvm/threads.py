@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
@@ -25,19 +25,21 @@ OWN = 2 ** 24     # bytes that all of them together may have for themselves
 
 
 class Chunks(NamedTuple):
-    """count: how many, and the most threads. nest: the loop. private: the roots of which each thread, or each
-    chunk where it is a sum, has its own, and their bytes. sums: by where chunks put their sums, in the place
-    of which root, and how they are added up."""
+    """count: how many, and the most threads. width: entries of one. size: of the loop. private: the roots of
+    which each thread, or each chunk where it is a sum, has its own, and their bytes. sums: by where chunks
+    put their sums, in the place of which root, and how they are added up."""
     count: int
-    nest: Loop
+    width: int
+    size: int
     private: dict[str, int]
     sums: dict[str, tuple[str, str]]
 
 
-def chunks_of(node: Loop, tree: Tree, fresh: Callable[[str], str]) -> Chunks | None:
+def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
     """The chunks of a loop; None where it is short, or where one chunk would wait for another."""
-    lines, roots = [*lines_within(node)], tree.roots
-    count = min(CHUNKS, -(-node.size // (node.width if node.kind == "tile" else 1)))
+    lines, roots, unit = [*lines_within(node)], tree.roots, node.width if node.kind == "tile" else 1
+    width = -(-node.size // (CHUNKS * unit)) * unit
+    count = -(-node.size // max(width, 1))
     if count < 2 or sum(prod(line.shape) for line in lines) < WORTH:
         return None
     private, sums, added = {}, {}, {}
@@ -62,10 +64,9 @@ def chunks_of(node: Loop, tree: Tree, fresh: Callable[[str], str]) -> Chunks | N
             roots[x].size *= count
     parts = {}
     for x, how in sums.items():
-        parts[name := fresh(f"{x}.parts")] = x, how
-        tree.root(name, (0,), roots[x].dtype)
-        roots[name].size = roots[x].size * count
-    return Chunks(count, node, private, parts)
+        name = tree.root(f"{x}.parts", (0,), roots[x].dtype).root
+        parts[name], roots[name].size = (x, how), roots[x].size * count
+    return Chunks(count, width, node.size, private, parts)
 
 
 def lines_within(node: Loop | Line) -> Iterator[Line]:
@@ -76,38 +77,15 @@ def lines_within(node: Loop | Line) -> Iterator[Line]:
             yield from lines_within(inner)
 
 
-def chunk(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
-    """The text of the function that runs the k-th chunk of a nest in a thread."""
-    f, given = Function({}), []
-    width = chunks.nest.width if chunks.nest.kind == "tile" else 1
-    for j, x in enumerate(memory):
-        place = f.number_at("ptr", "%row", j)
-        if x in chunks.private:
-            each = "%k" if any(x == y for y, _ in chunks.sums.values()) else "%thread"
-            place = f.entry_at("i8", place, f.sum({each: chunks.private[x]}, 0))
-        given.append(f"ptr {place}")
-    ends = []
-    for k in ("%k", f.do("add nsw i64 %k, 1")):
-        many = f.do(f"mul nsw i64 {k}, {-(-chunks.nest.size // width)}")
-        ends.append(f.do(f"mul nsw i64 {f.do(f'sdiv i64 {many}, {chunks.count}')}, {width}"))
-    less = f.do(f"icmp slt i64 {ends[1]}, {chunks.nest.size}")
-    end = f.do(f"select i1 {less}, i64 {ends[1]}, i64 {chunks.nest.size}")
-    f.put(f"call void @{nest}({', '.join([*given, f'i64 {ends[0]}', f'i64 {end}'])})")
-    head = f"define internal void @{name}(ptr %row, i64 %k, i64 %thread) {{"
-    return "\n".join([head, *f.out, " ret void", "}"])
-
-
-def write_chunks(f: Any, name: str, chunks: Chunks, memory: list[str]) -> None:
-    """Run the chunks, and add up their sums. f: the `StepFunction`."""
-    row, instead = f.alloca(f"[{len(memory)} x ptr]"), {x: part for part, (x, _) in chunks.sums.items()}
-    for j, x in enumerate(memory):
-        f.put(f"store ptr {f.pointer(instead.get(x, x))}, ptr {f.entry_at('ptr', row, j)}")
-    job, most = f.alloca("[6 x i64]"), f.do("load i64, ptr @xman_threads")
-    most = f.do(f"select i1 {f.do(f'icmp slt i64 {most}, {chunks.count}')}, i64 {most}, i64 {chunks.count}")
-    parts = f"ptr @{name}", f"ptr {row}", f"i64 {chunks.count}", f"i64 {most}", "i64 0", "i64 0"
-    for j, x in enumerate(parts):
+def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
+    """Run the chunks of a nest, and add up their sums. f: the `StepFunction`."""
+    name, part = f"{nest}.{len(f.declared)}", {x: part for part, (x, _) in chunks.sums.items()}
+    f.declare(THREADS)
+    f.declare(thread_text(name, nest, chunks, memory))
+    job, pointers = f.alloca(f"[{2 + len(memory)} x i64]"), [f"ptr {f.pointer(part.get(x, x))}" for x in memory]
+    for j, x in enumerate(["i64 0", "i64 0", *pointers]):
         f.put(f"store {x}, ptr {f.entry_at('i64', job, j)}")
-    f.do(f"call ptr @xman_worker(ptr {job})")
+    f.do(f"call ptr @{name}(ptr {job})")
     for part, (x, how) in chunks.sums.items():
         root, T = f.roots[x], in_memory(f.roots[x].dtype)
         each = f.open(root.size)
@@ -118,6 +96,22 @@ def write_chunks(f: Any, name: str, chunks: Chunks, memory: list[str]) -> None:
         f.put(f"store {T} {combined(f, how, root.dtype, f.do(f'load {T}, ptr {target}'), one)}, ptr {target}")
         f.close(*some, lines=100)
         f.close(*each, lines=100)
+
+
+def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
+    """The function of a thread, which runs chunk after chunk."""
+    f, given, summed = Function({}), [], {x for x, _ in chunks.sums.values()}
+    for j, x in enumerate(memory):
+        place = f.number_at("ptr", "%job", 2 + j)
+        if x in chunks.private:
+            place = f.entry_at("i8", place, f.sum({"%k" if x in summed else "%thread": chunks.private[x]}, 0))
+        given.append(f"ptr {place}")
+    first = f.sum({"%k": chunks.width}, 0)
+    end = f.sum({first: 1}, chunks.width)
+    less = f.do(f"icmp slt i64 {end}, {chunks.size}")
+    end = f.do(f"select i1 {less}, i64 {end}, i64 {chunks.size}")
+    f.put(f"call void @{nest}({', '.join([*given, f'i64 {first}', f'i64 {end}'])})")
+    return THREAD.format(name=name, count=chunks.count, run="\n".join(f.out))
 
 
 @functools.cache
@@ -139,36 +133,33 @@ def as_blas() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# job: the function of a chunk, its pointers, how many chunks there are and threads may be, the next chunk,
-# and the next thread. Each thread begins another one and waits for its end
-TEXT = """@xman_threads = global i64 1
+THREADS = """@xman_threads = global i64 1
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
-declare i32 @pthread_join(i64, ptr)
-define internal ptr @xman_worker(ptr %job) noinline {
+declare i32 @pthread_join(i64, ptr)"""
+# job: the next thread, the next chunk, and the nest's pointers. Each thread begins another one and waits for
+# its end
+THREAD = """define internal ptr @{name}(ptr %job) noinline {{
 entry:
  %id = alloca i64
- %own = load {ptr, ptr, i64, i64}, ptr %job
- %f = extractvalue {ptr, ptr, i64, i64} %own, 0
- %row = extractvalue {ptr, ptr, i64, i64} %own, 1
- %count = extractvalue {ptr, ptr, i64, i64} %own, 2
- %most = extractvalue {ptr, ptr, i64, i64} %own, 3
- %next.at = getelementptr i64, ptr %job, i64 4
- %thread.at = getelementptr i64, ptr %job, i64 5
- %thread = atomicrmw add ptr %thread.at, i64 1 seq_cst
+ %thread = atomicrmw add ptr %job, i64 1 seq_cst
  %another = add i64 %thread, 1
- %wanted = icmp slt i64 %another, %most
- br i1 %wanted, label %make, label %more
+ %most = load i64, ptr @xman_threads
+ %may = icmp slt i64 %another, %most
+ %wanted = icmp slt i64 %another, {count}
+ %both = and i1 %may, %wanted
+ br i1 %both, label %make, label %more
 make:
- %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @xman_worker, ptr %job)
+ %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @{name}, ptr %job)
  %made = icmp eq i32 %failed, 0
  br label %more
 more:
  %joins = phi i1 [false, %entry], [%made, %make], [%joins, %run]
- %k = atomicrmw add ptr %next.at, i64 1 seq_cst
- %left = icmp slt i64 %k, %count
+ %next = getelementptr i64, ptr %job, i64 1
+ %k = atomicrmw add ptr %next, i64 1 seq_cst
+ %left = icmp slt i64 %k, {count}
  br i1 %left, label %run, label %done
 run:
- call void %f(ptr %row, i64 %k, i64 %thread)
+{run}
  br label %more
 done:
  br i1 %joins, label %wait, label %all
@@ -178,4 +169,4 @@ wait:
  br label %all
 all:
  ret ptr null
-}"""
+}}"""

@@ -114,10 +114,6 @@ def lying_rows(w: Any, e: Entered, axis: int = 0) -> View:
     return w.line(f"{e.name}.lies", "copy", [x], e.kind.shape, e.kind.dtype)
 
 
-def root_for(w: Any, dst: str, j: int, kind: Kind, n: tuple[int, ...] = ()) -> View:
-    return w.tree.root(w.fresh(f"{dst}.{j}"), (*n, *kind.shape), kind.dtype)
-
-
 def steps_of(w: Any, dst: str, made: Made, entries: Sequence[Entered], parts: Mapping[int, Any],
              outs: Sequence[tuple[View, int]], looked_at: bool = False) -> tuple[list[View], Run]:
     """Where the carries are afterwards, and what runs the steps. parts, outs: of entries that are slices and
@@ -134,7 +130,7 @@ def steps_of(w: Any, dst: str, made: Made, entries: Sequence[Entered], parts: Ma
             x = lying_rows(w, e)
         places[p] = x, 0
         if written and i not in made.over:
-            x = x if looked_at else root_for(w, dst, i, made.kind(i))
+            x = x if looked_at else w.tree.root(f"{dst}.{i}", *made.kind(i)[:2])
             places[made.names[i]] = x, 0
         carry += [x] * (i < made.k)
     for x, root in lines.tree.roots.items():
@@ -174,11 +170,12 @@ def scan_in_place(w: Any, step: Step) -> Any:
     if not made or made.k < k:
         return None
     slices = {i: entries[i].kind.shape and lying_rows(w, entries[i], 1) for i in moving}
-    outs = [root_for(w, dst, j, made.kind(j), (n,)) for j in range(k, len(made.names))]
+    outs = [w.tree.root(f"{dst}.{j}", (n, *made.kind(j).shape), made.kind(j).dtype)
+            for j in range(k, len(made.names))]
 
     def run(which: Made, entries: list[Entered], t: int, steps: int) -> list[View]:
         at = lambda x: (indexed(x, [t]), way * x.strides[0])
-        handed = [root_for(w, dst, i, which.kind(i)) for i in range(k - which.k)]
+        handed = [w.tree.root(f"{dst}.{i}", *which.kind(i)[:2]) for i in range(k - which.k)]
         carry, run = steps_of(w, dst, which, entries, {i: at(x) if x else None for i, x in slices.items()},
                               [*((x, 0) for x in handed), *map(at, outs)], bool(count))
         if run.written():
@@ -210,7 +207,7 @@ def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: 
     if not all(made) or any(one.kind(j)[:2] != made[0].kind(j)[:2] for one in made
                             for j in range(len(made[0].names))):
         return None
-    outs = [root_for(w, dst, j, made[0].kind(j)) for j in range(len(made[0].names))]
+    outs = [w.tree.root(f"{dst}.{j}", *made[0].kind(j)[:2]) for j in range(len(made[0].names))]
     runs = [steps_of(w, dst, one, entries_in(w, b, function), {}, [(out, 0) for out in outs])[1]
             for one, function in zip(made, functions, strict=True)]
     if outs:
@@ -228,8 +225,8 @@ def while_in_place(w: Any, step: Step) -> Any:
         or asked.kind(0).shape or not isinstance(most, int)):
         return None
     carry, run = steps_of(w, dst, made, entries, {}, [], looked_at=True)
-    truth = root_for(w, dst, k, asked.kind(0))
-    count = w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
+    truth = w.tree.root(f"{dst}.{k}", *asked.kind(0)[:2])
+    count = w.tree.root(f"{dst}.count", (), np.int64)
     now = [Entered(dst, x, e.kind) for x, e in zip(carry, entries, strict=False)]
     _, look = steps_of(w, dst, asked, [*now, *entries[k:]], {}, [(truth, 0)])
     most = max(most, 0)

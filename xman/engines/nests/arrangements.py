@@ -131,14 +131,14 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
         return found
     if dst in w.late:
         return ACCUMULATED(x, keys)
-    root = w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
+    root = w.tree.root(dst, kind.shape, kind.dtype)
     ACCUMULATED(x, keys).add(w, root)
     return root
 
 
 def put(w: Any, dst: str, parts: Sequence[tuple], how: str = "put") -> View:
     """A new root of which each part (keys, x) is written; `into`: and the rest is 0."""
-    root = w.tree.root(w.fresh(dst), w.kinds[dst].shape, w.kinds[dst].dtype)
+    root = w.tree.root(dst, w.kinds[dst].shape, w.kinds[dst].dtype)
     for keys, x in parts:
         target = indexed(root, keys) if isinstance(keys, tuple) else keys(root)
         w.line(dst, "copy", [x], target.shape, how=how, target=target)

@@ -55,7 +55,7 @@ def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
     order = [*out, *summed]
     if out and summed and sizes[out[-1]] >= 4 and along(out[-1]) >= along(summed[-1]):
         order = [*out[:-1], *summed, out[-1]]  # so that the innermost loop goes through memory in order
-    root = w.tree.root(w.fresh(dst), [sizes[c] for c in out], dtype)
+    root = w.tree.root(dst, [sizes[c] for c in out], dtype)
     args = [strided(x, letters, order, sizes) for x, letters in factors]
     w.line(dst, "mul" if len(args) == 2 else "copy", args, [sizes[c] for c in order], computed=dtype,
            how="sum" if summed else "set", target=strided(root, out, order, sizes))
@@ -79,7 +79,7 @@ def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
     lead = [sizes[c] for c in batch]
     a = matrices(w, dst, x, xs, [*batch, *rows, *summed], [*lead, m, k], dtype)
     b = matrices(w, dst, y, ys, [*batch, *summed, *columns], [*lead, k, n], dtype)
-    root = w.tree.root(w.fresh(dst), [*lead, m, n], dtype)
+    root = w.tree.root(dst, [*lead, m, n], dtype)
     w.tree.place(Product(root, a, b))
     found, order = reshaped(root, [sizes[c] for c in (*batch, *rows, *columns)]), [*batch, *rows, *columns]
     return transposed(found, [order.index(c) for c in out])
@@ -120,7 +120,7 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
     a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
     name = w.step[2][6]  # nobody else may need what is added
     if c is None:
-        target = whole(over, kind.shape) if over else w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
+        target = whole(over, kind.shape) if over else w.tree.root(dst, kind.shape, kind.dtype)
     elif w.is_whole(c, kind.shape) and w.dtype(c) == kind.dtype and (
             c.root == over or c.root == name and w.uses[name] == 1 and w.tree.roots[name].place == "arena"
             and not w.tree.readers.get(name) and name not in (a.root, b.root)):
@@ -183,7 +183,7 @@ def einsum_back(w: Any, dst: str, op: str, x: View, like: Any, letters: tuple[st
     spread_x = strided(x, of, order, sizes)
     if order == axes:
         return spread_x if w.dtype(x) == kind.dtype else None
-    root = w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
+    root = w.tree.root(dst, kind.shape, kind.dtype)
     w.line(dst, "copy", [spread_x], spread_x.shape, how="into", target=strided(root, axes, order, sizes))
     return root
 

@@ -65,7 +65,7 @@ def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
     base = next((x for a, x in zip(w.step[2], v, strict=True) if isinstance(x, View) and w.is_whole(x, shape)
                  and (x.root == over or w.uses[a] == 1 and collects(w, x.root))), None)
     if base is None:
-        base = w.tree.root(w.fresh(dst), shape, dtype)
+        base = w.tree.root(dst, shape, dtype)
         for x in v:
             if isinstance(x, View):
                 w.line(dst, "copy", [x], shape, how="into", target=base)

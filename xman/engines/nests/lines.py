@@ -186,12 +186,6 @@ class Lines:
 
     # ---- lines of the tree ---------------------------------------------------------------------------------
 
-    def fresh(self, name: str) -> str:
-        """The name, or one like it that no root has yet."""
-        while name in self.tree.roots:
-            name += "'"
-        return name
-
     def line(self, dst: str, op: str, args: Sequence[Any], shape: Sequence[int], dtype: Any = None, *,
              how: str = "set", reduced: Iterable[int] = (), keepdims: bool = False,
              target: View | None = None, computed: Any = None) -> View:
@@ -209,7 +203,7 @@ class Lines:
                     return self.filled(ops.G[op](*(kind.type(a) for a in args)), shape, dtype)
             axes = [k for k in range(len(shape)) if keepdims or k not in reduced]
             sizes = [1 if k in reduced else shape[k] for k in axes]
-            result = self.tree.root(self.fresh(dst), tuple(sizes), dtype)
+            result = self.tree.root(dst, tuple(sizes), dtype)
             target = strided(result, axes, range(len(shape)), dict(enumerate(shape)))
         else:
             result, dtype = target, self.dtype(target)
@@ -250,6 +244,6 @@ class Lines:
 
     def constant(self, array: np.ndarray) -> View:
         """An array that the program brings along."""
-        name = self.fresh(f"constant{len(self.constants)}.{array.dtype}")
-        self.constants[name] = np.array(array, order="C")
-        return self.tree.root(name, array.shape, array.dtype, "given")
+        root = self.tree.root(f"constant{len(self.constants)}.{array.dtype}", array.shape, array.dtype, "given")
+        self.constants[root.root] = np.array(array, order="C")
+        return root

@@ -34,7 +34,7 @@ def in_columns(w: Any, dst: str, x: View) -> View:
 
 
 def pivots(w: Any, dst: str, a: View) -> View:
-    return w.tree.root(w.fresh(f"{dst}.pivots"), a.shape[:-1], np.dtype(np.int32))
+    return w.tree.root(f"{dst}.pivots", a.shape[:-1], np.dtype(np.int32))
 
 
 @of_matrices

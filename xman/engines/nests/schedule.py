@@ -12,8 +12,10 @@ processor's register where they share all loops, a row where they share that ove
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import groupby, islice
+from collections.abc import Sequence
+from itertools import islice
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +36,10 @@ class Tree:
         self.readers: dict[str, list] = {}
         self.calls: list[Call | Routine | Applied] = []
 
-    def root(self, name: str, shape: tuple[int, ...], dtype: np.dtype, place: str = "arena") -> View:
+    def root(self, name: str, shape: Sequence[int], dtype: Any, place: str = "arena") -> View:
+        """All of a new root, of that name or one like it."""
+        while name in self.roots:
+            name += "'"
         self.roots[name] = Root(name, tuple(shape), np.dtype(dtype), place)
         return whole(name, shape)
 
@@ -98,10 +103,7 @@ class Tree:
     # ---- keeping -------------------------------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Settle what memory each root needs, and put lines without loops that follow one another as the list
-        has them: what was placed early stands before what could be computed beside it."""
-        self.body = [node for lines, group in groupby(self.body, lambda node: isinstance(node, Line))
-                     for node in (sorted(group, key=lambda line: line.number) if lines else group)]
+        """Settle what memory each root needs."""
         for root in self.roots.values():
             root.strides, root.tiled, root.size = (row_by_row(root.shape), (False,) * len(root.shape),
                                                    prod(root.shape))

@@ -13,7 +13,6 @@ A line goes over a *space*: one index for each axis of what it computes, those i
 """
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -42,7 +41,7 @@ class Line(Node):
     args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
     where the target is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`,
     `min` over the axes along which the target stands still. levels: its loops from the outermost, (axis,
-    "all" | "tile" | "lane", how many of them at once). number: of all lines, in the order of the list.
+    "all" | "tile" | "lane", how many of them at once).
     """
     op: str
     args: list
@@ -51,7 +50,6 @@ class Line(Node):
     how: str
     dtype: np.dtype
     levels: list
-    number: int = field(default_factory=itertools.count().__next__)
 
     @property
     def views(self) -> list[View]:
@@ -213,35 +211,37 @@ class Root:
     bytes = property(lambda self: self.size * self.dtype.itemsize)
 
 
-def tree_text(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
+def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]:
     """The tree as text, a line each."""
     text = []
-    name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
     for node in body:
+        text.append(indent + said(node, roots))
         if isinstance(node, Loop):
-            part = "" if node.kind == "all" else f" ({node.kind} of {node.width:,})"
-            text.append(f"{'  ' * depth}for {node.size}{part}:")
-            text += tree_text(node.body, roots, depth + 1)
-        elif isinstance(node, Line):
-            root = roots[node.target.root]
-            kept = "" if root.place == "none" else f"   # {root.place}, {root.size:,} of {root.dtype}"
-            sign = {"set": "=", "put": "[…] =", "into": "[…] +=", "sum": "+=",
-                    "prod": "*="}.get(node.how, f"{node.how}=")
-            text.append(f"{'  ' * depth}{root.name} {sign} "
-                        f"{node.op}({', '.join(map(name, node.args))}){kept}")
-        elif isinstance(node, Routine):
-            text.append(f"{node.name}({', '.join(v.root for v in node.views)})   # LAPACK")
+            text += tree_text(node.body, roots, indent + "  ")
         elif isinstance(node, Applied):
-            names = ', '.join(v.root for v in node.targets)
-            text.append(f"{'  ' * depth}{names} = {node.how}:   # {node.size:,} steps at most")
             for run in node.runs:
-                text += tree_text(run.lines.tree.body, run.lines.tree.roots, depth + 1)
-        elif isinstance(node, Product):
-            factor = "" if node.alpha == 1.0 else f"{node.alpha!r} * "
-            factor += f"{node.s.root} * " if node.s else ""
-            sign = "+=" if node.added else "="
-            text.append(f"{node.target.root} {sign} {factor}{node.a.root} @ {node.b.root}   # BLAS, "
-                        f"{node.target.shape}")
-        else:
-            text.append(f"{node.dst} = {node.op}({', '.join(map(name, node.args))})   # NumPy")
+                text += tree_text(run.lines.tree.body, run.lines.tree.roots, indent + "  ")
     return text
+
+
+def said(node: Loop | Node, roots: dict[str, Root]) -> str:
+    """A node without what is in it."""
+    name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
+    if isinstance(node, Loop):
+        part = "" if node.kind == "all" else f" ({node.kind} of {node.width:,})"
+        return f"for {node.size}{part}:"
+    if isinstance(node, Line):
+        root = roots[node.target.root]
+        kept = "" if root.place == "none" else f"   # {root.place}, {root.size:,} of {root.dtype}"
+        signs = {"set": "=", "put": "[…] =", "into": "[…] +=", "sum": "+=", "prod": "*="}
+        sign = signs.get(node.how, f"{node.how}=")
+        return f"{root.name} {sign} {node.op}({', '.join(map(name, node.args))}){kept}"
+    if isinstance(node, Routine):
+        return f"{node.name}({', '.join(v.root for v in node.views)})   # LAPACK"
+    if isinstance(node, Applied):
+        return f"{', '.join(v.root for v in node.targets)} = {node.how}:   # {node.size:,} steps at most"
+    if isinstance(node, Product):
+        factor = ("" if node.alpha == 1.0 else f"{node.alpha!r} * ") + (f"{node.s.root} * " if node.s else "")
+        return (f"{node.target.root} {'+=' if node.added else '='} {factor}{node.a.root} @ {node.b.root}   "
+                f"# BLAS, {node.target.shape}")
+    return f"{node.dst} = {node.op}({', '.join(map(name, node.args))})   # NumPy"

@@ -30,18 +30,17 @@ def for_student(record: dict) -> dict:
     record.pop("seconds", None)  # a submission could sleep as long as a hidden number says
     for task in record["tasks"]:
         task.pop("seconds", None)
-        ended, unwritten = False, set()  # by a case that was before; what is not written yet is said once
+        said = {record["trouble"]}  # and, once they are, why the task ended and what is not written yet
         for part in task["parts"]:
             part["passed"] = all(case["credit"] == 1 for case in part["cases"])
             seen = []
             for case in part["cases"]:
                 told = (case["feedback"] or {}).get("came_back") or ""
-                if (not told or told not in (record["trouble"], *unwritten)
-                    and (told != task["trouble"] or not ended)):
+                if told not in said:
                     grader = {"feedback": {"grader": True, "look": GRADER_FAILED}}
                     seen.append(case | grader if (case["feedback"] or {}).get("grader") else case)
-                ended = ended or told == task["trouble"]
-                unwritten |= {told} if told.startswith("not written yet") else set()
+                if told == task["trouble"] or told.startswith("not written yet"):
+                    said.add(told)
             part["cases"] = [] if part["hidden"] else seen
         task["passed"] = all(part["passed"] for part in task["parts"])
         if task["trouble"] == record["trouble"]:

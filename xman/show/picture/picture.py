@@ -159,9 +159,8 @@ def picture(of: XMan | Steps | Paths | Explanation, notes: Mapping[str, Any] | N
     if isinstance(of, XMan):
         return objects(of, notes or {})
     if isinstance(of, Explanation):
-        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, of.digits)}"
-                                for word, x in row._asdict().items()
-                                if word in ("value", "tangent", "adjoint") and x is not None] for row in of}
+        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, of.digits)}" for word, x in
+                                zip(row._fields[3:], row[3:], strict=True) if x is not None] for row in of}
         return drawn([row[:3] for row in of], extra, notes or {})
     if isinstance(of, Paths):
         return graph(of, notes)
@@ -194,11 +193,11 @@ def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
 def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mapping[str, Any],
           arrows: Sequence[Arrow] | None = None) -> Picture:
     """A node for each row (register, op or None, args), with the extra lines; an arrow from each argument."""
-    defined = {name: [mathematical(expression(op, args))] if op else [] for name, op, args in rows}
-    nodes = [BoxOfLines(name, cut_lines(name, *defined[name], *extra.get(name, ())), "register",
-                        *cut_lines(*remark(notes, name)))
-             for name, _, _ in rows]
-    found = [Arrow(a, name) for name, _, args in rows for a in registers(args)]
+    nodes, found = [], [Arrow(a, name) for name, _, args in rows for a in registers(args)]
+    for name, op, args in rows:
+        defined = [mathematical(expression(op, args))] if op else []
+        lines = cut_lines(name, *defined, *extra.get(name, ()))
+        nodes.append(BoxOfLines(name, lines, "register", *cut_lines(*remark(notes, name))))
     return Picture(nodes, found if arrows is None else arrows)
 
 

@@ -103,7 +103,8 @@ def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, flo
             raise XManError("class_weight is 'balanced' or a dict from classes to numbers, not "
                             f"{class_weight!r}")
         known = [labels[k] for k in known] if labels else known.tolist()
-        refuse_unknown(class_weight, known, "class_weight has a weight for {!r}, which is no class of the data")
+        refuse_unknown(class_weight, known,
+                       "class_weight has a weight for {!r}, which is no class of the data")
         weights *= np.array([class_weight.get(c, 1.0) for c in known], float)[place]
         return weights_of(y, weights, None)
     return weights
