@@ -92,7 +92,7 @@ class Adaptive:
                     if self.ready:
                         break
                     if not alive:  # where a process is forked, it is not
-                        self.thread = threading.Thread(target=work, args=(begin, self.ready), daemon=True)
+                        self.thread = threading.Thread(target=begun_apart, args=(begin, self.ready), daemon=True)
                         self.thread.start()
                     yield self.built
                 with WHOLE:
@@ -110,12 +110,12 @@ class Adaptive:
         self.why, self.run = "; ".join(said), self.built.run
 
 
-def work(begin: Callable, ready: list) -> None:
+def begun_apart(begin: Callable, ready: list) -> None:
     try:
         ready.append(begin())
     except Exception as error:
-        ready.append(partial(failed, error))
+        ready.append(partial(raised_here, error))
 
 
-def failed(error: Exception) -> None:
+def raised_here(error: Exception) -> None:
     raise error

@@ -21,7 +21,7 @@ from .text import Text, guard, own_array
 
 ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret", seconds=lambda steps: 0.0002 * len(steps))
 WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
-VIEWS = {"transpose", "mT", "reshape", "getitem"}
+VIEWS = {"alias", "transpose", "mT", "reshape", "getitem"}
 FRESH = {"share", "concat", "stack", "astype"}  # a new array, by operators that refuse no values
 SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
@@ -75,8 +75,7 @@ class NumpyWriter:
         if (op not in ops.table.OURS or any(a not in self.kinds for a in (dst, *read))
             or len(read) > ARRAYS.get(op, 99) or op in REDUCED and not isinstance(args[0], str)):
             return "call"
-        if isinstance(args[0], str) and (op == "alias" or op in VIEWS and self.kinds[args[0]].array
-                                         and self.kinds[dst].array):
+        if op in VIEWS and isinstance(args[0], str):
             return "view"
         if (op == "power" and self.kinds[dst].dtype.kind != "f"
             or op in ("max", "min") and 0 in self.kinds[args[0]].shape
@@ -142,7 +141,7 @@ class NumpyWriter:
             found = self.text.call(op, written_into(op), *given, out)
         elif how == "new" and op in INFIX:
             found = f"{given[0]} {INFIX[op]} {given[1]}"
-        elif how == "view" and op == "transpose":
+        elif how == "view" and op == "transpose" and self.kinds[args[0]].array:
             found = f"{given[0]}.transpose({', '.join(given[1:])})"
         else:
             found = self.text.call(op, value_of(op, "numpy"), *given)

@@ -147,8 +147,9 @@ class Recorded:
         writer = TapeWriter(steps.inputs)
         writer.write(needed(lines, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
-        used, codes = np.unique(np.array(writer.codes, np.int32), return_inverse=True)
-        reads = np.array(writer.reads, np.int64)
+        codes, *reads = np.array(writer.coded, np.int64).reshape(-1, 4).T
+        used, codes = np.unique(codes, return_inverse=True)
+        reads = np.array(reads)
         self.rows = tuple(list(ROWS)[code] for code in used)
         sends = np.reshape([[part is not None for part in ROWS[row].partials] for row in self.rows], (-1, 2))
         order, starts = arranged(codes, reads - writer.first)

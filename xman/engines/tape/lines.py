@@ -101,18 +101,15 @@ class TapeWriter:
         self.others: dict[str, tuple[int, str]] = {}
         self.known: dict[str, Any] = {}
         self.constants: dict[Any, int] = {}
-        self.codes: list[int] = []
-        self.reads: tuple[list[int], list[int], list[int]] = ([], [], [])
+        self.coded: list[int] = []  # four of each line: the row, x, y and z
         self.first = len(self.slots)
 
     def write(self, lines: Iterable[Line]) -> None:
         """Write the lines, the common ones at once. Unwritten names the register of one that cannot be."""
-        slots, put, (put_x, put_y, put_z) = (self.slots, self.codes.append,
-                                             (reads.append for reads in self.reads))
+        slots, first, coded = self.slots, self.first, self.coded
         common = {op: (CODE[row], n, self.constant(z), y if y is None else self.constant(y))
                   for op, (row, n, z, y) in PLAIN.items() if op in ops.table.OURS
                   and ops.facts_of(op).gives is not bool}
-        slot = self.first
         for dst, op, args in lines:
             try:
                 code, n, z, y = common[op]
@@ -123,14 +120,9 @@ class TapeWriter:
                     self.write_other(dst, op, args)
                 except Exception:  # what an operator says to its literals, the interpreter says, too
                     raise Unwritten(dst) from None
-                slot = self.first + len(self.codes)
                 continue
-            slots[dst] = slot
-            slot += 1
-            put(code)
-            put_x(x)
-            put_y(y)
-            put_z(z)
+            slots[dst] = first + len(coded) // 4
+            coded += code, x, y, z
 
     def write_other(self, dst: str, op: str, args: tuple) -> None:
         if op not in ops.table.OURS:
@@ -177,9 +169,8 @@ class TapeWriter:
         self.name(dst, self.line(row, x, y, self.constant(z)), "b" if ops.facts_of(op).gives is bool else "f")
 
     def line(self, row: str, x: int, y: int, z: int = -1) -> int:
-        for slots, slot in zip((self.codes, *self.reads), (CODE[row], x, y, z), strict=True):
-            slots.append(slot)
-        return self.first + len(self.codes) - 1
+        self.coded += CODE[row], x, y, z
+        return self.first + len(self.coded) // 4 - 1
 
     def name(self, dst: str, slot: int, kind: str) -> None:
         if kind == "f":
