@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from types import ModuleType
 
 from ops.expression import SAME
@@ -25,19 +25,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """'; did you mean …?' where a known name is close to this one, else nothing."""
     import difflib  # wanted in an error alone
     known = list(known)
-    same = [SYNONYMS[name]] if SYNONYMS.get(name) in known else []
-    close = same or difflib.get_close_matches(str(name), known, 1)
+    close = [SYNONYMS[name]] if SYNONYMS.get(name) in known else difflib.get_close_matches(str(name), known, 1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def refuse_unknown(names: Iterable, known: Iterable, sentence: str) -> None:
-    """XManError unless each of the names is known: the sentence, with the first other one for {!r}, what may
-    be meant by it, and what there is."""
-    known = dict.fromkeys(known)
+def refuse_unknown(names: Iterable, known: Collection, sentence: str) -> None:
+    """XManError unless all names are known: the sentence, its {!r} the first other one, and what there is."""
     if strange := [name for name in names if name not in known]:
-        words = [*map(str, known)]
-        raise XManError(f"{sentence.format(strange[0])}{nearest(str(strange[0]), words)}; there are "
-                        f"{', '.join(words)}")
+        first, words = strange[0], [*map(str, known)]
+        raise XManError(f"{sentence.format(first)}{nearest(str(first), words)}; there are {', '.join(words)}")
 
 
 def extra(module: str, name: str, purpose: str) -> ModuleType:

@@ -15,13 +15,9 @@ from .context import failure, missing, with_numpy_reals
 def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = ops.G, /) -> dict[str, Any]:
     """The values of all registers: those given, and that of each line.
 
-    steps: a list (dst, op, args).
-    values: the inputs by name, arrays or numbers; Python's int and float count as float64.
-    G: the table of values, G[op](*args) -> value.
-
-    Raises XManError for a list that is not valid, an input that is missing, and an operator that fails, with
-    its line. NumPy's warnings about overflow and the like are off: what becomes infinite or NaN stands in the
-    result.
+    steps: a list (dst, op, args). XManError, with the line, where it is not valid or an operator fails.
+    values: the inputs by name, arrays or numbers; int and float are float64. XManError where one is missing.
+    G: the table of values, G[op](*args) -> value. What overflows is infinite or NaN, without a warning.
     """
     steps = checked_list(steps, G)
     values = with_numpy_reals(values, steps.inputs)
