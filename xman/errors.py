@@ -25,8 +25,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """'; did you mean …?' where a known name is close to this one, else nothing."""
     import difflib  # wanted in an error alone
     known = list(known)
-    close = [SYNONYMS[name]] if SYNONYMS.get(name) in known else difflib.get_close_matches(str(name), known, 1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    near = [SYNONYMS[name]] if SYNONYMS.get(name) in known else difflib.get_close_matches(str(name), known, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def refuse_unknown(names: Iterable, known: Collection, sentence: str) -> None:
