@@ -152,7 +152,8 @@ def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = No
         plain = unicodedata.normalize("NFKC", name)  # as Python's parser reads it (PEP 3131)
     if name.isidentifier() and name not in FORBIDDEN and name not in operators and plain == name:
         return
-    why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name
-           else "is an operator" if name in operators else FORBIDDEN.get(name, "is not an identifier"))
+    why = "is an operator" if name in operators else FORBIDDEN.get(name, "is not an identifier")
+    if name.isidentifier() and plain != name:
+        why = f"Python reads as {plain!r}"
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")

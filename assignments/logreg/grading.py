@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import kstest
 
 from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_that, scale
-from xman.grade.lists import MODEL, deltas_of, from_given, read_list, values_of, work
+from xman.grade.lists import MODEL, deltas_of, from_given, read_list, values_of, work_of
 from xman.wengert import WengertList
 
 from . import checking, training  # noqa: F401 (their parts)
@@ -147,8 +147,8 @@ def lines_and_operations(student, rng):
     steps, values, last = of_model(student, rng, "loss", given, features=64, classes=10)
     right = values_of(WengertList(LOSS), given)
     expect(values[last], right["loss"], "the loss", "Operations are counted where the loss is right: see the parts above.")
-    lines, flops = work(steps, values)
-    _, least = work(WengertList(LOSS), right)
+    lines, flops = work_of(steps, values)
+    _, least = work_of(WengertList(LOSS), right)
     credit = min(scale(lines, none=20, full=9), scale(flops / least, none=2, full=1.3))
     if credit < 1:
         raise Wrong("a loss of at most 9 lines, with little more than the operations that it takes",

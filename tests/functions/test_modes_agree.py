@@ -9,7 +9,7 @@ import os
 import numpy as np
 import pytest
 
-from xman import backprop, derivative, eval, forward, grad, gradient, jacobian, jvp, tangent, trace
+from xman import backprop, derivative, eval, f, forward, grad, gradient, jacobian, jvp, tangent, trace
 
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 MODES = {"reverse": grad, "forward": lambda h: lambda x: jvp(h, (x,), (np.ones_like(x),))[1], "dual": derivative}
@@ -100,7 +100,8 @@ RIGHT = {  # functions that are masked on the way, where they are and what they 
         lambda x: np.sum(np.log(np.stack([x - 2, x]))[np.array([False, True])]), 2.0, 0.5, -0.25), "concatenate": (
         lambda x: np.sum(np.sqrt(np.concatenate([np.stack([x]), np.zeros(1)]))), 4.0, 0.25, -1 / 32), "overflow": (
         lambda x: 1 / (1 + np.exp(-x)), -1000.0, 0.0, 0.0), "of what is x": (
-        lambda x: np.where(x > 9, np.log(-x), x / (2 + np.exp(x))), 0.0, 1 / 3, -2 / 9)}
+        lambda x: np.where(x > 9, np.log(-x), x / (2 + np.exp(x))), 0.0, 1 / 3, -2 / 9), "scale by infinity": (
+        lambda x: np.where(x < 0, x * x, f.scale(np.inf, x)), -1.0, -2.0, 2.0)}
 
 
 @pytest.mark.parametrize("name", RIGHT)

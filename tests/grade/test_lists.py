@@ -6,7 +6,7 @@ import pytest
 import ops
 import xman
 from xman.grade import Wrong
-from xman.grade.lists import ENTRIES, LOOPS, MODEL, deltas_of, from_given, read_list, values_of, work
+from xman.grade.lists import ENTRIES, LOOPS, MODEL, deltas_of, from_given, read_list, values_of, work_of
 
 LINES = [["z1", "dot", ["X", "W"]], ["scores", "add", ["z1", "b"]], ["z2", "softmaxCrossEntropy", ["scores", "y"]],
          ["loss", "mean", ["z2"]]]
@@ -155,7 +155,7 @@ def test_a_list_that_applies_functions_is_read_where_a_task_allows_it():
     values, plain = values_of(steps, GIVEN), xman.eval(steps, GIVEN)
     slope = deltas_of(steps, values, "loss", ["W"])["W"]
     np.testing.assert_array_equal(slope, xman.backprop(steps, plain, wrt="W", loss=1.0)["W"])
-    assert values["loss"] == plain["loss"] and work(steps, values).flops > 4 * work(steps[:1], values).flops
+    assert values["loss"] == plain["loss"] and work_of(steps, values).flops > 4 * work_of(steps[:1], values).flops
     with pytest.raises(Wrong) as raised:
         read_list(LOOP, list(GIVEN))
     assert "line 1, z1 = bundle(…), calls 'bundle', which is not among the operators" in raised.value.came_back
@@ -195,7 +195,7 @@ def test_a_loss_that_is_no_number_and_one_that_does_not_depend_on_a_parameter_ar
 
 def test_work_counts_every_line_as_it_stands():
     steps = read_list([LINES[0], ["z2", "dot", ["X", "W"]]], INPUTS)
-    assert work(steps, values_of(steps, VALUES)) == (2, 2 * 2 * 3 * 2 * 2)
+    assert work_of(steps, values_of(steps, VALUES)) == (2, 2 * 2 * 3 * 2 * 2)
 
 
 def test_what_follows_from_a_register_is_judged_without_what_leads_to_it():

@@ -20,7 +20,6 @@ from xman.grade.record import IN_HIDDEN, case_record, task_record_of
 from xman.grade.run import grade_all
 from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import find
-from xman.grade.submissions.scratch import sweep
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are no such processes here")
 
@@ -230,9 +229,7 @@ def test_a_signal_ends_a_grader_that_evaluates_what_has_no_end(folder, end, monk
         time.sleep(0.02)
     record, = (folder / "out" / "records").iterdir()
     assert json.loads(record.read_text())["points"] == 100
-    assert bool(list(own.glob("xman-scratch-*"))) == (end == signal.SIGKILL)
-    sweep()  # as the next run does
-    assert not list(own.iterdir())
+    assert not list(own.iterdir())  # the processes that it made tidy up, also when it was killed itself
     own.rmdir()
 
 

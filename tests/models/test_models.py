@@ -307,3 +307,8 @@ def test_an_unknown_loss_is_refused_with_those_that_there_are(call):
 def test_sequences_of_another_length_than_the_lstms_are_refused_with_both_lengths(given):
     message = refusal(lstm().feed, np.zeros((N, given, FEATURES)), LABELS)
     assert str(given) in message and str(STEPS) in message
+
+
+def test_the_targets_of_one_output_are_a_column_and_those_of_several_are_labels():
+    for model, shape in ((LogisticRegression(3, 1), (4, 1)), (MLP([3, 1]), (4, 1)), (MLP([3, 2]), (4,))):
+        assert model.feed(np.ones((4, 3)), np.zeros(4, int))["y"].shape == shape

@@ -163,11 +163,13 @@ def test_a_temporary_has_the_name_that_it_has_in_the_list_and_literals_stand_in_
     assert drawn["y = sum"][:2] == ("sum", "args[1] = 0")
 
 
-def test_a_model_of_inputs_alone_and_an_empty_model_have_pictures():
+def test_a_model_of_inputs_alone_and_an_empty_model_have_pictures_and_one_operation_has_its_pointers():
     m = XMan()
     assert picture(m).nodes == () and ET.fromstring(picture(m).svg()) is not None
     m.x = f.input()
     assert [node.key for node in picture(m).nodes] == ["x"]
+    m.y = f.exp(m.x)
+    assert [arrow.label for arrow in picture(m).arrows] == ["args[0]", "definedAs", "outputReg"]
 
 
 def test_notes_may_be_numbers_arrays_and_anything_else():

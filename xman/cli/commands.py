@@ -196,7 +196,7 @@ def train(model: str, data: str, **options: Any) -> None:
         raise XManError(f"--max-len is for titles; {data} has none")
     shape = {key: x for key, x in some("hidden", "activation", "last", "basis", "loss").items() if x}
     network = network_of(model, sets, said.seed, shape)
-    given = {key: x for key, x in some(*options.keys() & fit.__kwdefaults__.keys()).items() if x is not None}
+    given = {key: x for key, x in vars(said).items() if key in fit.__kwdefaults__ and x is not None}
     default = MODELS.get(model, MODELS["mlp"])[3] | (
         TABLE if model in ("mlp", "residual") and sets.prepared.found else {})
     (rows, _), (tested, parts) = map(rows_and_parts, (sets.train, sets.test))

@@ -50,7 +50,7 @@ def in_words(of: Any) -> str:
     return f"<p>{escape(str(of))}</p>"
 
 
-def folded(summary: str, inside: str) -> str:
+def behind_summary(summary: str, inside: str) -> str:
     return f"<details><summary>{summary}</summary>{inside}</details>"
 
 
@@ -131,7 +131,8 @@ def plan_in_html(plan: Any) -> str:
 
 def linear_in_html(map: Any) -> str:
     """A Jacobian or a Hessian before it has values: what it is of, and the list of its products."""
-    return in_words(repr(map)) + folded(f"Its list, of {len(map.steps):,} lines", as_written(map.steps))
+    summary = f"Its list, of {len(map.steps):,} lines"
+    return in_words(repr(map)) + behind_summary(summary, as_written(map.steps))
 
 
 def result_in_html(result: Any) -> str:
@@ -171,7 +172,7 @@ def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
 def program_in_html(program: Any) -> str:
     """A compiled list: what it gives, and its source once it has run."""
     try:
-        source = folded("Its source", as_written(program.source))
+        source = behind_summary("Its source", as_written(program.source))
     except XManError as error:  # it has not run yet
         source = in_words(error)
     return in_words(repr(program)) + source
@@ -226,4 +227,4 @@ def behind_a_click(what: XMan | WengertList, values: Mapping[str, Any] = {}) -> 
         page = explore(what, values=values, guided=False)
     except XManError as error:
         return in_words(error)
-    return folded("Explore", page._repr_html_())
+    return behind_summary("Explore", page._repr_html_())

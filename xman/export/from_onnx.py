@@ -115,7 +115,7 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
     onnx = extra("onnx", "onnx", "reading ONNX")
     graph = opened(onnx, source)
     given = dict(sizes or {})
-    lengths = dict.fromkeys(n for x in graph_inputs(graph) for n in lengths_of(x) if isinstance(n, str))
+    lengths = dict.fromkeys(n for x in graph_inputs(graph) for n in declared_lengths(x) if isinstance(n, str))
     free = [name for name in lengths if name not in given]
     if len(free) > 1:
         raise XManError(f"the model leaves {len(free)} lengths open, {', '.join(free)}: say all but one of "
@@ -146,7 +146,7 @@ def opened(onnx: Any, source: Any) -> Any:
     return model.graph
 
 
-def lengths_of(x: Any) -> list[int | str]:
+def declared_lengths(x: Any) -> list[int | str]:
     """The length of each axis, or the name of one that is left open."""
     return [d.dim_value if d.HasField("dim_value") else d.dim_param or f"an axis of {x.name}"
             for d in x.type.tensor_type.shape.dim]
@@ -160,7 +160,7 @@ def graph_inputs(graph: Any) -> list:
 
 def free_sizes(graph: Any) -> list[int]:
     """Three lengths that nothing else in the file has."""
-    shapes = *map(lengths_of, graph.input), *(t.dims for t in graph.initializer)
+    shapes = *map(declared_lengths, graph.input), *(t.dims for t in graph.initializer)
     taken = {n for shape in shapes for n in shape}
     return [n for n in range(11, 11 + len(taken) + 3) if n not in taken][:3]
 
@@ -187,7 +187,7 @@ class Reading:
             if not kind.elem_type or kind.elem_type == onnx.TensorProto.STRING:
                 raise XManError(f"the input {x.name!r} is no array of numbers")
             dtype = numeric(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
-            shape = within_bounds([int(sizes.get(n, n)) for n in lengths_of(x)])
+            shape = within_bounds([int(sizes.get(n, n)) for n in declared_lengths(x)])
             self.known[x.name] = self.register(x.name, np.zeros(shape, dtype))
         self.known_inputs = [a.name for a in self.known.values() if isinstance(a, Example)]
         for node in graph.node:

@@ -65,7 +65,7 @@ NAMES = {
            .split())}
 
 
-def reduced(op: str) -> Callable:
+def reduction_row(op: str) -> Callable:
     def row(x, axis, keepdims):
         return op, [x] if axis is None else [x, np.atleast_1d(axis)], {"keepdims": int(keepdims)}
     return row
@@ -85,7 +85,7 @@ API: dict[str, Callable] = {
     "broadcast_to": lambda x, shape: ("Expand", (x, shape), {}),
     # of equal entries the first is first
     "argsort":      lambda x, axis, stable: ("TopK", (x, [x.shape[axis]]), {"axis": axis, "largest": 0}),
-    **{name: reduced(f"Reduce{name.capitalize()}") for name in ("sum", "max", "min", "prod")},
+    **{name: reduction_row(f"Reduce{name.capitalize()}") for name in ("sum", "max", "min", "prod")},
 }
 
 

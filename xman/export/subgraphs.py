@@ -169,7 +169,7 @@ def graph_scan(reading: Any, body: Any, carries: Sequence, slices: Sequence, rev
     return results_of_line(reading, "scan", (step, k, m), given, found, *[True] * reverse)
 
 
-def Loop(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> list:
+def loop_node(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> list:
     """As many steps as `most` says, or as long as a condition holds, which is looked at before each."""
     first = [np.int64(0), *carries]
     endless = most is None
@@ -221,4 +221,4 @@ def If(reading: Any, condition: Any, then_branch: Any, else_branch: Any) -> list
     return results_of_line(reading, "cond", (condition, *branches), outside, yes.results)
 
 
-GRAPHS = operators(vars())
+GRAPHS = operators(vars()) | {"Loop": loop_node}

@@ -1,10 +1,12 @@
-"""One call of a Python function of NumPy arrays, on a tape: what all its derivatives run on."""
+"""What all derivatives of a function have: a name, a way to another process, and a call of it on a tape."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from operator import length_hint
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -19,10 +21,45 @@ from ..errors import XManError
 from ..interpreters.context import own
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
-from .derivative import name_of
 from .tracer import CallTape, Tracer, is_on, unheard
 from .trees import LEAF, flattened_tree, tree_map, unflatten
 
+
+def name_of(fn: Callable) -> str:
+    return getattr(fn, "__name__", type(fn).__name__)
+
+
+def callable_or_refused(what: str, fn: Any) -> None:
+    if not callable(fn):
+        raise XManError(f"{what} takes a function, and found {type(fn).__name__}; write {what}(fn), and the "
+                        "numbers after it")
+
+
+class Derivative(partial):
+    """A derivative of fn, with its signature; pickled and copied as what makes it, make(fn, *settings)."""
+
+    def __new__(cls, make: Callable, fn: Callable, run: Callable, *settings: Any) -> Derivative:
+        self = super().__new__(cls, run)
+        self.__name__, self.__doc__ = f"{make.__name__}_{name_of(fn)}", f"{make.__name__} of {name_of(fn)}."
+        self.__wrapped__, self.made = fn, (make, (fn, *settings))
+        return self
+
+    def __get__(self, owner: Any, cls: type | None = None) -> Any:
+        return self if owner is None else MethodType(self, owner)
+
+    def __reduce__(self) -> tuple:
+        if "<" in (name := getattr(self.__wrapped__, "__qualname__", "")):
+            raise XManError(f"{self.__name__} cannot be pickled: another process finds a function by its "
+                            f"name in a file, and {name} has none there; write it with def at the top of a "
+                            "file")
+        return self.made
+
+    def __deepcopy__(self, memo: dict) -> Derivative:
+        make, parts = self.made
+        return make(*deepcopy(parts, memo))
+
+
+# ---- one call ----------------------------------------------------------------------------------------------
 
 @dataclass
 class TracedCall:
@@ -148,7 +185,8 @@ def constant_output(what: str, fn: Callable, end: Any) -> Any:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
-        rest = ", and anything else as an auxiliary output, with has_aux=True" * (what not in ("trace", "a loop"))
+        auxiliary = what not in ("trace", "a loop")
+        rest = ", and anything else as an auxiliary output, with has_aux=True" * auxiliary
         raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {what} wants arrays "
                         f"of numbers{rest}")
     return array[()]

@@ -16,8 +16,7 @@ from ops.silence import silent
 
 from ..errors import XManError
 from ..traced.arraylike import ArrayLike, differentiable, real
-from .call import number_of, outcome
-from .derivative import Derivative, callable_or_refused
+from .call import Derivative, callable_or_refused, number_of, outcome
 from .trees import tree_map
 
 
@@ -165,8 +164,8 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
                             "jvp, grad or jacobian")
         level = next(Traced.levels)
         result = outcome(fn, [Dual(x, 1.0, level)], {})
-        return tree_map(lambda y: y.tangent if isinstance(y, Dual) and y.level == level
-                        else np.zeros(np.shape(y))[()], result)
+        moves = lambda y: isinstance(y, Dual) and y.level == level
+        return tree_map(lambda y: y.tangent if moves(y) else np.zeros(np.shape(y))[()], result)
 
     run = fn if order == 0 else slope if order == 1 else derivative(derivative(fn, order - 1))
     return Derivative(derivative, fn, run, order)

@@ -12,8 +12,7 @@ from ..errors import XManError
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
 from ..traced.arraylike import ArrayLike
 from ..traced.directions import Directions
-from .call import TracedCall, traced_call
-from .derivative import Derivative, callable_or_refused
+from .call import Derivative, TracedCall, callable_or_refused, traced_call
 from .transforms import grad, is_whole, positions
 from .trees import flattened_tree, unflatten
 
@@ -96,8 +95,8 @@ def blocks_at_once(call: TracedCall) -> list[list]:
     passes = []
     for start in range(0, sum(sizes), AT_ONCE):
         rows = np.eye(sum(sizes))[start:start + AT_ONCE]
-        seeds = [Directions(part.reshape(-1, *x.shape)) for part, x in
-                 zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)]
+        parts = zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)
+        seeds = [Directions(part.reshape(-1, *x.shape)) for part, x in parts]
         pairs = zip(call.pushed(seeds), call.results, strict=True)
         passes.append([t.value if isinstance(t, Directions) else np.zeros((len(rows), *y.shape))
                        for t, y in pairs])

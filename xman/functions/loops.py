@@ -17,8 +17,7 @@ from ops.loops.bodies import Body, Function, Name, unlike
 from ..errors import XManError
 from ..manager import XMan
 from ..traced.arraylike import ArrayLike
-from .call import constant_output
-from .derivative import callable_or_refused, name_of
+from .call import callable_or_refused, constant_output, name_of
 from .trace import parameter_names, unused, watched
 from .tracer import CallTape, Tracer, is_on, kept, listed
 from .trees import flattened_tree, leaf_names, look, unflatten
@@ -40,8 +39,8 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
     callable_or_refused("scan", fn)
     (first, carries), (slices, xs) = flattened_tree(carry), flattened_tree(xs)
     if length is not None and (not isinstance(length, (int, np.integer)) or length < 0 or slices):
-        raise XManError(f"length is the whole number of steps where there are no xs, not {length!r}"
-                        + " beside xs" * bool(slices))
+        beside = " beside xs" * bool(slices)
+        raise XManError(f"length is the whole number of steps where there are no xs, not {length!r}{beside}")
     if not slices:
         if length is None:
             raise XManError(f"scan of {name_of(fn)} has no xs to say how many steps there are: give it "
@@ -169,8 +168,8 @@ def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> li
     """A name for each leaf of the arguments, after fn's parameters; that of a dict goes by its key."""
     names: list[str] = []
     for name, structure in zip(parameter_names(fn, len(structures)), structures, strict=True):
-        names += [leaf.removeprefix(f"{name}_") if leaf[len(name) + 1:].isidentifier() else leaf
-                  for leaf in leaf_names(structure, name)]
+        for leaf in leaf_names(structure, name):
+            names.append(leaf.removeprefix(f"{name}_") if leaf[len(name) + 1:].isidentifier() else leaf)
     found: list[str] = []
     for name in [*names, *more]:
         found.append(unused(name, found))
@@ -269,5 +268,5 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
             return names[id(a)]
         lines = tuple(listed(tape, names, ends, around))
         results = tuple(names[id(end)] for end in ends)
-    return (("def", name, (*words, *(word for _, word in outside.values())), lines, results),
-            [a for a, _ in outside.values()])
+        parameters = *words, *(word for _, word in outside.values())
+    return ("def", name, parameters, lines, results), [a for a, _ in outside.values()]

@@ -15,8 +15,7 @@ from ..register import as_arg
 from ..traced.arraylike import ArrayLike, plain
 from ..validity import refuse_name
 from ..wengert import WengertList
-from .call import constant_output, outcome
-from .derivative import callable_or_refused, name_of
+from .call import callable_or_refused, constant_output, name_of, outcome
 from .tracer import CallTape, Tracer, is_on, listed
 from .trees import flattened_tree, leaf_names, unflatten
 

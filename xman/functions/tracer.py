@@ -134,8 +134,9 @@ for _name in ("__array_ufunc__", *(f"__{side}{name}__" for side in ("", "r") for
 
 def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
     """Whether x has the shape and the precision of like already."""
-    return (axis == () and isinstance(x, ArrayLike) and hasattr(like, "dtype") and x.shape == like.shape
-            and x.dtype == like.dtype)
+    if axis != () or not isinstance(x, ArrayLike) or not hasattr(like, "dtype"):
+        return False
+    return x.shape == like.shape and x.dtype == like.dtype
 
 
 def kept(a: Any) -> Any:

@@ -18,8 +18,7 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError
-from .call import TracedCall, number_of, traced_call
-from .derivative import Derivative, callable_or_refused, name_of
+from .call import Derivative, TracedCall, callable_or_refused, name_of, number_of, traced_call
 from .trees import matching, unflatten
 
 

@@ -39,8 +39,7 @@ def children(tree: Any) -> list[tuple[Any, Any]] | None:
             keys = sorted(tree, key=lambda key: (type(key).__name__, repr(key)))
         return [(key, tree[key]) for key in keys]
     if dataclasses.is_dataclass(tree):
-        return [(each.name, getattr(tree, each.name)) for each in dataclasses.fields(tree)
-                if not each.metadata.get("static")]
+        return fields_of(tree, static=False)
     return list(zip(getattr(tree, "_fields", range(len(tree))), tree, strict=True))
 
 
@@ -118,13 +117,13 @@ def look(tree: Any) -> tuple:
     below = children(tree) or []
     kind = next((base for base in (dict, list, tuple) if isinstance(tree, base)), type(tree))
     keys = len(below) if kind in (list, tuple) else [key for key, _ in below]
-    return kind, keys, static_fields(tree), [look(part) for _, part in below]
+    return kind, keys, fields_of(tree, static=True), [look(part) for _, part in below]
 
 
-def static_fields(tree: Any) -> list:
-    """What a dataclass has in its fields that are no children."""
-    fields = getattr(tree, "__dataclass_fields__", {}).values()
-    return [getattr(tree, each.name) for each in fields if each.metadata.get("static")]
+def fields_of(tree: Any, static: bool) -> list[tuple[str, Any]]:
+    """(name, value) of each field of a dataclass, those that are static or the others; of no other tree."""
+    fields = dataclasses.fields(tree) if dataclasses.is_dataclass(tree) else ()
+    return [(x.name, getattr(tree, x.name)) for x in fields if bool(x.metadata.get("static")) == static]
 
 
 def difference(mine: Any, theirs: Any, path: str) -> tuple[str, str, str]:

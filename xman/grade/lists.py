@@ -189,7 +189,7 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
     return {name: deltas[name] for name in wrt}
 
 
-def work(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
+def work_of(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
     """The lines of the list and the operations of one evaluation, as `xman.cost` counts them."""
     given = lambda args: (values[a] if isinstance(a, str) else a for a in args)
     flops = sum(ops.operations(op)(values[dst], *given(args)) for dst, op, args in steps)

@@ -17,11 +17,10 @@ from ops.loops.values import length
 
 from ..engines.bodies import value_of
 from ..engines.door import Compiled
-from ..functions.call import number_of
-from ..functions.derivative import Derivative, callable_or_refused, name_of
+from ..functions.call import Derivative, callable_or_refused, name_of, number_of
 from ..functions.trace import is_input, traced_arguments, watched, written_down
 from ..functions.tracer import CallTape, is_on
-from ..functions.trees import LEAF, children, flattened_tree, leaf_names, rebuilt, static_fields, tree_map
+from ..functions.trees import LEAF, children, fields_of, flattened_tree, leaf_names, rebuilt, tree_map
 from ..notation import shortened
 from ..wengert import WengertList
 from .reached import VALUES, Impure, Place, Watch, reached, steady, still_same
@@ -189,7 +188,7 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
         return issubclass(kind, Expression)
     # keys in the order in which fn meets them
     tokens += kind, tuple(tree) if isinstance(tree, dict) else len(below)
-    fixed += static_fields(tree)
+    fixed += [x for _, x in fields_of(tree, static=True)]
     return any([apart(part, inputs, fixed, tokens) for _, part in below])
 
 

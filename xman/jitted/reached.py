@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..functions.derivative import Derivative, name_of
+from ..functions.call import Derivative, name_of
 from ..traced.refusals import inside
 
 STANDARD = sysconfig.get_path("stdlib")
-WORLD = {"time", "posix", "nt", "os", "io", "_io", "random", "_random", "secrets", "uuid", "datetime", "logging", "warnings",
-         "subprocess", "socket"}  # modules whose functions do more, or other, than their arguments say
+# modules whose functions do more, or other, than their arguments say
+WORLD = {*("time posix nt os io _io random _random secrets uuid datetime logging warnings subprocess "
+           "socket").split()}
 ACTS = {"print", "input", "open", "exec", "eval", "globals", "vars", "breakpoint"}  # and builtins
 VALUES = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, type(Ellipsis))
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
@@ -198,8 +199,8 @@ def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], I
         return [], x.made
     if kind in PARTS:
         return [], [getattr(x, name) for name in PARTS[kind]]
-    if (isinstance(x, (FunctionType, BuiltinFunctionType, np.ufunc))
-        or kind.__module__.partition(".")[0] in WORLD):
+    room = kind.__module__.partition(".")[0]
+    if room in WORLD or isinstance(x, (FunctionType, BuiltinFunctionType, np.ufunc)):
         return [], ()
     if hasattr(x, "__next__"):
         raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, "

@@ -36,10 +36,11 @@ class ResidualMLP(Network):
         self.W0, self.b0 = glorot(random, features, hidden, dtype), bias(random, hidden, dtype)
         h = self.h0 = self.X @ self.W0 + self.b0
         for k in range(1, blocks + 1):
-            layer = {"W": glorot(random, hidden, hidden, dtype), "b": bias(random, hidden, dtype),
-                     "V": glorot(random, hidden, hidden, dtype)}
-            inside = (normalized(h, 1) if normalization == "layer" else self.over_batch(h, k, dtype)
-                      if normalization else h)
+            W, b = glorot(random, hidden, hidden, dtype), bias(random, hidden, dtype)
+            layer = {"W": W, "b": b, "V": glorot(random, hidden, hidden, dtype)}
+            inside = normalized(h, 1) if normalization == "layer" else h
+            if normalization == "batch":
+                inside = self.over_batch(h, k, dtype)
             inside = act(inside @ layer["W"] + layer["b"])
             if dropout:
                 layer["mask"] = f.input(default=np.ones((1, hidden), dtype))
@@ -63,6 +64,6 @@ class ResidualMLP(Network):
     def draw(self, random: Any, rows: np.ndarray) -> dict[str, Any]:
         """What a step of training is given beside the rows of these numbers: that it is one, and masks."""
         keep, dtype, shape = 1 - self.dropout, self.W.default.dtype, (len(rows), self.hidden)
-        masks = {name: (random.random(shape) < keep).astype(dtype) / keep for name in vars(self)
-                 if name.startswith("mask")}
+        names = [name for name in vars(self) if name.startswith("mask")]
+        masks = {name: (random.random(shape) < keep).astype(dtype) / keep for name in names}
         return masks | ({"training": dtype.type(1)} if self.running else {})

@@ -94,8 +94,7 @@ class GaussianMixture(XMan):
                             f"{(components, features)}, not {middles.shape}")
         self.X = f.input()
         self.mu = f.param(default=middles.astype(dtype))
-        self.prec = f.param(default=np.broadcast_to(np.eye(features, dtype=dtype),
-                                                    (components, features, features)).copy())
+        self.prec = f.param(default=np.stack([np.eye(features, dtype=dtype)] * components))
         self.logits = f.param(default=np.zeros(components, dtype))
         apart = f.transpose(self.X[:, None] - self.mu, (1, 0, 2)) @ self.prec  # (K, n, features)
         volume = f.logabsdet(self.prec) + f.logSoftmax(self.logits) - features / 2 * np.log(2 * np.pi)

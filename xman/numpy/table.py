@@ -38,8 +38,8 @@ def without_nan(filler: float, reduced: Callable) -> Callable:
         if a.dtype.kind != "f":
             return reduced(a, **options)
         alone = np.isinf(filler) and np.isnan(options.get("initial", np.nan))  # else that number stands there
-        result = reduced(f.where(f.isnan(a), filler, a), **options | (
-            {"initial": filler} if alone and "initial" in options else {}))
+        first = {"initial": filler} if alone and "initial" in options else {}
+        result = reduced(f.where(f.isnan(a), filler, a), **options | first)
         options.pop("initial", None)
         return f.where(np.all(f.isnan(a), **options), np.nan, result) if alone else result
     return over_the_rest

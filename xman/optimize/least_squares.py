@@ -69,8 +69,8 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
         if not np.isfinite(residuals(w)).all():
             raise unsound(steps, values)
         try:
-            found = optimize.least_squares(residuals, w, slopes, method=method, ftol=tolerance,
-                                           xtol=tolerance, gtol=tolerance, max_nfev=epochs)
+            ends = dict.fromkeys(("ftol", "xtol", "gtol"), tolerance)
+            found = optimize.least_squares(residuals, w, slopes, method=method, max_nfev=epochs, **ends)
             w, reason = found.x, found.message
         except KeyboardInterrupt:
             reason = f"interrupted in epoch {len(history)}"

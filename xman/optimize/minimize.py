@@ -52,8 +52,8 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     judged, known = None, {}
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
-        judged = (judge_of(what, rows_and_labels(validation, "validation", objective.labels))
-                  if validation is not None else None)
+        if validation is not None:
+            judged = judge_of(what, rows_and_labels(validation, "validation", objective.labels))
         known = {"network": what, "shape": objective.X.shape[1:], "classes": objective.labels,
                  "settings": {"optimizer": method}}
         refuse_changing(objective, method)
@@ -161,10 +161,9 @@ class Descent:
                     if self.over(slope):
                         break
                     self.crawl = 1e-9 * (second and way != FINAL)
-                    found = optimize.minimize(problem.value, w, jac=problem.gradient, method=way,
-                                              callback=self.seen, hessp=problem.product if second else None,
-                                              options={"maxiter": epochs - len(self.history),
-                                                       **own.get(way, {"gtol": 0.0})})
+                    options = {"maxiter": epochs - len(self.history), **own.get(way, {"gtol": 0.0})}
+                    found = optimize.minimize(problem.value, w, (), way, problem.gradient, callback=self.seen,
+                                              hessp=problem.product if second else None, options=options)
                     w, slope = found.x, problem.gradient(found.x)
                     self.reason = self.reason or f"all {epochs} epochs done" * (len(self.history) >= epochs)
                 self.reason = self.reason or SMALLEST + f" ({way}: {found.message})" * (not self.stalled)
@@ -225,5 +224,5 @@ def objective_list(fn: Callable, start: Any,
     steps = simplify(steps, [steps[-1][0]], rewrites=EXACT + STABLE)
     if not (wrt := [name for name in own if name in steps.inputs]):
         raise XManError("the function does not depend on its parameters")
-    return (steps, wrt, values,
-            lambda found: unflatten(structure, [found.get(name, values[name]) for name in own]))
+    back = lambda found: unflatten(structure, [found.get(name, values[name]) for name in own])
+    return steps, wrt, values, back

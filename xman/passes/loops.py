@@ -170,9 +170,11 @@ def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: b
         shape = w.shape(x)
         return f.reshape(x, (shape[0] * shape[1], shape[2]))
 
-    sums = {i: found for i in range(k) if type(n) is int and n and uses[parameters[i]] == 1
-            and np.shape(likes[i]) == np.shape(known[results[i]])
-            and (found := parts(results[i], parameters[i]))}
+    sums = {}
+    for i in range(k) if type(n) is int and n else ():
+        same = np.shape(likes[i]) == np.shape(known[results[i]])
+        if same and uses[parameters[i]] == 1 and (found := parts(results[i], parameters[i])):
+            sums[i] = found
     if not sums:
         return None
     stacked = list(dict.fromkeys(x for found in sums.values() for names, *_ in found for x in names))

@@ -26,8 +26,8 @@ def always(*_): return True  # for a row that may meet conditions: a mask
 
 def condition(w, c, x):
     """Truth values of the shape of x, a float."""
-    return (w.whole(c) and w.value(c) is not None and np.asarray(w.value(c)).dtype == bool
-            and w.shape(c) == w.shape(x))
+    known = w.value(c) if w.whole(c) else None
+    return known is not None and np.asarray(known).dtype == bool and w.shape(c) == w.shape(x)
 
 
 def nonzero_literal(w, c, *rest):
@@ -100,8 +100,9 @@ def adjoint_by_axes(i):
 def spreads(w, x, like):
     """Whether x is known to broadcast to the shape of like."""
     have, want = w.shape(x), w.shape(like)
-    return (isinstance(x, Expression) and have is not None and want is not None and len(have) <= len(want)
-            and all(n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False)))
+    if not isinstance(x, Expression) or None in (have, want) or len(have) > len(want):
+        return False
+    return all(n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False))
 
 
 EXACT = Rewrites((
@@ -158,10 +159,10 @@ def logarithm(w, a, depth=100):
         return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
     if id(a) not in w.logarithms:
         op, args = w.definition.get(id(a), (None, ()))
-        known = (op in LOGARITHMS and depth > 0 and floats(w, args[0])
-                 and (op != "power" or nonzero_literal(w, args[1])))
-        logs = list(args[:1]) if op in LEAVES else [logarithm(w, x, depth - 1)
-                                                    for x in args[:1 + (op in PAIRS)] if known]
+        known = op in LOGARITHMS and depth > 0 and floats(w, args[0])
+        known = known and (op != "power" or nonzero_literal(w, args[1]))
+        inner = args[:1 + (op in PAIRS)] if known else ()
+        logs = list(args[:1]) if op in LEAVES else [logarithm(w, x, depth - 1) for x in inner]
         if not known or any(x is None for x in logs):
             w.logarithms[id(a)] = None
         elif op == "add" and any(type(x) is float and x == 0 for x in logs):

@@ -165,9 +165,10 @@ class Simplifier(ListWriter):
         loop = op in ("scan", "while_loop")
         k, slices = args[1:3] if op == "scan" else (args[2], 0) if loop else (0, 0)
         inputs, m = self.example.get(id(found.get(args[3 if loop else -1]))), k + slices
-        if (inputs is not None and op == "scan" and (after := self.evaluated(op, (*args[:3], inputs)))
-            is not None and any(np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False))):
-            inputs = None  # the first step broadens a carry: a body is for all steps
+        if op == "scan" and inputs is not None:
+            after = self.evaluated(op, (*args[:3], inputs)) or ()
+            if any(np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False)):
+                inputs = None  # the first step broadens a carry: a body is for all steps
         return tuple([self.simple_body(a, k, m, inputs) if ops.is_function(a) else a for a in args])
 
     def simple_body(self, function: tuple, k: int, m: int, inputs: Sequence | None) -> tuple:

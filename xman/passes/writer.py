@@ -40,14 +40,14 @@ class ListWriter:
     def write(self, op: str, args: Iterable[Any]) -> Symbol:
         """The symbol of a new line."""
         out = Symbol(self, None, op)
-        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Symbol) else as_arg(a, op)
-                                                     for a in args), self.origin))
+        args = tuple(a if isinstance(a, Symbol) else as_arg(a, op) for a in args)
+        self.lines.append(WrittenLine(out, op, args, self.origin))
         return out
 
     def symbols(self, steps: WengertList) -> dict[str, Symbol]:
         """One for each register of steps."""
-        return {name: Symbol(self, name, op)
-                for name, op in (*((x, None) for x in steps.inputs), *(line[:2] for line in steps))}
+        named = *((x, None) for x in steps.inputs), *(line[:2] for line in steps)
+        return {name: Symbol(self, name, op) for name, op in named}
 
     def named(self, taken: Collection[str]) -> Iterator[tuple[Line, Line | None]]:
         """The pairs (line, origin), those without a name called as the first temporaries that are free."""

@@ -72,17 +72,18 @@ def in_common(workers: Workers,
 
 def shared_memory(workers: Workers, room: int) -> np.ndarray | None:
     """So many bytes for each worker, and for their sum; None unless all find them, on one host."""
-    place, found = ("", ""), None
+    place, found, own = ("", ""), None, None
     if workers.rank == 0 and workers.comm and hasattr(os, "memfd_create"):  # Linux: memory that has a path
-        own = os.memfd_create(f"xman {uuid.uuid4()}")
-        os.ftruncate(own, (workers.size + 1) * room)
-        place = (path := f"/proc/{os.getpid()}/fd/{own}"), os.readlink(path)
+        with suppress(OSError):  # there is no room for so many
+            own = os.memfd_create(f"xman {uuid.uuid4()}")
+            os.ftruncate(own, (workers.size + 1) * room)
+            place = (path := f"/proc/{os.getpid()}/fd/{own}"), os.readlink(path)
     path, name = workers.gathered(place)[0]
     with suppress(OSError):  # of another host, or of processes that this container does not see
         if os.readlink(path) == name:
             with open(path, "r+b") as file:
                 found = np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint8).reshape(-1, room)
     agreed = all(workers.gathered(found is not None))
-    if place[0]:
+    if own is not None:
         os.close(own)
     return found if agreed else None

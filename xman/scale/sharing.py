@@ -43,8 +43,8 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
     line that workers cannot share.
     """
     taken = {*all_registers(steps)}
-    steps = in_means(steps, *tried(steps, values, fewer), taken)
-    whole, axes = tried(steps, values, fewer)
+    steps = in_means(steps, *tried_on_rows(steps, values, fewer), taken)
+    whole, axes = tried_on_rows(steps, values, fewer)
     share, has = fresh("share_of_rows", taken), fresh("has_rows", taken)
     lines: list[Line] = []
     parts: dict[str, str] = {}   # registers that are parts: their values here
@@ -116,7 +116,7 @@ def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tu
     return WengertList(lines)
 
 
-def tried(steps: WengertList, values: Mapping[str, Any],
+def tried_on_rows(steps: WengertList, values: Mapping[str, Any],
           two: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple]]:
     """The values for three rows, and of each register with rows their axis,
     and how many entries a row has along it."""

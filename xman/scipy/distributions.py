@@ -13,7 +13,8 @@ from ..traced.refusals import SCIPY, refuse
 from .functions import multigammaln
 
 LOG_2PI = math.log(2.0 * math.pi)
-xlogy, xlog1py, ndtr = (lambda x, y: f.scale(x, f.log(y))), (lambda x, y: f.scale(x, f.log1p(y))), SPECIAL["ndtr"]
+xlogy, xlog1py = (lambda x, y: f.scale(x, f.log(y))), (lambda x, y: f.scale(x, f.log1p(y)))
+ndtr = SPECIAL["ndtr"]
 
 
 def t_cdf(z, df):

@@ -23,7 +23,8 @@ from ..wengert import Steps
 
 # operators as Python writes them, of x and y
 FORMS = {INFIX[name]: f"x {sign} y" for name, sign in zip(
-    "add sub mul truediv pow eq ne lt le gt ge matmul".split(), "+ - * / ** == != < <= > >= @".split(), strict=True)}
+    "add sub mul truediv pow eq ne lt le gt ge matmul".split(),
+    "+ - * / ** == != < <= > >= @".split(), strict=True)}
 FORMS |= {"negative": "-x", "half": "0.5 * x", "square": "x ** 2", "reciprocal": "1.0 / x", "alias": "x",
           "transpose": "x.T", "mT": "x.mT"}
 

@@ -115,9 +115,9 @@ class ArrayLike(Expression):
 
     def __getattr__(self, name):
         if hasattr(np.ndarray, name) and not name.startswith("__"):
-            refuse(f"the array's .{name} has no operator and so no derivative here",
-                   f"write np.{name}(x)" if getattr(np, name, None) in NAMES
-                   else "use a function of NumPy in its place")
+            there = getattr(np, name, None) in NAMES
+            instead = f"write np.{name}(x)" if there else "use a function of NumPy in its place"
+            refuse(f"the array's .{name} has no operator and so no derivative here", instead)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     # ---- operators beyond those of Expression --------------------------------------------------------------
@@ -166,9 +166,8 @@ def method(function: Callable) -> Callable:
     return lambda self, *args, **options: function(self, *args, **options)
 
 
-for _name, _sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
-                     "pow": "**",
-                     "matmul": "@"}.items():
+SIGNS = dict(add="+", sub="-", mul="*", truediv="/", floordiv="//", mod="%", pow="**", matmul="@")
+for _name, _sign in SIGNS.items():
     setattr(ArrayLike, f"__i{_name}__", rebound(_name, _sign))
 for _name, _function in {"floordiv": np.floor_divide, "mod": np.remainder, "and": np.bitwise_and,
                          "or": np.bitwise_or, "xor": np.bitwise_xor}.items():
@@ -231,8 +230,9 @@ def differentiable(x: Any, where: Callable[[], str]) -> Any:
     if issubclass(type(x), (float, np.floating)) or isinstance(x, ArrayLike) and x.dtype.kind == "f":
         return x
     if isinstance(x, (np.ndarray, np.generic, ArrayLike)) and x.dtype.kind in "biuc":
-        raise XManError(f"{where()} is an array of {x.dtype}, and only floats have derivatives; "
-                        + ("differentiate by its real and imaginary parts" if x.dtype.kind == "c" else
-                           "write x.astype(float), or choose other arguments with argnums"))
+        instead = "write x.astype(float), or choose other arguments with argnums"
+        if x.dtype.kind == "c":
+            instead = "differentiate by its real and imaginary parts"
+        raise XManError(f"{where()} is an array of {x.dtype}, and only floats have derivatives; {instead}")
     raise XManError(f"{where()} is of type {type(x).__name__}; wanted a float or an array of floats, "
                     "as np.asarray(x, float) gives")

@@ -12,6 +12,7 @@ from ops.loops import ROWS
 from ops.table import ELEMENTWISE, OURS
 
 from .arraylike import ArrayLike
+from .dispatch import defined_in
 
 
 class Directions(ArrayLike):
@@ -32,9 +33,9 @@ class Directions(ArrayLike):
     size = property(lambda self: int(np.prod(self.shape)))
 
     def record(self, op: str, args: tuple) -> Any:
-        rule = RULES.get(op) or (
-            reduction if op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
-            else aligned if op in ELEMENTWISE or isinstance(G[op], np.ufunc) else None)
+        reduces = op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
+        entrywise = op in ELEMENTWISE or isinstance(G[op], np.ufunc)
+        rule = RULES.get(op) or (reduction if reduces else aligned if entrywise else None)
         found = rule(op, *args) if rule else None
         return Directions(one_by_one(op, *args) if found is None else found)
 
@@ -43,13 +44,13 @@ def is_many(x: Any) -> bool:
     return type(x) is Directions
 
 
-def count(args: tuple) -> int:
+def how_many(args: tuple) -> int:
     return next(len(a.value) for a in args if is_many(a))
 
 
 def one_by_one(op: str, *args: Any) -> Any:
     at = lambda a, k: a if not is_many(a) else a.value[k] if type(a.value) is list else f.getitem(a.value, k)
-    found = [getattr(f, op)(*[at(a, k) for a in args]) for k in range(count(args))]
+    found = [getattr(f, op)(*[at(a, k) for a in args]) for k in range(how_many(args))]
     return found if op in ROWS and op != "item" else f.stack(0, *found)
 
 
@@ -71,7 +72,7 @@ def shape_like(like: Any) -> tuple:
 
 def broadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
     if not is_many(x):
-        return f.broadcast(f.broadcast(x, shape_like(like), axis), (count((like,)), *shape_like(like)))
+        return f.broadcast(f.broadcast(x, shape_like(like), axis), (how_many((like,)), *shape_like(like)))
     if axis != ():
         shape = shape_like(like)
         gone = {a % len(shape) for a in np.atleast_1d(axis)}
@@ -119,7 +120,7 @@ def getitem(op: str, x: Any, *keys: Any) -> Any:
     return f.getitem(x.value, slice(None), *keys) if is_many(x) and stays(keys) else None
 
 
-def scatter_add(op: str, d: Any, like: Any, *keys: Any) -> Any:
+def scatterAdd(op: str, d: Any, like: Any, *keys: Any) -> Any:
     if not is_many(d) or not stays(keys):
         return None
     full = shape_like(like)
@@ -133,7 +134,7 @@ def take(op: str, x: Any, indices: Any, axis: int | None = None) -> Any:
 
 
 def joined(op: str, axis: int, *arrays: Any) -> Any:
-    n, ndim = count(arrays), len(np.shape(arrays[0])) + (op == "stack")
+    n, ndim = how_many(arrays), len(np.shape(arrays[0])) + (op == "stack")
     return getattr(f, op)(axis % ndim + 1, *[a.value if is_many(a) else f.broadcast(a, (n, *np.shape(a)))
                                              for a in arrays])
 
@@ -166,6 +167,6 @@ def dot(op: str, a: Any, b: Any) -> Any:
     return f.transpose(found, (1, 0, 2)) if left == 2 else found
 
 
-RULES = {"broadcast": broadcast, "unbroadcast": unbroadcast, "reshape": reshape, "transpose": transpose,
-         "mT": lambda op, x: f.mT(x.value), "getitem": getitem, "scatterAdd": scatter_add, "take": take,
-         "concat": joined, "stack": joined, "part": part, "dot": dot}
+# a function here that has an operator's name is how that one computes all directions
+RULES = {op: rule for op, rule in defined_in(globals()).items() if op in G} | {
+    "mT": lambda op, x: f.mT(x.value), "concat": joined, "stack": joined}

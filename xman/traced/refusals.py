@@ -163,5 +163,6 @@ def refuse_function(function: object, why: str = "has no operator and so no deri
     module = "np" if getattr(np, name, None) is function else module.replace("numpy", "np")
     place = f"{module}." * bool(module)
     close = difflib.get_close_matches(name, [op for op in vars(f) if op[0] != "_"], 1, 0.75)
-    refuse(f"{place}{name} {why}", instead or "write it with functions that have one, "
-           f"{f'as f.{close[0]}, ' if close else ''}or define it with ops.operator")
+    example = f"as f.{close[0]}, " if close else ""
+    instead = instead or f"write it with functions that have one, {example}or define it with ops.operator"
+    refuse(f"{place}{name} {why}", instead)

@@ -108,18 +108,15 @@ def judge_of(model: XMan, data: tuple,
     steps = simplify(steps, filter(None, (loss_name, outputs_name)), rewrites=EXACT + STABLE)
     inputs, classes = model.inputDict(), classes_of(y)
 
-    def batches() -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
-        if isinstance(data, Stream):
-            yield from ((x, target, classes_of(target)) for x, target in data.batches(batch_size))
-        else:
-            for some in (slice(k, k + batch_size) for k in range(0, rows, batch_size)):
-                yield X[some], y[some], None if classes is None else classes[some]
+    def batches() -> Iterator[tuple[Any, np.ndarray]]:
+        some = (slice(k, k + batch_size) for k in range(0, rows, batch_size))
+        return data.batches(batch_size) if isinstance(data, Stream) else ((X[here], y[here]) for here in some)
 
     def judged(parameters: dict[str, np.ndarray]) -> tuple[float, float | None]:
         refuse_others(model, steps, parameters)
         loss, right, k = 0.0, 0, 0
         known = outputs_name if classes is not None else None
-        for x, target, here_classes in batches():
+        for x, target in batches():
             values = eval(steps, {**inputs, **parameters, **feed(model, x, target)})
             here = values[loss_name]
             if np.isnan(here).any():
@@ -130,7 +127,7 @@ def judge_of(model: XMan, data: tuple,
                 known = None  # numbers, not classes
             if known:
                 guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
-                right += int(np.sum(guess == here_classes))
+                right += int(np.sum(guess == classes_of(target)))
         return loss / rows, right / rows if known else None
 
     return judged

@@ -3,7 +3,7 @@ import numpy as np
 
 from xman import WengertList
 from xman.grade import expect, expect_that, scale, slip
-from xman.grade.lists import alike, work
+from xman.grade.lists import alike, work_of
 
 from ..probes import stepped
 from ..public.checks import step
@@ -111,7 +111,7 @@ def the_work(found, rng, kind):
     """Counted: all the points up to 28 lines (25 are needed), or a tenth more operations than needed; none at twice as many."""
     found.expect_values(["h1", "c1"], found.reference)
     values = {**found.values, **Listed(found.reference, found.inputs, "").values}
-    least, own = work(found.reference, values), work(found.steps, found.values)
+    least, own = work_of(found.reference, values), work_of(found.steps, found.values)
     if kind == "lines":
         expect_that(own.lines < 50, "a step in about 25 lines", f"{own.lines} lines", "print the list: what stands there twice?")
         return scale(own.lines, none=50, full=28)

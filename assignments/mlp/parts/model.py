@@ -6,7 +6,7 @@ import numpy as np
 import ops
 from xman import WengertList
 from xman.grade import expect, expect_mapping, expect_probabilities, expect_that, given, scale, slip
-from xman.grade.lists import MODEL, alike, expect_deltas, from_given, loss_of, read_list, values_of, work
+from xman.grade.lists import MODEL, alike, expect_deltas, from_given, loss_of, read_list, values_of, work_of
 
 from ..probes import listed
 from ..public.checks import modelling
@@ -142,4 +142,4 @@ def each_line_once(made):
     """Counted: full credit up to six lines more than are needed, none at twice as many."""
     needed, right = len(made.reference), values_of(made.reference, {**made.parameters, **made.inputs})
     expect(made.loss(), right["loss"], "the loss", "Lines are counted where the loss is right: see the parts above.")
-    return scale(work(made.steps, made.values).lines, none=2 * needed, full=needed + 6)
+    return scale(work_of(made.steps, made.values).lines, none=2 * needed, full=needed + 6)

@@ -36,14 +36,14 @@ def address(name: str) -> int:
     return pointer(capsule, named(capsule))
 
 
-def constant(f: Function, kind: str, value: str) -> str:
+def by_reference(f: Function, kind: str, value: str) -> str:
     """What a routine is told by reference."""
     name = f"@c_{kind}_{value}".replace("-", "m")
     f.declare(f"{name} = private constant {kind} {value}")
     return name
 
 
-def call(f: Function, dtype: np.dtype, name: str, *args: str) -> None:
+def call_routine(f: Function, dtype: np.dtype, name: str, *args: str) -> None:
     name = f"@xman_{LETTERS[dtype]}{name}"
     f.declare(f"declare void {name}({', '.join(['ptr'] * len(args))})")
     f.put(f"call void {name}({', '.join(f'ptr {a}' for a in args)})")
@@ -55,19 +55,19 @@ def write_product(f: Any, node: Product) -> None:
     if shape[-2] == 1 != shape[-1]:  # Cᵀ = Bᵀ aᵀ
         a, b = exchanged(b), exchanged(a)
     m, k, n, loops = *a.shape[-2:], b.shape[-1], [f.open(size) for size in shape[:-2]]
-    whole, letter = lambda x: constant(f, "i64", str(x)), lambda t: constant(f, "i8", str(ord(t)))
-    number = lambda x: constant(f, llvm_type(dtype), literal(x, dtype))
+    whole, letter = lambda x: by_reference(f, "i64", str(x)), lambda t: by_reference(f, "i8", str(ord(t)))
+    number = lambda x: by_reference(f, llvm_type(dtype), literal(x, dtype))
     x, y, out = (f.place(view, loops) for view in (a, b, node.target))
-    alpha, beta = scaled(f, node) if node.s else number(node.alpha), number(float(node.added))
+    alpha, beta = factor_in_memory(f, node) if node.s else number(node.alpha), number(float(node.added))
     ta, lda = leading(a)
     if n == 1:
         flag, sizes = ("t", (k, m)) if ta == "n" else ("n", (m, k))
-        call(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, x, whole(lda), y,
-             whole(b.strides[-2] or 1), beta, out, whole(1))
+        call_routine(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, x, whole(lda), y,
+                     whole(b.strides[-2] or 1), beta, out, whole(1))
     else:
         tb, ldb = leading(b)
-        call(f, dtype, "gemm", letter(tb), letter(ta), whole(n), whole(m), whole(k), alpha, y, whole(ldb), x,
-             whole(lda), beta, out, whole(n))
+        call_routine(f, dtype, "gemm", letter(tb), letter(ta), whole(n), whole(m), whole(k), alpha, y,
+                     whole(ldb), x, whole(lda), beta, out, whole(n))
     for loop in reversed(loops):
         f.close(*loop)
 
@@ -77,21 +77,21 @@ def write_routine(f: Any, node: Routine) -> None:
     dtype, rows, n = f.roots[node.target.root].dtype, *node.target.shape[-2:]
     loops = [f.open(size) for size in node.target.shape[:-2]]
     given, info = [f.place(view, loops) for view in node.views], f.alloca("i32")
-    size = constant(f, "i32", str(n))
+    size = by_reference(f, "i32", str(n))
     if node.name == "potrf":  # rows of the lower triangle are columns of the upper one
-        args = [constant(f, "i8", str(ord("U"))), size, given[0], size]
+        args = [by_reference(f, "i8", str(ord("U"))), size, given[0], size]
     elif node.name == "getrf":
         args = [size, size, given[1], size, given[0]]
     else:
-        args = [size, constant(f, "i32", str(rows)), given[0], size, given[1], given[2], size]
-    call(f, dtype, node.name, *args, info)
+        args = [size, by_reference(f, "i32", str(rows)), given[0], size, given[1], given[2], size]
+    call_routine(f, dtype, node.name, *args, info)
     if node.name != "getrf":  # which goes on
         f.leave(f.do(f"icmp ne i32 {f.do(f'load i32, ptr {info}')}, 0"))
     for loop in reversed(loops):
         f.close(*loop)
 
 
-def scaled(f: Any, node: Product) -> str:
+def factor_in_memory(f: Any, node: Product) -> str:
     """A number in memory: alpha times one that is in memory."""
     dtype, own = f.roots[node.target.root].dtype, f.roots[node.s.root].dtype
     s = converted(f, f.do(f"load {llvm_type(own)}, ptr {f.place(node.s)}"), own, dtype)

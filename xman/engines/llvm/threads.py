@@ -82,8 +82,8 @@ def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
     name, part = f"{nest}.{len(f.declared)}", {x: part for part, (x, _) in chunks.sums.items()}
     f.declare(THREADS)
     f.declare(thread_text(name, nest, chunks, memory))
-    job, pointers = f.alloca(f"[{2 + len(memory)} x i64]"), [f"ptr {f.pointer(part.get(x, x))}" for x in memory]
-    for j, x in enumerate(["i64 0", "i64 0", *pointers]):
+    job = f.alloca(f"[{2 + len(memory)} x i64]")
+    for j, x in enumerate(["i64 0", "i64 0", *[f"ptr {f.pointer(part.get(x, x))}" for x in memory]]):
         f.put(f"store {x}, ptr {f.entry_at('i64', job, j)}")
     f.do(f"call ptr @{name}(ptr {job})")
     for part, (x, how) in chunks.sums.items():

@@ -47,9 +47,9 @@ def same(w: Any, dst: str, op: str, x: View) -> View:
 def broadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View | None:
     shape, x = w.kinds[dst].shape, same(w, dst, op, x)
     axes = axes_of(axis, len(shape))
-    if axes is None:
-        return None
-    return spread(indexed(x, [None if k in axes else slice(None) for k in range(len(shape))]) if axes else x, shape)
+    if axes:
+        x = indexed(x, [None if k in axes else slice(None) for k in range(len(shape))])
+    return None if axes is None else spread(x, shape)
 
 
 def reshape(w: Any, dst: str, op: str, x: View, like: Any) -> View:
@@ -114,8 +114,7 @@ def take(w: Any, dst: str, op: str, x: View, indices: Any, axis: Any) -> View | 
     if not x.shape:
         return None
     x = in_shape(w, x, (prod(x.shape),)) if axis is None else x
-    keys = keys_of(w, [*[slice(None)] * ((axis or 0) % len(x.shape)), indices], x.shape)
-    return None if keys is None else indexed(x, keys)
+    return getitem(w, dst, op, x, *[slice(None)] * ((axis or 0) % len(x.shape)), indices)
 
 
 def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> Any:

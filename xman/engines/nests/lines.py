@@ -244,6 +244,7 @@ class Lines:
 
     def constant(self, array: np.ndarray) -> View:
         """An array that the program brings along."""
-        root = self.tree.root(f"constant{len(self.constants)}.{array.dtype}", array.shape, array.dtype, "given")
+        name = f"constant{len(self.constants)}.{array.dtype}"
+        root = self.tree.root(name, array.shape, array.dtype, "given")
         self.constants[root.root] = np.array(array, order="C")
         return root

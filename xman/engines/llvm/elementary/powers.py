@@ -52,7 +52,7 @@ def power_in_parts(a, y):
     v = s2 * t1 + t2 * s
     p1 = front(s1 * t1 + v, 26)
     p2 = v - (p1 - s1 * t1)
-    c1, c2 = (0.9617966860532761, 7.872699542894897e-09)  # 2/(3 ln 2), the first of 26 bits
+    c1, c2 = 0.9617966860532761, 7.872699542894897e-09  # 2/(3 ln 2), the first of 26 bits
     l = p1 * c2 + p2 * (c1 + c2)
     l1 = front(p1 * c1 + l + n, 26)
     l2 = l - ((l1 - n) - p1 * c1)
@@ -92,7 +92,8 @@ NEAR = 2.0 ** 20
 
 def turns(a):
     """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for 0 ≤ a < NEAR (Cody and Waite)."""
-    c1, c2, c3 = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)  # π/2, the first two of 33 bits
+    # π/2, the first two of 33 bits
+    c1, c2, c3 = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
     n, k = nearest(a * (2 / math.pi))
     x, y = a - n * c1, n * c2
     r = x - y
@@ -139,4 +140,5 @@ def by_library(x, *names):
         yield x.of(x.f.do(f"call {x.type} {function}({x})"))
 
 
-FAR = {sin: ["sin"], cos: ["cos"], both: ["sin", "cos"]}  # what serves for |x| ≥ NEAR, where the formulas do not
+# what serves for |x| ≥ NEAR, where the formulas do not
+FAR = {sin: ["sin"], cos: ["cos"], both: ["sin", "cos"]}
