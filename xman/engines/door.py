@@ -266,8 +266,11 @@ class Compiled:
 
     def _seen(self, values: Mapping[str, Any]) -> bool:
         """Whether the arrays are those that were looked at last, or parts of the same."""
-        return all([x is array or owner is not None and x.base is owner
-                    for name, array, owner in self._known for x in [values[name]]])
+        for name, array, owner in self._known:  # a comprehension takes twice as long
+            x = values[name]
+            if x is not array and (owner is None or x.base is not owner):
+                return False
+        return True
 
 
 def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],
