@@ -92,7 +92,8 @@ class Adaptive:
                     if self.ready:
                         break
                     if not alive:  # where a process is forked, it is not
-                        self.thread = threading.Thread(target=begun_apart, args=(begin, self.ready), daemon=True)
+                        given = begin, self.ready
+                        self.thread = threading.Thread(target=begun_apart, args=given, daemon=True)
                         self.thread.start()
                     yield self.built
                 with WHOLE:
