@@ -28,7 +28,7 @@ from .sandbox.inside.confine import PR_SET_PDEATHSIG
 TIMES = 2
 WALL_SECONDS = 900   # for one task, however busy the machine
 MEMORY = 2 << 30     # bytes of one task beyond what the grader has
-GRACE = 1.0          # seconds in which a task that is stopped can end its worker and remove its folders
+GRACE = 1.5          # seconds in which a task that is stopped can end its worker and remove its folders
 LIMITS = {"SIGXCPU": "too much processor time", "SIGKILL": "too much time or memory", "SIGSEGV": "more than it can do"}
 STOPPED = "the grader was stopped"
 
@@ -128,7 +128,8 @@ def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]
     try:
         # a terminal sends it to all its processes; the grader decides
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, lambda *_: stop.set())
+        # while it sleeps, the threads that end workers need not wait for what is evaluated
+        signal.signal(signal.SIGTERM, lambda *_: (stop.set(), time.sleep(GRACE / 3)))
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:

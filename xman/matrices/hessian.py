@@ -33,8 +33,8 @@ class Hessian(DerivativeMatrix):
         slopes = gradient(self.primal, of, self.wrt)
         dot = ending(slopes)
         self.steps = tangent(slopes, self.wrt)
-        self.map = LinearMap(self.steps, {x: x + dot for x in self.wrt},
-                             {x: f"d{of}_d{x}{dot}" for x in self.wrt}, self._look)
+        self.dots = {x: x + dot for x in self.wrt}
+        self.map = LinearMap(self.steps, self.dots, {x: f"d{of}_d{x}{dot}" for x in self.wrt}, self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         """The product with the Hessian at values, a function of vectors; what is of values is done once."""

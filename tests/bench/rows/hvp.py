@@ -86,7 +86,7 @@ def xman(engine: str, work: Training):
     H = Hessian(model.operationSequence(model.loss), "loss", names)
     values = {**model.inputDict(X=X, y=y), **named("W", W), **named("b", b)}
     values |= dict(zip((H.dots[x] for x in names), [*V, *c], strict=True))
-    wanted = [H.images[x] for x in names]
+    wanted = [H.map.images[x] for x in names]
     step = compile(H.steps, wanted, engine)
 
     def run():
