@@ -16,7 +16,7 @@ from .errors import XManError, nearest
 class Register(Expression):
     """A variable: an input or a parameter, which has no definition, or the output of an Operation.
 
-    `given` is the name that its user gave it, if any; which it has in a list is its manager's business.
+    `given` is the name that its user gave it, if any; its manager decides which name it has in a list.
     `default` is the value that `XMan.inputDict` gives an input or a parameter.
     """
 

@@ -150,12 +150,11 @@ def all_registers(steps: WengertList) -> list[str]:
 
 
 def fresh(name: str, taken: set[str]) -> str:
-    """The name, with as many _ at its end as it takes that it is not taken; it then is."""
+    """The name, with underscores at its end until it is not among those taken, to which it is added."""
     while name in taken:
         name += "_"
     taken.add(name)
     return name
-
 
 
 def temporaries(taken: Collection[str]) -> Iterator[str]:

@@ -65,7 +65,7 @@ class Adaptive:
                 found = program.run(values)
                 said = time.perf_counter() - begun if found is not None else math.inf
             except TimeoutError:
-                raise  # of a clock
+                raise  # the user's time limit is no failure of this
             except Exception as error:
                 if program is self.built:
                     raise

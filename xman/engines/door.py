@@ -5,8 +5,8 @@ door has to know (`program.Engine`, whose docstring is the contract), and a line
 `register`; nothing else names it. The record is there before the engine is: it costs no import of a package.
 `build(program)`, in the file that it names, makes of a `Program` a `Built`. What it raises lets the engine
 give way to the one that its record says: XManError for a list that it is not for, which is a sentence for the
-user. Its `run` gives None for values that are not of the program's kinds; it has written nothing then,
-nor where it raises an error; the reference, the engine that gives way to none, runs these.
+user. Its `run` gives None for values that are not of the program's kinds. Then, and where it raises an error,
+it has written nothing, and the reference runs the values: the engine that gives way to none.
 """
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
 
     Nobody waits for auto: where an engine takes long to build the program, another one answers meanwhile, and
     the faster of the two stays. An engine that is not for a list, such as the tape for arrays, hands it on to
-    numpy, and numpy to interpret; so does one that fails to build it: with one warning, which an engine that
-    auto chose for what it is not for leaves out, and `step.why` says it. An operator is a function of its
+    numpy, and numpy to interpret; `step.why` says so. An engine that fails to build a list hands it on too,
+    and warns once, unless auto chose it for a list that it is not for. An operator is a function of its
     arguments alone: the first call runs it several times, and a program may leave one of two equal lines out.
     What it prints, counts or draws is not a value of the list. Raises XManError for a list that is not valid,
     for names that it does not have and an engine that is not installed.
@@ -127,7 +127,7 @@ class Compiled:
                 and (result := built.run(values)) is not None):
                 return result
         except TimeoutError:
-            raise  # of a clock
+            raise  # the user's time limit is no failure of this
         except KeyboardInterrupt as stop:  # the interpreter's says the step
             stop.args = stop.args or (f"stopped in {self!r}",)
             raise

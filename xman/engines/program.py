@@ -117,7 +117,7 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
     try:
         return made_of(steps, values, outputs, inplace, by_shapes=True, room=room)
     except TimeoutError:
-        raise  # of a clock
+        raise  # the user's time limit is no failure of this
     except Exception:  # shapes do not say it: the values do, and what fails, fails in words
         return made_of(steps, values, outputs, inplace, by_shapes=False)
 

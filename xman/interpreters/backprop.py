@@ -34,7 +34,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
                         "by r.name = 'x'")
     steps = checked_list(steps, DG)
     active = values if wrt is None else depends(steps, wrt, values, DG)
-    powers = {} if wrt is None else ops.facts.past_roots(steps, DG, wrt)
+    powers = {} if wrt is None else ops.facts.past_roots(steps, DG, wrt)  # norm(x)**3 goes past its root
     def walk(deltas):
         held = set(map(id, deltas.values()))
         # deltas[r] is what is known so far of ∂output/∂r. Read in reverse, all lines that use dst come before

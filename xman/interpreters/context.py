@@ -116,7 +116,7 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
             word: str) -> XManError:
     """The error of an operator or a rule, as a sentence with the line and the shapes of its arguments."""
     if isinstance(error, (TimeoutError, MemoryError, RecursionError)):
-        raise error  # of a clock, the memory, the stack: no operator's
+        raise error  # the time limit, the memory or the stack ended it, and no operator
     dst, op, args = line
     where = f"line {[known for known, _, _ in steps].index(dst) + 1}, {shown(line)}"
     if op not in table:

@@ -24,7 +24,7 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     result does not depend on those given. Raises XManError as `backprop` does.
     """
     steps = checked_list(steps, TG)
-    powers = ops.facts.past_roots(steps, TG)
+    powers = ops.facts.past_roots(steps, TG)  # norm(x)**3 goes past its root, which has no slope at 0
     def walk(tangents):
         held = set(map(id, tangents.values()))
         # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents go the

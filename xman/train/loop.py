@@ -119,11 +119,11 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                     now = time.perf_counter()
                     state = run.epoch_done(state, now - started, ctrl_c)
                     started = now
-                    said = [call(state.history[-1], run.parameters(state.arrays)) for call in callbacks]
+                    answers = [call(state.history[-1], run.parameters(state.arrays)) for call in callbacks]
                     shown.line(state.history[-1])
                     run.save(state)
                     reason = (why_over(state, epochs, patience, threshold) or run.over
-                              or next(filter(None, said), ""))
+                              or next(filter(None, answers), ""))
             except KeyboardInterrupt:
                 run.check(state, ctrl_c)
                 run.save(state)

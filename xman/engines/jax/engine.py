@@ -117,7 +117,7 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
                         != (*kinds[dst][:2], False)):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
             except TimeoutError:
-                raise  # of a clock
+                raise  # the user's time limit is no failure of this
             except Exception as error:  # whatever it is, the operator's own function has the line
                 why[dst] = (f"is more than JAX has: {type(error).__name__}, "
                             f"{' '.join(str(error).split())[:80]}")

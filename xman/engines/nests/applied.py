@@ -84,7 +84,7 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k:
             return lines_of_function(w, function, entries, 0, moving)
         found = type(w)(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
     except TimeoutError:
-        raise  # of a clock
+        raise  # the user's time limit is no failure of this
     except Exception:  # what is wrong with it, the interpreter says when it runs
         return None
     numbers = any(not isinstance(e.name, str) and i not in moving for i, e in enumerate(entries))

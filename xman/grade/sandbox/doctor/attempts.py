@@ -114,7 +114,7 @@ def write_mib(folder, mib, one=False):
 
 
 def filled(folder, mib):
-    """The tries to put too much into it. How many files it takes the system says: to make them is slow."""
+    """The tries to put too much into it. The system says how many files fit: making them would be slow."""
     return {f"{mib} MiB": lambda: write_mib(folder, mib),
             "100,000 files": lambda: refused_if(os.statvfs(folder).f_files < 100_000)}
 
