@@ -59,9 +59,7 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
     """
     steps = checked_list(steps, ops.G)
     known_registers(steps, [of], "of")
-    if len(names := known_registers(steps, wrt, "wrt")) != 1:
-        raise XManError(f"wrt is one name, of the variable of the derivative, not {len(names)}")
-    wrt, = names
+    known_registers(steps, [wrt], "wrt")
     lines = functions_apart([line for line in steps if line[0] != wrt], definition_of)
     goal = f"d{of}/d{wrt}"
     e: ast.expr = ast.Name(goal)

@@ -75,7 +75,6 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
     if not isinstance(digits, int) or not 0 <= digits <= 17:
         raise XManError(f"digits is the number of decimals, 0 to 17, not {digits!r}")
     values = eval(steps, values)
-    wrt = wrt[0] if isinstance(wrt, (list, tuple)) and len(wrt) == 1 else wrt
     direction = {wrt: 1.0} if isinstance(wrt, str) else {} if wrt is None else wrt
     if not isinstance(direction, Mapping):
         raise XManError(f"wrt is the name of an input or a direction {{name: tangent}}, not a "
