@@ -225,7 +225,7 @@ def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callabl
 
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
-    """The function from a program's outputs to fn's result. outputs: (name, None) or (None, value) by leaf."""
+    """The function from a program's outputs to fn's result. outputs: (name, None) or (None, value) a leaf."""
     if structure is LEAF:
         name, constant = next(outputs)
         return (lambda found: as_own(constant)) if name is None else lambda found: number_of(found[name])

@@ -46,7 +46,7 @@ class Prepared(NamedTuple):
         return eval(self.steps, inputs(self.columns, table, where))[self.output]
 
     def pair(self, table: Any, y: Any = None) -> tuple[Any, np.ndarray]:
-        """(features, targets) of a table, a frame or an array. y: the targets, if they are no column of it."""
+        """(features, targets) of a table, a frame or an array. y: targets that are not a column of it."""
         X = self.features(table)
         return X, self.targets(table if y is None else {self.target.name: as_column(y, X.shape[0])})
 
@@ -73,9 +73,9 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     table: a table of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the
     column to predict (None: the last), or the targets themselves, one for each row. ignore: columns to leave
     out. task: "classify", "regress", or "count", which keeps the numbers' own scale (None: words, truth
-    values and few whole numbers are classes). rows: the numbers of the training rows, or a function from the targets
-    to them; means, deviations, categories and alphabets come from these rows (None: all). day_first: whether
-    03/04/2024 is in April. TableError where there is nothing to learn from.
+    values and few whole numbers are classes). rows: the numbers of the training rows, or a function from the
+    targets to them; means, deviations, categories and alphabets come from these rows (None: all). day_first:
+    whether 03/04/2024 is in April. TableError where there is nothing to learn from.
     """
     if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
         return of_array(table, target, task)
@@ -213,7 +213,7 @@ def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
 
 
 def numbers(line: Any, stacked: str, fact: Moments) -> list[str]:
-    """Numbers (rows, columns) on their scale, 0 where missing or infinite; one more column marks such cells."""
+    """Numbers (rows, columns) on their scale, 0 where missing or infinite; a last column marks such cells."""
     there = line("isfinite", stacked)
     scaled = line("divide", line("subtract", stacked, fact.mean), fact.deviation())
     parts = [line("where", there, scaled, 0.0)]

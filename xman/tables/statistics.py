@@ -26,7 +26,7 @@ class Moments(NamedTuple):
                        * self.count, self.missing + other.missing)
 
     def deviation(self) -> np.ndarray:
-        """The standard deviation of each column; if all its numbers are equal to a, the larger of |a| and 1."""
+        """The standard deviation of each column; if all numbers equal a, the larger of |a| and 1."""
         found = np.sqrt(self.squares / np.maximum(self.count, 1))
         return np.where(found > 1e-12 * np.abs(self.mean), found, np.maximum(1.0, np.abs(self.mean)))
 
