@@ -51,7 +51,7 @@ def polynomials(steps: Steps, *of: str) -> dict[str, Polynomial]:
 
 
 def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
-    """The polynomial of an expression. found: those of names; others are inputs. OverflowError if too long."""
+    """The polynomial of an expression. found: those of names; others are inputs. OverflowError: too long."""
     match e:
         case ast.Name(name):
             return found.get(name, symbol(name))

@@ -50,7 +50,7 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
 
 
 def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
-    """(the size of each cell, its layer, the cells of each link). A link has cells in the layers it passes."""
+    """(the size of each cell, its layer, the cells of each link). A link has a cell in each layer between."""
     rank = [0] * len(sizes)
     for low, high in sorted(links, key=itemgetter(1)):
         rank[high] = max(rank[high], rank[low] + 1)
