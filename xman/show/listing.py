@@ -30,7 +30,7 @@ class Listing(NamedTuple):
 
     def text(self, paint: Callable[..., str] = lambda text, **_: text, aligned: bool = True,
              columns: int = 10 ** 9) -> str:
-        """The lines, as wide as `columns`. paint(text, bold=True, …) adds colours. aligned: align the signs =."""
+        """The lines, as wide as `columns`. paint(text, bold=True, …) adds colours. aligned: in columns."""
         width, rows = max((len(dst) for dst, _, _ in self.steps), default=0) * aligned, []
         shapes = {dst: f"# {size_text(size)}" for dst, size in self.sizes.items()}
         place = min(51, columns - max(map(len, shapes.values()), default=0))

@@ -42,7 +42,7 @@ def user_frame() -> FrameType:
 
 
 class Refusals(threading.local):
-    """The last refusal in this thread. It is kept, since a function that swallows it goes on with a constant."""
+    """The last refusal in this thread. It is kept: a function may swallow it and go on with a constant."""
     last: XManError | None = None
 
 
@@ -149,7 +149,7 @@ def refuse_conversion(method: str) -> NoReturn:
 
 
 def replaced(error: Exception) -> bool:
-    """Whether NumPy raised this error in place of ours, as it does when code asks an array for one element."""
+    """Whether NumPy raised this error in place of ours, as when code asks an array for one element."""
     return isinstance(error.__cause__, XManError) and str(error).startswith("setting an array element")
 
 
