@@ -268,4 +268,4 @@ def operator_called(op: str) -> Callable[..., Any]:
     def own(*args):
         inmost = max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level, default=None)
         return IN_USE.get().G[op](*args) if inmost is None else inmost.record(op, args)
-    return getattr(f, op, own)
+    return getattr(f, op) if op in G else own

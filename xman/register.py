@@ -3,14 +3,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-import ops
 from ops import Expression, f
 
-from .errors import XManError, nearest
+from .errors import XManError
 
 
 class Register(Expression):
@@ -129,19 +128,13 @@ class InOrder(dict):
         yield from self.items()
 
 
-class Named(type):
-    if not TYPE_CHECKING:  # which knows the operators: a name that is none of them is an error for it too
-        def __getattr__(cls, name: str) -> Any:
-            raise AttributeError(f"there is no operator {name!r}{nearest(name, ops.G)}")
-
-
 def as_floats(x: Any) -> Any:
     """The value of a parameter, which has a gradient: a list, or whole numbers, as an array of floats."""
     x = np.array(x) if isinstance(x, list) else x
     return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "biu" else x
 
 
-class XManFunctions(f, metaclass=Named):
+class XManFunctions(f):
     """Makes registers: `input`, `param`, every operator of `ops` by its name. Course code subclasses it."""
 
     @staticmethod

@@ -21,9 +21,9 @@ def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
     if lacking := [name for name in steps.inputs if values.get(name) is None]:
         first = next((k, line) for k, line in enumerate(steps, 1)
                      if any(isinstance(a, str) and a == lacking[0] for a in line[2]))
-        raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}"
-                        f"{'' if lacking[0] in values else nearest(lacking[0], values)}; without a value: "
-                        f"{', '.join(lacking)}")
+        raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}; "
+                        f"without a value: {', '.join(lacking)}"
+                        f"{'' if lacking[0] in values else nearest(lacking[0], values)}")
 
 
 def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:
@@ -120,8 +120,8 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
     dst, op, args = line
     where = f"line {[known for known, _, _ in steps].index(dst) + 1}, {shown(line)}"
     if op not in table:
-        return XManError(f"{where}: there is no {word} for the operator {op!r}{nearest(op, table)}; put it "
-                         "in the table")
+        return XManError(f"{where}: there is no {word} for the operator {op!r}; put it in the "
+                         f"table{nearest(op, table)}")
     if callable(table[op]) != (word == "value"):
         wanted = ("a function" if word == "value" else f"a list with a function for each argument: write "
                   f"{op!r}: [rule]")

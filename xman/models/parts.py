@@ -49,9 +49,9 @@ def activation_called(activation: str | Callable[[Register], Register]) -> Calla
         return activation
     known = [op for op in sorted(ELEMENTWISE & ops.G.keys()) if arity(ops.G[op])[0] == 1]
     if activation not in known:
-        raise XManError(f"there is no activation {activation!r}{nearest(str(activation), known)}; the "
-                        "activations are tanh, relu, sigmoid and each entrywise operator of one argument, as "
-                        "gelu, or a function of your own")
+        raise XManError(f"there is no activation {activation!r}; the activations are tanh, relu, sigmoid and "
+                        "each entrywise operator of one argument, as gelu, or a function of your own"
+                        f"{nearest(str(activation), known)}")
     return getattr(f, activation)
 
 

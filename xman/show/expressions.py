@@ -126,7 +126,7 @@ def operator_call(op: str, args: Sequence[Any]) -> ast.expr:
 def numpys(op: str) -> str:
     """np.<name>, where that function of NumPy is the operator, else f.<op>."""
     if op not in ops.G:
-        raise XManError(f"there is no operator {op!r}{nearest(op, ops.G)}; define it with ops.operator")
+        raise XManError(f"there is no operator {op!r}; define it with ops.operator{nearest(op, ops.G)}")
     value = ops.G[op]
     if isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is value:
         return f"np.{op if getattr(np, op, None) is value else value.__name__}"

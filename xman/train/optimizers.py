@@ -118,9 +118,9 @@ def optimizer_of(rule: str | Rule) -> Optimizer:
     """The optimizer of that name, or of that rule. XManError where there is none, or it is no rule."""
     if isinstance(rule, str):
         if rule not in OPTIMIZERS:
-            raise XManError(f"there is no optimizer {rule!r}{nearest(rule, OPTIMIZERS)}; there are "
-                            f"{', '.join(OPTIMIZERS)}; of second order, for fit alone, gauss-newton, "
-                            "levenberg-marquardt, newton-cg")
+            raise XManError(f"there is no optimizer {rule!r}; there are {', '.join(OPTIMIZERS)}; of second "
+                            "order, for fit alone, gauss-newton, levenberg-marquardt, newton-cg"
+                            f"{nearest(rule, OPTIMIZERS)}")
         rule = OPTIMIZERS[rule]
     name = getattr(getattr(rule, "func", rule), "__name__", "rule")
     names, _, rest, named = parameters_of(rule)
