@@ -35,7 +35,7 @@ FAILURES = XManError, TypeError, ValueError, AttributeError, IndexError
 def likely(op: str) -> list[tuple]:
     """The patterns of literals that a reader is likely to type: none, an axis, an index."""
     least, most = arity(ops.G[op])
-    names, defaults = parameters(ops.G[op])
+    names, defaults, *_ = parameters(ops.G[op])
     match names:
         case "axis", *_:
             cases = [(0, "_", "_"), (1, "_", "_")]
