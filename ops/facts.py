@@ -34,7 +34,7 @@ class Facts(NamedTuple):
     """
     # what it takes and gives
     elementwise: bool = False          # the row is of that kind
-    flops: float | Count | None = None  # operations for each entry of the result, or (out, *args) -> int for all of them
+    flops: float | Count | None = None  # operations for each entry of the result, or (out, *args) -> int for all
     gives: type = float                # bool or int where its results are never floats
     view: bool = False                 # they may lie in an argument's memory
     commutes: bool = False             # its two arguments may change places
@@ -50,7 +50,7 @@ class Facts(NamedTuple):
     # what derivatives and models ask for
     convex: bool = False               # in its first argument
     squared: str = ""                  # of a root: the operator that gives its square
-    curvature: Callable | None = None  # what it sends to the diagonal of a Hessian, as `gathered` and `softmax_curvature`
+    curvature: Callable | None = None  # what it sends to the diagonal of a Hessian, as `gathered` does
     outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
     tame: bool = False                 # of finite arguments it has finite slopes
     flow: str = ""                     # as above

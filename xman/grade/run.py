@@ -84,7 +84,7 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
                 for record in fresh:
                     slug = record["slug"]
                     write_whole(out / "records" / f"{slug}.json", json.dumps(record, indent=1) + "\n")
-                    records[slug] = record  # after it is kept: Ctrl-C between the two reports nothing that is lost
+                    records[slug] = record  # after it is kept: no report holds what Ctrl-C lost
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
                         write_reports([*records.values()], out)
