@@ -34,7 +34,7 @@ class Facts(NamedTuple):
     """
     # what it takes and gives
     elementwise: bool = False          # the row is of that kind
-    flops: float | Count | None = None  # operations for each entry of the result, or (out, *args) -> int for all
+    flops: float | Count | None = None  # operations an entry of the result, or (out, *args) -> int for all
     gives: type = float                # bool or int where its results are never floats
     view: bool = False                 # they may lie in an argument's memory
     commutes: bool = False             # its two arguments may change places
