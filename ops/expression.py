@@ -94,7 +94,7 @@ SAME = dict(pair.split("=") for pair in """
     psi=digamma gamma=Gamma beta=Beta log_ndtr=logNdtr
     jv=besselJ yv=besselY iv=besselI ive=besselIe kv=besselK kve=besselKe""".split())
 
-# and what operators are called in the code of the course's students
+# other names of operators: in NumPy, and in the code of the course's students
 SYNONYMS = SAME | dict(pair.split("=") for pair in """
     plus=add sub=subtract minus=subtract neg=negative div=divide pow=power sqr=square squared=square ln=log
     asin=arcsin acos=arccos atan=arctan atan2=arctan2 times=mul hadamard=mul elem_prod=mul elem_mul=mul
@@ -127,7 +127,7 @@ def operator_for(function):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """'; did you mean …?' where a known name is close to this one, else nothing."""
-    import difflib  # wanted in an error alone
+    import difflib  # only an error needs it
     known = list(known)
     near = [SYNONYMS[name]] if SYNONYMS.get(name) in known else difflib.get_close_matches(str(name), known, 1)
     return f"; did you mean {near[0]!r}?" if near else ""

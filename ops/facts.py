@@ -24,47 +24,43 @@ missing = object()      # in the place of an argument that was not given
 
 
 class Facts(NamedTuple):
-    """The facts of a row. What a row does not say, nobody takes for true.
+    """The facts of a row, by the words that stand at its end. What a row does not say, nobody takes for true.
 
-    flops: its operations, for each entry of the result, or a function (out, *args) -> int; elementwise: 1,
-    and a view: 0, where the row does not say it. gives: bool or int where its results are never floats. view:
-    they may lie in an argument's memory. commutes: its two arguments may change places. formula: its value in
-    the language, for arrays of floats that have entries: what an engine that does not have the operator
-    computes in its place. elsewhere: the same, for a library of arrays that has no function for it. squared:
-    the operator that gives its square, where it is a root. example: what gives, of the same arguments,
-    another value of the same shapes and precisions, in much less time. convex: in its first argument. numpy:
-    the function of NumPy that it is, arguments and all, where its value is no ufunc. entries: (*args) -> int,
-    at most so many has its result, where they may be more than its arguments' together; within: it has no
-    more axes than they have, and none that is longer. elementwise: the row is of that kind.
-
-    Where numbers are infinite, `ops.flows` asks for these. tame: of finite arguments it has finite slopes.
     flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
     places, or sums of them; "part": of some alone; "filled": with zeros among them; "chosen": those that are
-    not hand no adjoint on; "sum", "same" (a multiple) and "product": entry by entry; "kept": a product of
-    which 0·∞ is 0; "summed": sums of products. grows, settles: as `limited` says of its rules.
+    not hand no adjoint on; "plus", "same" (a multiple) and "product": entry by entry; "kept": a product of
+    which 0·∞ is 0; "summed": sums of products, in which the slope by an entry of one of two factors is an
+    entry of the other, or 0.
     """
-    flops: float | Count | None = None
-    gives: type = float
-    view: bool = False
-    commutes: bool = False
-    formula: Callable | None = None
-    elsewhere: Callable | None = None
-    example: Callable | None = None
-    tame: bool = False
-    flow: str = ""
-    grows: bool = False
+    # what it takes and gives
+    elementwise: bool = False          # the row is of that kind
+    flops: float | Count | None = None  # operations an entry of the result, or (out, *args) -> int for all
+    gives: type = float                # bool or int where its results are never floats
+    view: bool = False                 # they may lie in an argument's memory
+    commutes: bool = False             # its two arguments may change places
+    like: int | None = None            # the place of an argument whose shape and precision it takes, and looks at nothing else
+    shape: int | None = None           # the same of an argument whose shape alone it takes
+    within: bool = False               # its result has no more axes than its arguments, and none that is longer
+    entries: Count | None = None       # (*args) -> int: at most so many has it, where they may be more than theirs together
+    # its value in other words
+    formula: Callable | None = None    # in the language, for floats that have entries: engines that lack the operator compute it
+    elsewhere: Callable | None = None  # the same, for a library of arrays that has no function for it
+    numpy: str = ""                    # the function of NumPy that it is, arguments and all, where the value is no ufunc
+    example: Callable | None = None    # of the same arguments another value of the same shapes and precisions, in much less time
+    # what derivatives and models ask for
+    convex: bool = False               # in its first argument
+    squared: str = ""                  # of a root: the operator that gives its square
+    curvature: Callable | None = None  # what it sends to the diagonal of a Hessian, as `gathered` does
+    outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
+    tame: bool = False                 # of finite arguments it has finite slopes
+    flow: str = ""                     # as above
+    grows: bool = False                # as `limited` says of its rules, which set both
     settles: bool = False
-    squared: str = ""
-    convex: bool = False
-    numpy: str = ""
-    entries: Callable[..., int] | None = None
-    within: bool = False
-    elementwise: bool = False
 
 
 FACTS: dict[str, Facts] = {}  # by operator
 NOTHING = Facts()
-TAME = {"moved", "part", "filled", "chosen", "sum", "same"}  # the flows of rows that are tame
+TAME = {"moved", "part", "filled", "chosen", "plus", "same"}  # the flows of rows that are tame
 FLOWS = {"", *TAME, "product", "kept", "summed"}
 
 
@@ -88,23 +84,29 @@ def operations(op: str) -> Count | None:
     return flops if flops is None or callable(flops) else lambda out, *_: flops * np.size(out)
 
 
+def shaped_by(op: str) -> int | None:
+    """The place of the argument that op looks at for its shape and precision alone."""
+    known = facts_of(op)
+    return known.shape if known.like is None else known.like
+
+
 def linear_in(op: str, places: list[int]) -> bool:
     """Whether op is linear in its arguments at these places together, entry by entry or moving entries."""
     known = facts_of(op)
     return (known.elementwise or known.view) and (
-        known.flow == "sum" or places == [0] and known.flow in ("same", "moved", "product")
+        known.flow == "plus" or places == [0] and known.flow in ("same", "moved", "product")
         or len(places) == 1 and known.flow == "product" and known.commutes)
 
 
 # ---- powers of roots ---------------------------------------------------------------------------------------
 
-ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
+ROOTS: dict[str, str | None] = {}  # the facts `squared`, by operator
 
 
 def past_roots(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict:
     """For each line that is a power n ≥ 2 of a root r, by its name: r² as an operator and arguments, r, n."""
     found: dict[Any, tuple] = {}
-    if not any([op in ROOTS and (op != "power" or type(args[1]) is float and args[1] == .5)
+    if not any([ROOTS.get(op) and (op != "power" or type(args[1]) is float and args[1] == .5)
                 for _, op, args in lines]):
         return found
     known = lambda a: found.get(name_or_id(a))

@@ -62,7 +62,6 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
         return contribution
 
     one, limits = len(rules) == 1, {fact: True for rule in rules for fact in getattr(rule, "limits", ())}
-    ELEMENTWISE.add(op)
     operator(op, value, *[rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)],
              tangents=[rule if one else rule and fitted(rule) for rule in rules],
              **{"flops": 1, "elementwise": True} | limits | known)
@@ -97,11 +96,11 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
         raise ValueError(f"{op} takes {takes(value)}, and was given {len(rules)} rules: one an argument")
     flat = not (each or any(rules))
-    (FLAT.add if flat else FLAT.discard)(op)
+    for rows, belongs in (FLAT, flat), (ELEMENTWISE, known.get("elementwise")):
+        (rows.add if belongs else rows.discard)(op)
     FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": flat or known.get("flow") in TAME}
                       | known)
-    if "squared" in known:
-        ROOTS[op] = known["squared"]
+    ROOTS[op] = known.get("squared")
     if getattr(value, "__name__", "") == "<lambda>":
         value.__name__ = value.__qualname__ = op  # as an error calls it
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)

@@ -1,4 +1,4 @@
-"""The one exception of xman for what a user can mend; its message is the sentence that says how."""
+"""XManError, the one exception for what a user can mend; its message says how to mend it."""
 from __future__ import annotations
 
 import importlib
@@ -9,18 +9,18 @@ from ops.expression import nearest
 
 
 class XManError(ValueError):
-    """A list, a model, a value or a file that is not what it should be."""
+    """A list, a model, a value or a file is not what it should be."""
 
 
 def refuse_unknown(names: Iterable, known: Collection, sentence: str) -> None:
-    """XManError unless all names are known: the sentence, its {!r} the first other one, and what there is."""
+    """XManError unless all names are known: the sentence, {!r} the first unknown name, and the known ones."""
     if strange := [name for name in names if name not in known]:
         first, words = strange[0], [*map(str, known)]
         raise XManError(f"{sentence.format(first)}; there are {', '.join(words)}{nearest(str(first), words)}")
 
 
 def extra(module: str, name: str, purpose: str) -> ModuleType:
-    """The module, imported now. XManError names the extra that brings it where it is not installed."""
+    """The module, imported now. If it is not installed, XManError names the extra that brings it, and why."""
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -23,7 +23,7 @@ def ops_(names: tuple[str, ...]) -> None:
     calls = {op: f"{op}({', '.join(arguments(ops.G[op]))})" for op in names or sorted(ops.G, key=str.lower)}
     for op, call in calls.items():
         paragraphs = (inspect.getdoc(ops.G[op]) or "").split("\n\n")
-        # that of a ufunc begins with its signature
+        # the docstring of a ufunc begins with its signature
         said = " ".join(paragraphs[isinstance(ops.G[op], np.ufunc)].split())
         print(f"{call:<{max(map(len, calls.values()))}}  "
               f"{said}{'' if any(ops.DG[op]) else ' No derivative.'}")

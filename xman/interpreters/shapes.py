@@ -44,24 +44,10 @@ class DependsOnValues(Exception):
     """The shape of a line follows from no shapes."""
 
 
-def shape_of_product(a: Any, b: Any) -> tuple | None:
-    return ((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-            if a.shape[-1] == b.shape[-2] else None)
-
-
-def of_spread(x: Any, like: Any, axis: Any = ()) -> tuple | None:
-    shape = like if isinstance(like, tuple) else np.shape(like)
-    return shape if axis == () and np.broadcast_shapes(np.shape(x), shape) == shape else None
-
-
-# the shape of a result, by its arguments, of two axes or more; None where it does not follow
-SHAPES = {"dot": shape_of_product, "broadcast": of_spread,
-          "dotLeft": lambda d, a, b: a.shape if shape_of_product(a, b) == d.shape else None,
-          "dotRight": lambda d, a, b: b.shape if shape_of_product(a, b) == d.shape else None}
-
-
-# the shapes that they give depend on no values, but for the number of steps in a bundle
-ALONGSIDE = ops.table.ELEMENTWISE | {"bundle", "broadcast", "unbroadcast"}
+def alongside(op: str) -> bool:
+    """Whether the shape that it gives follows from shapes, whatever is whole among the arguments."""
+    known = ops.facts_of(op)
+    return known.elementwise or known.like is not None and known.flow == "moved"
 
 
 @silent
@@ -89,7 +75,8 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
         elif floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            if op not in (ALONGSIDE if room else ops.table.ELEMENTWISE) and any(
+            alone = alongside(op) or op == "bundle" if room else ops.facts_of(op).elementwise
+            if not alone and any(
                     a in floats and not_float(found[a]) for a in args if isinstance(a, str)):
                 raise DependsOnValues(op)
             floats.add(dst)
@@ -99,19 +86,16 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
 
 def example(op: str, args: Iterable[Any]) -> Any:
     """What op gives, where some arguments are hollow: in its shape and precision, and hollow itself."""
-    value, args = ops.facts_of(op).example or ops.G[op], [*args]
-    if op not in ops.table.OURS and op not in ops.table.ELEMENTWISE:
+    known, args = ops.facts_of(op), [*args]
+    value = known.example or ops.G[op]
+    if op not in ops.table.OURS and not known.elementwise and not known.example:
         raise DependsOnValues(op)
-    if op in ops.table.ELEMENTWISE or isinstance(value, np.ufunc):
+    if known.elementwise or isinstance(value, np.ufunc):
         out = (of_ones(value, *[(a.ndim, a.dtype) for a in args])
                if all([type(a) is np.ndarray for a in args]) else
                value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args]))
         shape = np.broadcast_shapes(*map(np.shape, args))
         return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
-    arrays = [a for a in args if not isinstance(a, tuple)]
-    if op in SHAPES and all(type(a) is np.ndarray and a.ndim > 1 and a.dtype == args[0].dtype
-                            for a in arrays) and (shape := SHAPES[op](*args)):
-        return np.broadcast_to(np.ones((), args[0].dtype), shape)
     try:
         return hollow(value(*args))
     except np.linalg.LinAlgError:  # of ones alone

@@ -17,7 +17,6 @@ from ..wengert import Line, Steps, WengertList, all_registers, checked_list, inp
 from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
 
-TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
@@ -122,10 +121,11 @@ def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
         line = lines.get(id(todo.pop()))
         if line is None:
             return False
-        if line.op == "add":
+        known = ops.facts_of(line.op)
+        if known.flow == "plus":
             todo += [a for a in line.args if id(a) not in parts]
             parts.update(map(id, line.args))
-        elif line.op not in TAKES_SHAPE or getattr(line.args[1], "name", None) != x:
+        elif known.like is None or getattr(line.args[known.like], "name", None) != x:
             return False
     return True
 

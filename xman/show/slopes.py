@@ -13,13 +13,12 @@ import numpy as np
 
 import ops
 from ops import f
+from ops.facts import linear_in
 from ops.table import ELEMENTWISE
 
 from ..passes import ALGEBRA, EXACT, gradient, rewrite, simplify
 from ..passes.patterns import key_of
 from .expressions import inlined, node, with_replaced
-
-SUMS_AND_PRODUCTS = {"add", "subtract", "mul"}  # whose rules are as short for a constant as for a register
 
 # what makes a rule legible where no number is infinite and 0 is not raised to the power 0
 LEGIBLE = EXACT + ALGEBRA + (
@@ -42,8 +41,9 @@ def slopes_of(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -
     before, filled here. None where op does not make one number of numbers.
     """
     key = (op, *("" if isinstance(a, str) else key_of(a) for a in args))
+    sums = linear_in(op, [1])  # and products: their rules are as short for a constant as for a register
     holes = {i: f"x{i}" for i, a in enumerate(args)
-             if isinstance(a, str) or op in SUMS_AND_PRODUCTS and isinstance(a, (int, float))}
+             if isinstance(a, str) or sums and isinstance(a, (int, float))}
     if key not in rules:
         rules[key] = partials_of(op, [holes.get(i, a) for i, a in enumerate(args)], holes)
     by = {"out": node(out), **{hole: node(args[i]) for i, hole in holes.items()}}
