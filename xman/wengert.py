@@ -113,9 +113,11 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
     return steps
 
 
-def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
-    """A name or names of registers of steps as a list, each once. XManError, with `word`, for others."""
-    names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+def known_registers(steps: WengertList, names: Iterable[str], word: str, one: bool = False) -> list[str]:
+    """A name or names of registers of steps as a list, each once. XManError, with `word`, for others, and
+    where one alone makes sense for several and for none."""
+    whole = isinstance(names, (str, Mapping) if one else str) or not isinstance(names, Iterable)
+    names = [names] if whole else list(names)
     known = {*all_registers(steps)}
     for name in names:
         if isinstance(name, Mapping):
@@ -126,7 +128,10 @@ def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list
                             f"{notation.shortened(name)}")
         if name not in known:
             raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, known)}")
-    return list(dict.fromkeys(names))
+    names = list(dict.fromkeys(names))
+    if one and len(names) != 1:
+        raise XManError(f"{word} names one register here, and found {', '.join(names) or 'none'}")
+    return names
 
 
 def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:

@@ -45,10 +45,22 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
     return result
 
 
+def names_wanted(wrt: Any, DG: Any) -> Collection[str] | None:
+    """The name or names in wrt. XManError where it, or DG, is meant as the delta of a register called so."""
+    names = [wrt] if isinstance(wrt, str) else wrt
+    word, said = "DG", "is the table of adjoint rules"
+    if isinstance(DG, Mapping):
+        if names is None or isinstance(names, Collection) and type(names) is not np.ndarray and all(
+                isinstance(x, str) for x in names):
+            return names
+        word, said = "wrt", "names registers"
+    raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, as by "
+                    "r.name = 'x'")
+
+
 def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any],
             DG: Mapping[str, Sequence] | None = None) -> set[str]:
     """The names, and what is computed from them; with DG what has slopes. XManError without a value."""
-    names = [names] if isinstance(names, str) else names
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
     found = set(names)

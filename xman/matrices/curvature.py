@@ -61,8 +61,9 @@ def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> 
     Raises XManError for a line without such a rule: a product of a register with itself, a matrix function.
     """
     steps = checked_list(steps)
-    (of,) = known_registers(steps, [of], "of")
-    wrt, values = inputs_of(steps, wrt), eval(steps, point(values, wrt))
+    (of,) = known_registers(steps, of, "of", one=True)
+    wrt = inputs_of(steps, wrt)
+    values = eval(steps, point(values, wrt))
     if (shape := np.shape(values[of])) != ():
         raise XManError(f"{of!r} has shape {shape}; a Hessian is that of one number: take a mean or a sum")
     moving, found = depends(steps, wrt, values), {of: np.zeros_like(values[of])}

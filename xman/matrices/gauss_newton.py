@@ -41,7 +41,7 @@ class GaussNewton(DerivativeMatrix):
         self.steps = self.primal
         self.factors: list[tuple[Line, str]] = []
         self.through = self._through()
-        self.outer = Hessian(lines_between(self.steps, of, self.through), of, self.through)
+        self.outer = Hessian(lines_between(self.steps, self.of, self.through), self.of, self.through)
         self.inner: dict[str, Jacobian] = {}
         for a in self.through:
             lines = lines_between(self.steps, a, self.wrt)
@@ -173,7 +173,7 @@ def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Poin
     if not (isinstance(weight, (int, float, np.number)) and weight > 0):
         raise XManError(f"the weight of an example is a positive number, not {weight!r}")
     jacobian = Jacobian(steps, of, wrt)
-    y = np.asarray(eval(steps, values)[of])
+    of, y = jacobian.of, np.asarray(eval(steps, values)[jacobian.of])
     if not y.size:
         raise XManError(f"there are no examples: {of!r} has shape {y.shape}")
     scores = y.reshape(len(y) if y.ndim else 1, -1)

@@ -63,7 +63,7 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     """The lines of `gradient`, each with the line that it belongs to: a line of the list itself with None."""
     steps, writer = checked_list(steps, DG), ListWriter()
     symbols = writer.symbols(steps)
-    (of,), wrt = known_registers(steps, [of], "of"), known_registers(steps, wrt, "wrt")
+    (of,), wrt = known_registers(steps, of, "of", one=True), known_registers(steps, wrt, "wrt")
     if seed is not None and not isinstance(seed, str):
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not "
                         f"{seed!r}")

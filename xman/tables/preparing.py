@@ -82,7 +82,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     table = table if hasattr(table, "column_names") else of_frame(table)
     if not isinstance(target, (str, type(None))):
         table, target = table.append_column("target", as_column(target, table.num_rows)), "target"
-    names = list(table.column_names)
+    names, ignore = list(table.column_names), [ignore] if isinstance(ignore, str) else ignore
     for word, name in [("target", target)] * (target is not None) + [("ignore", name) for name in ignore]:
         if name not in names:
             raise TableError(f"--{word} {name}: there is no such column; there are "

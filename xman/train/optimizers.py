@@ -201,7 +201,7 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     what is not a rule, and for impossible settings.
     """
     steps, optimizer = checked_list(steps), optimizer_of(optimizer)
-    factors = rate_factors(steps, parameters)
+    (loss,), factors = known_registers(steps, loss, "loss", one=True), rate_factors(steps, parameters)
     for word, value in (("weight_decay", weight_decay), ("clip", clip), ("clip_value", clip_value)):
         if value is not None and (not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf
                                   or word != "weight_decay" and not value):
