@@ -19,7 +19,7 @@ Steps = Sequence[Line]
 def changing(method: str) -> Callable:
     """A method of list that changes the list, which then has to be checked again."""
     def change(self, *args, **named):
-        self.checkedFor = None
+        self.checked_for = None
         return getattr(list, method)(self, *args, **named)
     change.__name__ = method
     return change
@@ -36,7 +36,7 @@ class WengertList(list):
     number of arguments. Raises XManError with the line, what was found and what to write instead.
     """
 
-    checkedFor: dict[int, Mapping] | None = None  # by id, the tables for which the list was found valid
+    checked_for: dict[int, Mapping] | None = None  # by id, the tables for which the list was found valid
     _inputs: tuple[str, ...] = ()
 
     def __init__(self, steps: Iterable[Line] = (), G: Mapping[str, Callable] | None = None):
@@ -54,15 +54,15 @@ class WengertList(list):
     @property
     def inputs(self) -> tuple[str, ...]:
         """The registers that are read and not assigned, in the order of their first use."""
-        if self.checkedFor is None:
+        if self.checked_for is None:
             self._check([])
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        known = self.checkedFor or {}  # read now: a change of the lines below clears it
+        known = self.checked_for or {}  # read now: a change of the lines below clears it
         self[:] = ops.loops.functions_apart([*map(as_line, self)], notation.definition)
         self._inputs = inputs_of_valid(self, tables)
-        self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
+        self.checked_for = {id(table): table for table in tables} | (known if len(known) < 3 else {})
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
                             f"up by reading would be empty the second time: write {mend}")
         steps = WengertList(steps)
     for table in tables:
-        if steps.checkedFor is None or id(table) not in steps.checkedFor:
+        if steps.checked_for is None or id(table) not in steps.checked_for:
             steps._check(tables)
     return steps
 
