@@ -59,7 +59,7 @@ def test_a_reduction_takes_its_axis_by_name(op):
     np.testing.assert_array_equal(getattr(f, op)(np.eye(3), axis=1), G[op](np.eye(3), 1))
 
 
-@in_each([(op, k) for op, k in EVERY if op in ops.table.ELEMENTWISE])
+@in_each([(op, k) for op, k in EVERY if ops.facts_of(op).elementwise])
 def test_of_numbers_of_python_it_gives_what_it_gives_of_numpys(op, k):
     numbers = [a.flat[0] if isinstance(a, np.ndarray) and a.size else a for a in CASES[op][k]]
     value, plain = G[op](*numbers), G[op](*[a.item() if isinstance(a, np.generic) else a for a in numbers])
