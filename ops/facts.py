@@ -8,6 +8,7 @@ exp(y log x). Rearranging, indexing and copying are none. Matrices: Golub and Va
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from math import prod
@@ -33,7 +34,7 @@ class Facts(NamedTuple):
     """
     # what it takes and gives
     elementwise: bool = False          # the row is of that kind
-    flops: float | Count | None = None  # operations for each entry of the result, or (out, *args) -> int for all of them
+    flops: float | Count | None = None  # operations an entry of the result, or (out, *args) -> int for all
     gives: type = float                # bool or int where its results are never floats
     view: bool = False                 # they may lie in an argument's memory
     commutes: bool = False             # its two arguments may change places
@@ -49,7 +50,7 @@ class Facts(NamedTuple):
     # what derivatives and models ask for
     convex: bool = False               # in its first argument
     squared: str = ""                  # of a root: the operator that gives its square
-    curvature: Callable | None = None  # what it sends to the diagonal of a Hessian, as `gathered` and `softmax_curvature`
+    curvature: Callable | None = None  # what it sends to the diagonal of a Hessian, as `gathered` does
     outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
     tame: bool = False                 # of finite arguments it has finite slopes
     flow: str = ""                     # as above
@@ -195,7 +196,7 @@ def takes(function: Callable) -> str:
 
 def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
     """The arguments by position, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
-    names, defaults = parameters(value)
+    names, defaults, *_ = parameters(value)
     given, rest = [*args], names[len(args):]
     for name in rest:
         given.append(named.pop(name) if name in named else defaults.get(name, missing))
@@ -209,13 +210,26 @@ def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
     return tuple(given)
 
 
-@functools.cache
-def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The names of a function's arguments by position, and their defaults."""
-    code = getattr(function := undecorated(function), "__code__", None)
-    names = code.co_varnames[:code.co_argcount] if code else ()
-    defaults = code and function.__defaults__ or ()
-    return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))
+def parameters_of(function: Callable) -> tuple[tuple[str, ...], dict[str, Any], str, dict[str, Any]]:
+    """The names of what a function takes by position, their defaults, the name of its *rest, and what it
+    takes by name alone. Nothing of a ufunc, and of what does not say, as some functions in C."""
+    try:
+        found = () if isinstance(function, np.ufunc) else inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        found = ()
+    places = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return ((*(p.name for p in places),), {p.name: p.default for p in places if p.default is not p.empty},
+            "".join(p.name for p in found if p.kind is p.VAR_POSITIONAL),
+            {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY})
+
+
+parameters = functools.cache(parameters_of)  # of what stays: the values of operators, NumPy's functions
+
+
+def taken_by(function: Callable, /, **options: Any) -> dict[str, Any]:
+    """Those of the options that the function takes."""
+    names, _, _, named = parameters_of(function)
+    return {name: x for name, x in options.items() if name in names or name in named}
 
 
 # ---- the tables in use: those of the interpreter under way, and so of the functions of its list -----

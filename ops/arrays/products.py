@@ -145,7 +145,7 @@ def correlate_of_windows(a, v):
 
 
 def shape_of_hollow(a, b):
-    """The shape of a @ b, of matrices of one precision; None where none is hollow, of one number in memory."""
+    """The shape of a @ b, of matrices of one precision; None where none is hollow, each of one number."""
     plain = all(type(x) is np.ndarray and x.ndim > 1 and x.dtype == b.dtype for x in (a, b))
     if not plain or a.shape[-1] != b.shape[-2] or any(a.strides) and any(b.strides):
         return None

@@ -1,8 +1,8 @@
-"""The diagonal of the Hessian in O(W), roughly, beside the exact one in O(W²): Bishop, Deep Learning, §8.1.6.
+"""The diagonal of the Hessian: approximate in O(W), exact in O(W²) (Bishop, Deep Learning, §8.1.6).
 
-Becker and LeCun (1989) send second derivatives back through the network like first ones, and drop what stands
-off the diagonal on the way: with δ the adjoint of y = op(x), the κ of y becomes (∂y/∂x)² κ + ∂²y/∂x² δ of x,
-entry by entry, summed over the places where x is used. So the work is that of a few gradients.
+Becker and LeCun (1989) send second derivatives back through the network like first ones, and drop all that is
+off the diagonal on the way. If y = op(x) has the adjoint δ and the curvature κ, then x gets the curvature
+(∂y/∂x)² κ + ∂²y/∂x² δ, entry by entry, summed over the places where x is used. It costs a few gradients.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .linear import Point, point
 
 
 class Diagonals(NamedTuple):
-    """The diagonal of a Hessian, exact and after Becker and LeCun, by name, in the shape of each register."""
+    """The diagonal of a Hessian, exact and by Becker and LeCun: by name, in the shape of each register."""
     exact: dict[str, Any]
     approximate: dict[str, Any]
 
@@ -37,7 +37,7 @@ class Diagonals(NamedTuple):
         return {x: self.approximate[x] - d for x, d in self.exact.items()}
 
     def __str__(self) -> str:
-        """For each register the norms of the three."""
+        """A row for each register: the norms of both diagonals and of their difference."""
         width = max(map(len, self.exact), default=0)
         rows = [f"{'':<{width}}{'exact':>14}{'Becker–LeCun':>14}{'difference':>14}"]
         for x, parts in ((x, (self.exact, self.approximate, self.difference)) for x in self.exact):
@@ -47,18 +47,18 @@ class Diagonals(NamedTuple):
 
 
 def diagonals(steps: Steps, of: str, wrt: Collection[str], values: Point) -> Diagonals:
-    """∂²of/∂x² for each entry x of each register, by products with the Hessian, and by `becker_lecun`."""
+    """∂²of/∂x² for each entry x of each register in wrt, exact, and by `becker_lecun`, with its arguments."""
     return Diagonals(Hessian(steps, of, wrt).diagonal(values), becker_lecun(steps, of, wrt, values))
 
 
 @np.errstate(all="ignore")
 def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> dict[str, Any]:
-    """∂²of/∂x², roughly, for each entry x of each register in wrt, by a pass after the gradient.
+    """An approximate ∂²of/∂x² for each entry x of each register in wrt, by one pass after the gradient.
 
-    It is exact where no two entries of a register on the way meet again: for a layer of weights with any of
-    the losses, for two where the loss is a sum over outputs (squaredError, sigmoidCrossEntropy) or has one
-    output, and for chains of numbers. steps: a feed-forward network and its loss `of`, a number. Raises
-    XManError for a line that it is not defined for: a product of a register with itself, a matrix function.
+    It is exact where no two entries of a register on the way meet again: for one layer of weights with any
+    loss; for two if the loss is a sum over outputs (squaredError, sigmoidCrossEntropy) or has one output; for
+    chains of numbers. steps: a feed-forward network and its loss `of`, a number. values: all inputs by name.
+    Raises XManError for a line without such a rule: a product of a register with itself, a matrix function.
     """
     steps = checked_list(steps)
     (of,) = known_registers(steps, [of], "of")
@@ -79,7 +79,7 @@ def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> 
 
 
 def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> Any:
-    """What a line with adjoint d and curvature k sends to the curvature of the register in these places."""
+    """What a line with adjoint d and curvature k adds to the curvature of its arguments at these places."""
     dst, op, args = line
     out, given, rules = values[dst], [values[a] if isinstance(a, str) else a for a in args], ops.DG[op]
     places, known = [i for i in places if rules[i]], ops.facts_of(op)
@@ -103,7 +103,7 @@ def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> A
         given[1 - places[0]] = factor.multiply(factor) if hasattr(factor, "tocsr") else np.square(factor)
         return rules[places[0]](k, out, *given)
     if known.flow in ("moved", "part", "filled"):
-        return sum(rules[i](k, out, *given) for i in places)  # sums of the argument's entries, none twice
+        return sum(rules[i](k, out, *given) for i in places)  # the operator sums entries, each once
     what = f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}"
     raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for {what}; take the "
                     "exact one, Hessian(…).diagonal")

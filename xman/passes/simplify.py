@@ -134,7 +134,7 @@ class Simplifier(ListWriter):
 
     def defaults(self, op: str) -> tuple[tuple, int]:
         """The defaults of the last arguments of op, and the number of all that have a name."""
-        names, defaults = parameters(self.G[op])
+        names, defaults, *_ = parameters(self.G[op])
         return (*defaults.values(),), len(names)
 
     def evaluated(self, op: str, args: tuple) -> Any:

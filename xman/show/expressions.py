@@ -135,7 +135,7 @@ def numpys(op: str) -> str:
 
 def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
     """args by position and by keyword: what has a default goes by keyword, or not at all where it is that."""
-    names, defaults = parameters(ops.G[op])
+    names, defaults, *_ = parameters(ops.G[op])
     first = len(args) if not names or arity(ops.G[op])[1] == MANY else len(names) - len(defaults)
     named = zip(defaults.items(), args[first:], strict=False)
     return args[:first], {name: a for (name, default), a in named if isinstance(a, (str, ast.expr))

@@ -137,7 +137,7 @@ class Lines:
         """What an operator of these arguments becomes; None where it is left to NumPy."""
         if op == GEMM or op not in RULES:
             return RULES.get(op, entrywise)(self, dst, op, *v)
-        names, defaults = parameters(ops.G[op])
+        names, defaults, *_ = parameters(ops.G[op])
         v += [defaults[name] for name in names[len(v):]]
         if any(name in LITERAL and isinstance(x, View) for name, x in zip(names, v, strict=False)):
             return None

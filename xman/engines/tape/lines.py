@@ -156,7 +156,7 @@ class TapeWriter:
         elif op == "round" and rest in ([], [0]):
             self.finish(dst, "rint", x)
         else:
-            names, defaults = parameters(G[op])
+            names, defaults, *_ = parameters(G[op])
             self.finish(dst, op, *args, *[defaults[name] for name in names[len(args):]])
 
     def finish(self, dst: str, op: str, *args: Any) -> None:
