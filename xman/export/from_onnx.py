@@ -57,7 +57,7 @@ class Example(Symbol):
     dtype = property(lambda self: getattr(self.value, "dtype", None) or np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        joined = args if ops.facts_of(op).elementwise or compares(op) else ()  # a number takes their precision
+        joined = args if works_entrywise(op) else ()  # a number takes their precision
         plain = {*map(np.dtype, (float, int, bool)), *(a.dtype for a in joined if isinstance(a, Example))}
         args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
         examples = [a.value if isinstance(a, Example) else a for a in args]
@@ -96,7 +96,10 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
         return (sum(map(math.prod, shapes[1:])),)
     if op == "take":
         return *shapes[1], *(n for k, n in enumerate(shapes[0]) if k != args[2])
-    return np.broadcast_shapes(*shapes) if ops.facts_of(op).elementwise or compares(op) else ()
+    return np.broadcast_shapes(*shapes) if works_entrywise(op) else ()
+
+
+def works_entrywise(op: str) -> bool: return ops.facts_of(op).elementwise or compares(op)
 
 
 @np.errstate(all="ignore")

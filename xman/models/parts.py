@@ -33,7 +33,7 @@ def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register
     """The outputs (n, k) of a model, and its loss, the mean over the rows of scores (n, k) and targets y.
 
     loss: crossEntropy of the softmax, as the notes write it; softmaxCrossEntropy, the same without overflow;
-    sigmoidCrossEntropy; squaredError; hinge; or your own row with the fact `outputs`. XManError for any other.
+    sigmoidCrossEntropy; squaredError; hinge; a row of your own with the fact `outputs`. XManError for others.
     """
     known = {op: facts.outputs for op, facts in FACTS.items() if facts.outputs}
     refuse_unknown([loss], known, "there is no loss {!r}")
