@@ -71,7 +71,7 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
 
-    operator(op, value, *rules, tangents=ruled(rules, tangent), **{"tame": True} | known)
+    operator(op, value, *rules, tangents=rules and ruled(rules, tangent), **{"tame": True} | known)
 
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]

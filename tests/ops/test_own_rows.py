@@ -1,6 +1,7 @@
 """A row of one's own is first-class by itself: what passes, matrices, engines and models ask for are its facts."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -33,7 +34,7 @@ def rows():
                     formula=logCosh, flops=4, convex=True, outputs="alias")
         elementwise("thriceLess", thriceLess, lambda d, out, x, y: 3.0 * d, lambda d, out, x, y: -d, flow="plus")
         elementwise("weighed", lambda x, w: x * w, lambda d, out, x, w: d * w, lambda d, out, x, w: d * x, flow="product")
-        linear("quartered", lambda x: x / 4.0, lambda d, out, x: d / 4.0, flow="same")
+        linear("quartered", lambda x: x / 4.0, flow="same")
         linear("timesRows", lambda a, b: a @ b.T, lambda d, out, a, b: d @ b, lambda d, out, a, b: d.T @ a, flow="summed",
                formula=lambda a, b: a @ f.transpose(b), example=lambda a, b: np.broadcast_to(1.0, (len(a), len(b))))
         linear("spread", lambda x, like: np.broadcast_to(x, np.shape(like)), lambda d, out, x, like: f.gathering(d, x), None,
@@ -106,6 +107,11 @@ def test_a_model_learns_by_a_loss_of_ones_own():
     model = MLP([4, 3], loss="logCosh", dtype=float)
     losses = [row["loss"] for row in fit(model, (X, Y), epochs=4, lr=0.1, progress=False).history]
     assert losses == sorted(losses, reverse=True) and model.operationSequence(model.outputs)[-1][1] == "alias"
+
+
+def test_the_page_on_an_operator_has_every_fact():
+    page = Path(__file__).parents[2].joinpath("CONTRIBUTING.md").read_text("utf-8").partition("## A pass")[0]
+    assert not [fact for fact in Facts._fields if f"`{fact}" not in page]
 
 
 def test_a_row_that_is_written_anew_has_the_facts_of_the_new_one_alone():
