@@ -108,20 +108,20 @@ class XMan:
         """
         reachable = list(evaluation_order(*(reg for _, reg in self._items())))
         names = self.names(reachable)
-        byName = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
+        by_name = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
         result, given = {}, {}
-        for r in byName.values():
+        for r in by_name.values():
             if r.default is not None:
                 result[names[id(r)]] = self._own(names[id(r)], r.default) if r.role == "param" else r.default
         for name, value in values.items():
-            if name not in byName or byName[name].definedAs:
-                leaves = [n for n, r in byName.items() if not r.definedAs]
-                found = "is computed, not given" if name in byName else "is no input or parameter"
+            if name not in by_name or by_name[name].definedAs:
+                leaves = [n for n, r in by_name.items() if not r.definedAs]
+                found = "is computed, not given" if name in by_name else "is no input or parameter"
                 raise XManError(f"{name!r} {found}; the model has "
                                 f"{', '.join(leaves) or 'none'}{nearest(name, leaves)}")
-            if (other := given.setdefault(own := names[id(byName[name])], name)) != name:
+            if (other := given.setdefault(own := names[id(by_name[name])], name)) != name:
                 raise XManError(f"{other!r} and {name!r} are one register; give it one value")
-            result[own] = as_floats(value) if byName[name].role == "param" else value
+            result[own] = as_floats(value) if by_name[name].role == "param" else value
         return result
 
     def explore(self, of: Any = None, **values: Any) -> Any:

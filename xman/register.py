@@ -3,14 +3,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-import ops
 from ops import Expression, f
 
-from .errors import XManError, nearest
+from .errors import XManError
 
 
 class Register(Expression):
@@ -131,20 +130,13 @@ class InOrder(dict):
         yield from self.items()
 
 
-class Named(type):
-    """Gives XManFunctions an error that suggests an operator when a name is not one."""
-    if not TYPE_CHECKING:  # a type checker must not see it: it reports unknown names itself
-        def __getattr__(cls, name: str) -> Any:
-            raise AttributeError(f"there is no operator {name!r}{nearest(name, ops.G)}")
-
-
 def as_floats(x: Any) -> Any:
     """x, a list or an array of whole numbers as an array of floats: a parameter has a gradient."""
     x = np.array(x) if isinstance(x, list) else x
     return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "biu" else x
 
 
-class XManFunctions(f, metaclass=Named):
+class XManFunctions(f):
     """Functions that make registers: `input`, `param`, and each operator of `ops` under its name."""
 
     @staticmethod

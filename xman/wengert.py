@@ -19,7 +19,7 @@ Steps = Sequence[Line]
 def changing(method: str) -> Callable:
     """A method of list that changes the list, which then has to be checked again."""
     def change(self, *args, **named):
-        self.checkedFor = None
+        self.checked_for = None
         return getattr(list, method)(self, *args, **named)
     change.__name__ = method
     return change
@@ -36,7 +36,7 @@ class WengertList(list):
     number of arguments. Raises XManError with the line, what was found and what to write instead.
     """
 
-    checkedFor: dict[int, Mapping] | None = None  # by id, the tables for which the list was found valid
+    checked_for: dict[int, Mapping] | None = None  # by id, the tables for which the list was found valid
     _inputs: tuple[str, ...] = ()
 
     def __init__(self, steps: Iterable[Line] = (), G: Mapping[str, Callable] | None = None):
@@ -54,15 +54,15 @@ class WengertList(list):
     @property
     def inputs(self) -> tuple[str, ...]:
         """The registers that are read and not assigned, in the order of their first use."""
-        if self.checkedFor is None:
+        if self.checked_for is None:
             self._check([])
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        known = self.checkedFor or {}  # read now: a change of the lines below clears it
+        known = self.checked_for or {}  # read now: a change of the lines below clears it
         self[:] = ops.loops.functions_apart([*map(as_line, self)], notation.definition)
         self._inputs = inputs_of_valid(self, tables)
-        self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
+        self.checked_for = {id(table): table for table in tables} | (known if len(known) < 3 else {})
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -108,14 +108,16 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
                             f"up by reading would be empty the second time: write {mend}")
         steps = WengertList(steps)
     for table in tables:
-        if steps.checkedFor is None or id(table) not in steps.checkedFor:
+        if steps.checked_for is None or id(table) not in steps.checked_for:
             steps._check(tables)
     return steps
 
 
-def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
-    """A name or names of registers of steps as a list, each once. XManError, with `word`, for others."""
-    names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+def known_registers(steps: WengertList, names: Iterable[str], word: str, one: bool = False) -> list[str]:
+    """A name or names of registers of steps as a list, each once. XManError, with `word`, for others, and
+    where one alone makes sense for several and for none."""
+    whole = isinstance(names, (str, Mapping) if one else str) or not isinstance(names, Iterable)
+    names = [names] if whole else list(names)
     known = {*all_registers(steps)}
     for name in names:
         if isinstance(name, Mapping):
@@ -126,7 +128,10 @@ def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list
                             f"{notation.shortened(name)}")
         if name not in known:
             raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, known)}")
-    return list(dict.fromkeys(names))
+    names = list(dict.fromkeys(names))
+    if one and len(names) != 1:
+        raise XManError(f"{word} names one register here, and found {', '.join(names) or 'none'}")
+    return names
 
 
 def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Callable, Mapping
 
 import ops
+from ops.expression import SYNONYMS
 
-from ..errors import SYNONYMS, XManError, nearest
+from ..errors import XManError, nearest
 from ..manager import XMan
 from ..notation import apart_from_operators, renamings, shown
 from ..passes.writer import ListWriter, Symbol
@@ -48,8 +49,8 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
         meant = operators.get(op, op)
         if not callable(meant) and meant not in ops.G:
             raise XManError(f"line {k}, {shown(steps[k - 1])}, calls {op!r}, which has no "
-                            f"translation{nearest(op, ops.G)}; say what it means, translated(…, {{**COURSE, "
-                            f"{op!r}: 'mul'}}), by a name of ops or a function")
+                            "translation; say what it means, translated(…, {**COURSE, "
+                            f"{op!r}: 'mul'}}), by a name of ops or a function{nearest(op, ops.G)}")
         try:
             out = meant(*args) if callable(meant) else writer.write(meant, args)
         except TypeError as error:

@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 import ops
+from ops.facts import parameters_of
 
 from ..errors import XManError, nearest
 from .commands import xman
@@ -32,5 +33,5 @@ def arguments(value: Callable) -> list[str]:
     """The arguments of an operator as a reader would write them: x, y, axis=None."""
     if isinstance(value, np.ufunc):
         return ["x", "y"][:value.nin]
-    return [str(p.replace(annotation=p.empty)) for p in inspect.signature(value).parameters.values()
-            if p.kind != p.KEYWORD_ONLY]
+    names, defaults, rest, _ = parameters_of(value)
+    return [f"{x}={defaults[x]!r}" if x in defaults else x for x in names] + [f"*{rest}"] * bool(rest)

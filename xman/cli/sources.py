@@ -78,10 +78,10 @@ def model_of(source: str) -> XMan:
                      if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
             name = name or (next(iter(found)) if len(found) == 1 else "")
             if name not in found:
-                wrong = (f"no model {name!r}{nearest(name, found)}" if name else "several models" if found
-                         else "no model")
+                wrong = f"no model {name!r}" if name else "several models" if found else "no model"
                 raise XManError(f"{path} has {wrong}; its subclasses of XMan are "
-                                f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}")
+                                f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}"
+                                f"{nearest(name, found)}")
             return found[name](*args, **named).setup()
     except XManError:
         raise

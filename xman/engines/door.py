@@ -23,7 +23,7 @@ import numpy as np
 
 import ops
 
-from ..errors import XManError, nearest
+from ..errors import XManError, refuse_unknown
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
@@ -83,9 +83,7 @@ class Compiled:
         for said in renamings(renamed):
             warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
         self.steps = checked_list(steps, ops.G)
-        if engine not in ("auto", *ENGINES):
-            raise XManError(f"there is no engine {engine!r}{nearest(str(engine), ENGINES)}; there are auto, "
-                            f"{', '.join(ENGINES)}")
+        refuse_unknown([engine], ("auto", *ENGINES), "there is no engine {!r}")
         if not self.steps:
             raise XManError("the list is empty: there is nothing to compile")
         self.inplace = overwritten(self.steps, inplace)

@@ -16,7 +16,7 @@ from ops.facts import FACTS, MANY
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..interpreters.shapes import DependsOnValues, examples
+from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
 from ..passes.patterns import Rewrite, shaped
 from ..wengert import Line, WengertList, all_registers, needed, registers
@@ -178,7 +178,7 @@ def counted(steps: Iterable[Line], keep: Iterable[str] = ()) -> dict[str, str]:
             marks[dst] = [*[None] * k, *[(x, True) for x in along if x] * (len(args[0][4]) - k)]
         elif stacks:
             alike = all(mark in stacks for a, mark in zip(args, given, strict=True) if isinstance(a, str))
-            if len(stacks) > 1 or not alike or op not in ops.table.ELEMENTWISE | {"broadcast", "unbroadcast"}:
+            if len(stacks) > 1 or not alike or not alongside(op):
                 raise DependsOnValues(op)
             marks[dst] = stacks.pop()
     if stacks_in(map(marks.get, keep)):

@@ -97,7 +97,8 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
 def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertList, dict, dict]:
     """(the list of a model's register, the values of its inputs, the role of each input)."""
     found = dict(model.setup().namedRegisterItems())
-    register = of if isinstance(of, Register) else found.get(of or "loss")
+    of = of[0] if isinstance(of, (list, tuple)) and len(of) == 1 else of
+    register = of if isinstance(of, Register) else found.get("loss" if of is None else str(of))
     if register is None and of is None:
         read = {id(a) for r in found.values() for a in r.inputsTo()}
         outputs = [r for r in found.values() if r.definedAs and id(r) not in read]

@@ -203,17 +203,16 @@ def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertL
               rows: list[str]) -> Any:
     """The model of the nodes that the outputs need."""
     file, sloping, (nodes, known) = File(onnx), slopes(written, sizes, steps), written[0]
-    needed, parts = {known[x] for x in outputs}, {}
+    lines, parts = [(node, node.op, node.args) for node in nodes], {}
+    read = {node for node, _, _ in needed(lines, [known[x] for x in outputs])}
     for node in nodes:
         if node.op == "Part":
             parts.setdefault(node.args[0], []).append(node)
-    for node in reversed(nodes):
-        needed.update(node.args if node in needed else ())
     if sloping:
         shape = file.add("Shape", [next(x for x in rows if x in known)], "rows/shape", "")
         count = file.add("Gather", [shape, file.constant(0)], "rows/count", "the number of rows")
     for k, node in enumerate(nodes):
-        if node.op in ("Input", "Part") or node not in needed:
+        if node.op in ("Input", "Part") or node not in read:
             continue
         dst, doc = (steps[node.line - 1][0], shown(steps[node.line - 1])) if node.line else ("", "")
         name, file.graph = node.name or f"{dst}/{node.op}_{k}", node.graph

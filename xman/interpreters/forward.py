@@ -24,12 +24,14 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     result does not depend on the given ones. Raises XManError as `backprop` does.
     """
     steps = checked_list(steps, TG)
-    powers = ops.facts.past_roots(steps, TG)  # norm(x)**3 has a slope at 0, and its root has none
+    powers = ops.facts.past_roots(steps, TG)  # norm(x)**3 goes past its root, as in backprop
     def walk(tangents):
         held = set(map(id, tangents.values()))
         # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents have
         # the same order, so one pass could compute both. Each argument that moves adds to the movement of the
-        # line (the chain rule). An argument without a tangent does not move, and is skipped.
+        # line (the chain rule). An argument without a tangent does not move, and is skipped. A rule answers
+        # STILL if the result does not move although the argument does: it takes one array out of a bundle of
+        # which others move.
         try:
             for dst, op, args in steps:
                 op, args, r, n = powers.get(dst, (op, args, dst, 2))

@@ -45,24 +45,10 @@ class DependsOnValues(Exception):
     """The shape of a line's result depends on values, and not on shapes alone."""
 
 
-def shape_of_product(a: Any, b: Any) -> tuple | None:
-    return ((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-            if a.shape[-1] == b.shape[-2] else None)
-
-
-def of_spread(x: Any, like: Any, axis: Any = ()) -> tuple | None:
-    shape = like if isinstance(like, tuple) else np.shape(like)
-    return shape if axis == () and np.broadcast_shapes(np.shape(x), shape) == shape else None
-
-
-# functions from arguments with two axes or more to the shape of the result; None where it is not known
-SHAPES = {"dot": shape_of_product, "broadcast": of_spread,
-          "dotLeft": lambda d, a, b: a.shape if shape_of_product(a, b) == d.shape else None,
-          "dotRight": lambda d, a, b: b.shape if shape_of_product(a, b) == d.shape else None}
-
-
-# the shapes of their results depend on no values, except for the number of steps in a bundle
-ALONGSIDE = ops.table.ELEMENTWISE | {"bundle", "broadcast", "unbroadcast"}
+def alongside(op: str) -> bool:
+    """Whether the shape of op's result follows from shapes, even if arguments are whole numbers."""
+    known = ops.facts_of(op)
+    return known.elementwise or known.like is not None and known.flow == "moved"
 
 
 @silent
@@ -90,7 +76,8 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
         elif floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            if op not in (ALONGSIDE if room else ops.table.ELEMENTWISE) and any(
+            alone = alongside(op) or op == "bundle" if room else ops.facts_of(op).elementwise
+            if not alone and any(
                     a in floats and not_float(found[a]) for a in args if isinstance(a, str)):
                 raise DependsOnValues(op)
             floats.add(dst)
@@ -100,19 +87,17 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
 
 def example(op: str, args: Iterable[Any]) -> Any:
     """The result of op for arguments of which some are hollow: right in shape and precision, and hollow."""
-    value, args = ops.facts_of(op).example or ops.G[op], [*args]
-    if op not in ops.table.OURS and op not in ops.table.ELEMENTWISE:
+    known, args = ops.facts_of(op), [*args]
+    value = known.example or ops.G[op]
+    if op not in ops.table.OURS and not known.elementwise and not known.example:
         raise DependsOnValues(op)
-    if op in ops.table.ELEMENTWISE or isinstance(value, np.ufunc):
+    labels = any([type(a) is np.ndarray and a.dtype.kind in "iu" for a in args])  # may be one a row
+    if isinstance(value, np.ufunc) or known.elementwise and not labels:
         out = (of_ones(value, *[(a.ndim, a.dtype) for a in args])
                if all([type(a) is np.ndarray for a in args]) else
                value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args]))
         shape = np.broadcast_shapes(*map(np.shape, args))
         return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
-    arrays = [a for a in args if not isinstance(a, tuple)]
-    if op in SHAPES and all(type(a) is np.ndarray and a.ndim > 1 and a.dtype == args[0].dtype
-                            for a in arrays) and (shape := SHAPES[op](*args)):
-        return np.broadcast_to(np.ones((), args[0].dtype), shape)
     try:
         return hollow(value(*args))
     except np.linalg.LinAlgError:  # a matrix of ones has no inverse

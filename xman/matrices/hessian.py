@@ -31,11 +31,11 @@ class Hessian(DerivativeMatrix):
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
         super().__init__(steps, of, wrt)
-        slopes = gradient(self.primal, of, self.wrt)
+        slopes = gradient(self.primal, self.of, self.wrt)
         dot = ending(slopes)
         self.steps = tangent(slopes, self.wrt)
         self.dots = {x: x + dot for x in self.wrt}
-        self.map = LinearMap(self.steps, self.dots, {x: f"d{of}_d{x}{dot}" for x in self.wrt}, self._look)
+        self.map = LinearMap(self.steps, self.dots, {x: f"d{self.of}_d{x}{dot}" for x in self.wrt}, self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         """The product at values, a function of vectors by name; what depends on values alone is done once."""
@@ -79,11 +79,12 @@ class Hessian(DerivativeMatrix):
 
 def packed(arrays: Mapping[str, Any], wrt: Sequence[str]) -> Any:
     """The arrays of all wrt as one vector, in the order of wrt."""
-    return np.concatenate([np.reshape(arrays[x], (-1,)) for x in wrt])
+    return np.concatenate([np.reshape(arrays[x], (-1,)) for x in ([wrt] if isinstance(wrt, str) else wrt)])
 
 
 def unpacked(vector: Any, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
     """The vector as arrays of the shapes of values[x], for x in wrt: the inverse of `packed`."""
+    wrt = [wrt] if isinstance(wrt, str) else wrt
     ends = np.cumsum([np.size(values[x]) for x in wrt])[:-1]
     return {x: part.reshape(np.shape(values[x]))
             for x, part in zip(wrt, np.split(np.asarray(vector), ends), strict=True)}

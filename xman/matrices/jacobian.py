@@ -33,7 +33,7 @@ class Jacobian(DerivativeMatrix):
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
         super().__init__(steps, of, wrt)
-        self.steps, self.mode = self.primal, mode
+        self.steps, self.mode, of = self.primal, mode, self.of
         if mode not in (None, "forward", "reverse", "mixed"):
             raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mode!r}")
         dot = ending(self.steps)

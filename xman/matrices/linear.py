@@ -27,7 +27,8 @@ class DerivativeMatrix:
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
         self.primal = checked_list(steps)
-        (self.of,), self.wrt = known_registers(self.primal, [of], "of"), inputs_of(self.primal, wrt)
+        (self.of,) = known_registers(self.primal, of, "of", one=True)
+        self.wrt = inputs_of(self.primal, wrt)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.of} by {', '.join(self.wrt)}: call it with values>"

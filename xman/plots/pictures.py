@@ -3,7 +3,7 @@ XManError where Matplotlib is missing or the file cannot be written."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..errors import XManError
 from ..files.figures import drawing
 from ..matrices import Hessian
 from ..passes import ALGEBRA, EXACT, gradient, simplify
-from ..wengert import Steps, checked_list
+from ..wengert import Steps, checked_list, known_registers
 
 
 def confusion_picture(truth: Any, predicted: Any, path: str | Path,
@@ -97,13 +97,15 @@ def hessian_spectrum(steps: Steps, of: str, wrt: Sequence[str], values: Mapping[
     return eigenvalues
 
 
-def growth_of_derivatives(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], orders: int,
-                          path: str | Path) -> np.ndarray:
+def growth_of_derivatives(steps: Steps, of: str, wrt: Collection[str], likes: Mapping[str, Any],
+                          orders: int, path: str | Path) -> np.ndarray:
     """How many lines the lists of the derivatives 0 to `orders` have: (orders + 1, 2), drawn into path.
 
     Column 0 counts lines as the rules write them, column 1 lines as `simplify` leaves them. steps: the list.
     of, wrt: registers that are numbers. likes: an example of each input."""
     written, short, counts = checked_list(steps), checked_list(steps), []
+    (of,) = known_registers(written, of, "of", one=True)
+    (wrt,) = known_registers(written, wrt, "wrt", one=True)
     names = [of, of]
     for order in range(orders + 1):
         counts.append((len(written), len(short)))

@@ -54,8 +54,8 @@ def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> d
         table = of_frame(table)
     there = dict(zip(table.column_names, table.columns, strict=True))
     if lacking := [column.name for column in columns if column.name not in there]:
-        raise TableError(f"{where} lacks the column {lacking[0]!r}{nearest(lacking[0], there)}; the model "
-                         f"was trained with {', '.join(repr(c.name) for c in columns[:12])}")
+        raise TableError(f"{where} lacks the column {lacking[0]!r}; the model was trained with "
+                         f"{', '.join(repr(c.name) for c in columns[:12])}{nearest(lacking[0], there)}")
     return {column.register: cells(there[column.name], column, where) for column in columns}
 
 

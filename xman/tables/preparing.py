@@ -82,11 +82,11 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     table = table if hasattr(table, "column_names") else of_frame(table)
     if not isinstance(target, (str, type(None))):
         table, target = table.append_column("target", as_column(target, table.num_rows)), "target"
-    names = list(table.column_names)
+    names, ignore = list(table.column_names), [ignore] if isinstance(ignore, str) else ignore
     for word, name in [("target", target)] * (target is not None) + [("ignore", name) for name in ignore]:
         if name not in names:
-            raise TableError(f"--{word} {name}: there is no such column{nearest(name, names)}; there are "
-                             f"{', '.join(names[:20])}")
+            raise TableError(f"--{word} {name}: there is no such column; there are "
+                             f"{', '.join(names[:20])}{nearest(name, names)}")
     if not table.num_rows:
         raise TableError("the table has a header and no rows; wanted rows below it")
     ignored = {*ignore, *([""] if "" in names[:1] and "" != target else [])}

@@ -12,7 +12,6 @@ descend: Reps, Automatic Differentiation and Backpropagation, §6, prints w := w
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ops import f
+from ops.facts import parameters_of, taken_by
 
 from ..errors import XManError, nearest, refuse_unknown
 from ..notation import shortened
@@ -101,9 +101,7 @@ class Optimizer(NamedTuple):
 
     def __call__(self, w: Any, d: Any, *moments: Any, t: Any, lr: Any, **settings: float) -> tuple:
         """The next values of w and of the moments."""
-        given = {key: value for key, value in (("t", t), ("lr", lr))
-                 if key in inspect.signature(self.rule).parameters}
-        result = self.rule(w, d, *moments, **given, **settings)
+        result = self.rule(w, d, *moments, **taken_by(self.rule, t=t, lr=lr), **settings)
         result = result if isinstance(result, tuple) else (result,)
         if len(result) != 1 + len(moments):
             raise XManError(f"the optimizer {self.name} returns {len(result)} values; it has {len(moments)} "
@@ -119,31 +117,28 @@ def optimizer_of(rule: str | Rule) -> Optimizer:
     """The optimizer of that name, or for that rule. XManError for another name, and for what is no rule."""
     if isinstance(rule, str):
         if rule not in OPTIMIZERS:
-            raise XManError(f"there is no optimizer {rule!r}{nearest(rule, OPTIMIZERS)}; there are "
-                            f"{', '.join(OPTIMIZERS)}; of second order, for fit alone, gauss-newton, "
-                            "levenberg-marquardt, newton-cg")
+            raise XManError(f"there is no optimizer {rule!r}; there are {', '.join(OPTIMIZERS)}; of second "
+                            "order, for fit alone, gauss-newton, levenberg-marquardt, newton-cg"
+                            f"{nearest(rule, OPTIMIZERS)}")
         rule = OPTIMIZERS[rule]
     name = getattr(getattr(rule, "func", rule), "__name__", "rule")
-    try:
-        signature = inspect.signature(rule)
-    except (TypeError, ValueError):
+    names, _, rest, named = parameters_of(rule)
+    if not (names or rest):
         said = ", ".join(getattr(rule, "keywords", {}))
         raise XManError(f"the optimizer {name} has not all of the settings {said}" if said else
                         "an optimizer is a name or a rule, rule(w, d, *moments, t, lr), not "
-                        f"{shortened(rule)}") from None
-    arguments = signature.parameters.values()
-    places = [a.name for a in arguments if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
-    settings = {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY
-                and a.name not in ("t", "lr")}
-    if len(places) < 2 or any(a.kind is a.VAR_POSITIONAL for a in arguments):
-        raise XManError(f"the optimizer {name} takes {signature}; a rule takes (w, d, *, lr), its moments "
-                        "by name between d and the star, and after lr its settings, each with a value")
+                        f"{shortened(rule)}")
+    settings = {key: value for key, value in named.items() if key not in ("t", "lr")}
+    if len(names) < 2 or rest:
+        takes = ", ".join([*names, f"*{rest}", *named])
+        raise XManError(f"the optimizer {name} takes ({takes}); a rule takes (w, d, *, lr), its moments by "
+                        "name between d and the star, and after lr its settings, each with a value")
     for key, value in settings.items():
         at_least(f"the setting {key} of the optimizer {name}", value, 0)
         if key.startswith("beta") and value >= 1:
             raise XManError(f"the setting {key} of the optimizer {name} is a number from 0 to below 1, not "
                             f"{shortened(value)}")
-    return Optimizer(rule, name, tuple(places[2:]), {key: float(value) for key, value in settings.items()})
+    return Optimizer(rule, name, names[2:], {key: float(value) for key, value in settings.items()})
 
 
 def rates_of(lr: float | dict[str, float], names: list[str]) -> dict[str, float]:
@@ -205,7 +200,7 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     what is not a rule, and for impossible settings.
     """
     steps, optimizer = checked_list(steps), optimizer_of(optimizer)
-    factors = rate_factors(steps, parameters)
+    (loss,), factors = known_registers(steps, loss, "loss", one=True), rate_factors(steps, parameters)
     for word, value in (("weight_decay", weight_decay), ("clip", clip), ("clip_value", clip_value)):
         if value is not None and (not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf
                                   or word != "weight_decay" and not value):

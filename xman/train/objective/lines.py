@@ -78,7 +78,7 @@ def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, step
         refuse_unknown(penalty, names, f"{word} has a penalty for {{!r}}, which is no parameter of the loss")
         factors = dict(penalty)
     else:
-        read = {a for _, op, args in steps if facts_of(op).flow != "sum" for a in registers(args)}
+        read = {a for _, op, args in steps if facts_of(op).flow != "plus" for a in registers(args)}
         factors = dict.fromkeys([name for name in names if name in read] or names, 0.0 if penalty is None
                                 else penalty)
     for x in factors.values():
