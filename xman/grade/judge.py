@@ -30,7 +30,7 @@ BORROWED = 150  # functions with fewer nodes of syntax in common may be alike by
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
           stop: threading.Event | None = None, digest: str = "", apart: bool = False) -> Record:
-    """The record of the submission that is unpacked in a folder; only its module is run.
+    """The record of the submission that is unpacked in a folder; the sandbox runs the module of the assignment.
 
     term: the secret of a term. digest: of the submission. Inputs are drawn from both: nobody knows them
     before, they are the same each time, and they change with the submission. checks: run the checks that

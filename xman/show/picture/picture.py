@@ -44,7 +44,7 @@ class Arrow(NamedTuple):
 
 
 class Picture:
-    """Nodes, each above those that it is made of, and arrows; made by `picture`. Notebooks show it."""
+    """Nodes, each above those that it is made of, and arrows, as `picture` draws them. Notebooks show it."""
 
     def __init__(self, nodes: Sequence[BoxOfLines], arrows: Sequence[Arrow]):
         self.nodes, self.arrows = tuple(nodes), tuple(arrows)
