@@ -1,6 +1,8 @@
 """What becomes of one submission: credit by cases and by scale, a task a process, sentences for what goes wrong."""
 
 import json
+import os
+import sys
 import textwrap
 import threading
 import time
@@ -240,10 +242,15 @@ def three(student, rng):
 """
 
 
-def test_a_student_checks_the_work_in_a_folder(tmp_path, capsys):
+def test_a_student_checks_the_work_in_a_folder(tmp_path, capsys, monkeypatch):
     (tmp_path / "checks.py").write_text(CHECKS)
     (tmp_path / "work.py").write_text(SQUARES)
     assert check(tmp_path)
+    read, write = os.pipe()
+    os.close(read)
+    with monkeypatch.context() as patch, open(write, "w", buffering=1) as closed:  # python check.py | true
+        patch.setattr(sys, "stdout", closed)
+        assert check(tmp_path)
     (tmp_path / "work.py").write_text("def square(x): return 2 * x")
     assert not check(tmp_path)
     assert "of 3" in capsys.readouterr().out
