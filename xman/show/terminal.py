@@ -43,6 +43,6 @@ def until_closed() -> Iterator[None]:
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.ENOSPC):
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # at its end Python flushes again
         if error.errno == errno.ENOSPC:
             raise XManError(f"the output cannot be written: {error.strerror}") from None
