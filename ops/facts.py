@@ -26,11 +26,11 @@ missing = object()      # in the place of an argument that was not given
 class Facts(NamedTuple):
     """The facts of a row, by the words that stand at its end. What a row does not say, nobody takes for true.
 
-    flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
-    places, or sums of them; "part": of some alone; "filled": with zeros among them; "chosen": those that are
-    not hand no adjoint on; "plus", "same" (a multiple) and "product": entry by entry; "kept": a product of
-    which 0·∞ is 0; "summed": sums of products, in which the slope by an entry of one of two factors is an
-    entry of the other, or 0.
+    flow: how its entries come about, which says what is linear, and where a zero that stands for nothing
+    goes. "moved": they are its argument's in other places, or sums of them; "part": some of these alone;
+    "filled": with zeros among them; "chosen": those that are not hand no adjoint on; "plus", "same" (a
+    multiple) and "product": entry by entry; "kept": a product of which 0·∞ is 0; "summed": sums of products,
+    in which the slope by an entry of one of two factors is an entry of the other, or 0.
     """
     # what it takes and gives
     elementwise: bool = False          # the row is of that kind
@@ -53,9 +53,9 @@ class Facts(NamedTuple):
     curvature: Callable | None = None  # what it sends to the diagonal of a Hessian, as `gathered` does
     outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
     tame: bool = False                 # of finite arguments it has finite slopes
-    flow: str = ""                     # as above
-    grows: bool = False                # as `limited` says of its rules, which set both
-    settles: bool = False
+    flow: str = ""                     # one of the words above
+    grows: bool = False                # as the exponential does; a rule that is `limited` says this and the next
+    settles: bool = False              # of an infinite argument it has a finite result
 
 
 FACTS: dict[str, Facts] = {}  # by operator

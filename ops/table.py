@@ -23,7 +23,6 @@ from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, ROOTS, TAME, Facts, arity, positional, refuse_facts, takes
 from .flows import Masked
 
-ELEMENTWISE: set[str] = set()  # the rows of that kind
 OURS: set[str] = set()  # the rows of this package, filled when all are there
 
 
@@ -72,7 +71,7 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
 
-    operator(op, value, *rules, tangents=ruled(rules, tangent), **{"tame": True} | known)
+    operator(op, value, *rules, tangents=rules and ruled(rules, tangent), **{"tame": True} | known)
 
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
@@ -96,8 +95,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
         raise ValueError(f"{op} takes {takes(value)}, and was given {len(rules)} rules: one an argument")
     flat = not (each or any(rules))
-    for rows, belongs in (FLAT, flat), (ELEMENTWISE, known.get("elementwise")):
-        (rows.add if belongs else rows.discard)(op)
+    (FLAT.add if flat else FLAT.discard)(op)
     FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": flat or known.get("flow") in TAME}
                       | known)
     ROOTS[op] = known.get("squared")

@@ -11,7 +11,6 @@ from typing import Any
 import ops
 from ops import f
 from ops.facts import MANY, arity, facts_of, parameters
-from ops.table import ELEMENTWISE
 
 from ..errors import XManError
 from ..notation import json_lines, json_literal
@@ -80,7 +79,7 @@ def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
         adjoint, tangent = ([*map(part, args, table[op])] for table in (ops.DG, ops.TG))
     except FAILURES:  # this rule writes no lines for such arguments: the page says that it has none
         return None
-    for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
+    for i, slope in (slopes_of(op, args, "out", {}) or {} if facts_of(op).elementwise else {}).items():
         if isinstance(case[i], str) and adjoint[i]:
             adjoint[i]["label"] = mathematical(slope)
     given, gives = ["_" if isinstance(a, str) else json_literal(a) for a in case], facts_of(op).gives.__name__

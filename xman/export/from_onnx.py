@@ -17,7 +17,6 @@ import ops
 from ops.arrays.products import einsum_parts
 from ops.arrays.rearrangements import shape_of
 from ops.loops.bodies import Function
-from ops.table import ELEMENTWISE
 
 from ..engines.program import compares
 from ..errors import XManError, extra
@@ -58,7 +57,7 @@ class Example(Symbol):
     dtype = property(lambda self: getattr(self.value, "dtype", None) or np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        joined = args if op in ELEMENTWISE or compares(op) else ()  # a number takes their precision
+        joined = args if works_entrywise(op) else ()  # a number takes their precision
         plain = {*map(np.dtype, (float, int, bool)), *(a.dtype for a in joined if isinstance(a, Example))}
         args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
         examples = [a.value if isinstance(a, Example) else a for a in args]
@@ -97,7 +96,10 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
         return (sum(map(math.prod, shapes[1:])),)
     if op == "take":
         return *shapes[1], *(n for k, n in enumerate(shapes[0]) if k != args[2])
-    return np.broadcast_shapes(*shapes) if op in ELEMENTWISE or compares(op) else ()
+    return np.broadcast_shapes(*shapes) if works_entrywise(op) else ()
+
+
+def works_entrywise(op: str) -> bool: return ops.facts_of(op).elementwise or compares(op)
 
 
 @np.errstate(all="ignore")

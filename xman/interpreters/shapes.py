@@ -90,7 +90,8 @@ def example(op: str, args: Iterable[Any]) -> Any:
     value = known.example or ops.G[op]
     if op not in ops.table.OURS and not known.elementwise and not known.example:
         raise DependsOnValues(op)
-    if known.elementwise or isinstance(value, np.ufunc):
+    labels = any([type(a) is np.ndarray and a.dtype.kind in "iu" for a in args])  # may be one a row
+    if isinstance(value, np.ufunc) or known.elementwise and not labels:
         out = (of_ones(value, *[(a.ndim, a.dtype) for a in args])
                if all([type(a) is np.ndarray for a in args]) else
                value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args]))

@@ -14,7 +14,7 @@ import numpy as np
 import ops
 from ops import f
 from ops.derived import pullback
-from ops.table import ELEMENTWISE
+from ops.reductions import gathered
 
 from ..errors import XManError
 from ..interpreters import backprop, eval
@@ -83,10 +83,10 @@ def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> A
     """What a line with adjoint d and curvature k adds to the curvature of its arguments at these places."""
     dst, op, args = line
     out, given, rules = values[dst], [values[a] if isinstance(a, str) else a for a in args], ops.DG[op]
-    places = [i for i in places if rules[i]]
+    places, known = [i for i in places if rules[i]], ops.facts_of(op)
     if not places:
         return 0.0
-    if op in ELEMENTWISE:
+    if known.elementwise:
         x = given[places[0]]
 
         def slope(x: Any, d: Any) -> Any:
@@ -96,53 +96,15 @@ def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> A
 
         ones = np.ones_like(out)
         return f.unbroadcast(k * slope(x, ones) ** 2, x) + pullback(lambda x: slope(x, d), x, ones)
-    if op in PRODUCTS and len(places) == 1:
-        other = 1 - places[0]
-        factor = given[other]
-        given[other] = factor.multiply(factor) if hasattr(factor, "tocsr") else np.square(factor)
+    curvature = known.curvature or known.flow == "same" and gathered()
+    if curvature and places == [0]:
+        return curvature(lambda d: rules[0](d, out, *given), k, d, out, *given)
+    if known.flow == "summed" and len(places) == 1 and len(given) == 2 and type(given[0]) is not tuple:
+        factor = given[1 - places[0]]
+        given[1 - places[0]] = factor.multiply(factor) if hasattr(factor, "tocsr") else np.square(factor)
         return rules[places[0]](k, out, *given)
-    if op in GATHERED and places == [0]:
-        slope = rules[0](np.ones_like(out), out, *given)
-        return rules[0](k, out, *given) * slope + GATHERED[op](d, out, slope, *given)
-    if op == "column" or ops.facts_of(op).flow in ("moved", "part", "filled", "same"):
+    if known.flow in ("moved", "part", "filled"):
         return sum(rules[i](k, out, *given) for i in places)  # the operator sums entries, each once
-    if op in ROWWISE and places == [0]:
-        return ROWWISE[op](k, d, out, *given)
     what = f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}"
     raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for {what}; take the "
                     "exact one, Hessian(…).diagonal")
-
-
-def spread_reduction(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """d, in the shape of a reduction of x, spread to the shape of x."""
-    return ops.DG["sum"][0](d, None, x, axis, keepdims)
-
-
-def softmax_curvature(k: Any, d: Any, p: Any, x: Any, axis: int = -1) -> Any:
-    """By ∂p_k/∂x_l = p_k (δ_kl − p_l), whose derivative by x_l is (1 − 2 p_l) times as large."""
-    total = lambda a: np.sum(a, axis, keepdims=True)
-    return p ** 2 * (k * (1 - 2 * p) + total(k * p ** 2)) + p * (1 - 2 * p) * (d - total(d * p))
-
-
-def through_logSoftmax(k: Any, d: Any, out: Any, x: Any, axis: int = -1) -> Any:
-    """By ∂out_k/∂x_l = δ_kl − p_l, whose derivative by x_l is −p_l (1 − p_l)."""
-    p, total = np.exp(out), lambda a: np.sum(a, axis, keepdims=True)
-    return k * (1 - 2 * p) + p ** 2 * total(k) - p * (1 - p) * total(d)
-
-
-def variance(p: Any) -> Any:
-    return p * (1 - p)
-
-
-# operators whose results are sums of products, entry by entry, and no entry comes twice in a sum
-PRODUCTS = {"dot", "outer"}
-# operators where each entry of the argument enters one entry of the result: d times the second derivative
-GATHERED = {
-    **dict.fromkeys(("mean", "max", "min", "prod", "hinge"), lambda d, out, slope, x, *more: 0.0),
-    **dict.fromkeys(("norm", "frobeniusNorm"),
-                           lambda d, out, slope, x, *axes: spread_reduction(d / out, x, *axes) * (1 - slope ** 2)),
-    "logsumexp":           lambda d, out, slope, x, *axes: spread_reduction(d, x, *axes) * variance(slope),
-    "crossEntropy":        lambda d, out, slope, p, y: -f.ratio(d * slope, p),
-    "softmaxCrossEntropy": lambda d, out, slope, z, y: d * f.sum(f.oneHot(y, z), -1, True) * variance(f.softmax(z))}
-# operators where each row of the result depends on all entries of the row
-ROWWISE = {"softmax": softmax_curvature, "logSoftmax": through_logSoftmax}

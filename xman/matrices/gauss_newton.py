@@ -9,6 +9,8 @@ import numpy as np
 
 import ops
 from ops import facts_of
+from ops.facts import linear_in
+from ops.silence import silent
 
 from ..errors import XManError, refuse_unknown
 from ..interpreters import eval
@@ -19,9 +21,6 @@ from .hessian import Hessian, packed
 from .jacobian import Jacobian
 from .linear import DerivativeMatrix, Point, point, vectors_like
 from .modes import lines_between
-
-# operators that give a multiple, or a shift, of the argument at this place, the only one that depends on wrt
-MULTIPLES = [("subtract", [0]), ("mul", [0]), ("mul", [1]), ("divide", [0])]
 
 
 class GaussNewton(DerivativeMatrix):
@@ -39,7 +38,7 @@ class GaussNewton(DerivativeMatrix):
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
         super().__init__(steps, of, wrt)
         self.steps = self.primal
-        self.factors: list[tuple[Line, str]] = []
+        self.multiples: list[tuple[Line, list[int]]] = []
         self.through = self._through()
         self.outer = Hessian(lines_between(self.steps, self.of, self.through), self.of, self.through)
         self.inner: dict[str, Jacobian] = {}
@@ -51,9 +50,9 @@ class GaussNewton(DerivativeMatrix):
     def at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
         """The product at values, a function of vectors by name; what depends on values alone is done once."""
         values = eval(self.steps, point(values, self.wrt))
-        for line, factor in self.factors:
-            if not np.all(values[factor] >= 0):
-                raise XManError(f"{shown(line)}: {factor} is negative, so that the loss is not convex in "
+        for line, places in self.multiples:
+            if not rises(line, places, values):
+                raise XManError(f"{shown(line)}: its slope is negative, so that the loss is not convex in "
                                 f"{', '.join(self.through)}; take the Hessian")
         outer = self.outer.at(values)
         maps = {a: (J.pushforward(values), J.pullback(values), J.wrt) for a, J in self.inner.items()}
@@ -78,10 +77,10 @@ class GaussNewton(DerivativeMatrix):
             if dst in wanted and dst in moving:
                 mine = [i for i, (a, rule) in enumerate(zip(args, ops.DG[op], strict=False))
                         if rule and isinstance(a, str) and a in moving]
-                if op in ("half", "add") or flows(op) or (op, mine) in MULTIPLES:
+                moves = facts_of(op).flow in ("moved", "part", "filled")  # entries, or sums of them
+                if moves or linear_in(op, mine):
                     wanted.update(args[i] for i in mine)
-                    if op in ("mul", "divide"):
-                        self._keep(line, args[1 - mine[0]])
+                    self.multiples += [(line, mine)] * (not moves)
                 elif facts_of(op).convex and mine == [0] or squares_residual(op, args, mine):
                     found[args[0]] = None
                 else:
@@ -92,17 +91,13 @@ class GaussNewton(DerivativeMatrix):
             raise XManError(f"{self.of!r} has no part with a curvature that depends on {', '.join(self.wrt)}")
         return tuple(found)
 
-    def _keep(self, line: Line, factor: Any) -> None:
-        """Keep a factor of the line, which has to be at least 0."""
-        if isinstance(factor, str):
-            self.factors.append((line, factor))
-        elif not factor >= 0:
-            raise XManError(f"{shown(line)}: a negative multiple of a convex loss is not; take the Hessian")
 
-
-def flows(op: str) -> bool:
-    """Whether the operator's results are entries of its arguments or sums of them, as convex as these."""
-    return facts_of(op).flow in ("moved", "part", "filled")
+@silent
+def rises(line: Line, places: list[int], values: Point) -> bool:
+    """Whether no slope is negative of a line that works entry by entry, and is linear in these places."""
+    dst, op, args = line
+    given = [values[a] if isinstance(a, str) else a for a in args]
+    return all(np.all(ops.TG[op][i](1.0, values[dst], *given) >= 0) for i in places)
 
 
 def squares_residual(op: str, args: tuple, mine: list[int]) -> bool:

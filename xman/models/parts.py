@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.table import ELEMENTWISE, arity
+from ops.facts import FACTS, arity
 
 from ..errors import XManError, nearest, refuse_unknown
 from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
-
-OUTPUTS = {"crossEntropy": f.softmax, "softmaxCrossEntropy": f.softmax, "hinge": f.alias,
-           "sigmoidCrossEntropy": f.sigmoid, "squaredError": f.alias}
 
 
 def glorot(random: np.random.Generator, fan_in: int, fan_out: int, dtype: type = np.float32) -> Register:
@@ -36,10 +33,11 @@ def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register
     """The outputs (n, k) of a model, and its loss, the mean over the rows of scores (n, k) and targets y.
 
     loss: crossEntropy of the softmax, as the notes write it; softmaxCrossEntropy, the same without overflow;
-    sigmoidCrossEntropy; squaredError; hinge. XManError for any other.
+    sigmoidCrossEntropy; squaredError; hinge; a row of your own with the fact `outputs`. XManError for others.
     """
-    refuse_unknown([loss], OUTPUTS, "there is no loss {!r}")
-    outputs = OUTPUTS[loss](scores)
+    known = {op: facts.outputs for op, facts in FACTS.items() if facts.outputs}
+    refuse_unknown([loss], known, "there is no loss {!r}")
+    outputs = getattr(f, known[loss])(scores)
     return outputs, f.mean(getattr(f, loss)(outputs if loss == "crossEntropy" else scores, y))
 
 
@@ -47,7 +45,7 @@ def activation_called(activation: str | Callable[[Register], Register]) -> Calla
     """The entrywise operator of one argument with this name; or the function itself. XManError otherwise."""
     if callable(activation):
         return activation
-    known = [op for op in sorted(ELEMENTWISE & ops.G.keys()) if arity(ops.G[op])[0] == 1]
+    known = [op for op in sorted(ops.G) if ops.facts_of(op).elementwise and arity(ops.G[op])[0] == 1]
     if activation not in known:
         raise XManError(f"there is no activation {activation!r}; the activations are tanh, relu, sigmoid and "
                         "each entrywise operator of one argument, as gelu, or a function of your own"

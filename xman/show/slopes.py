@@ -13,8 +13,7 @@ import numpy as np
 
 import ops
 from ops import f
-from ops.facts import linear_in
-from ops.table import ELEMENTWISE
+from ops.facts import facts_of, linear_in
 
 from ..passes import ALGEBRA, EXACT, gradient, rewrite, simplify
 from ..passes.patterns import key_of
@@ -52,7 +51,7 @@ def slopes_of(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -
 
 def partials_of(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int, ast.expr] | None:
     """∂out/∂hole of out = op(*args) for each place, in terms of holes and of out."""
-    if op in ops.OURS - ELEMENTWISE and any(ops.DG[op]):
+    if op in ops.OURS and not facts_of(op).elementwise and any(ops.DG[op]):
         return None  # of arrays, though some take a number for one
     try:
         with np.errstate(all="ignore"):
