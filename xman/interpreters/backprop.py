@@ -27,9 +27,9 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
     steps = checked_list(steps, DG)
     active = values if wrt is None else depends(steps, wrt, values, DG)
     # A power of a root, as norm(x)**3: where the root r is 0 the slope of rⁿ is 0, and r has none, since its
-    # rule divides by r. So the delta of rⁿ goes past r, to what is under the root: r² = Σx² is an operator with
-    # a rule of its own, and rⁿ moves ½n·rⁿ⁻² (past_root) times as much. powers has r² as op and args, r and n
-    # of each such line. It is empty where all deltas are wanted, since that of r would be left out.
+    # rule divides by r. So the delta of rⁿ goes past r, to what is under the root: r² = Σx² is an operator
+    # with a rule of its own, and rⁿ moves ½n·rⁿ⁻² (past_root) times as much. powers has r² as op and args, r
+    # and n of each such line. It is empty where all deltas are wanted, since that of r would be left out.
     powers = {} if wrt is None else ops.facts.past_roots(steps, DG, wrt)
     def walk(deltas):
         held = set(map(id, deltas.values()))

@@ -35,7 +35,8 @@ class Hessian(DerivativeMatrix):
         dot = ending(slopes)
         self.steps = tangent(slopes, self.wrt)
         self.dots = {x: x + dot for x in self.wrt}
-        self.map = LinearMap(self.steps, self.dots, {x: f"d{self.of}_d{x}{dot}" for x in self.wrt}, self._look)
+        outputs = {x: f"d{self.of}_d{x}{dot}" for x in self.wrt}
+        self.map = LinearMap(self.steps, self.dots, outputs, self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         """The product at values, a function of vectors by name; what depends on values alone is done once."""
