@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.loops import ROWS
 from ops.silence import silent
 
 from ..wengert import Line, Steps, registers
@@ -60,8 +61,12 @@ SHAPES = {"dot": shape_of_product, "broadcast": of_spread,
           "dotRight": lambda d, a, b: b.shape if shape_of_product(a, b) == d.shape else None}
 
 
-# the shapes that they give depend on no values, but for the number of steps in a bundle
-ALONGSIDE = ops.table.ELEMENTWISE | {"bundle", "broadcast", "unbroadcast"}
+def of_values(op: str, args: tuple, room: int) -> tuple:
+    """The arguments that may give the shape of the result by their values, as masks and numbers of steps do."""
+    if op in ROWS:
+        return () if room and op == "bundle" else args
+    free = op in ops.table.ELEMENTWISE or op in ("broadcast", "unbroadcast") or isinstance(ops.G[op], np.ufunc)
+    return () if free else args[1:]
 
 
 @silent
@@ -89,8 +94,7 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
         elif floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            if op not in (ALONGSIDE if room else ops.table.ELEMENTWISE) and any(
-                    a in floats and not_float(found[a]) for a in args if isinstance(a, str)):
+            if any([a in floats and not_float(found[a]) for a in registers(of_values(op, args, room))]):
                 raise DependsOnValues(op)
             floats.add(dst)
             found[dst] = example(op, given)
