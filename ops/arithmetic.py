@@ -95,9 +95,9 @@ stopGradient = expressed(lambda x: x,                                    "x, for
 
 #            op            value          rule per argument
 elementwise("add",        np.add,        lambda d, out, x, y: d,
-                                         lambda d, out, x, y: d,                        commutes=True, flow="sum")
+                                         lambda d, out, x, y: d,                        commutes=True, flow="plus")
 elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
-                                         lambda d, out, x, y: -d,                       flow="sum")
+                                         lambda d, out, x, y: -d,                       flow="plus")
 elementwise("mul",        np.multiply,   overflows(lambda d, out, x, y: d * y),
                                          overflows(lambda d, out, x, y: d * x, 1),      commutes=True, flow="product", tame=True)
 elementwise("divide",     np.divide,     overflows(lambda d, out, x, y: d / y),

@@ -1,5 +1,5 @@
 # Written by `python -m tests.stubs`; tests/test_types.py says when it is to be written again.
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from typing_extensions import Self
@@ -10,8 +10,10 @@ DG: dict[str, Sequence[Rule | None]]
 TG: dict[str, Sequence[Rule | None]]
 INFIX: dict[str, str]
 SAME: dict[str, str]
+SYNONYMS: dict[str, str]
 REARRANGED: dict[Any, Callable[..., Any]]
 
+def nearest(name: str, known: Iterable[str]) -> str: ...
 def operator_for(function: Any) -> Any: ...
 
 class Expression:

@@ -79,7 +79,7 @@ take    = expressed(lambda x, indices, axis=None: np.take(x, indices, axis),
 linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)),
             view=True, flow="part", entries=multiplied)
 linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.unbroadcast(f.getitem(u, *keys), d), None),
-       flops=of_input(1), flow="filled", entries=multiplied)
+       flops=of_input(1), flow="filled", like=1, entries=multiplied)
 linear("take",       take,       through_take, None, None, flops=0, flow="part", numpy="take", entries=multiplied)
 
 operator("codes",      codes,      None, None,                                          flops=0, gives=int)

@@ -144,6 +144,23 @@ def correlate_of_windows(a, v):
     return f.take(a, np.add.outer(np.arange(a.shape[0] - n + 1), np.arange(n))) @ v
 
 
+def shape_of_hollow(a, b):
+    """The shape of a @ b, of matrices of one precision; None where none is hollow, each of one number."""
+    plain = all(type(x) is np.ndarray and x.ndim > 1 and x.dtype == b.dtype for x in (a, b))
+    if not plain or a.shape[-1] != b.shape[-2] or any(a.strides) and any(b.strides):
+        return None
+    return *np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]
+
+
+def dot_of_hollow(a, b):
+    return a @ b if (shape := shape_of_hollow(a, b)) is None else np.broadcast_to(np.ones((), a.dtype), shape)
+
+
+def hollow_adjoint(value, i):
+    return lambda d, *ab: (ab[i] if shape_of_hollow(*ab) == np.shape(d) and d.dtype == ab[i].dtype
+                           else value(d, *ab))
+
+
 # the values that are one expression, and what they are
 dot      = expressed(lambda a, b: a @ b,
                      "The matrix product a @ b: (n, k) by (k, m), vectors, batches of matrices; a may be SciPy-sparse.")
@@ -155,15 +172,15 @@ convolve = expressed(lambda a, v: np.convolve(a, v), "Σ a_i v_(k−i) of two ve
 #      op              value        rule per argument
 linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
                                     lambda d, out, a, b: f.dotRight(d, a, b),
-            flow="summed", flops=of_product, entries=of_matrices, within=True)
+            flow="summed", flops=of_product, entries=of_matrices, within=True, example=dot_of_hollow)
 linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
                                     None,
                                     lambda u, out, d, a, b: f.dotRight(d, u, b),
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotLeft)
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotLeft, example=hollow_adjoint(dotLeft, 0))
 linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
                                     lambda u, out, d, a, b: f.dotLeft(d, a, u),
                                     None,
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotRight)
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotRight, example=hollow_adjoint(dotRight, 1))
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
             flow="summed", flops=1, numpy="outer", entries=multiplied,
@@ -171,7 +188,7 @@ linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None),
             flow="summed", flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products)
 linear("einsumBack",   einsumBack,  einsumBack_rule, None, None,
-            flops=of_sum, view=True, flow="filled", entries=multiplied, elsewhere=einsumBack)
+            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, elsewhere=einsumBack)
 linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
             flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,

@@ -37,6 +37,11 @@ def broadcast(x, like, axis=()):
     return result
 
 
+def spread_hollow(x, like, axis=()):
+    plain = axis == () and type(x) is np.ndarray and getattr(like, "dtype", x.dtype) == x.dtype
+    return np.broadcast_to(x, shape_of(like)) if plain else broadcast(x, like, axis)
+
+
 def unbroadcast(x, like, axis=()):
     """x summed over `axis` and over whatever broadcasting added, to the shape and precision of like."""
     if axis != ():
@@ -174,11 +179,11 @@ diag      = expressed(lambda x, k=0: np.diag(x, k),
 
 #       op             value        rule per argument
 linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
-            flops=0, flow="moved", entries=multiplied)
+            flops=0, flow="moved", entries=multiplied, like=1, example=spread_hollow)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
-            flops=of_sum, view=True, flow="moved", elsewhere=unbroadcast_of_sums)
+            flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums)
 linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
-linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved")
+linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved", shape=1)
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
             view=True, flow="moved", numpy="transpose", within=True)
 linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved", within=True,
@@ -197,7 +202,7 @@ linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, ax
 linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,
             view=True, flow="part", numpy="diag", entries=of_diagonal, elsewhere=diag_of_entries)
 linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None,
-            view=True, flow="filled", entries=of_diagonal, elsewhere=diagBack)
+            view=True, flow="filled", shape=1, entries=of_diagonal, elsewhere=diagBack)
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),

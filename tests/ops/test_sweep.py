@@ -9,6 +9,7 @@ import ops
 from ops import DG, TG, G, f
 from xman import Register, XMan, XManError, backprop, forward, grad, gradient, trace
 from xman import eval as evaluate
+from xman.interpreters.shapes import examples
 
 OURS, CASES = CASES.keys() | APPLYING.keys(), {**CASES, **LOOPS}
 EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]
@@ -59,7 +60,7 @@ def test_a_reduction_takes_its_axis_by_name(op):
     np.testing.assert_array_equal(getattr(f, op)(np.eye(3), axis=1), G[op](np.eye(3), 1))
 
 
-@in_each([(op, k) for op, k in EVERY if op in ops.table.ELEMENTWISE])
+@in_each([(op, k) for op, k in EVERY if ops.facts_of(op).elementwise])
 def test_of_numbers_of_python_it_gives_what_it_gives_of_numpys(op, k):
     numbers = [a.flat[0] if isinstance(a, np.ndarray) and a.size else a for a in CASES[op][k]]
     value, plain = G[op](*numbers), G[op](*[a.item() if isinstance(a, np.generic) else a for a in numbers])
@@ -128,6 +129,14 @@ def test_value_contribution_and_tangent_keep_shape_and_precision(op, k, dtype):
         part, slope = np.asarray(DG[op][i](d, out, *args)), np.asarray(TG[op][i](t, out, *args))
         assert (np.asarray(out).dtype, part.dtype, slope.dtype) == (dtype, dtype, dtype), f"argument {i}"
         assert (part.shape, slope.shape) == (args[i].shape, np.shape(out)), f"argument {i}"
+
+
+@in_each(case for case in EVERY if case[0] in ops.OURS - {*APPLYING, "sqrtm"})  # a hollow matrix has no root
+def test_a_stand_in_has_the_shape_and_the_precision_of_the_value(op, k):
+    values = {f"a{i}": a for i, a in enumerate(CASES[op][k]) if isinstance(a, (np.ndarray, np.floating))}
+    args = tuple(f"a{i}" if f"a{i}" in values else a for i, a in enumerate(CASES[op][k]))
+    found, out = examples([("out", op, args)], values)["out"], G[op](*CASES[op][k])
+    assert (np.shape(found), np.asarray(found).dtype) == (np.shape(out), np.asarray(out).dtype)
 
 
 def fortran(x):

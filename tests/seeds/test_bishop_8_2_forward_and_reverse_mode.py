@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ops.table import ELEMENTWISE
+from ops import facts_of
 from xman import Hessian, Jacobian, WengertList, XMan, backprop, eval, f, forward, gradient, hvp, tangent
 from xman.models import MLP
 from xman.show.cost import cost
@@ -277,7 +277,7 @@ def times(op, args):
     """The operations with tangents, or with adjoints if those are more, over those of the operator; 0 where it has none."""
     values = {f"x{i}": a for i, a in enumerate(args) if isinstance(a, np.ndarray)}
     if not any(a.size and a.dtype.kind == "f" for a in values.values()) or (
-            op in ELEMENTWISE and len({a.shape for a in values.values()}) > 1):  # a sum over what was broadcast is unbroadcast's
+            facts_of(op).elementwise and len({a.shape for a in values.values()}) > 1):  # a sum over what was broadcast is unbroadcast's
         return 0
     found = cost([("y", op, tuple(f"x{i}" if f"x{i}" in values else a for i, a in enumerate(args)))], values=values, measured=False)
     return max(found.ratios) if found.evaluation.flops else 0

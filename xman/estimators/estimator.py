@@ -1,13 +1,14 @@
 """What the estimators are made of; scikit-learn is imported when one is asked for."""
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+
+from ops.facts import taken_by
 
 from ..engines import Compiled
 from ..errors import XManError, extra, refuse_unknown
@@ -82,11 +83,7 @@ class Estimator:
             return self.model
         options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS}
         if callable(self.model):
-            try:
-                takes = inspect.signature(self.model).parameters
-            except (TypeError, ValueError):
-                takes = {}
-            made = self.model(features, outputs, **{key: options[key] for key in options if key in takes})
+            made = self.model(features, outputs, **taken_by(self.model, **options))
             if not isinstance(made, XMan):
                 raise XManError(f"model(features, outputs) gave a {type(made).__name__}, which is no XMan")
             return made

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression
+from ops.facts import parameters_of
 
 from ..errors import XManError
 from ..register import as_arg
@@ -97,13 +98,10 @@ def is_input(leaf: Any) -> bool:
 
 def parameter_names(fn: Callable, count: int) -> list[str]:
     """The names of the first `count` parameters, those of *args numbered; x or x1, x2, … by default."""
-    try:
-        found = list(inspect.signature(fn).parameters.values())
-    except (TypeError, ValueError):
+    names, _, rest, _ = parameters_of(fn)
+    if not (names or rest):
         return ["x"] if count == 1 else [f"x{i}" for i in range(1, count + 1)]
-    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:count]
-    rest = next((p.name for p in found if p.kind is p.VAR_POSITIONAL), "x")
-    return names + [f"{rest}_{i}" for i in range(count - len(names))]
+    return [*names[:count], *(f"{rest or 'x'}_{i}" for i in range(count - len(names)))]
 
 
 def unused(name: str, taken: Iterable[str], instead: str | None = None) -> str:

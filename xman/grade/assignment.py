@@ -123,7 +123,7 @@ def folder_of(name: str, assignments: Path | None = None) -> Path:
         raise XManError(f"there is no folder of assignments at {places[0]}: {todo}")
     if name not in known:
         where, others = next(iter(known.values())).parent, ", ".join(known)
-        raise XManError(f"no assignment {name!r} in {where}{nearest(name, known)}; there are {others}")
+        raise XManError(f"no assignment {name!r} in {where}; there are {others}{nearest(name, known)}")
     return known[name].resolve()
 
 

@@ -10,7 +10,6 @@ import ops
 from ops.facts import FACTS
 from ops.functions import ORDERED
 from ops.loops.values import metered
-from ops.table import ELEMENTWISE
 
 from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
@@ -20,8 +19,7 @@ from ..wengert import Line, WengertList, needed, registers
 from .compare import Wrong, expect, expect_that
 
 # What a line of these takes in memory is bounded by the inputs of the list.
-MODEL = (frozenset(ELEMENTWISE & ops.OURS - ORDERED)
-         | {op for op, facts in FACTS.items() if facts.within and op in ops.OURS})
+MODEL = frozenset(op for op in ops.OURS if FACTS[op].within or FACTS[op].elementwise and op not in ORDERED)
 # what applies functions, for tasks that allow it, MODEL | LOOPS; a scan goes along arrays, not a whole number
 LOOPS = ops.loops.ROWS
 ENTRIES = 10 ** 7      # numbers that the registers of a list may hold together

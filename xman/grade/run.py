@@ -82,8 +82,9 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
         try:
             with contextlib.closing(each_apart(work, missing, jobs, stop)) as fresh:
                 for record in fresh:
-                    records[slug := record["slug"]] = record
+                    slug = record["slug"]
                     write_whole(out / "records" / f"{slug}.json", json.dumps(record, indent=1) + "\n")
+                    records[slug] = record  # after it is kept: no report holds what Ctrl-C lost
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
                         write_reports([*records.values()], out)

@@ -4,15 +4,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 import ops
 from ops.arithmetic import past_root
 from ops.silence import silent
 
-from ..errors import XManError
 from ..wengert import Steps, checked_list
-from .context import depends, failure, own, seeds, varies
+from .context import depends, failure, names_wanted, own, seeds, varies
 
 
 @silent
@@ -26,15 +23,14 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
     deltas: where to start, by name, as in backprop(steps, values, loss=1.0); each spreads to its own shape. A
         delta has the shape and precision of its register and its own buffer. Integers and booleans have none.
     """
-    if (not isinstance(DG, Mapping) or isinstance(wrt, np.ndarray)
-        or not isinstance(wrt, (Collection, type(None)))):
-        word, said = (("wrt", "names registers") if isinstance(DG, Mapping)
-                      else ("DG", "is the table of adjoint rules"))
-        raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, as "
-                        "by r.name = 'x'")
+    wrt = names_wanted(wrt, DG)
     steps = checked_list(steps, DG)
     active = values if wrt is None else depends(steps, wrt, values, DG)
-    powers = {} if wrt is None else ops.facts.past_roots(steps, DG, wrt)  # norm(x)**3 goes past its root
+    # A power of a root, as norm(x)**3: where the root r is 0 the slope of rⁿ is 0, and r has none, since its
+    # rule divides by r. So the delta of rⁿ goes past r, to what is under the root: r² = Σx² is an operator with
+    # a rule of its own, and rⁿ moves ½n·rⁿ⁻² (past_root) times as much. powers has r² as op and args, r and n
+    # of each such line. It is empty where all deltas are wanted, since that of r would be left out.
+    powers = {} if wrt is None else ops.facts.past_roots(steps, DG, wrt)
     def walk(deltas):
         held = set(map(id, deltas.values()))
         # deltas[r] is what is known so far of ∂output/∂r. Read in reverse, all lines that use dst come before

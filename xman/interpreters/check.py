@@ -80,7 +80,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     steps = checked_list(steps, G, DG)
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
-    (of,) = known_registers(steps, [of or steps[-1][0]], "of")
+    (of,) = known_registers(steps, steps[-1][0] if of is None else of, "of", one=True)
     inputs = {**values, **{x: np.asarray(values[x], float) for x in steps.inputs if varies(values.get(x))}}
     wrt = [x for x in steps.inputs if varies(inputs.get(x))] if wrt is None else inputs_of(steps, wrt)
     if still := [x for x in wrt or steps.inputs or ["the list"] if not varies(inputs.get(x))]:

@@ -21,9 +21,9 @@ def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
     if lacking := [name for name in steps.inputs if values.get(name) is None]:
         first = next((k, line) for k, line in enumerate(steps, 1)
                      if any(isinstance(a, str) and a == lacking[0] for a in line[2]))
-        raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}"
-                        f"{'' if lacking[0] in values else nearest(lacking[0], values)}; without a value: "
-                        f"{', '.join(lacking)}")
+        raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}; "
+                        f"without a value: {', '.join(lacking)}"
+                        f"{'' if lacking[0] in values else nearest(lacking[0], values)}")
 
 
 def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:
@@ -45,10 +45,22 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
     return result
 
 
+def names_wanted(wrt: Any, DG: Any) -> Collection[str] | None:
+    """The name or names in wrt. XManError where it, or DG, is meant as the delta of a register called so."""
+    names = [wrt] if isinstance(wrt, str) else wrt
+    word, said = "DG", "is the table of adjoint rules"
+    if isinstance(DG, Mapping):
+        if names is None or isinstance(names, Collection) and type(names) is not np.ndarray and all(
+                isinstance(x, str) for x in names):
+            return names
+        word, said = "wrt", "names registers"
+    raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, as by "
+                    "r.name = 'x'")
+
+
 def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any],
             DG: Mapping[str, Sequence] | None = None) -> set[str]:
     """The names, and what is computed from them; with DG what has slopes. XManError without a value."""
-    names = [names] if isinstance(names, str) else names
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
     found = set(names)
@@ -120,8 +132,8 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
     dst, op, args = line
     where = f"line {[known for known, _, _ in steps].index(dst) + 1}, {shown(line)}"
     if op not in table:
-        return XManError(f"{where}: there is no {word} for the operator {op!r}{nearest(op, table)}; put it "
-                         "in the table")
+        return XManError(f"{where}: there is no {word} for the operator {op!r}; put it in the "
+                         f"table{nearest(op, table)}")
     if callable(table[op]) != (word == "value"):
         wanted = ("a function" if word == "value" else f"a list with a function for each argument: write "
                   f"{op!r}: [rule]")

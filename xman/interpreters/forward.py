@@ -24,13 +24,14 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     result does not depend on those given. Raises XManError as `backprop` does.
     """
     steps = checked_list(steps, TG)
-    powers = ops.facts.past_roots(steps, TG)  # norm(x)**3 goes past its root, which has no slope at 0
+    powers = ops.facts.past_roots(steps, TG)  # norm(x)**3 goes past its root, as in backprop
     def walk(tangents):
         held = set(map(id, tangents.values()))
         # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents go the
         # same way, so they could be computed in one pass. A line moves with each argument that does, and the
         # parts add (the chain rule); an argument without a tangent stands still, and is skipped rather than
-        # multiplied by 0.
+        # multiplied by 0. A rule answers STILL where the result does not move although the argument does: it
+        # takes one array out of a bundle of several, of which others move.
         try:
             for dst, op, args in steps:
                 op, args, r, n = powers.get(dst, (op, args, dst, 2))

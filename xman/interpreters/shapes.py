@@ -45,28 +45,13 @@ class DependsOnValues(Exception):
     """The shape of a line follows from no shapes."""
 
 
-def shape_of_product(a: Any, b: Any) -> tuple | None:
-    return ((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-            if a.shape[-1] == b.shape[-2] else None)
-
-
-def of_spread(x: Any, like: Any, axis: Any = ()) -> tuple | None:
-    shape = like if isinstance(like, tuple) else np.shape(like)
-    return shape if axis == () and np.broadcast_shapes(np.shape(x), shape) == shape else None
-
-
-# the shape of a result, by its arguments, of two axes or more; None where it does not follow
-SHAPES = {"dot": shape_of_product, "broadcast": of_spread,
-          "dotLeft": lambda d, a, b: a.shape if shape_of_product(a, b) == d.shape else None,
-          "dotRight": lambda d, a, b: b.shape if shape_of_product(a, b) == d.shape else None}
-
-
 def of_values(op: str, args: tuple, room: int) -> tuple:
     """The arguments that may give the shape of the result by their values, as masks and numbers of steps do."""
     if op in ROWS:
         return () if room and op == "bundle" else args
-    free = op in ops.table.ELEMENTWISE or op in ("broadcast", "unbroadcast") or isinstance(ops.G[op], np.ufunc)
-    return () if free else args[1:]
+    known = ops.facts_of(op)
+    spread = known.like is not None and known.flow == "moved"
+    return () if spread or known.elementwise or isinstance(ops.G[op], np.ufunc) else args[1:]
 
 
 @silent
@@ -103,19 +88,17 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
 
 def example(op: str, args: Iterable[Any]) -> Any:
     """What op gives, where some arguments are hollow: in its shape and precision, and hollow itself."""
-    value, args = ops.facts_of(op).example or ops.G[op], [*args]
-    if op not in ops.table.OURS and op not in ops.table.ELEMENTWISE:
+    known, args = ops.facts_of(op), [*args]
+    value = known.example or ops.G[op]
+    if op not in ops.table.OURS and not known.elementwise and not known.example:
         raise DependsOnValues(op)
-    if op in ops.table.ELEMENTWISE or isinstance(value, np.ufunc):
+    labels = any([type(a) is np.ndarray and a.dtype.kind in "iu" for a in args])  # may be one a row
+    if isinstance(value, np.ufunc) or known.elementwise and not labels:
         out = (of_ones(value, *[(a.ndim, a.dtype) for a in args])
                if all([type(a) is np.ndarray for a in args]) else
                value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args]))
         shape = np.broadcast_shapes(*map(np.shape, args))
         return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
-    arrays = [a for a in args if not isinstance(a, tuple)]
-    if op in SHAPES and all(type(a) is np.ndarray and a.ndim > 1 and a.dtype == args[0].dtype
-                            for a in arrays) and (shape := SHAPES[op](*args)):
-        return np.broadcast_to(np.ones((), args[0].dtype), shape)
     try:
         return hollow(value(*args))
     except np.linalg.LinAlgError:  # of ones alone

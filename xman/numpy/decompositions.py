@@ -21,12 +21,12 @@ def in_floats(x):
 
 
 def triangle_mask(a, lower):
-    """Where the lower triangle of a is, the diagonal in it; or the upper."""
+    """A mask of the lower triangle of a, with its diagonal; or of the upper triangle."""
     return (np.tril if lower else np.triu)(np.ones(a.shape[-2:], bool))
 
 
 def mirrored(a, lower):
-    """The symmetric matrix of which only the lower triangle of a is read, or the upper."""
+    """The symmetric matrix with the lower triangle of a; or with the upper."""
     a = in_floats(a)
     return f.where(triangle_mask(a, lower), a, f.mT(a))
 

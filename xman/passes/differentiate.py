@@ -17,7 +17,6 @@ from ..wengert import Line, Steps, WengertList, all_registers, checked_list, inp
 from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
 
-TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
@@ -64,7 +63,7 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     """The lines of `gradient`, each with the line that it belongs to: a line of the list itself with None."""
     steps, writer = checked_list(steps, DG), ListWriter()
     symbols = writer.symbols(steps)
-    (of,), wrt = known_registers(steps, [of], "of"), known_registers(steps, wrt, "wrt")
+    (of,), wrt = known_registers(steps, of, "of", one=True), known_registers(steps, wrt, "wrt")
     if seed is not None and not isinstance(seed, str):
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not "
                         f"{seed!r}")
@@ -122,10 +121,11 @@ def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
         line = lines.get(id(todo.pop()))
         if line is None:
             return False
-        if line.op == "add":
+        known = ops.facts_of(line.op)
+        if known.flow == "plus":
             todo += [a for a in line.args if id(a) not in parts]
             parts.update(map(id, line.args))
-        elif line.op not in TAKES_SHAPE or getattr(line.args[1], "name", None) != x:
+        elif known.like is None or getattr(line.args[known.like], "name", None) != x:
             return False
     return True
 

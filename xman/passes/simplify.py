@@ -134,7 +134,7 @@ class Simplifier(ListWriter):
 
     def defaults(self, op: str) -> tuple[tuple, int]:
         """The defaults of the last arguments of op, and the number of all that have a name."""
-        names, defaults = parameters(self.G[op])
+        names, defaults, *_ = parameters(self.G[op])
         return (*defaults.values(),), len(names)
 
     def evaluated(self, op: str, args: tuple) -> Any:
@@ -143,10 +143,11 @@ class Simplifier(ListWriter):
             return None
         try:
             with np.errstate(all="ignore"):
-                known = op in ops.table.OURS or op in ops.table.ELEMENTWISE
-                if known and self.rewrites and any(id(a) in self.hollow for a in args):
+                known = ops.facts_of(op)
+                if ((op in ops.table.OURS or known.elementwise or known.example) and self.rewrites
+                    and any(id(a) in self.hollow for a in args)):
                     return example(op, map(self.value, args))
-                return (ops.facts_of(op).example or self.G[op])(*map(self.value, args))
+                return (known.example or self.G[op])(*map(self.value, args))
         except TimeoutError:
             raise  # the user's time limit is no failure of this
         except Exception:  # whatever it is, the line is written as it stands, and raises it when it runs

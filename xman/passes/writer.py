@@ -62,7 +62,7 @@ class Followed(WengertList):
 
     def __init__(self, steps: WengertList, writer: ListWriter):
         list.__init__(self, steps)  # which is valid
-        self.writer, self.checkedFor, self._inputs = writer, steps.checkedFor, steps.inputs
+        self.writer, self.checked_for, self._inputs = writer, steps.checked_for, steps.inputs
 
     def __iter__(self) -> Iterator[Line]: return self._told(super().__iter__())
     def __reversed__(self) -> Iterator[Line]: return self._told(super().__reversed__())

@@ -13,7 +13,7 @@ import ops
 
 from ..engines import Compiled
 from ..interpreters import eval
-from ..wengert import Line, WengertList, all_registers, fresh, registers
+from ..wengert import Line, WengertList, all_registers, fresh, needed, registers
 from .common import Common
 from .mpi import Workers
 
@@ -27,11 +27,8 @@ class Stage(NamedTuple):
 def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     """The lines that outputs need, in as few stages as there can be: those that sums need as early as they
     can run, the others, the optimizer's, in the last stage."""
-    needed, summed = {*outputs}, set()
-    for dst, op, args in reversed(steps):
-        needed.update(registers(args) if dst in needed else ())
-        summed.update(registers(args) if dst in summed or dst in needed and op == "allreduce" else ())
-    steps = [line for line in steps if line[0] in needed]
+    steps = needed(steps, outputs)
+    summed = {line[0] for line in needed(steps, [args[0] for _, op, args in steps if op == "allreduce"])}
     depth = {dst: 0 for line in steps for dst in registers(line[2])}
     for dst, op, args in steps:
         depth[dst] = max((depth[a] for a in registers(args)), default=0) + (op == "allreduce")

@@ -5,7 +5,7 @@ import ast
 import itertools
 import string
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ops
@@ -48,7 +48,7 @@ class Derivation(list):
     __repr__ = __str__
 
 
-def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivation:
+def derivation(steps: Steps, of: str, wrt: Collection[str], brief: bool = False) -> Derivation:
     """The steps that lead to the derivative of `of` with respect to wrt, and to its formula in the inputs.
 
     Each puts in a definition from the list, or the derivative of an operator, which is what its rule in
@@ -58,8 +58,8 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
     for a name that the list does not have, for a line on arrays, and past 300 parts in an expression.
     """
     steps = checked_list(steps, ops.G)
-    known_registers(steps, [of], "of")
-    known_registers(steps, [wrt], "wrt")
+    (of,) = known_registers(steps, of, "of", one=True)
+    (wrt,) = known_registers(steps, wrt, "wrt", one=True)
     lines = functions_apart([line for line in steps if line[0] != wrt], definition_of)
     goal = f"d{of}/d{wrt}"
     e: ast.expr = ast.Name(goal)

@@ -1,7 +1,7 @@
 """Values, tangents and adjoints side by side: the traces of Bishop, Deep Learning, §8.2, and Adams."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +50,7 @@ class Explanation(list):
     _repr_html_ = in_notebooks("trace_in_html")
 
 
-def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
+def explain(steps: Steps, of: str | None = None, wrt: Collection[str] | Mapping[str, Any] | None = None,
             values: Mapping[str, Any] | None = None, digits: int = 4) -> Explanation:
     """The trace of a list: a row (register, op, args, value, tangent, adjoint) for each input and each line.
 
@@ -75,11 +75,10 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
     if not isinstance(digits, int) or not 0 <= digits <= 17:
         raise XManError(f"digits is the number of decimals, 0 to 17, not {digits!r}")
     values = eval(steps, values)
-    direction = {wrt: 1.0} if isinstance(wrt, str) else {} if wrt is None else wrt
-    if not isinstance(direction, Mapping):
-        raise XManError(f"wrt is the name of an input or a direction {{name: tangent}}, not a "
-                        f"{type(wrt).__name__}")
-    for name in known_registers(steps, direction, "wrt"):
+    wrt = {} if wrt is None else wrt
+    names = known_registers(steps, wrt, "wrt", one=not isinstance(wrt, Mapping))
+    direction = wrt if isinstance(wrt, Mapping) else dict.fromkeys(names, 1.0)
+    for name in names:
         if not varies(values[name]):
             raise XManError(f"wrt names {name!r}, which holds whole numbers and has no tangent; give it as "
                             "floats")
@@ -93,8 +92,8 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
         return Row(register, op, args, x, tangent, adjoints.get(register, zero))
 
     rows = [row(name, None, ()) for name in steps.inputs] + [row(*line) for line in steps]
-    number = isinstance(wrt, str) and np.ndim(values[wrt]) == 0
-    along = f"∂/∂{wrt}" if number else f"along {', '.join(direction)}" if direction else ""
+    number = direction is not wrt and not any(np.ndim(values[name]) for name in names)
+    along = ("∂/∂" if number else "along ") * bool(names) + ", ".join(names)
     return Explanation(rows, of, along, digits)
 
 
@@ -102,7 +101,7 @@ def output(steps: Steps, of: str | None) -> str:
     """The register meant by `of`, the last line's for None. XManError for an empty list and another name."""
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
-    return steps[-1][0] if of is None else known_registers(checked_list(steps), [of], "of")[0]
+    return known_registers(checked_list(steps), steps[-1][0] if of is None else of, "of", one=True)[0]
 
 
 def shown_number_or_array(x: Any, digits: int) -> str:

@@ -126,7 +126,7 @@ def operator_call(op: str, args: Sequence[Any]) -> ast.expr:
 def numpys(op: str) -> str:
     """np.<name>, where that function of NumPy is the operator, else f.<op>."""
     if op not in ops.G:
-        raise XManError(f"there is no operator {op!r}{nearest(op, ops.G)}; define it with ops.operator")
+        raise XManError(f"there is no operator {op!r}; define it with ops.operator{nearest(op, ops.G)}")
     value = ops.G[op]
     if isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is value:
         return f"np.{op if getattr(np, op, None) is value else value.__name__}"
@@ -135,7 +135,7 @@ def numpys(op: str) -> str:
 
 def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
     """args by position and by keyword: what has a default goes by keyword, or not at all where it is that."""
-    names, defaults = parameters(ops.G[op])
+    names, defaults, *_ = parameters(ops.G[op])
     first = len(args) if not names or arity(ops.G[op])[1] == MANY else len(names) - len(defaults)
     named = zip(defaults.items(), args[first:], strict=False)
     return args[:first], {name: a for (name, default), a in named if isinstance(a, (str, ast.expr))

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.table import ELEMENTWISE
 
 from ..errors import XManError
 from ..interpreters import backprop
@@ -147,7 +146,7 @@ def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> d
     if op == "item":
         return {i: ast.Name(f"d{dst}/d{a}") for i, a in places.items()}
     numbers = values is None or not any(np.shape(values[a]) for a in (dst, *places.values()))
-    found = slopes_of(op, args, dst, rules) if numbers or op in ELEMENTWISE else None
+    found = slopes_of(op, args, dst, rules) if numbers or ops.facts_of(op).elementwise else None
     return found or {i: ast.Name(f"d({mathematical(formula(op, args))})/d{a}") for i, a in places.items()}
 
 

@@ -34,7 +34,7 @@ def expand(steps: Steps, of: str) -> str:
     name that the list does not have, and above 1,000 terms.
     """
     steps = checked_list(steps)
-    known_registers(steps, [of], "of")
+    (of,) = known_registers(steps, of, "of", one=True)
     return str(polynomials(steps, of).get(of, symbol(of)))
 
 

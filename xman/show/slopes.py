@@ -13,13 +13,11 @@ import numpy as np
 
 import ops
 from ops import f
-from ops.table import ELEMENTWISE
+from ops.facts import facts_of, linear_in
 
 from ..passes import ALGEBRA, EXACT, gradient, rewrite, simplify
 from ..passes.patterns import key_of
 from .expressions import inlined, node, with_replaced
-
-SUMS_AND_PRODUCTS = {"add", "subtract", "mul"}  # whose rules are as short for a constant as for a register
 
 # what makes a rule legible where no number is infinite and 0 is not raised to the power 0
 LEGIBLE = EXACT + ALGEBRA + (
@@ -42,8 +40,9 @@ def slopes_of(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -
     before, filled here. None where op does not make one number of numbers.
     """
     key = (op, *("" if isinstance(a, str) else key_of(a) for a in args))
+    sums = linear_in(op, [1])  # and products: their rules are as short for a constant as for a register
     holes = {i: f"x{i}" for i, a in enumerate(args)
-             if isinstance(a, str) or op in SUMS_AND_PRODUCTS and isinstance(a, (int, float))}
+             if isinstance(a, str) or sums and isinstance(a, (int, float))}
     if key not in rules:
         rules[key] = partials_of(op, [holes.get(i, a) for i, a in enumerate(args)], holes)
     by = {"out": node(out), **{hole: node(args[i]) for i, hole in holes.items()}}
@@ -52,7 +51,7 @@ def slopes_of(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -
 
 def partials_of(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int, ast.expr] | None:
     """∂out/∂hole of out = op(*args) for each place, in terms of holes and of out."""
-    if op in ops.OURS - ELEMENTWISE and any(ops.DG[op]):
+    if op in ops.OURS and not facts_of(op).elementwise and any(ops.DG[op]):
         return None  # of arrays, though some take a number for one
     try:
         with np.errstate(all="ignore"):

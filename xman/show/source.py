@@ -17,7 +17,7 @@ from ..passes.differentiate import adjoints, ending, tangents
 from ..passes.simplify import simplified
 from ..passes.writer import Origins
 from ..validity import refuse_name
-from ..wengert import Steps, WengertList, checked_list, registers
+from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .expressions import expression
 
 WIDTH = 100
@@ -36,8 +36,10 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     temporary that is used once stands where it is used. The function returns one value, or a tuple.
     Raises XManError as `gradient` and `tangent` do, and for an empty list.
     """
-    steps, renamed = apart_from_operators(checked_list(steps))
-    wrt = [wrt] if isinstance(wrt, str) else wrt
+    steps = checked_list(steps)
+    of = of if of is None else known_registers(steps, of, "of", one=True)[0]
+    wrt = wrt if wrt is None else known_registers(steps, wrt, "wrt")
+    steps, renamed = apart_from_operators(steps)
     if renamed:
         wrt = wrt and [renamed.get(x, x) for x in wrt]
         likes = likes and {renamed.get(x, x): like for x, like in likes.items()}

@@ -7,9 +7,9 @@ import numpy as np
 
 from ops import G, f
 from ops.derived import Traced
-from ops.facts import parameters
+from ops.facts import facts_of, parameters
 from ops.loops import ROWS
-from ops.table import ELEMENTWISE, OURS
+from ops.table import OURS
 
 from .arraylike import ArrayLike
 from .dispatch import defined_in
@@ -34,7 +34,7 @@ class Directions(ArrayLike):
 
     def record(self, op: str, args: tuple) -> Any:
         reduces = op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
-        entrywise = op in ELEMENTWISE or isinstance(G[op], np.ufunc)
+        entrywise = facts_of(op).elementwise or isinstance(G[op], np.ufunc)
         rule = RULES.get(op) or (reduction if reduces else aligned if entrywise else None)
         found = rule(op, *args) if rule else None
         return Directions(one_by_one(op, *args) if found is None else found)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from ops import Expression, G, f
 from ops.expression import SAME
+from ops.facts import parameters
 
 from .refusals import IN_PLACE, refuse, refuse_function
 
@@ -84,11 +84,12 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
     """NumPy's function of those arguments."""
     if function not in NAMES:
         refuse_function(function)
-    names, least, defaults = numpy_parameters(function)
-    if names and (options or len(args) > least):
+    names, defaults, rest, named = parameters(function)
+    least = len(names) - len(defaults)  # of what is required
+    if names and not rest and (options or len(args) > least):
         options |= zip(names[least:], args[least:], strict=False)
         args = *args[:least], *[options.pop(name) for name in names[len(args):least]]
-        options = {name: x for name, x in options.items() if x is not defaults.get(name, function)}
+        options = {name: x for name, x in options.items() if x is not (defaults | named).get(name, function)}
     try:
         return NAMES[function](*args, **options)
     except TypeError as error:
@@ -100,22 +101,6 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
                 instead = "write it without that option, with np.where or np.concatenate"
             refuse_function(function, f"with {option[1]}= has no derivative here", instead)
         refuse_function(function, f"takes other arguments: {error}")
-
-
-@functools.cache
-def numpy_parameters(function: Any) -> tuple[list[str], int, dict[str, Any]]:
-    """(names, count, defaults): what NumPy's function takes by position and how much of it is required.
-
-    No names where it takes any number, and where it says nothing, as NumPy's functions in C before 2.4.
-    """
-    try:
-        found = list(inspect.signature(function).parameters.values())
-    except ValueError:
-        return [], 0, {}
-    by_position = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    many = any(p.kind is p.VAR_POSITIONAL for p in found)
-    return ([] if many else [p.name for p in by_position], sum(p.default is p.empty for p in by_position),
-            {p.name: p.default for p in found})
 
 
 def with_shape(x: Any) -> Any:

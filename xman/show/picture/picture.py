@@ -142,8 +142,9 @@ def curved_path(route: Sequence[Point]) -> str:
 LONGEST = 44  # characters of a line of text
 
 
-def picture(of: XMan | Steps | Paths | Explanation, notes: Mapping[str, Any] | None = None) -> Picture:
-    """What `of` is, drawn: the inputs at the bottom, and each result above all that it is made of.
+def picture(what: XMan | Steps | Paths | Explanation | None = None, notes: Mapping[str, Any] | None = None,
+            of: None = None) -> Picture:
+    """`what`, drawn: the inputs at the bottom, and each result above all that it is made of.
 
         picture(model)                              its Registers, blue, its Operations, green, their pointers
         picture(steps)                              its registers, with definitions, as one depends on another
@@ -156,15 +157,17 @@ def picture(of: XMan | Steps | Paths | Explanation, notes: Mapping[str, Any] | N
     Cohen, Automatic Reverse-Mode Differentiation, Fig. 1; Bishop, Deep Learning, Figs. 8.4 and 8.5; Reps,
     Automatic Differentiation and Backpropagation, Figs. 2, 3, 4 and 9.
     """
-    if isinstance(of, XMan):
-        return objects(of, notes or {})
-    if isinstance(of, Explanation):
-        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, of.digits)}" for word, x in
-                                zip(row._fields[3:], row[3:], strict=True) if x is not None] for row in of}
-        return drawn([row[:3] for row in of], extra, notes or {})
-    if isinstance(of, Paths):
-        return graph(of, notes)
-    steps = checked_list(of, ops.G)
+    if of is not None:
+        raise XManError("what is drawn goes in as what, as explore takes it: picture(what, notes)")
+    if isinstance(what, XMan):
+        return objects(what, notes or {})
+    if isinstance(what, Explanation):
+        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, what.digits)}" for word, x in
+                                zip(row._fields[3:], row[3:], strict=True) if x is not None] for row in what}
+        return drawn([row[:3] for row in what], extra, notes or {})
+    if isinstance(what, Paths):
+        return graph(what, notes)
+    steps = checked_list(what, ops.G)
     return drawn([*((x, None, ()) for x in steps.inputs), *steps], {}, notes or {})
 
 
