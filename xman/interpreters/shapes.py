@@ -45,13 +45,17 @@ class DependsOnValues(Exception):
     """The shape of a line follows from no shapes."""
 
 
+def alongside(op: str) -> bool:
+    """Whether the shape that it gives follows from shapes, whatever is whole among the arguments."""
+    known = ops.facts_of(op)
+    return known.elementwise or known.like is not None and known.flow == "moved"
+
+
 def of_values(op: str, args: tuple, room: int) -> tuple:
     """The arguments that may give the shape of the result by their values, as masks and numbers of steps do."""
     if op in ROWS:
         return () if room and op == "bundle" else args
-    known = ops.facts_of(op)
-    spread = known.like is not None and known.flow == "moved"
-    return () if spread or known.elementwise or isinstance(ops.G[op], np.ufunc) else args[1:]
+    return () if alongside(op) or isinstance(ops.G[op], np.ufunc) else args[1:]
 
 
 @silent
