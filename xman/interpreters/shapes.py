@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.loops import ROWS
 from ops.silence import silent
 
 from ..wengert import Line, Steps, registers
@@ -50,6 +51,13 @@ def alongside(op: str) -> bool:
     return known.elementwise or known.like is not None and known.flow == "moved"
 
 
+def of_values(op: str, args: tuple, room: int) -> tuple:
+    """The arguments that may give the shape of the result by their values, as masks and numbers of steps do."""
+    if op in ROWS:
+        return () if room and op == "bundle" else args
+    return () if alongside(op) or isinstance(ops.G[op], np.ufunc) else args[1:]
+
+
 @silent
 def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection[str] = (),
              room: int = 0) -> dict[str, Any]:
@@ -75,9 +83,7 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
         elif floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            alone = alongside(op) or op == "bundle" if room else ops.facts_of(op).elementwise
-            if not alone and any(
-                    a in floats and not_float(found[a]) for a in args if isinstance(a, str)):
+            if any([a in floats and not_float(found[a]) for a in registers(of_values(op, args, room))]):
                 raise DependsOnValues(op)
             floats.add(dst)
             found[dst] = example(op, given)
