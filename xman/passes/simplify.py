@@ -28,7 +28,7 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
 
     keep: the registers that are wanted, by name (None: the list's outputs); all others may go. likes: an
     example of each input, as `shapes` takes it; with shapes known the helpers of the rules (`unbroadcast`,
-    `dotLeft`, …) become what they are there, mostly nothing, and the list is for these shapes alone.
+    `dot_left`, …) become what they are there, mostly nothing, and the list is for these shapes alone.
     rewrites: EXACT keeps every value to the last bit, but that with likes a number made from literals alone
     takes the precision of the list. STABLE and ALGEBRA, to be added as in EXACT + STABLE, say of each row
     what it changes, and take what no likes show to be otherwise for floats. Apply STABLE before a list is
