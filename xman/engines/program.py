@@ -201,7 +201,7 @@ def lowered() -> tuple[Rewrite, ...]:
     What is left is NumPy's entrywise functions, sums, maxima and minima, products of matrices, and
     rearrangements; an operator without a formula is computed by its own function.
     """
-    return (shaped("prodOfOthers", of_a_number),
+    return (shaped("prod_of_others", of_a_number),
             *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula))
 
 

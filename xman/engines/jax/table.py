@@ -37,7 +37,7 @@ def broadcast(x, like, axis=()):
     return in_precision_of(jnp.broadcast_to(x.reshape(x.shape[max(0, x.ndim - len(shape)):]), shape), like)
 
 
-def einsumBack(x, like, letters):
+def einsum_back(x, like, letters):
     kept, mine = letters
     forth = lambda y: jnp.broadcast_to(jnp.einsum(f"...{mine}->...{kept}", y), x.shape)
     return in_precision_of(jax.linear_transpose(forth, jnp.zeros(like.shape, x.dtype))(x)[0], like)
@@ -59,7 +59,7 @@ def cofactor(a):
     return turned(u, vt) * ((u * others[..., None, :]) @ vt)
 
 
-def cofactorSlope(t, a):
+def cofactor_slope(t, a):
     u, s, vt = jnp.linalg.svd(a)
     others = ~np.eye(s.shape[-1], dtype=bool)
     pairs = jnp.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others.astype(s.dtype)
@@ -70,7 +70,7 @@ def cofactorSlope(t, a):
 
 
 FUNCTIONS = {
-    **{row.__name__: row for row in (broadcast, cofactor, cofactorSlope, einsumBack, recurrence)},
+    **{row.__name__: row for row in (broadcast, cofactor, cofactor_slope, einsum_back, recurrence)},
     "getitem":    G["getitem"],
     "remainder":  lambda x, y: jnp.where((r := jnp.remainder(x, y)) == 0, jnp.copysign(r, y), r),
     "floor_divide": lambda x, y: jnp.where((q := jnp.floor_divide(x, y)) == 0, jnp.copysign(q, jnp.divide(x, y)), q),
@@ -85,13 +85,13 @@ FUNCTIONS = {
     "pinv":       lambda a: jnp.linalg.pinv(a, 1e-15),  # NumPy's bound on small singular values
     "eigvalsh":   lambda a: jnp.linalg.eigvalsh(a),
     "eigenvectors": lambda a: jnp.linalg.eigh(a)[1],  # with the signs of ("L",) alone
-    "leftVectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[0],
-    "rightVectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[2].mT,
+    "left_vectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[0],
+    "right_vectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[2].mT,
     "orthonormal": lambda a: jnp.linalg.qr(a)[0],
     "upper":      lambda a: jnp.linalg.qr(a)[1],
     "correlate":  lambda a, v: jnp.correlate(a, v, "valid"),
     "logNdtr":    lambda x: jnp.where(x < -20, log_tail(jnp.where(x < -20, -x, 20.0)), special.log_ndtr(x)),
-    "detSign":    lambda a: jnp.linalg.slogdet(a)[0],
+    "det_sign":   lambda a: jnp.linalg.slogdet(a)[0],
     "logabsdet":  lambda a: jnp.linalg.slogdet(a)[1],
 }
 
@@ -119,15 +119,15 @@ RUN |= {op: through(rule, RUN) for op in OURS - RUN.keys()
 
 # ---- where JAX and NumPy differ ----------------------------------------------------------------------------
 
-FINITE = {"cholesky", "cofactor", "cofactorSlope", "eigenvectors", "eigvalsh", "inv", "leftVectors", "pinv", "rightVectors",
+FINITE = {"cholesky", "cofactor", "cofactor_slope", "eigenvectors", "eigvalsh", "inv", "left_vectors", "pinv", "right_vectors",
           "solve", "svdvals"}  # NumPy raises where these are infinite or NaN
 INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
 # of truth values: they add up what is a truth value again
-OF_TRUTHS = {"dotLeft", "dotRight", "eigenvectors", "eigvalsh", "frobeniusNorm", "norm", "squaredNorm"}
+OF_TRUTHS = {"dot_left", "dot_right", "eigenvectors", "eigvalsh", "frobeniusNorm", "norm", "squaredNorm"}
 # they add whole numbers up before these are floats
-STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}
+STEPWISE = {"cholesky", "einsum_back", "scatterAdd", *LABELS} - {"oneHot"}
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
 
 
