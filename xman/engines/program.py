@@ -12,7 +12,7 @@ import numpy as np
 
 import ops
 from ops import f
-from ops.facts import FACTS, MANY
+from ops.facts import FACTS
 
 from ..errors import XManError
 from ..interpreters import eval
@@ -21,7 +21,6 @@ from ..passes import EXACT, simplify
 from ..passes.patterns import Rewrite, shaped
 from ..wengert import Line, WengertList, all_registers, needed, registers
 
-KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # the first argument that is a key
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=WHOLE.acquire, after_in_parent=WHOLE.release, after_in_child=WHOLE.release)
@@ -224,7 +223,7 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     taken, known = {*all_registers(steps)}, {}
     names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
-    lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):]))
+    lines = [(dst, op, (*map(as_register, args[:(first := ops.facts_of(op).keys)]), *args[first:]))
              for dst, op, args in steps]
     return WengertList(lines), dict(known.values())
 

@@ -23,7 +23,7 @@ from ops.formulas.carried import through
 from ops.functions import LOG_ROOT_TWO_PI, tail
 from ops.table import OURS
 
-from ..program import KEYS, Kind, compares
+from ..program import Kind, compares
 
 
 def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
@@ -141,8 +141,8 @@ def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[s
     elif op == "take" and isinstance(args[1], str):
         n = math.prod(shape(args[0])) if args[2:] in ((), (None,)) else shape(args[0])[args[2]]
         yield args[1], -n, n
-    elif op in KEYS:
-        sizes, keys = shape(args[KEYS[op] - 1]), args[KEYS[op]:]
+    elif keys := args[(first := facts_of(op).keys):]:
+        sizes = shape(args[first - 1])
         width = [0 if key is None or key is ... else np.ndim(key) if np.asarray(key).dtype.kind == "b" else 1
                  for key in keys]
         axis = 0
@@ -164,7 +164,7 @@ def casts(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind]) -> list[np.
         want = np.result_type(*filter(None, found))
     elif op == "astype" or want.kind == "b":
         return [None] * len(args)
-    stays = {"where": {0}, **{op: {*range(k, len(args))} for op, k in KEYS.items()}}.get(op, set())
+    stays = {0} if op == "where" else {*range(facts_of(op).keys, len(args))}
     if op in LABELS and (label := found[LABELS[op][0]]) and label.kind != "f":
         stays = {LABELS[op][0]}
     own = op in OWN_PRECISION or want.kind != "f"

@@ -19,7 +19,7 @@ from ...wengert import Line as Step
 from ...wengert import registers
 from ..folded import folded, ordered
 from ..llvm import arithmetic
-from ..program import GEMM, KEYS, Program, held
+from ..program import GEMM, Program, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS
 from .contractions import CONTRACTIONS
@@ -90,9 +90,8 @@ class Lines:
 
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
         """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
-        if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
-            return True
-        return op not in SURE
+        keys = args[ops.facts_of(op).keys:]
+        return op not in SURE or any(isinstance(a, str) and a not in self.given for a in keys)
 
     def known(self, x: str) -> bool:
         return x in self.kinds and self.kinds[x].dtype in NATIVE
