@@ -19,7 +19,7 @@ from ...wengert import Line as Step
 from ...wengert import registers
 from ..folded import folded, ordered
 from ..llvm import arithmetic
-from ..program import GEMM, KEYS, Program, held
+from ..program import GEMM, KEYS, Program, has_to_be_literal, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS
 from .contractions import CONTRACTIONS
@@ -32,8 +32,6 @@ from .views import View, spread, strided, whole
 RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # the others are taken entry by entry
 LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
 SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # those that refuse no values
-# arguments that have to be literals
-LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 
 
 class Lines:
@@ -139,9 +137,9 @@ class Lines:
             return RULES.get(op, entrywise)(self, dst, op, *v)
         names, defaults, *_ = parameters(ops.G[op])
         v += [defaults[name] for name in names[len(v):]]
-        if any(name in LITERAL and isinstance(x, View) for name, x in zip(names, v, strict=False)):
+        if has_to_be_literal(op, [isinstance(x, View) for x in v]):
             return None
-        for k in range(len(v)) if op in CONTRACTIONS else [0] * (names[0] not in LITERAL):  # the arrays
+        for k in range(len(v)) if op in CONTRACTIONS else [0] * (names[0] != "axis"):  # the arrays
             if isinstance(v[k], (bool, int, float, np.generic)):
                 v[k] = self.filled(v[k], (), np.dtype(type(v[k])))
         return RULES[op](self, dst, op, *v)
