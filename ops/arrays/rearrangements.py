@@ -181,7 +181,7 @@ diag      = expressed(lambda x, k=0: np.diag(x, k),
 linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
             flops=0, flow="moved", entries=multiplied, like=1, example=spread_hollow)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
-            flops=of_sum, view=True, flow="moved", like=1, formula=unbroadcast_of_sums)
+            flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums)
 linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
 linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved", shape=1)
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,

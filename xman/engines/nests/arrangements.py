@@ -60,9 +60,13 @@ def in_shape(w: Any, x: View, shape: Sequence[int]) -> View:
     return found if found is not None else reshaped(w.copied(x.root, x), shape)
 
 
+def order_of(shape: Sequence[int], axes: Any = None) -> list[int]:
+    """The axes of an array that a transpose has in turn."""
+    return [*range(len(shape))][::-1] if axes is None else [a % len(shape) for a in axes]
+
+
 def transpose(w: Any, dst: str, op: str, x: View, axes: Any = None) -> View:
-    n = len(x.shape)
-    return transposed(x, [*range(n)][::-1] if axes is None else [a % n for a in axes])
+    return transposed(x, order_of(x.shape, axes))
 
 
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
@@ -118,14 +122,14 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
         return found
     if dst in w.late:
         return ACCUMULATED(x, keys)
-    root = w.tree.root(dst, kind.shape, kind.dtype)
+    root = w.lain(dst, kind.shape, kind.dtype)
     ACCUMULATED(x, keys).add(w, root)
     return root
 
 
 def put(w: Any, dst: str, parts: Iterable[tuple]) -> View:
     """A new root of which each part (keys, x) is written."""
-    root = w.tree.root(dst, *w.kinds[dst][:2])
+    root = w.lain(dst, *w.kinds[dst][:2])
     for keys, x in parts:
         target = indexed(root, keys)
         w.line(dst, "copy", [x], target.shape, how="put", target=target)

@@ -10,7 +10,7 @@ import numpy as np
 from ..llvm import arithmetic
 from .arrangements import ACCUMULATED, axes_of
 from .tree import Line
-from .views import View, whole
+from .views import View, reshaped, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 LONG_SUM = 4096  # numbers, from which on single precision is added up in double
@@ -65,7 +65,7 @@ def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
     base = next((x for a, x in zip(w.step[2], v, strict=True) if isinstance(x, View) and w.is_whole(x, shape)
                  and (x.root == over or w.uses[a] == 1 and collects(w, x.root))), None)
     if base is None:
-        base = w.tree.root(dst, shape, dtype)
+        base = w.lain(dst, shape, dtype)
         for x in v:
             if isinstance(x, View):
                 w.line(dst, "copy", [x], shape, how="into", target=base)
@@ -101,6 +101,21 @@ def gathered_over(w: Any, dst: str, how: str, x: View, axes: set[int], keepdims:
     return w.line(dst, "copy", [found], found.shape, dtype)
 
 
+def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View | None:
+    """A sum over what broadcasting added, and another shape; or what spreads."""
+    have, kind = x.shape, w.kinds[dst]
+    axes = axes_of(axis, len(have))
+    if axes is None or w.dtype(x) != kind.dtype or kind.dtype.kind != "f":
+        return None
+    rest = [k for k in range(len(have)) if k not in axes]
+    extra = len(rest) - len(kind.shape)
+    if extra < 0:
+        return None
+    axes |= {k for j, k in enumerate(rest) if j < extra or kind.shape[j - extra] == 1 != have[k]}
+    summed = gathered_over(w, dst, "sum", x, axes) if any(have[k] != 1 for k in axes) else x
+    return reshaped(summed, kind.shape)
+
+
 def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
     """The first place of the maximum, or of NaN: the least index of those entries that are equal to it."""
     shape, dtype, axes = x.shape, w.dtype(x), axes_of(axis, len(x.shape))
@@ -116,4 +131,5 @@ def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
     return found
 
 
-REDUCED = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax}
+REDUCED = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax,
+           "unbroadcast": unbroadcast}
