@@ -1,7 +1,7 @@
 """Precisions, shapes, the order of axes and entries, and parts: linear in every argument that has a rule.
 
 Where a rule needs a shape it names the array that has it (`broadcast(x, like)`, `reshape(x, like)`); where it
-depends on the number of axes, an operator of its own looks when it runs (`diagBack`, `part`).
+depends on the number of axes, an operator of its own looks when it runs (`diag_back`, `part`).
 """
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def diagonal_places(n, m, k):
     return slice(start, start + size * (m + 1), m + 1)
 
 
-def diagBack(d, x, k=0):
+def diag_back(d, x, k=0):
     """d, of the shape of diag(x, k), put back into the shape of x."""
     if np.ndim(x) == 1:
         return f.diag(d, k)
@@ -199,10 +199,10 @@ linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), 
             view=True, flow="part", entries=by_literals, formula=unpad)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
             view=True, flow="part", formula=part)
-linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,
+linear("diag",         diag,        lambda d, out, x, k=0: f.diag_back(d, x, k), None,
             view=True, flow="part", numpy="diag", entries=of_diagonal, formula=diag_of_entries)
-linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None,
-            view=True, flow="filled", shape=1, entries=of_diagonal, formula=diagBack)
+linear("diag_back",    diag_back,   lambda u, out, d, x, k=0: f.diag(u, k), None, None,
+            view=True, flow="filled", shape=1, entries=of_diagonal, formula=diag_back)
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),

@@ -38,7 +38,7 @@ def test_argsort_leaves_equal_entries_in_their_own_order():
 
 
 def test_the_sign_of_a_determinant_does_not_underflow():
-    assert f.detSign(-1e-200 * np.eye(3)) == -1
+    assert f.det_sign(-1e-200 * np.eye(3)) == -1
 
 
 def test_what_where_leaves_out_at_the_edge_of_arccosh_sends_back_0():

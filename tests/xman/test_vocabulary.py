@@ -80,3 +80,12 @@ def test_dir_shows_what_is_public_and_packages_are_there_on_asking():
     assert {"gradient", "eval", "f", "train", "engines", "models"} <= set(dir(xman))
     assert not {"importlib", "Any", "LATER", "nearest", "manager", "register"} & set(dir(xman))
     assert all(getattr(xman, name) is not None for name in dir(xman))
+
+
+@pytest.mark.parametrize("op", """det_sign squared_hypot prod_of_others exp_difference diag_back cofactor_slope lower_half
+    inverse_gaps left_vectors right_vectors dot_left dot_right einsum_back""".split())
+def test_a_list_with_the_name_that_a_helper_of_the_rules_had_is_told_its_new_one(op):
+    head, *words = op.split("_")
+    old = head + "".join(map(str.capitalize, words))
+    with pytest.raises(XManError, match=f"calls '{old}', which is not in the table of operators; did you mean '{op}'"):
+        eval([("y", old, ("x",))], {"x": np.eye(2)})

@@ -12,7 +12,7 @@ import numpy as np
 
 import ops
 from ops import f
-from ops.facts import FACTS, MANY, parameters
+from ops.facts import FACTS, parameters
 from ops.formulas.carried import Carried
 
 from ..errors import XManError
@@ -23,7 +23,6 @@ from ..passes.patterns import Rewrite, shaped
 from ..passes.writer import Symbol
 from ..wengert import Line, WengertList, all_registers, needed, registers
 
-KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # the first argument that is a key
 LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
 if hasattr(os, "register_at_fork"):
@@ -204,7 +203,7 @@ def lowered() -> tuple[Rewrite, ...]:
     What is left is NumPy's entrywise functions, sums, maxima and minima, products of matrices, and
     rearrangements; an operator without a formula is computed by its own function.
     """
-    return (shaped("prodOfOthers", of_a_number),
+    return (shaped("prod_of_others", of_a_number),
             *(shaped(op, spelt(op, facts.formula)) for op, facts in FACTS.items() if facts.formula))
 
 
@@ -252,7 +251,7 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     taken, known = {*all_registers(steps)}, {}
     names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
-    lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):]))
+    lines = [(dst, op, (*map(as_register, args[:(first := ops.facts_of(op).keys)]), *args[first:]))
              for dst, op, args in steps]
     return WengertList(lines), dict(known.values())
 

@@ -67,5 +67,5 @@ def jax_rows() -> dict[str, Any]:
     """The rows that JAX has beyond the standard: special functions, and rows that take it fewer steps."""
     from ..engines.jax.table import CALLED, RUN
     called = {op for op, text in CALLED.items() if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
-    return {op: RUN[op] for op in (*called, "cofactor", "cofactorSlope", "einsum", "logNdtr", "recurrence",
+    return {op: RUN[op] for op in (*called, "cofactor", "cofactor_slope", "einsum", "logNdtr", "recurrence",
                                    "scatterAdd")}

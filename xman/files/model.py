@@ -90,7 +90,7 @@ class Model(NamedTuple):
         return found[place]
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
-        """Write the model to path as safetensors, whole or not at all; arrays, facts: a checkpoint's."""
+        """Write the model to path as safetensors, whole or not at all. arrays, facts: a checkpoint's."""
         own = self._asdict() | {"list": to_text(self.steps)}
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in own.pop("values").items()}},
                        {key: x for key, x in own.items() if key != "steps"} | facts)

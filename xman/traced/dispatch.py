@@ -1,4 +1,4 @@
-"""Where NumPy hands over a call of a function or a ufunc: which of ours does it, with which arguments."""
+"""NumPy hands calls of functions and ufuncs over to this file, which finds our function and its arguments."""
 from __future__ import annotations
 
 import functools
@@ -14,9 +14,9 @@ from ops.facts import parameters
 
 from .refusals import IN_PLACE, refuse, refuse_function
 
-# NumPy's functions, as `xman.numpy` fills it: what each does to an ArrayLike. It takes by position what
-# NumPy's requires, and by name those of NumPy's options that it knows;
-# the others are refused unless they are NumPy's defaults.
+# for each function of NumPy our function on an ArrayLike, filled by `xman.numpy`. Ours takes by position the
+# arguments that NumPy's requires, and by name the options that it knows;
+# other options are refused unless they equal NumPy's defaults.
 NAMES: dict[Any, Callable] = {}
 
 
@@ -25,7 +25,7 @@ def defined_in(module: Mapping[str, Any]) -> dict[str, Callable]:
     return {name: x for name, x in module.items() if getattr(x, "__module__", "") == module["__name__"]}
 
 
-# scipy.special's functions by their names, which does not import them
+# our functions for those of scipy.special, by name, so that SciPy need not be imported
 SPECIAL: dict[str, Callable] = {
     "logit": lambda p: f.log(p) - f.log1p(-p),
     "xlogy": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log(y))),
@@ -33,7 +33,7 @@ SPECIAL: dict[str, Callable] = {
     "entr": lambda x: f.where(x < 0, -np.inf, f.scale(-x, f.log(x))),
     "round": lambda x: f.where(f.equal(x, 0), x, f.round(x) + 0)}
 
-# the methods of a ufunc: the function that does the same
+# for each method of a ufunc the function that does the same
 METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
                       np.logical_and: np.all, np.logical_or: np.any, np.logaddexp: f.logsumexp},
            "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod}}
@@ -43,7 +43,7 @@ FLOAT = np.dtype(float)
 
 
 def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
-    """ufunc(*inputs), or its .reduce, .accumulate or .outer, in the precisions in which NumPy computes it."""
+    """ufunc(*inputs), or its method .reduce, .accumulate or .outer, in the precisions that NumPy uses."""
     if method == "at" or options.get("out") is not None:
         refuse(*IN_PLACE)
     if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
@@ -74,14 +74,14 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
 
 @functools.cache
 def operator_of(ufunc: np.ufunc) -> tuple[Callable, bool]:
-    """(what does the same, whether that is the operator whose value the ufunc is)."""
+    """(our function for the ufunc, whether it is the operator whose value the ufunc is)."""
     name = SAME.get(ufunc.__name__, ufunc.__name__)
     op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, name, None) or refuse_function(ufunc)
     return op, G.get(name) is ufunc
 
 
 def call_numpy(function: Any, args: tuple, options: dict) -> Any:
-    """NumPy's function of those arguments."""
+    """The result of NumPy's function for these arguments, some of which are traced values."""
     if function not in NAMES:
         refuse_function(function)
     names, defaults, rest, named = parameters(function)
@@ -104,7 +104,7 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
 
 
 def with_shape(x: Any) -> Any:
-    """x as something with a shape: an ArrayLike as it is, a list as an array."""
+    """An ArrayLike as it is; a list as an array."""
     return x if isinstance(x, Expression) else np.asarray(x)
 
 
@@ -119,14 +119,14 @@ def cast_to(x: Any, dtype: Any) -> Any:
 
 
 def blank(x: Any) -> Any:
-    """Ones in the shape and the precision of x, or of what a list holds; any other argument as it is."""
+    """Ones in the shape and the precision of x, also inside of a list; any other argument as it is."""
     if isinstance(x, (list, tuple)):
         return type(x)(map(blank, x))
     return np.broadcast_to(np.ones((), x.dtype), x.shape) if isinstance(x, (Expression, np.ndarray)) else x
 
 
 def checked(ours: Callable, function: Any = None) -> Callable:
-    """Our function, after NumPy's own (of its name) of ones, for its errors, its shape and its precision."""
+    """Our function, checked by NumPy's (of the same name) on ones: it has its errors, shape and precision."""
     function = function or getattr(np, ours.__name__)
 
     @functools.wraps(ours)

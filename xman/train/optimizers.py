@@ -1,6 +1,5 @@
 """Optimizers: from a parameter, its gradient and its moments to the next values; and the list of a step.
 
-
 A rule is written in the language itself: given arrays it computes, given registers it writes more list.
 
     rule(w, d, *moments, t, lr, settings) -> (next w, *next moments)

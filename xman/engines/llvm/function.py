@@ -103,7 +103,8 @@ def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:
     return "!4" if slow and size >= WIDE else "!3" if size % 8 == 4 else "!2"
 
 
-AS_IT_IS = '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", !0}'  # but for vectors
+# not unrolled, but for its vectors
+AS_IT_IS = '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", !0}'
 HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', "!1 = distinct !{!1, !0}", f"!2 = distinct !{{!2, {AS_IT_IS}}}",
          f'!3 = distinct !{{!3, {AS_IT_IS}, !{{!"llvm.loop.vectorize.width", i32 4}}}}',
          '!4 = distinct !{!4, !{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.interleave.count", i32 4}}']

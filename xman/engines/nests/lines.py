@@ -19,7 +19,7 @@ from ops.facts import parameters, shaped_by
 from ...wengert import Line as Step
 from ..folded import folded, ordered
 from ..llvm import arithmetic
-from ..program import GEMM, KEYS, Program, has_to_be_literal, held
+from ..program import GEMM, Program, has_to_be_literal, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS, axes_of, order_of
 from .contractions import CONTRACTIONS
@@ -86,9 +86,8 @@ class Lines:
 
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
         """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
-        if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
-            return True
-        return op not in SURE
+        keys = args[ops.facts_of(op).keys:]
+        return op not in SURE or any(isinstance(a, str) and a not in self.given for a in keys)
 
     def wish(self, dst: str, op: str, args: tuple) -> None:
         """Note in which order the axes of what a line reads are to lie, and over which it adds up."""
