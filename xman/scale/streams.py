@@ -3,6 +3,7 @@ one window ahead of the steps."""
 from __future__ import annotations
 
 import functools
+import itertools
 import mmap
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -141,33 +142,39 @@ class Streamed:
                 some, held = [*some, k], held + sizes[k]
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """X, y and the numbers of this worker's rows, for each minibatch from `first` on."""
-        held: Any = None
-        another = self.data.X[:1], self.data.y[:1], np.zeros(1, int)
+        """X, y and the numbers of this worker's rows, for each minibatch from `first` on: parts of arrays that
+        the next ones overwrite."""
+        another, filled = (self.data.X[:1], self.data.y[:1], np.zeros(1, int)), 0
+        room = max(np.count_nonzero(who == self.workers.rank) for who in self.takers) + 1
+        buffers = [np.empty((room, *a.shape[1:]), a.dtype) for a in another]
         with ThreadPoolExecutor(1) as reader:
-            windows, read = self.windows(number, first), functools.partial(self.read, first)
-            ahead = reader.submit(read, *next(windows))
-            while ahead:
-                X, y, counts, given, places, numbers, ends = ahead.result()
-                X, y = (self.workers.exchanged(a, counts, given) for a in (X, y))
-                after = next(windows, None)
-                ahead = reader.submit(read, *after) if after else None
+            parts = itertools.starmap(functools.partial(self.read, first), self.windows(number, first))
+            ahead = self.workers.reading = reader.submit(next, parts, None)
+            while found := ahead.result():
+                rows, numbers, counts, given, places, ends = found
+                rows[:] = [self.workers.exchanged(a, counts, given) for a in rows]
+                ahead = self.workers.reading = reader.submit(next, parts, None)
                 start = 0
                 for end, whole in ends:
-                    here = places[start:end]
-                    some = X.take(here, 0), y.take(here, 0), numbers[start:end]
-                    some = tuple(map(np.concatenate, zip(held, some, strict=True))) if held else some
-                    held, start, first = None if whole else some, end, first + whole
+                    stop = filled + end - start
+                    for a, buffer in zip(rows, buffers, strict=False):
+                        a.take(places[start:end], 0, buffer[filled:stop], "clip")
+                    buffers[-1][filled:stop] = numbers[start:end]
+                    filled, start, first = 0 if whole else stop, end, first + whole
+                    if whole and self.borrows[first == self.count]:
+                        for a, buffer in zip(another, buffers, strict=True):
+                            buffer[stop] = a[0]
+                        stop += 1
                     if whole:
-                        yield (tuple(map(np.concatenate, zip(some, another, strict=True)))
-                               if self.borrows[first == self.count] else some)
+                        yield tuple(buffer[:stop] for buffer in buffers)
 
     def read(self, first: int, at: int, blocks: np.ndarray, order: np.ndarray) -> tuple:
         """What this worker reads of a window, as many rows as any other. Arguments as `windows` has them.
 
-        The result: X and y, those for the first worker first; counts: how many of them are for each worker;
-        given: how many come of each in return; places: where among these the rows are that this worker takes,
-        in their order; their numbers; ends: of each minibatch among them, and whether it ends here.
+        The result: [X, y], those for the first worker first, as it takes them; the numbers of the rows that
+        this worker takes; counts: how many are for each worker; given: how many come of each in return;
+        places: where among these they are, in their order; ends: of each minibatch among them, and whether
+        it ends here.
         """
         me, n, size, held = self.workers.rank, self.workers.size, self.size, len(order)
         begin, last = at % size, (self.count - 1) * size - at
@@ -175,24 +182,26 @@ class Streamed:
         if last < held:
             takers[max(last, 0):] = self.takers[1][max(-last, 0):][:held]
         takers[:max(first * size - at, 0)] = n  # nobody
-        by_place = np.empty_like(takers)
-        by_place[order] = takers
         bounds = held * np.arange(n + 1) // n
         low, high = bounds[me:me + 2].tolist()
         X, y = self.between(blocks, low, high)
-        counts = np.bincount(by_place[low:high], minlength=n + 1)
-        if counts[0] < high - low:
-            by_taker = np.argsort(by_place[low:high], kind="stable")[:high - low - counts[n]]
-            X, y = X.take(by_taker, 0), y.take(by_taker, 0)
-        mine, here = np.flatnonzero(takers == me), by_place == me
-        taken, shift = order[mine], self.begin[blocks] - np.cumsum([0, *self.data.sizes[blocks[:-1]]])
-        numbers = np.repeat(shift, self.data.sizes[blocks])[taken] + taken
+        mine = np.flatnonzero(takers == me)
+        taken, sizes = order[mine], self.data.sizes[blocks]
+        shift = self.begin[blocks] - np.cumsum([0, *sizes[:-1]])
+        numbers = shift.take(np.repeat(np.arange(len(blocks), dtype=np.uint16), sizes).take(taken)) + taken
+        places, counts = taken, [[len(mine)]] * 2
+        if n > 1:
+            here = np.flatnonzero((low <= order) & (order < high))
+            parts = [[np.flatnonzero(who == k) for k in range(n)]
+                     for who in (takers[here], ((taken + 1) * n - 1) // held)]
+            to, of = map(np.concatenate, parts)
+            X, y = (a.take(order[here[to]] - low, 0) for a in (X, y))
+            places, counts = np.empty_like(taken), [[*map(len, part)] for part in parts]
+            places[of] = np.arange(len(taken))
         batches = np.arange(max(first, at // size), -(-(at + held) // size))
         stops = np.minimum((batches + 1) * size, self.rows) - at
         ends = zip(np.searchsorted(mine, stops).tolist(), (stops <= held).tolist(), strict=True)
-        given = [*map(np.count_nonzero, np.split(here, bounds[1:-1]))]
-        places = np.cumsum(here, dtype=np.int32)[taken] - 1
-        return X, y, counts[:n].tolist(), given, places, numbers, [*ends]
+        return [X, y], numbers, *counts, places, [*ends]
 
     def between(self, blocks: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
         """X and y of the rows between these places in a window of blocks, of which no more is read."""
