@@ -23,7 +23,7 @@ from ..errors import XManError, extra
 
 SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # what launchers tell their processes
 TIMEOUT = 60.0  # seconds
-SLICE = 2e-5
+SLICE = float(os.environ.get("XSLICE", 2e-5))
 
 
 class Workers:

@@ -98,6 +98,7 @@ class Stream:
 
 
 ROWS = 3  # that a stream shows of itself
+LANES = 48  # parts of a window whose rows are shuffled each by itself; of many numbers of workers a multiple
 
 
 def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> np.ndarray:
@@ -110,33 +111,37 @@ def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> n
 class Streamed:
     """The minibatches of a stream, as `Minibatches` has them: where all rows are one window, the very same.
 
-    Of several workers each reads a share of a window's rows, beside the steps, and between two of them all
-    give one another the rows that they take.
+    Of several workers each reads a share of a window's rows, beside the steps. Where there are several windows
+    a row goes to the part of a minibatch that is like its place in the window, so that a worker mostly reads
+    what it takes; else, between two steps, all give one another the rows that they take.
     mine: from the rows of a minibatch and the number of a worker to those of them that it takes.
     """
 
     def __init__(self, data: Stream, size: int, seed: int,
                  mine: Callable[[int, int], slice] = lambda rows, rank: slice(rows)):
-        self.data, self.rows, self.size, self.seed, self.workers = data, data.rows, size, seed, workers()
+        self.data, self.rows, self.seed, self.workers = data, data.rows, seed, workers()
+        self.size = size = min(size, data.rows)
         self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
-        # of a minibatch, and of the last: who takes each row, and whether this worker borrows one besides
-        self.takers, self.borrows = [], []
-        for rows in min(size, self.rows), self.rows - (self.count - 1) * size:
-            starts = [mine(rows, rank).start or 0 for rank in range(self.workers.size)]
-            self.takers.append(np.repeat(np.arange(len(starts), dtype=np.uint16), np.diff([*starts, rows])))
-            self.borrows.append(mine(rows, self.workers.rank).stop > [*starts, rows][self.workers.rank + 1])
+        self.lanes = size * np.arange(LANES + 1) // LANES  # parts of a minibatch
+        # of a minibatch, and of the last: where workers begin, who takes each row, and whether this worker
+        # borrows one besides
+        self.starts, self.takers, self.borrows = [], [], []
+        for rows in size, self.rows - (self.count - 1) * size:
+            starts = [*(mine(rows, rank).start or 0 for rank in range(self.workers.size)), rows]
+            self.starts.append(starts)
+            self.takers.append(np.repeat(np.arange(len(starts) - 1, dtype=np.uint16), np.diff(starts)))
+            self.borrows.append(mine(rows, self.workers.rank).stop > starts[self.workers.rank + 1])
 
-    def windows(self, number: int, first: int = 0) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Those of an epoch with rows of its minibatches from `first` on: how many rows come before, its
-        blocks, in an order that is drawn, as many as a window holds, and the order of their rows."""
+    def windows(self, number: int, first: int = 0) -> Iterator[tuple[int, int, np.ndarray]]:
+        """Those of an epoch with rows of its minibatches from `first` on: its number, how many rows come
+        before, and its blocks, in an order that is drawn, as many as a window holds."""
         random, sizes, at, held = np.random.default_rng([self.seed, number]), self.data.sizes, 0, 0
         in_order = self.data.ordered or self.rows <= self.data.window
         some: list[int] = []
         for k in [*(range(len(sizes)) if in_order else random.permutation(len(sizes)).tolist()), None]:
             if k is None or held + sizes[k] > self.data.window:
-                order = np.arange(held) if self.count == 1 else random.permutation(held)
                 if at + held > first * self.size:
-                    yield at, np.array(some), order
+                    yield number, at, np.array(some)
                 at, held, some = at + held, 0, []
             if k is not None:
                 some, held = [*some, k], held + sizes[k]
@@ -152,7 +157,8 @@ class Streamed:
             ahead = self.workers.reading = reader.submit(next, parts, None)
             while found := ahead.result():
                 rows, numbers, counts, given, places, ends = found
-                rows[:] = [self.workers.exchanged(a, counts, given) for a in rows]
+                if counts:
+                    rows[:] = [self.workers.exchanged(a, counts, given) for a in rows]
                 ahead = self.workers.reading = reader.submit(next, parts, None)
                 start = 0
                 for end, whole in ends:
@@ -168,35 +174,55 @@ class Streamed:
                     if whole:
                         yield tuple(buffer[:stop] for buffer in buffers)
 
-    def read(self, first: int, at: int, blocks: np.ndarray, order: np.ndarray) -> tuple:
+    def order(self, number: int, at: int, held: int, low: int, high: int) -> np.ndarray:
+        """The places in a window of its rows in the order in which they are taken; at least those that go to
+        the parts of minibatches between low and high, and of others −1."""
+        if held == self.rows:
+            return np.arange(held) if self.count == 1 else np.random.default_rng([self.seed, number]).permutation(held)
+        found, begin = np.full(held, -1), at % self.size
+        places = np.arange(-begin, -(-(begin + held) // self.size) * self.size - begin).reshape(-1, self.size)
+        for k in np.flatnonzero((low <= self.lanes[:-1]) & (self.lanes[1:] <= high)).tolist():
+            here = places[:, self.lanes[k]:self.lanes[k + 1]].ravel()
+            here = here[(0 <= here) & (here < held)]
+            random = np.random.default_rng([self.seed, number, at, k])
+            found[here] = self.below(self.lanes[k], at, held) + random.permutation(len(here))
+        return found
+
+    def below(self, part: int, at: int, held: int) -> int:
+        """How many rows of a window go to the parts of minibatches below one."""
+        count = lambda rows: rows // self.size * part + min(rows % self.size, part)
+        return int(count(at + held) - count(at))
+
+    def read(self, first: int, number: int, at: int, blocks: np.ndarray) -> tuple:
         """What this worker reads of a window, as many rows as any other. Arguments as `windows` has them.
 
-        The result: [X, y], those for the first worker first, as it takes them; the numbers of the rows that
-        this worker takes; counts: how many are for each worker; given: how many come of each in return;
-        places: where among these they are, in their order; ends: of each minibatch among them, and whether
-        it ends here.
+        The result: [X, y]; the numbers of the rows that this worker takes; counts: how many are for each
+        worker, and given: how many come of each in return, none where it reads what it takes, else X and y
+        have those for the first worker first, as it takes them; places: where among what it then has they
+        are, in their order; ends: of each minibatch among them, and whether it ends here.
         """
-        me, n, size, held = self.workers.rank, self.workers.size, self.size, len(order)
-        begin, last = at % size, (self.count - 1) * size - at
+        sizes, me, n, size = self.data.sizes[blocks], self.workers.rank, self.workers.size, self.size
+        held, begin, last = int(sizes.sum()), at % size, (self.count - 1) * size - at
         takers = np.resize(self.takers[0], begin + held)[begin:]
         if last < held:
             takers[max(last, 0):] = self.takers[1][max(-last, 0):][:held]
         takers[:max(first * size - at, 0)] = n  # nobody
+        alone = n == 1 or held < self.rows and {*self.starts[0]} <= {*self.lanes.tolist()} and last >= held
+        ends = self.starts[0][me:me + 2] if alone else (0, size)
         bounds = held * np.arange(n + 1) // n
-        low, high = bounds[me:me + 2].tolist()
+        low, high = (self.below(part, at, held) for part in ends) if alone else bounds[me:me + 2].tolist()
         X, y = self.between(blocks, low, high)
-        mine = np.flatnonzero(takers == me)
-        taken, sizes = order[mine], self.data.sizes[blocks]
-        shift = self.begin[blocks] - np.cumsum([0, *sizes[:-1]])
+        order, mine = self.order(number, at, held, *ends), np.flatnonzero(takers == me)
+        taken, shift = order[mine], self.begin[blocks] - np.cumsum([0, *sizes[:-1]])
         numbers = shift.take(np.repeat(np.arange(len(blocks), dtype=np.uint16), sizes).take(taken)) + taken
-        places, counts = taken, [[len(mine)]] * 2
-        if n > 1:
+        places, counts = taken - low, [[], []]
+        if not alone:
             here = np.flatnonzero((low <= order) & (order < high))
             parts = [[np.flatnonzero(who == k) for k in range(n)]
-                     for who in (takers[here], ((taken + 1) * n - 1) // held)]
+                     for who in (takers[here], np.searchsorted(bounds[1:-1], taken, "right"))]
             to, of = map(np.concatenate, parts)
             X, y = (a.take(order[here[to]] - low, 0) for a in (X, y))
-            places, counts = np.empty_like(taken), [[*map(len, part)] for part in parts]
+            counts = [[*map(len, part)] for part in parts]
             places[of] = np.arange(len(taken))
         batches = np.arange(max(first, at // size), -(-(at + held) // size))
         stops = np.minimum((batches + 1) * size, self.rows) - at
