@@ -23,7 +23,8 @@ from ..errors import XManError, extra
 
 SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # what launchers tell their processes
 TIMEOUT = 60.0  # seconds
-SLICE = float(os.environ.get("XSLICE", 2e-5))
+SLICE = 2e-5
+A_MOMENT = 40  # questions, in which no thread has to be woken
 
 
 class Workers:
@@ -56,9 +57,11 @@ class Workers:
         self.noticed(*[self.read_until, self.comm.Ibarrier()] if self.reading else [self.comm.Barrier])
 
     def read_until(self, here: Any) -> None:
-        """Wait as MPI does not: it would take the core from the thread that reads."""
+        """Wait, after a moment, as MPI does not: it would take the core from the thread that reads."""
+        asked = 0
         while not here.Test():
-            if not self.reading.done():
+            asked += 1
+            if asked > A_MOMENT and not self.reading.done():
                 time.sleep(SLICE)
 
     def gathered(self, x: Any) -> list[Any]:
