@@ -15,7 +15,7 @@ from .expression import f
 from .facts import of_input
 from .flows import limited
 from .functions import scipy_special
-from .reductions import floats_of
+from .reductions import floats_of, gathered
 from .silence import silent
 from .table import elementwise, expressed, linear, operator
 
@@ -52,6 +52,18 @@ def through_softmax(d, out, x, axis=-1):
     return out * (d - f.sum(d * out, axis, True))
 
 
+def softmax_curvature(through, k, d, p, x, axis=-1):
+    """By ∂p_k/∂x_l = p_k (δ_kl − p_l), with the derivative (1 − 2 p_l) times that by x_l. See `gathered`."""
+    total = lambda a: np.sum(a, axis, keepdims=True)
+    return p ** 2 * (k * (1 - 2 * p) + total(k * p ** 2)) + p * (1 - 2 * p) * (d - total(d * p))
+
+
+def logSoftmax_curvature(through, k, d, out, x, axis=-1):
+    """By ∂out_k/∂x_l = δ_kl − p_l, with the derivative −p_l (1 − p_l) by x_l."""
+    p, total = np.exp(out), lambda a: np.sum(a, axis, keepdims=True)
+    return k * (1 - 2 * p) + p ** 2 * total(k) - p * (1 - p) * total(d)
+
+
 # the values that are one expression, and what they are
 relu       = expressed(lambda x: np.maximum(x, 0),   "max(x, 0). At 0 the derivative is 0.")
 leakyRelu  = expressed(lambda x, slope=0.01: np.where(np.greater(x, 0), x, slope * x)[()],
@@ -78,10 +90,11 @@ elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x
 elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))), flops=2, formula=silu, tame=True)
 elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)), flops=5, formula=gelu, tame=True)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
-            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True, within=True)
+            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True, within=True,
+            curvature=softmax_curvature)
 operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
             tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None],
-            flops=5, formula=logSoftmax_of_entries, tame=True, within=True)
+            flops=5, formula=logSoftmax_of_entries, tame=True, within=True, curvature=logSoftmax_curvature)
 
 
 # ---- losses ------------------------------------------------------------------------------------------------
@@ -140,6 +153,11 @@ def crossEntropy(p, y):
 def softmaxCrossEntropy(z, y):
     """crossEntropy(softmax(z), y) from the logits z (..., k), without overflow: (n, k) gives (n, 1)."""
     return -weighted_sum(oneHot(y, z), logSoftmax(z))
+
+
+def bent_softmaxCrossEntropy(d, out, slope, z, y):
+    p = softmax(z)
+    return d * f.sum(f.oneHot(y, z), -1, True) * p * (1 - p)
 
 
 def weighted_sum(y, x):
@@ -205,20 +223,22 @@ operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d
                                                          lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
             tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
                       lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)], flops=of_input(3), tame=True, within=True,
+            outputs="softmax", curvature=gathered(lambda d, out, slope, p, y: -f.ratio(d * slope, p)),
             formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True))
 operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
             tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
                       lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
-            flops=of_input(7), tame=True, convex=True, within=True,
+            flops=of_input(7), tame=True, convex=True, within=True, outputs="softmax",
+            curvature=gathered(bent_softmaxCrossEntropy),
             formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True))
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
                                                          lambda d, out, z, y: -d * z,
-            flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True, convex=True)
+            flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True, convex=True, outputs="sigmoid")
 elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
                                                          lambda d, out, x, v: d * (f.oneHot(v, x) - x),
-            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True)
+            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True, outputs="alias")
 operator(   "hinge",               hinge,                through_hinge, hinge_to_target,
-            flops=of_input(8), tame=True, within=True, elsewhere=hinge)
+            flops=of_input(8), tame=True, within=True, outputs="alias", elsewhere=hinge, curvature=gathered())
 linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
             view=True, within=True, elsewhere=oneHot_of_entries)

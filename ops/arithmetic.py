@@ -89,15 +89,15 @@ argmax       = expressed(lambda x, axis=None: np.argmax(x, axis),
                          "The position of the first greatest x along axis; in the flattened x for None.")
 argsort      = expressed(lambda x, axis=-1: np.argsort(x, axis, kind="stable"),
                          "The positions of the entries of x in ascending order along axis, equal ones in their own order.")
-detSign      = expressed(lambda a: np.linalg.slogdet(a)[0],              "The sign of the determinant of a: −1, 0 or 1.")
+det_sign     = expressed(lambda a: np.linalg.slogdet(a)[0],              "The sign of the determinant of a: −1, 0 or 1.")
 round_       = expressed(lambda x, decimals=0: np.round(x, decimals),    "x rounded to so many decimals, halves to even.")
 stopGradient = expressed(lambda x: x,                                    "x, for which no adjoint is sent further.")
 
 #            op            value          rule per argument
 elementwise("add",        np.add,        lambda d, out, x, y: d,
-                                         lambda d, out, x, y: d,                        commutes=True, flow="sum")
+                                         lambda d, out, x, y: d,                        commutes=True, flow="plus")
 elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
-                                         lambda d, out, x, y: -d,                       flow="sum")
+                                         lambda d, out, x, y: -d,                       flow="plus")
 elementwise("mul",        np.multiply,   overflows(lambda d, out, x, y: d * y),
                                          overflows(lambda d, out, x, y: d * x, 1),      commutes=True, flow="product", tame=True)
 elementwise("divide",     np.divide,     overflows(lambda d, out, x, y: d / y),
@@ -155,6 +155,6 @@ operator("floor_divide", np.floor_divide, None, None,                           
 operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int, numpy="argmax")
 operator("argsort",      argsort,        None, None, gives=int,
          flops=lambda out, x, *_: np.size(x) * max(np.size(x) - 1, 0).bit_length())
-operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3),
+operator("det_sign",     det_sign,       None,                                          flops=cubic(2 / 3),
          elsewhere=elimination.det_sign)
 operator("stopGradient", stopGradient,   None, view=True, formula=alias)

@@ -7,7 +7,7 @@ Here stands the syntax: Python's operators and NumPy's functions.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,12 @@ TG: dict[str, Sequence[Rule | None]] = OperatorTable()
 FLAT: set[str] = set()  # the operators that have no derivative by any argument
 
 
-class f:
+class Named(type):
+    def __getattr__(cls, name: str) -> Any:
+        raise AttributeError(f"there is no operator {name!r}{nearest(name, G)}")
+
+
+class f(metaclass=Named):
     """The operators by name: `f.exp(x)` is a number where x is one, and recorded where x is an Expression."""
 
 
@@ -89,6 +94,14 @@ SAME = dict(pair.split("=") for pair in """
     psi=digamma gamma=Gamma beta=Beta log_ndtr=logNdtr
     jv=besselJ yv=besselY iv=besselI ive=besselIe kv=besselK kve=besselKe""".split())
 
+# other names of operators: in NumPy, and in the code of the course's students
+SYNONYMS = SAME | dict(pair.split("=") for pair in """
+    plus=add sub=subtract minus=subtract neg=negative div=divide pow=power sqr=square squared=square ln=log
+    asin=arcsin acos=arccos atan=arctan atan2=arctan2 times=mul hadamard=mul elem_prod=mul elem_mul=mul
+    ele_mul=mul element_mul=mul elementMul=mul mm=dot matrix_mul=dot matrixMul=dot transp=transpose
+    logistic=sigmoid softMax=softmax soft_max=softmax
+    crossEnt=crossEntropy cross_entropy=crossEntropy crossEnt-softMax=softmaxCrossEntropy""".split())
+
 # NumPy's functions whose arguments stand otherwise than ours
 REARRANGED = {
     np.concatenate: lambda arrays, axis=0: f.concat(axis, *arrays),
@@ -110,3 +123,11 @@ def operator_for(function):
         raise TypeError(f"np.{name} has no operator here; write it with those there are, or define it with "
                         "ops.operator")
     return op
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """'; did you mean …?' where a known name is close to this one, else nothing."""
+    import difflib  # only an error needs it
+    known = list(known)
+    near = [SYNONYMS[name]] if SYNONYMS.get(name) in known else difflib.get_close_matches(str(name), known, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -218,7 +218,7 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
-    if how == "sum" and len(flows) == 2:
+    if how == "plus" and len(flows) == 2:
         numbers = not isinstance(out, Expression) or hasattr(out, "value")  # not in a list, where it is dear
         if kind == "steep" and numbers and flows[0] is not flows[1]:
             finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
@@ -227,7 +227,7 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
             flows = [once(lambda a=a, flow=flow: chosen(own(a), flow, nowhere)) for a, flow in pairs]
         if None not in flows:
             return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
-    if None in flows and (kind == "flow" or how != "summed") or how == "sum":
+    if None in flows and (kind == "flow" or how != "summed") or how == "plus":
         return None
     if how == "same" or how in PRODUCTS:
         return flows[0]

@@ -111,7 +111,7 @@ def logaddexp_of_entries(x, y):
 
 
 @silent
-def expDifference(x, y):
+def exp_difference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
     dtype = np.result_type(x, y)  # of whole numbers without a sign it would wrap round
     e = np.exp(np.subtract(x, y, dtype=dtype if dtype.kind == "f" else np.result_type(dtype, np.float16)))
@@ -150,7 +150,24 @@ def through_prod(d, out, x, axis):
     if type(x) is np.ndarray and x.ndim and type(d) is type(out) and d.dtype == x.dtype:
         if (others := quotients(out, x)) is not None:
             return np.multiply(others, d, others)  # a second array of that size would take as long again
-    return d * f.prodOfOthers(x, axis)
+    return d * f.prod_of_others(x, axis)
+
+
+def gathered(second=lambda *_: 0.0):
+    """The fact `curvature` of a row each entry of whose first argument enters one entry of the result.
+
+    It is what the diagonal k of a Hessian by the result, whose adjoint is d, becomes by the argument after
+    Becker and LeCun (1989): Σ (∂out/∂x)² k + ∂²out/∂x² d. through: the adjoint rule at these arguments.
+    second: (d, out, slope, x, …) -> ∂²out/∂x² d, where slope is ∂out/∂x.
+    """
+    def curvature(through, k, d, out, x, *rest):
+        slope = through(np.ones_like(out))
+        return through(k) * slope + second(d, out, slope, x, *rest)
+    return curvature
+
+
+def bent_norm(d, out, slope, x, axis=None, keepdims=False):
+    return back_over(d / out, x, axis, keepdims) * (1 - slope ** 2)
 
 
 # ---- the rows ----------------------------------------------------------------------------------------------
@@ -206,16 +223,17 @@ linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
             flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean",
-            formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True)
-linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
+            formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True,
+            curvature=gathered())
+linear(     "trace",        trace,         lambda d, out, x: f.diag_back(f.broadcast(d, f.diag(x)), x),
             flops=lambda out, x: min(x.shape), flow="moved", elsewhere=lambda x: f.sum(f.diag(x)))
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2),
             elsewhere=centered_of_entries)
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1), flow="chosen", numpy="max", within=True)
+            flops=of_input(1), flow="chosen", numpy="max", within=True, curvature=gathered())
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1), flow="chosen", numpy="min", within=True)
-reducing(   "prod",         prod,          overflows(through_prod),                           flops=of_input(1), numpy="prod")
+            flops=of_input(1), flow="chosen", numpy="min", within=True, curvature=gathered())
+reducing(   "prod",         prod,          overflows(through_prod),  flops=of_input(1), numpy="prod", curvature=gathered())
 reducing(   "var",          var,           overflows(lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x)),
             flops=of_input(4), tame=True, within=True, elsewhere=var_of_squares)
@@ -226,17 +244,19 @@ reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
             elsewhere=lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var_of_squares(x, axis, keepdims, ddof)))
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out), flops=of_input(2),
             formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
-            tame=True, squared="squaredNorm", convex=True, within=True)
+            tame=True, squared="squaredNorm", convex=True, within=True, curvature=gathered(bent_norm))
 reducing(   "squaredNorm",  squaredNorm,   overflows(lambda d, out, x, axis: d * (2.0 * x)),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims), tame=True)
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
-            flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True)
-reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
-            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True)
-elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
-                                           lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True,
+            flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True,
+            curvature=gathered(bent_norm))
+reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.exp_difference(x, out),
+            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True,
+            curvature=gathered(lambda d, out, p, x, axis=None, keepdims=False: back_over(d, x, axis, keepdims) * p * (1 - p)))
+elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.exp_difference(x, out),
+                                           lambda d, out, x, y: d * f.exp_difference(y, out), flops=5, tame=True,
             elsewhere=logaddexp_of_entries)
-elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
+elementwise("exp_difference", exp_difference, lambda d, out, x, y: d * out,
                                            lambda d, out, x, y: -d * out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
 operator(   "ties",         ties,          None, None, None,                            flops=3, elsewhere=ties_of_entries)

@@ -23,7 +23,6 @@ from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, ROOTS, TAME, Facts, arity, positional, refuse_facts, takes
 from .flows import Masked
 
-ELEMENTWISE: set[str] = set()  # the rows of that kind
 OURS: set[str] = set()  # the rows of this package, filled when all are there
 
 
@@ -62,7 +61,6 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
         return contribution
 
     one, limits = len(rules) == 1, {fact: True for rule in rules for fact in getattr(rule, "limits", ())}
-    ELEMENTWISE.add(op)
     operator(op, value, *[rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)],
              tangents=[rule if one else rule and fitted(rule) for rule in rules],
              **{"flops": 1, "elementwise": True} | limits | known)
@@ -73,7 +71,7 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
 
-    operator(op, value, *rules, tangents=ruled(rules, tangent), **{"tame": True} | known)
+    operator(op, value, *rules, tangents=rules and ruled(rules, tangent), **{"tame": True} | known)
 
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
@@ -100,8 +98,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     (FLAT.add if flat else FLAT.discard)(op)
     FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": flat or known.get("flow") in TAME}
                       | known)
-    if "squared" in known:
-        ROOTS[op] = known["squared"]
+    ROOTS[op] = known.get("squared")
     if getattr(value, "__name__", "") == "<lambda>":
         value.__name__ = value.__qualname__ = op  # as an error calls it
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)

@@ -1,7 +1,7 @@
 """Precisions, shapes, the order of axes and entries, and parts: linear in every argument that has a rule.
 
 Where a rule needs a shape it names the array that has it (`broadcast(x, like)`, `reshape(x, like)`); where it
-depends on the number of axes, an operator of its own looks when it runs (`diagBack`, `part`).
+depends on the number of axes, an operator of its own looks when it runs (`diag_back`, `part`).
 """
 from __future__ import annotations
 
@@ -35,6 +35,11 @@ def broadcast(x, like, axis=()):
     result = np.empty(shape, dtype if dtype is not None and dtype.kind == "f" else np.asarray(x).dtype)
     result[...] = x
     return result
+
+
+def spread_hollow(x, like, axis=()):
+    plain = axis == () and type(x) is np.ndarray and getattr(like, "dtype", x.dtype) == x.dtype
+    return np.broadcast_to(x, shape_of(like)) if plain else broadcast(x, like, axis)
 
 
 def unbroadcast(x, like, axis=()):
@@ -141,7 +146,7 @@ def diagonal_places(n, m, k):
     return slice(start, start + size * (m + 1), m + 1)
 
 
-def diagBack(d, x, k=0):
+def diag_back(d, x, k=0):
     """d, of the shape of diag(x, k), put back into the shape of x."""
     if np.ndim(x) == 1:
         return f.diag(d, k)
@@ -174,11 +179,11 @@ diag      = expressed(lambda x, k=0: np.diag(x, k),
 
 #       op             value        rule per argument
 linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
-            flops=0, flow="moved", entries=multiplied)
+            flops=0, flow="moved", entries=multiplied, like=1, example=spread_hollow)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
-            flops=of_sum, view=True, flow="moved", elsewhere=unbroadcast_of_sums)
+            flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums)
 linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
-linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved")
+linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved", shape=1)
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
             view=True, flow="moved", numpy="transpose", within=True)
 linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved", within=True,
@@ -194,10 +199,10 @@ linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), 
             view=True, flow="part", entries=by_literals, elsewhere=unpad)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
             view=True, flow="part", elsewhere=part)
-linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,
+linear("diag",         diag,        lambda d, out, x, k=0: f.diag_back(d, x, k), None,
             view=True, flow="part", numpy="diag", entries=of_diagonal, elsewhere=diag_of_entries)
-linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None,
-            view=True, flow="filled", entries=of_diagonal, elsewhere=diagBack)
+linear("diag_back",    diag_back,   lambda u, out, d, x, k=0: f.diag(u, k), None, None,
+            view=True, flow="filled", shape=1, entries=of_diagonal, elsewhere=diag_back)
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),

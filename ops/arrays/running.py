@@ -65,7 +65,7 @@ def through_cumprod(d, out, x, axis=None):
     return f.reshape(adjoint_recurrence(d, f.reshape(x, out), axis) * f.shift(out, axis, 1.0), x)
 
 
-def prodOfOthers(x, axis=None):
+def prod_of_others(x, axis=None):
     """For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
     if not np.ndim(x):
         return f.broadcast(1.0, x)
@@ -110,5 +110,5 @@ operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.
                                            None, None,
             tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None], flops=0, flow="filled",
             elsewhere=lambda x, axis, first=0.0: moved_on(x, axis, 1, first))
-operator(   "prodOfOthers", prodOfOthers,  through_others := traced(products_of_others, 0), None,
+operator(   "prod_of_others", prod_of_others, through_others := traced(products_of_others, 0), None,
             tangents=[through_others, None], flops=of_input(3), formula=products_of_others)  # its Jacobian is symmetric

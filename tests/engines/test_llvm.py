@@ -318,3 +318,10 @@ def test_products_are_of_scipys_blas_where_numpy_brings_none(monkeypatch):
         assert all(np.allclose(found[x], wanted[x], rtol=1e-12) for x in found)
     finally:
         products.address.cache_clear()
+
+
+def test_an_argument_that_is_asked_for_its_shape_alone_may_hold_anything():
+    values = {"a": R.normal(size=5), "like": np.full((4, 5), "word")}
+    run = xman.compile([("z", "exp", ("a",)), ("b", "scatterAdd", ("z", "like", 1)), ("y", "cos", ("b",))], engine="llvm")
+    np.testing.assert_allclose(run(values)["y"], np.cos([[0] * 5, np.exp(values["a"]), [0] * 5, [0] * 5]), rtol=1e-12)
+    assert not run.plan.calls

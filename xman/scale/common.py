@@ -29,7 +29,8 @@ class Common:
         like = dict(sorted(like.items(), key=lambda item: np.ndim(item[1]) > 0))
         numbers = 1 + sum(not np.ndim(a) for a in like.values())
         begin = -(-numbers // ALIGNED) * ALIGNED
-        places = np.cumsum([begin, *(-(-np.size(a) // ALIGNED) * ALIGNED for a in [*like.values()][numbers - 1:])])
+        sizes = [-(-np.size(a) // ALIGNED) * ALIGNED for a in like.values() if np.ndim(a)]
+        places = np.cumsum([begin, *sizes])
         room = int(begin - (begin - places[-1]) // (ALIGNED * n) * ALIGNED * n) * dtype.itemsize
         rows = None if few and room <= FEW else shared_memory(workers, room)
         self.workers, self.shared = workers, rows is not None

@@ -27,11 +27,8 @@ class Stage(NamedTuple):
 def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     """The lines that outputs need, in as few stages as there can be: those that sums need as early as they
     can run, the others, the optimizer's, in the last stage."""
-    needed, summed = {*outputs}, set()
-    for dst, op, args in reversed(steps):
-        needed.update(registers(args) if dst in needed else ())
-        summed.update(registers(args) if dst in summed or dst in needed and op == "allreduce" else ())
-    steps = [line for line in steps if line[0] in needed]
+    steps = needed(steps, outputs)
+    summed = {line[0] for line in needed(steps, [args[0] for _, op, args in steps if op == "allreduce"])}
     depth = {dst: 0 for line in steps for dst in registers(line[2])}
     for dst, op, args in steps:
         depth[dst] = max((depth[a] for a in registers(args)), default=0) + (op == "allreduce")
@@ -50,7 +47,8 @@ def alike(steps: WengertList, outputs: Collection[str], inplace: Mapping[str, st
     """The states, in the order of their gradients, where each worker may do the last stage for a slice of all
     of them as if they were one: it goes entry by entry, and does the same to each; else none.
 
-    states: each parameter that moves with its moments. outputs, numbers: outputs and inputs that are no arrays.
+    states: each parameter that moves with its moments. outputs, numbers: outputs and inputs that are no
+    arrays.
     """
     *_, before, last = Stage(WengertList(), {}), *stages_of(steps, {*outputs, *inplace.values()})
     found, known, forms = {}, {}, set()  # known: what an operator does to which, by a number
@@ -155,7 +153,8 @@ class CutProgram:
         added = [*zip(sums, repeat("add"), zip([*names[:1], *sums], names[1:], strict=False))]
         self.over = {state: self.over[state] for state in self.own}
         self.slices = self.own | dict(zip(names or [x], rows, strict=False))
-        self.last = self.compiled(needed([*added, *self.stages[-1].steps], self.over.values()), self.gives, self.over)
+        steps = needed([*added, *self.stages[-1].steps], self.over.values())
+        self.last = self.compiled(steps, self.gives, self.over)
 
     def compiled(self, steps: list[Line], gives: Collection[str], over: Mapping[str, str]) -> Callable:
         return Compiled(WengertList(steps), gives, self.asked, over, adapts=False) if steps else lambda _: {}

@@ -178,7 +178,8 @@ class Streamed:
         """The places in a window of its rows in the order in which they are taken; at least those that go to
         the parts of minibatches between low and high, and of others −1."""
         if held == self.rows:
-            return np.arange(held) if self.count == 1 else np.random.default_rng([self.seed, number]).permutation(held)
+            random = np.random.default_rng([self.seed, number])
+            return np.arange(held) if self.count == 1 else random.permutation(held)
         found, begin = np.full(held, -1), at % self.size
         places = np.arange(-begin, -(-(begin + held) // self.size) * self.size - begin).reshape(-1, self.size)
         for k in np.flatnonzero((low <= self.lanes[:-1]) & (self.lanes[1:] <= high)).tolist():

@@ -1,4 +1,4 @@
-"""Letters for what a terminal that is not UTF-8 cannot show: ∂y/∂x is dy/dx there."""
+"""A terminal that is not in UTF-8 gets letters in place of signs: dy/dx for ∂y/∂x."""
 import codecs
 import io
 import sys
@@ -16,7 +16,7 @@ def spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def spell_out() -> None:
-    """Print ∂y/∂x as dy/dx where a stream has no ∂, instead of failing; one in UTF-8 is left."""
+    """From now on print ∂y/∂x as dy/dx on a stream that has no ∂, where Python would fail."""
     codecs.register_error("spelled", spelled)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and (

@@ -15,7 +15,7 @@ from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
 from . import arithmetic
 from .arithmetic import BOOL, converted
-from .function import SLOW, Function, in_memory, literal, llvm_type
+from .function import Function, in_memory, literal, llvm_type
 
 TURNS = "sin", "cos"
 
@@ -86,7 +86,7 @@ class Nest(Function):
         self.index[node] = loop[0]
         self.body(node.body, tile)
         slow = any(isinstance(line, Line) and line.op in arithmetic.FORMULAS for line in node.body)
-        self.close(*loop, lines=node.lines, hint=SLOW * slow)
+        self.close(*loop, lines=node.lines, slow=slow)
 
     # ---- lines ---------------------------------------------------------------------------------------------
 

@@ -200,7 +200,7 @@ def unpad(w: Any, dst: str, op: str, x: View, widths: Any) -> View:
 
 
 def diag(w: Any, dst: str, op: str, x: View, *rest: Any) -> View:
-    """diag, and diagBack, whose second argument is of the shape of the result."""
+    """diag, and diag_back, whose second argument is of the shape of the result."""
     k = rest[-1]
     return (diagonal(x, k) if len(x.shape) == 2
             else put(w, dst, [(lambda root: diagonal(root, k), x)], "into"))
@@ -228,4 +228,4 @@ def count(w: Any, dst: str, op: str, x: View, *rest: Any) -> Any:
 ARRANGEMENTS = {
     "alias": same, "stopGradient": same, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "mT": mT,
     "flip": flip, "getitem": getitem, "take": take, "scatterAdd": scatter_add, "concat": concat, "stack": stack, "part": part,
-    "roll": roll, "shift": shift, "pad": pad, "unpad": unpad, "diag": diag, "diagBack": diag, "oneHot": one_hot, "count": count}
+    "roll": roll, "shift": shift, "pad": pad, "unpad": unpad, "diag": diag, "diag_back": diag, "oneHot": one_hot, "count": count}

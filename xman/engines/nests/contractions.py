@@ -150,8 +150,8 @@ def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     kind, (na, nb) = w.kinds[dst], [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
     a, b, d = lettered(a, na), lettered(b, nb), lettered(d, max(na - 2, nb - 2, 0) + len(d))
-    places, letters, out = {"dot": ((0, 1), (a, b), d), "dotLeft": ((0, 2), (d, b), a),
-                            "dotRight": ((1, 0), (a, d), b)}[op]
+    places, letters, out = {"dot": ((0, 1), (a, b), d), "dot_left": ((0, 2), (d, b), a),
+                            "dot_right": ((1, 0), (a, d), b)}[op]
     if len(out) != len(kind.shape):
         return None
     short = [c for c, size in zip(out, kind.shape, strict=True) if size == 1]
@@ -193,5 +193,5 @@ def trace(w: Any, dst: str, op: str, a: View) -> View | None:
     return found and contract(w, dst, found, "", (), w.kinds[dst].dtype)
 
 
-CONTRACTIONS = {"gemm()": gemm, "dot": product, "dotLeft": product, "dotRight": product, "einsum": einsum,
-                "einsumBack": einsum_back, "trace": trace}
+CONTRACTIONS = {"gemm()": gemm, "dot": product, "dot_left": product, "dot_right": product, "einsum": einsum,
+                "einsum_back": einsum_back, "trace": trace}

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.facts import parameters
+from ops.facts import parameters, shaped_by
 
 from ...wengert import Line as Step
 from ...wengert import registers
 from ..folded import folded, ordered
 from ..llvm import arithmetic
-from ..program import GEMM, KEYS, Program, held
+from ..program import GEMM, Program, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS
 from .contractions import CONTRACTIONS
@@ -32,7 +32,6 @@ from .views import View, spread, strided, whole
 RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # the others are taken entry by entry
 LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
 SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # those that refuse no values
-SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
 # arguments that have to be literals
 LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 
@@ -65,7 +64,7 @@ class Lines:
         calls = {line[0] for line in lines if self.may_fail(*line)}
         self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, calls)
         self.uses = Counter(a for _, op, args in self.lines for k, a in enumerate(args)
-                            if isinstance(a, str) and k != SHAPE_ALONE.get(op))
+                            if isinstance(a, str) and k != shaped_by(op))
         self.uses.update((*program.outputs, *program.inplace))
         scattered = {dst for dst, op, _ in self.lines if op == "scatterAdd" and self.uses[dst] == 1}
         self.late = {a for line in self.lines if self.adds(*line) for a in line[2] if a in scattered}
@@ -91,9 +90,8 @@ class Lines:
 
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
         """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
-        if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
-            return True
-        return op not in SURE
+        keys = args[ops.facts_of(op).keys:]
+        return op not in SURE or any(isinstance(a, str) and a not in self.given for a in keys)
 
     def known(self, x: str) -> bool:
         return x in self.kinds and self.kinds[x].dtype in NATIVE
@@ -119,7 +117,7 @@ class Lines:
             found = self.bundles[args[0]][args[1]]
             found = self.views[found] if isinstance(found, str) else found
         elif self.known(dst) and (op in ops.table.OURS or op == GEMM) and all(
-                self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != SHAPE_ALONE.get(op)):
+                self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != shaped_by(op)):
             found = self.made(dst, op, [self.views.get(a) if isinstance(a, str) else a for a in args])
         if found is None:
             self.call(step)
@@ -138,7 +136,7 @@ class Lines:
         """What an operator of these arguments becomes; None where it is left to NumPy."""
         if op == GEMM or op not in RULES:
             return RULES.get(op, entrywise)(self, dst, op, *v)
-        names, defaults = parameters(ops.G[op])
+        names, defaults, *_ = parameters(ops.G[op])
         v += [defaults[name] for name in names[len(v):]]
         if any(name in LITERAL and isinstance(x, View) for name, x in zip(names, v, strict=False)):
             return None

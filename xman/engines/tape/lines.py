@@ -9,7 +9,6 @@ import numpy as np
 import ops
 from ops import DG, Expression, G, f
 from ops.facts import FACTS, parameters
-from ops.table import ELEMENTWISE
 
 from ...wengert import Line
 from ..llvm import arithmetic
@@ -76,7 +75,7 @@ PLAIN = {
     "square":   ("arithmetic", 1, 0.0, None),
     "half":     ("arithmetic", 1, 0.0, 0.5),
     "negative": ("arithmetic", 1, 0.0, -1.0)}
-SPELT = {op for op, facts in FACTS.items() if facts.formula} & (ELEMENTWISE | {"stopGradient"})
+SPELT = {op for op, known in FACTS.items() if known.formula and (known.elementwise or op == "stopGradient")}
 ROWS = OWN | {op: row_of(op) for op in sorted((SPELT | COMPUTED) & ops.OURS)
               if op not in PLAIN and op != "where" and len(DG[op]) <= 2}
 CODE = {row: code for code, row in enumerate(ROWS)}
@@ -157,7 +156,7 @@ class TapeWriter:
         elif op == "round" and rest in ([], [0]):
             self.finish(dst, "rint", x)
         else:
-            names, defaults = parameters(G[op])
+            names, defaults, *_ = parameters(G[op])
             self.finish(dst, op, *args, *[defaults[name] for name in names[len(args):]])
 
     def finish(self, dst: str, op: str, *args: Any) -> None:

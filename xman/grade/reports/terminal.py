@@ -12,13 +12,13 @@ from . import view
 from .view import in_points, is_full
 
 LABEL = 14  # the columns of "Look at next" and two spaces
-LINES, PRINTED = 8, 20  # that are shown of a field of the feedback, of what a task printed
+LINES, PRINTED = 8, 20  # the most lines that are shown of a field of the feedback, of a task's output
 
 
 def report_table(record: dict, width: int | None = None) -> str:
-    """The report of a submission as its student may see it: points, what failed, what was printed.
+    """The report of a submission for its student: points, what failed, what was printed.
 
-    Of checks, without points, whether they passed. width: columns of a line (None: the terminal's).
+    Checks have no points, but passed or failed. width: columns of a line (None: the terminal's).
     """
     width, record = width or _terminal(), view.for_student(record)
     title = ", ".join(_one(record[key]) for key in ("submission", "title") if record.get(key))
@@ -59,7 +59,7 @@ def class_table(records: list[dict], width: int | None = None) -> str:
 
 
 def text_width(text: str) -> int:
-    """The columns of text on a terminal: two for a wide character, none for one that joins another."""
+    """The columns of text on a terminal: two for a wide character, none for one that combines."""
     if text.isascii():
         return len(text)
     seen = [char for char in text if unicodedata.category(char) not in ("Mn", "Me", "Cf")]
@@ -75,7 +75,7 @@ def _one(text: str) -> str:
 
 
 def _row(title: str, item: dict, width: int) -> str:
-    """The title, and at the right edge `points of …` or passed or failed; a title that is too long is cut."""
+    """The title, cut if too long, and at the right edge `points of …`, or passed or failed."""
     points = "passed" if is_full(item) else "failed"
     if item["of"]:
         points = f"{in_points(item['points']):>6} of {in_points(item['of']):>3}"
@@ -88,7 +88,7 @@ def _most(lines: list[str], most: int, indent: int) -> list[str]:
 
 
 def _wrap(text: str, width: int, indent: int = 0) -> list[str]:
-    """The lines of text, indented, none wider than fits; those of a matrix keep their leading spaces."""
+    """The text in indented lines of at most this width; lines of a matrix keep their leading spaces."""
     paragraphs, room = text.expandtabs(4).split("\n") if text else (), max(16, width - indent)
     return [" " * indent + line for paragraph in paragraphs for line in _fold(paragraph, room)]
 
@@ -99,7 +99,7 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
         if line and text_width(line + word) > room:
             yield line
             line, word = "", word.lstrip()
-        while (head := _prefix(word, room)) != word:  # one word that is longer than a line
+        while (head := _prefix(word, room)) != word:  # the word is longer than a line
             yield head
             word = word[len(head):]
         line += word
