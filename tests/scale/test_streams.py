@@ -49,10 +49,10 @@ def test_windows_give_the_bits_of_the_same_windows_in_memory_and_each_row_once_a
     data.ordered = True
     assert data.rows > 2 * data.window and same(trained(data), trained(other))
     data.ordered = False
-    numbers = [some for _, _, some in Streamed(data, 20, 0).epoch(1)]
+    numbers = [some for _, _, some in minibatches(data, 20)]
     assert [*map(len, numbers)] == [20] * 25 + [1] and np.array_equal(np.sort(np.concatenate(numbers)), np.arange(501))
     for k in range(0, 26, 7):
-        whole, later = [*Streamed(data, 20, 0).epoch(1)][k:], Streamed(data, 20, 0).epoch(1, k)
+        whole, later = minibatches(data, 20)[k:], Streamed(data, 20, 0).epoch(1, k)
         for (A, _, some), (B, _, rest) in zip(whole, later, strict=True):
             assert np.array_equal(A, B) and np.array_equal(some, rest) and np.array_equal(A, X[some])
 
