@@ -89,7 +89,7 @@ argmax       = expressed(lambda x, axis=None: np.argmax(x, axis),
                          "The position of the first greatest x along axis; in the flattened x for None.")
 argsort      = expressed(lambda x, axis=-1: np.argsort(x, axis, kind="stable"),
                          "The positions of the entries of x in ascending order along axis, equal ones in their own order.")
-detSign      = expressed(lambda a: np.linalg.slogdet(a)[0],              "The sign of the determinant of a: −1, 0 or 1.")
+det_sign     = expressed(lambda a: np.linalg.slogdet(a)[0],              "The sign of the determinant of a: −1, 0 or 1.")
 round_       = expressed(lambda x, decimals=0: np.round(x, decimals),    "x rounded to so many decimals, halves to even.")
 stopGradient = expressed(lambda x: x,                                    "x, for which no adjoint is sent further.")
 
@@ -155,6 +155,6 @@ operator("floor_divide", np.floor_divide, None, None,                           
 operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int, numpy="argmax")
 operator("argsort",      argsort,        None, None, gives=int,
          flops=lambda out, x, *_: np.size(x) * max(np.size(x) - 1, 0).bit_length())
-operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3),
+operator("det_sign",     det_sign,       None,                                          flops=cubic(2 / 3),
          elsewhere=elimination.det_sign)
 operator("stopGradient", stopGradient,   None, view=True, formula=alias)

@@ -40,6 +40,7 @@ class Facts(NamedTuple):
     commutes: bool = False             # its two arguments may change places
     like: int | None = None            # the place of an argument whose shape and precision it takes, and looks at nothing else
     shape: int | None = None           # the same of an argument whose shape alone it takes
+    keys: int = MANY                   # the place of the first argument that is a key: it says where entries are
     within: bool = False               # its result has no more axes than its arguments, and none that is longer
     entries: Count | None = None       # (*args) -> int: at most so many has it, where they may be more than theirs together
     # its value in other words

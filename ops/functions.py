@@ -93,7 +93,7 @@ def hypot_of_ratios(x, y):
     return most * f.sqrt(1.0 + quotient * quotient)
 
 
-squaredHypot = expressed(lambda x, y: x * x + y * y, "x² + y².")
+squared_hypot = expressed(lambda x, y: x * x + y * y, "x² + y².")
 
 
 def arctan2_of_ratios(y, x):
@@ -150,10 +150,10 @@ elementwise("arctan2",  np.arctan2,                lambda d, out, y, x: d * f.ra
             elsewhere=arctan2_of_ratios)
 elementwise("hypot",    np.hypot,                  lambda d, out, x, y: d * f.ratio(x, out),   # at 0 the gradient is 0
                                                    lambda d, out, x, y: d * f.ratio(y, out),
-            elsewhere=hypot_of_ratios, squared="squaredHypot")
-elementwise("squaredHypot", squaredHypot,          overflows(lambda d, out, x, y: d * (2.0 * x)),
+            elsewhere=hypot_of_ratios, squared="squared_hypot")
+elementwise("squared_hypot", squared_hypot,        overflows(lambda d, out, x, y: d * (2.0 * x)),
                                                    overflows(lambda d, out, x, y: d * (2.0 * y), 1),
-            formula=squaredHypot, flops=3, commutes=True, tame=True)
+            formula=squared_hypot, flops=3, commutes=True, tame=True)
 
 
 # ---- special functions: SciPy's, under longer names where a register would want the short one --------------

@@ -111,7 +111,7 @@ def logaddexp_of_entries(x, y):
 
 
 @silent
-def expDifference(x, y):
+def exp_difference(x, y):
     """exp(x − y); for two equal infinities 0 if they are −∞, and 1 if they are +∞."""
     dtype = np.result_type(x, y)  # unsigned whole numbers would wrap round
     e = np.exp(np.subtract(x, y, dtype=dtype if dtype.kind == "f" else np.result_type(dtype, np.float16)))
@@ -150,7 +150,7 @@ def through_prod(d, out, x, axis):
     if type(x) is np.ndarray and x.ndim and type(d) is type(out) and d.dtype == x.dtype:
         if (others := quotients(out, x)) is not None:
             return np.multiply(others, d, others)  # in place: another array takes as long again
-    return d * f.prodOfOthers(x, axis)
+    return d * f.prod_of_others(x, axis)
 
 
 def gathered(second=lambda *_: 0.0):
@@ -225,8 +225,8 @@ linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims
             flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean",
             formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True,
             curvature=gathered())
-linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
-            flops=lambda out, x: min(x.shape), flow="moved", elsewhere=lambda x: f.sum(f.diag(x)))
+linear(     "trace",        trace,         lambda d, out, x: f.diag_back(f.broadcast(d, f.diag(x)), x),
+            flops=lambda out, x: min(x.shape), flow="moved", formula=lambda x: f.sum(f.diag(x)))
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2),
             elsewhere=centered_of_entries)
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
@@ -250,14 +250,14 @@ reducing(   "squaredNorm",  squaredNorm,   overflows(lambda d, out, x, axis: d *
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
             flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True,
             curvature=gathered(bent_norm))
-reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
+reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.exp_difference(x, out),
             flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True,
             curvature=gathered(lambda d, out, p, x, axis=None, keepdims=False: back_over(d, x, axis, keepdims) * p * (1 - p)))
-elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
-                                           lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True,
+elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.exp_difference(x, out),
+                                           lambda d, out, x, y: d * f.exp_difference(y, out), flops=5, tame=True,
             elsewhere=logaddexp_of_entries)
-elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
+elementwise("exp_difference", exp_difference, lambda d, out, x, y: d * out,
                                            lambda d, out, x, y: -d * out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
-operator(   "ties",         ties,          None, None, None,                            flops=3, elsewhere=ties_of_entries)
+operator(   "ties",         ties,          None, None, None,                            flops=3, formula=ties_of_entries)
 operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count)

@@ -9,4 +9,5 @@ os.environ.setdefault("XMAN_ENGINE", "numpy")
 def pytest_itemcollected(item):
     """-k finds a test that goes through several names (`in_each`) by each of them."""
     names = getattr(item, "callspec", None) and item.callspec.params.get("names")
-    item.extra_keyword_matches.update(name for name in names or () if isinstance(name, str))
+    if isinstance(names, list):
+        item.extra_keyword_matches.update(filter(lambda name: isinstance(name, str), names))

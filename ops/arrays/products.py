@@ -1,7 +1,7 @@
 """Products, linear in each factor.
 
-A rule that depends on the number of axes is an operator of its own, which sees them when it runs (`dotLeft`,
-`dotRight`, `einsumBack`).
+A rule that depends on the number of axes is an operator of its own, which sees them when it runs (`dot_left`,
+`dot_right`, `einsum_back`).
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..table import Each, expressed, linear
 from .rearrangements import in_precision_of
 
 
-def dotLeft(d, a, b):
+def dot_left(d, a, b):
     """The contribution of the adjoint d of a @ b to a: d bᵀ, for any numbers of axes."""
     if np.ndim(d) == b.ndim == 2:  # the common case first
         return d @ b.T
@@ -24,7 +24,7 @@ def dotLeft(d, a, b):
     return f.unbroadcast(d @ f.mT(b) if a.ndim > 1 else (d[..., None, :] @ f.mT(b))[..., 0, :], a)
 
 
-def dotRight(d, a, b):
+def dot_right(d, a, b):
     """The contribution of the adjoint d of a @ b to b: aᵀ d, for any numbers of axes."""
     if np.ndim(d) == a.ndim == 2 or hasattr(a, "tocsr"):
         return a.T @ d
@@ -99,11 +99,11 @@ def einsum_rule(i):
         kept = "".join(dict.fromkeys(c for c in mine if c in found))
         lead = "..." if any("..." in part for part in (*inputs, result)) else ""
         product = f.einsum((",".join([result, *inputs]) + "->" + lead + kept,), d, *rest)
-        return f.einsumBack(product, arrays[i], (kept, mine.replace(".", "")))
+        return f.einsum_back(product, arrays[i], (kept, mine.replace(".", "")))
     return rule
 
 
-def einsumBack(x, like, letters):
+def einsum_back(x, like, letters):
     """x, with axes letters[0], put back into the shape of like, with axes letters[1], in the same order.
 
     A letter that x lacks is spread; a letter that like has twice is a diagonal; an axis of length 1 that the
@@ -127,7 +127,7 @@ def einsumBack(x, like, letters):
     return in_precision_of(x, like)
 
 
-def einsumBack_rule(d, out, x, like, letters):
+def einsum_back_rule(d, out, x, like, letters):
     kept, mine = letters
     return f.broadcast(f.einsum((f"...{mine}->...{kept}",), d), x)
 
@@ -170,25 +170,25 @@ einsum   = expressed(lambda subscripts, *arrays: np.einsum(*subscripts_of(subscr
 convolve = expressed(lambda a, v: np.convolve(a, v), "Σ a_i v_(k−i) of two vectors, at all k where they overlap.")
 
 #      op              value        rule per argument
-linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
-                                    lambda d, out, a, b: f.dotRight(d, a, b),
+linear("dot",          dot,         lambda d, out, a, b: f.dot_left(d, a, b),
+                                    lambda d, out, a, b: f.dot_right(d, a, b),
             flow="summed", flops=of_product, entries=of_matrices, within=True, example=dot_of_hollow)
-linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
+linear("dot_left",     dot_left,    lambda u, out, d, a, b: f.dot(u, b),
                                     None,
-                                    lambda u, out, d, a, b: f.dotRight(d, u, b),
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotLeft, example=hollow_adjoint(dotLeft, 0))
-linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
-                                    lambda u, out, d, a, b: f.dotLeft(d, a, u),
+                                    lambda u, out, d, a, b: f.dot_right(d, u, b),
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_left, example=hollow_adjoint(dot_left, 0))
+linear("dot_right",    dot_right,   lambda u, out, d, a, b: f.dot(a, u),
+                                    lambda u, out, d, a, b: f.dot_left(d, a, u),
                                     None,
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotRight, example=hollow_adjoint(dotRight, 1))
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_right, example=hollow_adjoint(dot_right, 1))
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
             flow="summed", flops=1, numpy="outer", entries=multiplied,
             formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)))
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None),
             flow="summed", flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products)
-linear("einsumBack",   einsumBack,  einsumBack_rule, None, None,
-            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, elsewhere=einsumBack)
+linear("einsum_back",  einsum_back, einsum_back_rule, None, None,
+            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, formula=einsum_back)
 linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
             flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,

@@ -190,7 +190,7 @@ def test_one_register_in_every_place_gets_the_sum_of_the_contributions(op, k):
     np.testing.assert_allclose(got, sum(DG[op][i](d, out, *same) for i in like), rtol=1e-13, atol=1e-14)
 
 
-WRITTEN_BY_RULES = {"dotLeft", "dotRight", "einsumBack", "part", "diagBack", "prodOfOthers", "recurrence", "cofactorSlope", "lowerHalf"}
+WRITTEN_BY_RULES = {"dot_left", "dot_right", "einsum_back", "part", "diag_back", "prod_of_others", "recurrence", "cofactor_slope", "lower_half"}
 
 
 @in_each((op, k) for op, k in EVERY[::3] if op not in WRITTEN_BY_RULES | APPLYING.keys())  # for arguments that fit

@@ -110,7 +110,7 @@ class Adaptive:
                     self.engine, self.built = name, rival
             except Exception as error:
                 said.append(f"{name} cannot {doing} it: {type(error).__name__}, {shortened(str(error))}")
-        self.why, self.run = "; ".join(said), self.built.run
+        self.why, self.run, self.turn = "; ".join(said), self.built.run, self.built  # the loser goes
 
 
 def begun_apart(begin: Callable, ready: list) -> None:

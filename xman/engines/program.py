@@ -12,16 +12,18 @@ import numpy as np
 
 import ops
 from ops import f
-from ops.facts import FACTS, MANY
+from ops.facts import FACTS, parameters
+from ops.formulas.carried import Carried
 
 from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
 from ..passes.patterns import Rewrite, shaped
+from ..passes.writer import Symbol
 from ..wengert import Line, WengertList, all_registers, needed, registers
 
-KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # the first argument that is a key
+LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=WHOLE.acquire, after_in_parent=WHOLE.release, after_in_child=WHOLE.release)
@@ -139,6 +141,8 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
         # in a list of several precisions a rewrite can change a type: such a list stays as it was
         short, more, found = lines, {}, find(lines, constants)
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
+    for x, y in inplace.items():
+        check_update(x, y, kinds.get(x), kinds.get(y))
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
     known = constants | more
     for dst, op, args in short:
@@ -201,15 +205,42 @@ def lowered() -> tuple[Rewrite, ...]:
     What is left is NumPy's entrywise functions, sums, maxima and minima, products of matrices, and
     rearrangements; an operator without a formula is computed by its own function.
     """
-    return (shaped("prodOfOthers", of_a_number),
-            *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula))
+    return (shaped("prod_of_others", of_a_number),
+            *(shaped(op, spelt(op, facts.formula)) for op, facts in FACTS.items() if facts.formula))
 
 
-def spelt(formula):
+def spelt(op, formula):
     """The formula's rewrite, for a nonempty array of floats; whole numbers beside it do not spread."""
     def becomes(w, x, *rest):
-        return formula(x, *rest) if w.real(x) and w.shape(x) is not None and 0 not in w.shape(x) else None
+        if (not w.real(x) or w.shape(x) is None or 0 in w.shape(x)
+            or has_to_be_literal(op, [isinstance(a, Symbol) for a in (x, *rest)])):
+            return None
+        return getattr(found := formula(*(sized(a, w) for a in (x, *rest))), "value", found)
     return becomes
+
+
+def has_to_be_literal(op: str, asked: Iterable[bool]) -> bool:
+    """Whether one of the arguments asked of has to be a literal, for an engine that works it out."""
+    return any(yes and name in LITERAL for name, yes in zip(parameters(ops.G[op])[0], asked, strict=False))
+
+
+class Sized(Carried):
+    """A symbol of a list that is being written, for formulas that ask for its shape or precision."""
+
+    __slots__ = ()
+    shape = property(lambda self: self.table.shape(self.value))
+    ndim = property(lambda self: len(self.shape))
+    dtype = property(lambda self: np.asarray(self.table.value(self.value)).dtype)
+
+    def constant(self, a): return a
+
+    def record(self, op, args):
+        return sized(self.table.write(op, [a.value if isinstance(a, Sized) else a for a in args]), self.table)
+
+
+def sized(a: Any, writer: Any) -> Any:
+    """A symbol with its shape; a literal as it is."""
+    return Sized(a, writer) if isinstance(a, Symbol) else a
 
 
 def of_a_number(w, x, axis=None):
@@ -222,7 +253,7 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     taken, known = {*all_registers(steps)}, {}
     names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
-    lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):]))
+    lines = [(dst, op, (*map(as_register, args[:(first := ops.facts_of(op).keys)]), *args[first:]))
              for dst, op, args in steps]
     return WengertList(lines), dict(known.values())
 

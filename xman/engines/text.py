@@ -76,10 +76,11 @@ class Text:
         self.lines.append("    " * depth + line)
 
     def function(self, name: str) -> Callable:
-        """The function of that name, after the text has been executed."""
-        space = {**self.objects, "__builtins__": builtins}
+        """The function of that name, after the text has been executed. Nothing that it reaches leads back
+        to it, so that its memory goes with it."""
+        space, self.objects = {**self.objects, "__builtins__": builtins}, {}
         exec(builtins.compile(str(self), f"<{name} of a list>", "exec"), space)
-        return space[name]
+        return space.pop(name)
 
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n"

@@ -25,8 +25,8 @@ TABLE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
 # the operators that the page computes by itself
 ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE))
 COMPUTED = ON_THE_PAGE | ops.loops.ROWS
-SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dotLeft(d, a, b), lambda d, a, b: d @ f.transpose(b)),
-                   rewrite(lambda d, a, b: f.dotRight(d, a, b), lambda d, a, b: f.transpose(a) @ d))
+SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dot_left(d, a, b), lambda d, a, b: d @ f.transpose(b)),
+                   rewrite(lambda d, a, b: f.dot_right(d, a, b), lambda d, a, b: f.transpose(a) @ d))
 # what a rule may raise that looks into its arguments
 FAILURES = XManError, TypeError, ValueError, AttributeError, IndexError
 

@@ -145,9 +145,9 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
     matrices = {
         **{op: linalg(op) for op in ("inv", "det", "pinv", "solve", "svdvals")},
         **{op: lambda a, op=op: linalg(op)(symmetric(a)) for op in ("cholesky", "eigvalsh")},
-        "detSign": linalg("slogdet", 0), "logabsdet": linalg("slogdet", 1), "eigenvectors": eigenvectors,
-        "leftVectors": linalg("svd", 0, full_matrices=False),
-        "rightVectors": lambda a: xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
+        "det_sign": linalg("slogdet", 0), "logabsdet": linalg("slogdet", 1), "eigenvectors": eigenvectors,
+        "left_vectors": linalg("svd", 0, full_matrices=False),
+        "right_vectors": lambda a: xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
         "orthonormal": linalg("qr", 0), "upper": linalg("qr", 1),
     }
     return {

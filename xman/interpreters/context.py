@@ -1,7 +1,7 @@
 """The common part of the interpreters: first values, which registers have derivatives, errors with lines."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -48,13 +48,11 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
 def names_wanted(wrt: Any, DG: Any) -> Collection[str] | None:
     """The name or names in wrt. XManError if wrt, or DG, is meant as the delta of a register of that name."""
     names = [wrt] if isinstance(wrt, str) else wrt
-    word, said = "DG", "is the table of adjoint rules"
-    if isinstance(DG, Mapping):
-        if names is None or isinstance(names, Collection) and type(names) is not np.ndarray and all(
-                isinstance(x, str) for x in names):
-            return names
-        word, said = "wrt", "names registers"
-    raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, as by "
+    listed = isinstance(names, Sequence | Set | Mapping) and all(isinstance(x, str) for x in names)
+    if isinstance(DG, Mapping) and (names is None or listed):
+        return names
+    word, said = ("wrt", "names registers") if isinstance(DG, Mapping) else ("DG", "is the table of rules")
+    raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, "
                     "r.name = 'x'")
 
 

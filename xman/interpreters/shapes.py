@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.loops import ROWS
 from ops.silence import silent
 
 from ..wengert import Line, Steps, registers
@@ -51,6 +52,13 @@ def alongside(op: str) -> bool:
     return known.elementwise or known.like is not None and known.flow == "moved"
 
 
+def of_values(op: str, args: tuple, room: int) -> tuple:
+    """The arguments whose values may give the result its shape, as masks and numbers of steps do."""
+    if op in ROWS:
+        return () if room and op == "bundle" else args
+    return () if alongside(op) or isinstance(ops.G[op], np.ufunc) else args[1:]
+
+
 @silent
 def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection[str] = (),
              room: int = 0) -> dict[str, Any]:
@@ -76,9 +84,8 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
         elif floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            alone = alongside(op) or op == "bundle" if room else ops.facts_of(op).elementwise
-            if not alone and any(
-                    a in floats and not_float(found[a]) for a in args if isinstance(a, str)):
+            masks = [found[a] for a in registers(of_values(op, args, room)) if a in floats]
+            if any([not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f" for x in masks]):
                 raise DependsOnValues(op)
             floats.add(dst)
             found[dst] = example(op, given)
@@ -127,7 +134,3 @@ def invertible(x: Any) -> Any:
     if type(x) is not np.ndarray or x.ndim < 2 or x.shape[-1] != x.shape[-2] or any(x.strides):
         return x
     return np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
-
-
-def not_float(x: Any) -> bool:
-    return not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f"

@@ -31,12 +31,11 @@ class Hessian(DerivativeMatrix):
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
         super().__init__(steps, of, wrt)
-        slopes = gradient(self.primal, self.of, self.wrt)
+        of, slopes = self.of, gradient(self.primal, self.of, self.wrt)
         dot = ending(slopes)
         self.steps = tangent(slopes, self.wrt)
         self.dots = {x: x + dot for x in self.wrt}
-        images = {x: f"d{self.of}_d{x}{dot}" for x in self.wrt}
-        self.map = LinearMap(self.steps, self.dots, images, self._look)
+        self.map = LinearMap(self.steps, self.dots, {x: f"d{of}_d{x}{dot}" for x in self.wrt}, self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         """The product at values, a function of vectors by name; what depends on values alone is done once."""

@@ -140,8 +140,8 @@ EXACT = Rewrites((
     shaped("count",                                       lambda w, x, axis=None, less=0: f.count(w.value(x), axis, less)
                                                           if w.shape(x) is not None and not isinstance(axis, Expression)
                                                           and not isinstance(less, Expression) else None),
-    shaped("dotLeft",                                     adjoint_by_axes(0)),
-    shaped("dotRight",                                    adjoint_by_axes(1)),
+    shaped("dot_left",                                    adjoint_by_axes(0)),
+    shaped("dot_right",                                   adjoint_by_axes(1)),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
                                           "minimum", "share")),
 ))

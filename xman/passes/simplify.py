@@ -28,10 +28,10 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
 
     steps: the list. keep: the registers that are wanted, by name (None: the list's outputs); all others may
     go. likes: an example of each input, as for `shapes`; with shapes known the helpers of the rules
-    (`unbroadcast`, `dotLeft`, …) become what they amount to, mostly nothing, and the list is for these shapes
-    alone. rewrites: EXACT keeps every value to the last bit, except that with likes a number computed from
-    literals takes the precision of the list. EXACT + STABLE and EXACT + ALGEBRA have more rows, each of which
-    says what it changes; they take a register for floats unless likes show that it is not. Apply STABLE
+    (`unbroadcast`, `dot_left`, …) become what they amount to, mostly nothing, and the list is for these
+    shapes alone. rewrites: EXACT keeps every value to the last bit, except that with likes a number computed
+    from literals takes the precision of the list. EXACT + STABLE and EXACT + ALGEBRA have more rows, each of
+    which says what it changes; they take a register for floats unless likes show that it is not. Apply STABLE
     before a list is differentiated, so that the adjoints are stable too. G: the table of values; if it lacks
     operators of `ops`, or redefines one, no rewrite applies. A line that fails for the likes is kept as it
     is. Raises XManError for a name that the list does not have.

@@ -170,6 +170,7 @@ class Paths:
         return each if len(each) > 1 else next(iter(each.values()))
 
     def _one(self, name: str | None, choices: Sequence[str], word: str) -> str:
+        name = name[0] if isinstance(name, (list, tuple)) and len(name) == 1 else name
         if name is None and len(choices) == 1:
             return choices[0]
         if name not in choices:
