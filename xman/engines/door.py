@@ -70,7 +70,7 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
 
 
 class Compiled:
-    """A list as a function of its inputs; made by `compile`.
+    """A list as a function of its inputs; made by `compile`, which explains steps, outputs, inplace, threads.
 
     The first call specialises it for the shapes and types of the values, and each call with new ones does so
     again; it remembers the last programs. Several threads may call it at once. Its `engine` is the name of

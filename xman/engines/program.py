@@ -16,7 +16,7 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
-from ..passes.rewrites import lowered
+from ..passes.lower import lowered
 from ..wengert import Line, WengertList, all_registers, needed, registers
 
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done

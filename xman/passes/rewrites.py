@@ -3,7 +3,6 @@
 EXACT    every value stays the same to the last bit
 STABLE   the same function, computed without overflow and cancellation: better values, other bits
 ALGEBRA  the same function of real numbers, shorter, with other roundings; each row says what changes
-lowered  (a function) an operator is its row's formula, so that engines have to know few operators
 """
 from __future__ import annotations
 
@@ -12,10 +11,9 @@ import math
 import numpy as np
 
 from ops import Expression, f
-from ops.facts import FACTS
 
 from .loops import hoisted
-from .patterns import Rewrite, Rewrites, floats, rewrite, shaped
+from .patterns import Rewrites, floats, rewrite, shaped
 
 
 def is_real(w, x, *_): return w.real(x)
@@ -244,25 +242,3 @@ ALGEBRA = (
     rewrite(lambda x: x ** 0.5,                           lambda x: f.sqrt(x),                  ROUNDING),
     shaped("scan", hoisted, "sums of products over all steps", "rounding; memory for all steps"),
 )
-
-
-def lowered() -> tuple[Rewrite, ...]:
-    """The rewrites of operators to their row's formula, so that an engine has to know few operators.
-
-    What is left is NumPy's entrywise functions, sums, maxima and minima, products of matrices, and
-    rearrangements; an operator without a formula is computed by its own function.
-    """
-    return (shaped("prod_of_others", of_a_number),
-            *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula))
-
-
-def spelt(formula):
-    """The formula's rewrite, for a nonempty array of floats; whole numbers beside it do not spread."""
-    def becomes(w, x, *rest):
-        return formula(x, *rest) if w.real(x) and w.shape(x) is not None and 0 not in w.shape(x) else None
-    return becomes
-
-
-def of_a_number(w, x, axis=None):
-    """The rewrite of a reduction of a single number, which is the number."""
-    return f.broadcast(1.0, x) if w.shape(x) == () else None
