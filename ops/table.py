@@ -69,7 +69,6 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
     """A row that is linear in each argument with a rule: its tangent is the operator of that one's tangent.
-
     op, value, rules, known: as for `operator`."""
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
@@ -85,8 +84,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     delta; without any, the value, if it is written in the language, is traced and differentiated. tangents:
     (tangent, out, *args) -> tangent of out; without them xman goes back through the adjoint rule, which is
     linear in its first argument: that is right for every operator, but slow, so frequent operators have their
-    own. known: facts, by the names of `Facts`. Raises ValueError for a name that a list cannot have or that a
-    row of this package has, and for an unknown fact.
+    own. known: facts, by the names of `Facts`. ValueError for an impossible or taken name, or an unknown fact.
     """
     refuse_facts(op, known)
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:

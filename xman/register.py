@@ -89,7 +89,6 @@ class Operation:
 
 def as_arg(a: Any, op: str) -> Any:
     """The argument a as a list holds it. XManError unless it is a register or can be a literal.
-
     A list or an array becomes an array that nobody can change, a string becomes a tuple of it."""
     kind = type(a)  # not isinstance: a traced value passes for an array, but it is no literal
     if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (
