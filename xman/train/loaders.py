@@ -58,7 +58,7 @@ class Dataset(NamedTuple):
     first: int = 1
 
     def __repr__(self) -> str:
-        rows = ", ".join(f"{word} {x.shape[0]:,}" for word, (x, _) in zip(self._fields, self[:3], strict=False))
+        rows = ", ".join(f"{word} {getattr(self, word)[0].shape[0]:,}" for word in ("train", "valid", "test"))
         return f"<Dataset of rows {self.train[0].shape[1:]}: {rows}; {len(self.classes) or 'no'} classes>"
 
 
@@ -133,7 +133,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
 def kind_of_file(stem: Path, path: Path) -> str:
     """The kind of a file by its name, else by its first line: "table", "libsvm", "idx" or "titles"."""
     if not path.exists():
-        raise DataError(f"{path}: cannot be read: No such file or directory{nearest(str(stem), INSTALLED) or '.'}")
+        others = f"; {' and '.join(INSTALLED)} are installed" * bool(nearest(str(stem), INSTALLED))
+        raise DataError(f"{path}: cannot be read: No such file or directory{others}.")
     name = stem.name.lower()
     if re.search("idx[0-9]-ubyte", name):
         return "idx"
