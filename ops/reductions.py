@@ -226,7 +226,7 @@ linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims
             formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True,
             curvature=gathered())
 linear(     "trace",        trace,         lambda d, out, x: f.diag_back(f.broadcast(d, f.diag(x)), x),
-            flops=lambda out, x: min(x.shape), flow="moved", elsewhere=lambda x: f.sum(f.diag(x)))
+            flops=lambda out, x: min(x.shape), flow="moved", formula=lambda x: f.sum(f.diag(x)))
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2),
             elsewhere=centered_of_entries)
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
@@ -259,5 +259,5 @@ elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.exp_differ
 elementwise("exp_difference", exp_difference, lambda d, out, x, y: d * out,
                                            lambda d, out, x, y: -d * out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
-operator(   "ties",         ties,          None, None, None,                            flops=3, elsewhere=ties_of_entries)
+operator(   "ties",         ties,          None, None, None,                            flops=3, formula=ties_of_entries)
 operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count)

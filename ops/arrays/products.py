@@ -188,7 +188,7 @@ linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None),
             flow="summed", flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products)
 linear("einsum_back",  einsum_back, einsum_back_rule, None, None,
-            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, elsewhere=einsum_back)
+            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, formula=einsum_back)
 linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
             flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,

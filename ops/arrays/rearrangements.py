@@ -89,7 +89,7 @@ def flip_of_slices(x, axis=None):
 def roll_of_parts(x, places, axis=None):
     if axis is None:
         return f.reshape(roll_of_parts(f.reshape(x, (-1,)), places, 0), x)
-    for k, a in zip(np.atleast_1d(places), np.atleast_1d(axis), strict=True):
+    for k, a in np.broadcast(places, axis):
         whole = (slice(None),) * (a % x.ndim)
         if x.shape[a] and (k := int(math.fmod(k, x.shape[a]))):
             x = f.concat(int(a), x[(*whole, slice(-k, None))], x[(*whole, slice(None, -k))])
@@ -187,22 +187,22 @@ linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), No
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
             view=True, flow="moved", numpy="transpose", within=True)
 linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved", within=True,
-            elsewhere=mT_of_axes)
+            formula=mT_of_axes)
 linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None, view=True, flow="moved", numpy="flip",
-            elsewhere=flip_of_slices)
+            formula=flip_of_slices)
 linear("roll",         roll,        lambda d, out, x, n, axis=None:
                                         f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None,
-            flops=0, flow="moved", numpy="roll", elsewhere=roll_of_parts)
+            flops=0, flow="moved", numpy="roll", formula=roll_of_parts)
 linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None,
-            flops=0, flow="filled", numpy="pad", entries=by_literals, elsewhere=pad_of_parts)
+            flops=0, flow="filled", numpy="pad", entries=by_literals, formula=pad_of_parts)
 linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,
-            view=True, flow="part", entries=by_literals, elsewhere=unpad)
+            view=True, flow="part", entries=by_literals, formula=unpad)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
-            view=True, flow="part", elsewhere=part)
+            view=True, flow="part", formula=part)
 linear("diag",         diag,        lambda d, out, x, k=0: f.diag_back(d, x, k), None,
-            view=True, flow="part", numpy="diag", entries=of_diagonal, elsewhere=diag_of_entries)
+            view=True, flow="part", numpy="diag", entries=of_diagonal, formula=diag_of_entries)
 linear("diag_back",    diag_back,   lambda u, out, d, x, k=0: f.diag(u, k), None, None,
-            view=True, flow="filled", shape=1, entries=of_diagonal, elsewhere=diag_back)
+            view=True, flow="filled", shape=1, entries=of_diagonal, formula=diag_back)
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),

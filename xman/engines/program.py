@@ -12,15 +12,18 @@ import numpy as np
 
 import ops
 from ops import f
-from ops.facts import FACTS
+from ops.facts import FACTS, parameters
+from ops.formulas.carried import Carried
 
 from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
 from ..passes.patterns import Rewrite, shaped
+from ..passes.writer import Symbol
 from ..wengert import Line, WengertList, all_registers, needed, registers
 
+LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=WHOLE.acquire, after_in_parent=WHOLE.release, after_in_child=WHOLE.release)
@@ -203,14 +206,41 @@ def lowered() -> tuple[Rewrite, ...]:
     rearrangements; an operator without a formula is computed by its own function.
     """
     return (shaped("prod_of_others", of_a_number),
-            *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula))
+            *(shaped(op, spelt(op, facts.formula)) for op, facts in FACTS.items() if facts.formula))
 
 
-def spelt(formula):
+def spelt(op, formula):
     """The formula's rewrite, for a nonempty array of floats; whole numbers beside it do not spread."""
     def becomes(w, x, *rest):
-        return formula(x, *rest) if w.real(x) and w.shape(x) is not None and 0 not in w.shape(x) else None
+        if (not w.real(x) or w.shape(x) is None or 0 in w.shape(x)
+            or has_to_be_literal(op, [isinstance(a, Symbol) for a in (x, *rest)])):
+            return None
+        return getattr(found := formula(*(sized(a, w) for a in (x, *rest))), "value", found)
     return becomes
+
+
+def has_to_be_literal(op: str, asked: Iterable[bool]) -> bool:
+    """Whether one of the arguments asked of has to be a literal, for an engine that works it out."""
+    return any(yes and name in LITERAL for name, yes in zip(parameters(ops.G[op])[0], asked, strict=False))
+
+
+class Sized(Carried):
+    """A symbol of a list that is being written, for formulas that ask for its shape or precision."""
+
+    __slots__ = ()
+    shape = property(lambda self: self.table.shape(self.value))
+    ndim = property(lambda self: len(self.shape))
+    dtype = property(lambda self: np.asarray(self.table.value(self.value)).dtype)
+
+    def constant(self, a): return a
+
+    def record(self, op, args):
+        return sized(self.table.write(op, [a.value if isinstance(a, Sized) else a for a in args]), self.table)
+
+
+def sized(a: Any, writer: Any) -> Any:
+    """A symbol with its shape; a literal as it is."""
+    return Sized(a, writer) if isinstance(a, Symbol) else a
 
 
 def of_a_number(w, x, axis=None):
