@@ -70,7 +70,7 @@ class Path(NamedTuple):
 
 
 class Paths:
-    """A computation graph and its path problems, made by `paths`; it prints itself."""
+    """A computation graph and its path problems, made by `paths` with its arguments; it prints itself."""
 
     def __init__(self, steps: WengertList, edges: list[Edge], of: tuple[str, ...], wrt: tuple[str, ...],
                  values: Mapping | None):

@@ -72,11 +72,11 @@ class Function:
         return index, size, first, step, name, before, len(self.out) - 1
 
     def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
-              lines: int = 1, slow: bool = False) -> None:
-        """End a loop of so many lines, slow where there are formulas among them."""
+              lines: int = 1, slow: bool = False, hint: str = "") -> None:
+        """End a loop of so many lines, slow where there are formulas among them. hint: what LLVM is told."""
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
-        hint = hint_of(size, lines, self.block == name, slow)
+        hint = hint or hint_of(size, lines, self.block == name, slow)
         self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.out.append(f"{name}_end:")
@@ -97,20 +97,17 @@ def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:
     """What LLVM is told of a loop, by its name below."""
     turns, few = INNERMOST if innermost else OUTER
     if not isinstance(size, int) or size > SHORT:
-        return "!5" * slow
+        return "!4" * slow
     if size <= turns and lines <= few:
         return "!1"
-    if slow and size % 8:
-        return "!4"  # with formulas for the numbers that are left over, one by one, it would take long
-    return "!5" if slow and size >= WIDE else "!3" if size % 8 == 4 else "!2"
+    return "!4" if slow and size >= WIDE else "!3" if size % 8 == 4 else "!2"
 
 
 # not unrolled, but for its vectors
 AS_IT_IS = '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", !0}'
 HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', "!1 = distinct !{!1, !0}", f"!2 = distinct !{{!2, {AS_IT_IS}}}",
          f'!3 = distinct !{{!3, {AS_IT_IS}, !{{!"llvm.loop.vectorize.width", i32 4}}}}',
-         f'!4 = distinct !{{!4, {AS_IT_IS}, !{{!"llvm.loop.vectorize.predicate.enable", i1 true}}}}',
-         '!5 = distinct !{!5, !{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.interleave.count", i32 4}}']
+         '!4 = distinct !{!4, !{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.interleave.count", i32 4}}']
 
 
 def llvm_type(dtype: np.dtype) -> str:
