@@ -14,10 +14,10 @@ import ops
 from ..wengert import Line, registers
 from .bodies import value_of
 from .folded import folded, ordered
-from .memory import Event, arena, array_at, overwrite, placed
+from .memory import Event, arena, array_at, placed
 from .plan import Buffer, Plan, flops_of
 from .program import GEMM, Built, Engine, Program, held
-from .text import Text, guard, own_array
+from .text import Text, own_array
 
 ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret", seconds=lambda steps: 0.0002 * len(steps))
 WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
@@ -94,25 +94,13 @@ class NumpyWriter:
     # ---- the text ------------------------------------------------------------------------------------------
 
     def function(self) -> Any:
-        text = self.text
-        step, space, results = text.free("step"), text.free("space"), text.free("results")
-        text.add(f"def {step}({text.free('values')}):", 0)
-        guard(text, self.program, self.lines)
-        if self.places:
-            taken, give_back = text.pool(self.space)
-            text.add(f"{space} = {taken}()")
-            text.add(f"{', '.join(self.places)}, = {space}")
+        text, late = self.text, [y for y in self.program.inplace if y not in self.over]
+        text.begin(self.program, self.lines, self.space, self.places)
         if self.lines:
             text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
         for line in self.lines:
             self.write(*line)
-        text.add(f"{results} = {{{', '.join(f'{name!r}: {self.result(name)}' for name in self.outputs)}}}")
-        if late := [f"({x}, {y})" for y, x in self.program.inplace.items() if y not in self.over]:
-            text.add(text.call("overwrite", overwrite, *late))
-        if self.places:
-            text.add(f"{give_back}({space})")
-        text.add(f"return {results}")
-        return text.function(step)
+        return text.end(self.program, self.result, late)
 
     def space(self) -> tuple[np.ndarray, ...]:
         memory = arena(self.size)
@@ -147,7 +135,8 @@ class NumpyWriter:
             found = self.text.call(op, value_of(op, "numpy"), *given)
         self.text.add(found if into else f"{dst} = {found}", 2)
         if how == "call" and dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
-            self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)
+            self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}:", 2)
+            self.text.leave("None", 3)
 
     def gemm(self, dst: str, alpha: float, s: str | None, a: str, ta: bool, b: str, tb: bool,
              c: str | None) -> str:

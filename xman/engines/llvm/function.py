@@ -14,8 +14,9 @@ SLOW, WIDE = "!4", 32
 
 
 class Function:
-    """A function that is being written. entry: what stands before all else.
-    block: the name of the block that is open. leaves: whether it may go to `bad`."""
+    """A function that is being written. entry: what stands before all else. block: the name of the block that
+    is open. leaves: whether it may go to `bad`. flags: those of its sums and quotients."""
+    flags = ""
 
     def __init__(self, declared: dict[Any, None]):
         self.out: list[str] = []
@@ -38,9 +39,6 @@ class Function:
     def entry_at(self, T: str, base: str, k: Any) -> str:
         """Where the k-th of the numbers of type T is that begin there."""
         return self.do(f"getelementptr {T}, ptr {base}, i64 {k}")
-
-    def number_at(self, T: str, base: str, k: Any) -> str:
-        return self.do(f"load {T}, ptr {self.entry_at(T, base, k)}")
 
     def declare(self, what: str | tuple[str, str]) -> None:
         self.declared[what] = None

@@ -16,7 +16,7 @@ from numpy._core import _multiarray_umath
 from ..nests.contractions import leading
 from ..nests.tree import Product, Routine
 from ..nests.views import exchanged
-from .arithmetic import converted
+from .arithmetic import load, store
 from .function import Function, literal, llvm_type
 
 LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
@@ -93,8 +93,7 @@ def write_routine(f: Any, node: Routine) -> None:
 
 def factor_in_memory(f: Any, node: Product) -> str:
     """A number in memory: alpha times one that is in memory."""
-    dtype, own = f.roots[node.target.root].dtype, f.roots[node.s.root].dtype
-    s = converted(f, f.do(f"load {llvm_type(own)}, ptr {f.place(node.s)}"), own, dtype)
-    found, T = f.alloca(llvm_type(dtype)), llvm_type(dtype)
-    f.put(f"store {T} {f.do(f'fmul {T} {s}, {literal(node.alpha, dtype)}')}, ptr {found}")
+    dtype = f.roots[node.target.root].dtype
+    found = f.alloca(llvm_type(dtype))
+    store(load(f, f.roots[node.s.root].dtype, f.place(node.s)).to(dtype) * node.alpha, found)
     return found

@@ -19,7 +19,8 @@ from ..nests.lines import Lines
 from ..nests.tree import Applied, Call, Line, Loop, Product
 from ..nests.views import View
 from ..plan import flops_of
-from .arithmetic import converted, definitions
+from .arithmetic import WHOLE, load
+from .elementary import definitions
 from .emit import Nest
 from .function import HINTS, Function, in_memory
 from .loops import write_applied
@@ -190,11 +191,10 @@ def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
     root = f.roots[x]
     if root.size:
         loop = f.open(root.size)
-        number = f.number_at(in_memory(root.dtype), f.pointer(x), loop[0])
-        number = converted(f, number, root.dtype, np.dtype(np.int64))
+        number = load(f, root.dtype, f.entry_at(in_memory(root.dtype), f.pointer(x), loop[0])).to(WHOLE)
         least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ are below it
-        f.leave(f.do(f"icmp slt i64 {number}, {least}"))
-        f.leave(f.do(f"icmp sge i64 {number}, {high}"))
+        f.leave((number < least).name)
+        f.leave((number >= high).name)
         f.close(*loop, lines=100)
 
 

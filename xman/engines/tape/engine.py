@@ -151,7 +151,7 @@ class Recorded:
         used, codes = np.unique(codes, return_inverse=True)
         reads = np.array(reads)
         self.rows = tuple(list(ROWS)[code] for code in used)
-        sends = np.reshape([[part is not None for part in ROWS[row].partials] for row in self.rows], (-1, 2))
+        sends = np.array([(*ROWS[row].partials, -1, -1)[:2] for row in self.rows], int).reshape(-1, 2)
         order, starts = arranged(codes, reads - writer.first)
         self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])
         first = self.inputs + len(self.constants)
@@ -159,12 +159,11 @@ class Recorded:
         place[:self.inputs] = np.arange(self.inputs)
         place[self.inputs + order] = own = np.arange(first, len(place))
         place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
-        codes, (a, b, c) = codes[order].astype(np.uint32), np.ascontiguousarray(place[reads[:, order]])
+        codes, slots = codes[order].astype(np.uint32), np.ascontiguousarray(place[reads[:, order]])
         self.outputs = place[list(found)]
-        varies = lambda slots: (slots < self.inputs) | (slots >= first)
-        to, also = (np.where(sent[codes].astype(bool) & varies(slots), slots, own).astype(np.uint32)
-                    for sent, slots in zip(sends.T, (a, b), strict=True))
-        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also
+        to, also = (np.where((arg >= 0) & ((slot < self.inputs) | (slot >= first)), slot, own).astype(np.uint32)
+                    for arg in sends[codes].T for slot in [slots[arg, np.arange(len(codes))]])
+        self.arrays = codes[starts[:-1]], starts, *slots, to, also
         self.first, self.lines, self.runs = first, len(codes), len(starts) - 1
         self._pool: dict[tuple[int, bool], list] = {}
         self.plan = (f"{len(lines):,} lines, {len(codes):,} of them needed, in {self.runs:,} runs of one "

@@ -9,14 +9,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
-from ..llvm.arithmetic import definitions
+from ..llvm.arithmetic import FLOAT, Number
 from ..llvm.compiled import code_of, functions
+from ..llvm.elementary import definitions
 from ..llvm.function import Function
 from ..program import WHOLE
-from .lines import FLOAT, ROWS, Said, as_type
+from .lines import ROWS
 
 ALONE = ", !llvm.access.group !1"  # no other set of inputs touches it
 HINTS = ["!0 = distinct !{!0, !2}", "!1 = distinct !{}", '!2 = !{!"llvm.loop.parallel_accesses", !1}']
@@ -31,7 +33,7 @@ class LaneLoop(Function):
 
     def load(self, array: str, k: str, kind: str = "i64") -> str:
         """A number of an array, whole ones of 32 bits as of 64."""
-        found = self.number_at(kind, array, k)
+        found = self.do(f"load {kind}, ptr {self.entry_at(kind, array, k)}")
         return self.do(f"zext i32 {found} to i64") if kind == "i32" else found
 
     def place(self, array: str, slot: str) -> str:
@@ -39,11 +41,11 @@ class LaneLoop(Function):
         entry = self.sum({slot: self.width, **({self.lane: 1} if self.lane else {})}, 0)
         return self.entry_at("double", array, entry)
 
-    def put_at(self, place: str, value: str) -> None:
-        self.put(f"store double {value}, ptr {place}{ALONE}")
+    def put_at(self, place: str, value: Any) -> None:
+        self.put(f"store {Number(self, '', FLOAT).like(value)}, ptr {place}{ALONE}")
 
-    def number(self, array: str, slot: str) -> str:
-        return self.do(f"load double, ptr {self.place(array, slot)}{ALONE}")
+    def number(self, place: str) -> Number:
+        return Number(self, self.do(f"load double, ptr {place}{ALONE}"), FLOAT)
 
     def over_lanes(self, body: Callable[[], None]) -> None:
         """body for each of the sets of inputs."""
@@ -85,13 +87,13 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     return "\n".join([*definitions(w.declared, text), *text, *HINTS, ""])
 
 
-def row_text(w: LaneLoop, row: str, k: str, back: bool) -> None:
-    x, y, z = (Said(w, w.number("%v", w.load(reads, k, "i32"))) for reads in ("%a", "%b", "%c"))
-    out = Said(w, as_type(ROWS[row].value(x, y, z, None), FLOAT, w))
-    w.put_at(w.place("%v", w.do(f"add i64 {k}, %first")), out.name)
-    for array, slope in zip(("%p", "%q"), ROWS[row].partials if back else (), strict=False):
-        if slope:
-            w.put_at(w.place(array, k), as_type(slope(x, y, z, out), FLOAT, w))
+def row_text(w: LaneLoop, op: str, k: str, back: bool) -> None:
+    n, value, partials = ROWS[op]
+    args = [w.number(w.place("%v", w.load(reads, k, "i32"))) for reads in ("%a", "%b", "%c")[:n]]
+    out = args[0].like(value(*args))
+    w.put_at(w.place("%v", w.do(f"add i64 {k}, %first")), out)
+    for array, slope in zip(("%p", "%q"), partials.values() if back else (), strict=False):
+        w.put_at(w.place(array, k), slope(out, *args))
 
 
 def back_text(width: int) -> str:
@@ -101,10 +103,10 @@ def back_text(width: int) -> str:
     slots = [w.load(array, k, "i32") for array in ("%to", "%also")]
 
     def send() -> None:
-        delta = w.number("%d", w.do(f"add i64 {k}, %first"))
+        delta = w.number(w.place("%d", w.do(f"add i64 {k}, %first")))
         for partials, slot in zip(("%p", "%q"), slots, strict=True):
-            part, place = w.do(f"fmul double {delta}, {w.number(partials, k)}"), w.place("%d", slot)
-            w.put_at(place, w.do(f"fadd double {w.do(f'load double, ptr {place}{ALONE}')}, {part}"))
+            part, place = delta * w.number(w.place(partials, k)), w.place("%d", slot)
+            w.put_at(place, w.number(place) + part)
 
     w.over_lanes(send)
     w.close(*lines)
