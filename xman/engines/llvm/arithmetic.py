@@ -14,30 +14,15 @@ import numpy as np
 
 from ops import Expression, f, facts_of
 
-from .function import Function, in_memory, literal, llvm_type
+from .function import Function, literal, llvm_type
 
-BOOL, WHOLE, FLOAT = np.dtype(bool), np.dtype(np.int64), np.dtype(float)
-# by kind of number: floats, whole numbers with a sign, those without and truths
-COMPARISONS = {"equal": ("oeq", "eq", "eq"), "not_equal": ("une", "ne", "ne"), "less": ("olt", "slt", "ult"),
-               "less_equal": ("ole", "sle", "ule"), "greater": ("ogt", "sgt", "ugt"), "greater_equal": ("oge", "sge", "uge")}
+BOOL, BYTE, WHOLE, FLOAT = map(np.dtype, ("bool", "uint8", "int64", "float64"))
+COMPARISONS = dict(equal="eq", not_equal="ne", less="lt", less_equal="le", greater="gt", greater_equal="ge")
 ARITHMETIC = {"add": "add", "subtract": "sub", "mul": "mul", "divide": "div"}
-INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
-LIBRARY = {**{op: op for op in ("exp2", "log2", "log10", "tan", "sinh", "cosh", "cbrt", "hypot")}, "arctan2": "atan2",  # of C
-           **{f"arc{op}": f"a{op}" for op in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}}
-FORMULAS = "exp", "expm1", "tanh", "sigmoid", "erf", "log", "log1p", "logaddexp", "sin", "cos", "power"  # of `elementary`
-TRUTHS = {"isnan", "isfinite", "signbit", "logical_and", "logical_or", "logical_not", *COMPARISONS}
-OF_FLOATS = {"copy", "where", "negative", "maximum", "minimum", "sign", "scale", "ratio", "share", *ARITHMETIC, *INTRINSICS,
-             *LIBRARY, *FORMULAS}
-OF_WHOLE = {"copy", "where", "negative", "add", "subtract", "mul", "maximum", "minimum"}
+INTRINSICS = {op: op for op in ("sqrt", "floor", "ceil", "trunc", "rint")} | {"abs": "fabs"}
+LIBRARY = "exp2 log2 log10 tan sinh cosh cbrt hypot arctan2 arcsin arccos arctan arcsinh arccosh arctanh".split()  # of C
+FORMULAS = "exp expm1 tanh sigmoid erf log log1p logaddexp sin cos power".split()  # of `elementary`
 ALONE = {"alias", "broadcast", "unbroadcast", "getitem", "oneHot"}  # of a single number, it
-
-
-def has(op: str, computed: np.dtype, result: np.dtype) -> bool:
-    """Whether the operator is known for numbers of that type."""
-    if op in TRUTHS:
-        return result == BOOL and (computed.kind == "f" or op not in ("isnan", "isfinite", "signbit"))
-    return (op in {"f": OF_FLOATS, "b": {"copy", "where"}}.get(computed.kind, OF_WHOLE)
-            and (op == "copy" or result == computed))
 
 
 class Number(Expression):
@@ -93,13 +78,7 @@ class Number(Expression):
         self.by.declare(f"declare {self.type} {name}({', '.join(x.type for x in args)})")
         return self.made(f"call {self.type} {name}({', '.join(map(str, args))})")
 
-    def bitwise(self, word: str, y: Any) -> Number: return self.made(f"{word} {self}, {self.like(y).name}")
-    def __and__(self, y): return self.bitwise("and", y)
-    def __or__(self, y): return self.bitwise("or", y)
-    def __xor__(self, y): return self.bitwise("xor", y)
-    def __invert__(self): return self.bitwise("xor", -1)
-    def __lshift__(self, n): return self.bitwise("shl", n)
-    def __rshift__(self, n): return self.bitwise("lshr", n)
+    def __invert__(self): return self ^ -1
 
     def record(self, op: str, args: Sequence[Any]) -> Any:
         """An operator, in the type of the floats among the arguments; of one that is not known, its formula."""
@@ -111,6 +90,10 @@ class Number(Expression):
         return computed(op, args, next((a for a in given if a.real), given[0]))
 
 
+for _name, _word in {"and": "and", "or": "or", "xor": "xor", "lshift": "shl", "rshift": "lshr"}.items():
+    setattr(Number, f"__{_name}__", lambda x, y, word=_word: x.made(f"{word} {x}, {x.like(y).name}"))
+
+
 def computed(op: str, args: Sequence[Any], like: Number) -> Number:
     """`op` of numbers and literals in that type; `where`: the first is a truth."""
     truths = 1 if op == "where" else 0
@@ -120,12 +103,12 @@ def computed(op: str, args: Sequence[Any], like: Number) -> Number:
 
 def load(f: Function, dtype: np.dtype, place: str) -> Number:
     """The number of that type that lies in memory there."""
-    whole = Number(f, f.do(f"load {in_memory(dtype)}, ptr {place}"), np.dtype(np.uint8) if dtype == BOOL else dtype)
-    return whole.to(dtype)
+    kept = BYTE if dtype == BOOL else dtype
+    return Number(f, f.do(f"load {llvm_type(kept)}, ptr {place}"), kept).to(dtype)
 
 
 def store(x: Number, place: str) -> None:
-    x = x.to(np.dtype(np.uint8)) if x.dtype == BOOL else x
+    x = x.to(BYTE) if x.dtype == BOOL else x
     x.by.put(f"store {x}, ptr {place}")
 
 
@@ -135,8 +118,11 @@ def calculated(op: str, x: Number, y: Number) -> Number:
 
 
 def compared(op: str, x: Number, y: Number) -> Number:
-    how = COMPARISONS[op]["fi".find(x.dtype.kind)]  # the last one for all else
-    return x.made(f"{'f' if x.real else 'i'}cmp {how} {x}, {y.name}", BOOL)
+    word = COMPARISONS[op]
+    if x.real:
+        return x.made(f"fcmp {'u' if op == 'not_equal' else 'o'}{word} {x}, {y.name}", BOOL)
+    sign = "" if op in ("equal", "not_equal") else "s" if x.dtype.kind == "i" else "u"
+    return x.made(f"icmp {sign}{word} {x}, {y.name}", BOOL)
 
 
 def extreme(op: str, x: Number, y: Number) -> Number:
@@ -148,7 +134,7 @@ def called(op: str, *args: Number) -> Number:
     """A function of C, or one of `elementary`, which a program that calls it has beside it."""
     x, T = args[0], args[0].type
     if op in LIBRARY:
-        name = LIBRARY[op] + "f" * (x.dtype.itemsize == 4)
+        name = op.replace("arc", "a") + "f" * (x.size == 4)
         x.by.declare(f"declare {T} @{name}({', '.join([T] * len(args))}) memory(none)")
     else:
         name = f"xman_{op}_{x.dtype.name}"
@@ -176,6 +162,19 @@ OPERATORS: dict[str, Callable[..., Number]] = {
     "scale":       lambda x, w: f.where(x == 0, 0, x * w),
     "ratio":       lambda x, y: f.where(x == 0, 0, x / y),
     "share":       lambda x, y: f.where(x > y, 1, f.where(x >= y, 0.5, x.like(0)))}
+
+
+TRUTHS = {"isnan", "isfinite", "signbit", "logical_and", "logical_or", "logical_not", *COMPARISONS}
+OF_FLOATS = OPERATORS.keys() - TRUTHS
+OF_WHOLE = {"copy", "where", "negative", "add", "subtract", "mul", "maximum", "minimum"}
+
+
+def has(op: str, computed: np.dtype, result: np.dtype) -> bool:
+    """Whether the operator is known for numbers of that type."""
+    if op in TRUTHS:
+        return result == BOOL and (computed.kind == "f" or op not in ("isnan", "isfinite", "signbit"))
+    return (op in {"f": OF_FLOATS, "b": {"copy", "where"}}.get(computed.kind, OF_WHOLE)
+            and (op == "copy" or result == computed))
 
 
 def combined(how: str, x: Number, y: Number) -> Number:
