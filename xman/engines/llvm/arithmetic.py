@@ -16,7 +16,7 @@ from ops import Expression, f, facts_of
 
 from .function import Function, literal, llvm_type
 
-BOOL, BYTE, WHOLE, FLOAT = map(np.dtype, ("bool", "uint8", "int64", "float64"))
+BOOL, BYTE, INDEX, FLOAT = map(np.dtype, ("bool", "uint8", "int64", "float64"))
 COMPARISONS = dict(equal="eq", not_equal="ne", less="lt", less_equal="le", greater="gt", greater_equal="ge")
 ARITHMETIC = {"add": "add", "subtract": "sub", "mul": "mul", "divide": "div"}
 INTRINSICS = {op: op for op in ("sqrt", "floor", "ceil", "trunc", "rint")} | {"abs": "fabs"}

@@ -13,7 +13,7 @@ from ops import f
 from ..nests.schedule import Tree
 from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
-from .arithmetic import FORMULAS, WHOLE, Number, combined, computed, load, start, store
+from .arithmetic import FORMULAS, INDEX, Number, combined, computed, load, start, store
 from .elementary import one_of_both, pairs_in_vectors
 from .function import SLOW, Function, in_memory
 
@@ -184,7 +184,7 @@ class Nest(Function):
                     if tiled:
                         terms[at[k][1]] = terms.get(at[k][1], 0) - stride * step
         for stride, n, key in view.gathered:
-            k = self.read(key, self.current).to(WHOLE)  # it may be known in these loops alone
+            k = self.read(key, self.current).to(INDEX)  # it may be known in these loops alone
             terms[f.where(k < 0, k + n, k).name] = stride
         entry = self.sum(terms, start)
         return self.do(f"getelementptr inbounds {in_memory(root.dtype)}, ptr {self.pointer(root.name)}, i64 "

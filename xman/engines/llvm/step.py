@@ -19,7 +19,7 @@ from ..nests.lines import Lines
 from ..nests.tree import Applied, Call, Line, Loop, Product
 from ..nests.views import View
 from ..plan import flops_of
-from .arithmetic import WHOLE, load
+from .arithmetic import INDEX, load
 from .elementary import definitions
 from .emit import Nest
 from .function import HINTS, Function, in_memory
@@ -191,7 +191,7 @@ def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
     root = f.roots[x]
     if root.size:
         loop = f.open(root.size)
-        number = load(f, root.dtype, f.entry_at(in_memory(root.dtype), f.pointer(x), loop[0])).to(WHOLE)
+        number = load(f, root.dtype, f.entry_at(in_memory(root.dtype), f.pointer(x), loop[0])).to(INDEX)
         least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ are below it
         f.leave((number < least).name)
         f.leave((number >= high).name)
