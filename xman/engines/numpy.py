@@ -22,7 +22,8 @@ from .text import Text, own_array
 ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret", seconds=lambda steps: 0.0002 * len(steps))
 WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
 VIEWS = {"alias", "transpose", "mT", "reshape", "getitem"}
-FRESH = {"share", "concat", "stack", "astype"}  # a new array, by operators that refuse no values
+# a new array, by operators that refuse no values
+FRESH = {"share", "where", "scale", "ratio", "concat", "stack", "astype", "broadcast"}
 SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
 REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
@@ -164,33 +165,10 @@ def written_into(op: str) -> Any:
     if op in SPECIAL:
         from scipy import special
         return getattr(special, SPECIAL[op])
-    return ops.G[op] if isinstance(ops.G[op], np.ufunc) else INTO.get(op)
+    return np.matmul if op == "dot" else ops.G[op] if isinstance(ops.G[op], np.ufunc) else None
 
 
 def blas_gemm(dtype: np.dtype) -> Any:
     """BLAS's product of matrices in that precision, SciPy's: NumPy hands out no factor and no sum."""
     from scipy.linalg import blas
     return blas.sgemm if dtype == np.float32 else blas.dgemm
-
-
-def mended_into(function: np.ufunc) -> Any:
-    """The function into an array, 0 wherever x is 0."""
-    def into(x: Any, y: Any, out: np.ndarray) -> None:
-        total = np.add.reduce(function(x, y, out), None)
-        if total != total:  # a NaN, perhaps of 0·∞
-            np.copyto(out, 0, where=np.equal(x, 0))
-    return into
-
-
-def where(c: Any, x: Any, y: Any, out: np.ndarray) -> None:
-    np.copyto(out, y)
-    np.copyto(out, x, where=c)
-
-
-def broadcast(x: Any, like: Any, *more: Any) -> None:
-    *axes, out = more
-    np.copyto(out, np.expand_dims(x, *axes) if axes not in ([], [()]) else x, "unsafe")
-
-
-INTO = {"dot": np.matmul, "scale": mended_into(np.multiply), "ratio": mended_into(np.divide), "where": where,
-        "broadcast": broadcast}
