@@ -41,11 +41,10 @@ class Nest(Function):
             self.prepare(node)
         self.body(nodes, ())
 
-    def text(self, name: str, attribute: str) -> str:
+    def named(self, name: str, attribute: str) -> str:
         args = ", ".join([*(f"ptr noalias {p}" for p in self.memory.values()),
                           *["i64 %first", "i64 %last"] * bool(self.part)])
-        head = f"define internal void @{name}({args}) {attribute} {{"
-        return "\n".join([head, "entry:", *self.entry, *self.out, " ret void", "}"])
+        return self.text(f"define internal void @{name}({args}) {attribute}", " ret void")
 
     def prepare(self, node: Loop | Line) -> None:
         """Note where sums begin and end."""

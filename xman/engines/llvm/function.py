@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -80,6 +82,18 @@ class Function:
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.out.append(f"{name}_end:")
         self.block = f"{name}_end"
+
+    @contextmanager
+    def over(self, *sizes: int) -> Iterator[list[str]]:
+        """Loops, one in another, whose bodies are what is written meanwhile: their indices."""
+        loops = [self.open(size) for size in sizes]
+        yield [loop[0] for loop in loops]
+        for loop in reversed(loops):
+            self.close(*loop, lines=100)
+
+    def text(self, head: str, *last: str) -> str:
+        """All of the function, with its head and its last instructions."""
+        return "\n".join([f"{head} {{", "entry:", *self.entry, *self.out, *last, "}"])
 
     def sum(self, terms: dict[str, int], start: int) -> str:
         """The number start + Σ index · step."""

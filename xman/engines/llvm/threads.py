@@ -88,14 +88,12 @@ def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
     f.do(f"call ptr @{name}(ptr {job})")
     for part, (x, how) in chunks.sums.items():
         root, T = f.roots[x], in_memory(f.roots[x].dtype)
-        each = f.open(root.size)
-        target = f.entry_at(T, f.pointer(x), each[0])
-        store(start(f, how, root.dtype), target)
-        some = f.open(chunks.count)
-        one = load(f, root.dtype, f.entry_at(T, f.pointer(part), f.sum({some[0]: root.size, each[0]: 1}, 0)))
-        store(combined(how, load(f, root.dtype, target), one), target)
-        f.close(*some, lines=100)
-        f.close(*each, lines=100)
+        with f.over(root.size) as (each,):
+            target = f.entry_at(T, f.pointer(x), each)
+            store(start(f, how, root.dtype), target)
+            with f.over(chunks.count) as (k,):
+                one = load(f, root.dtype, f.entry_at(T, f.pointer(part), f.sum({k: root.size, each: 1}, 0)))
+                store(combined(how, load(f, root.dtype, target), one), target)
 
 
 def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:

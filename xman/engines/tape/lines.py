@@ -67,7 +67,7 @@ class TapeWriter:
         """Write the lines, the common ones at once. Unwritten names the register of one that cannot be."""
         slots, first, coded = self.slots, self.first, self.coded
         common = {(op, ROWS[op].n): (CODE[op], [self.constant(c) for c in PLAIN.get(op, ())])
-                  for op in ROWS.keys() & ops.table.OURS - {"clip", "where"} if ops.facts_of(op).gives is not bool}
+                  for op in ROWS if op in ops.table.OURS - {"clip", "where"} and ops.facts_of(op).gives is not bool}
         for dst, op, args in lines:
             try:
                 (code, more), reads = common[op, len(args)], [slots[a] for a in args]

@@ -51,10 +51,6 @@ class LaneLoop(Function):
         else:
             body()
 
-    def text(self, name: str, arguments: str) -> str:
-        head = f"define void @{name}({arguments}) {{\nentry:"
-        return "\n".join([head, *self.entry, *self.out, " ret void", "}"])
-
 
 def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     """The loop forward, with partials and the loop back where `back` holds."""
@@ -72,7 +68,7 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     w.begin("done")
     w.close(*runs)
     arrays = "ptr %v, ptr %p, ptr %q, ptr %codes, ptr %starts, ptr %a, ptr %b, ptr %c"
-    text = [w.text("forward", f"{arrays}, i64 %runs, i64 %first")]
+    text = [w.text(f"define void @forward({arrays}, i64 %runs, i64 %first)", " ret void")]
     if back:
         text.append(back_text(width))
     return "\n".join([*definitions(w.declared, text), *text, *HINTS, ""])
@@ -102,7 +98,8 @@ def back_text(width: int) -> str:
     w.over_lanes(send)
     w.close(*lines)
     w.entry.append(" %last = sub i64 %lines, 1")
-    return w.text("back", "ptr %d, ptr %p, ptr %q, ptr %to, ptr %also, i64 %lines, i64 %first")
+    arrays = "ptr %d, ptr %p, ptr %q, ptr %to, ptr %also"
+    return w.text(f"define void @back({arrays}, i64 %lines, i64 %first)", " ret void")
 
 
 @cache

@@ -85,5 +85,4 @@ def written(op: str, kind: str, lanes: int, attributes: str) -> list[str]:
         found = [formulas.where(near, y, args[0].call(name)) for y, name in zip(found, powers.FAR[formula], strict=True)]
     give(*found)
     name = f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1)
-    head = f"define internal {gives} @{name}({', '.join(map(str, args))}) {attributes} {{"
-    return [*f.declared, "\n".join([head, "entry:", *f.out, "}"])]
+    return [*f.declared, f.text(f"define internal {gives} @{name}({', '.join(map(str, args))}) {attributes}")]
