@@ -112,8 +112,8 @@ def store(x: Number, place: str) -> None:
     x.by.put(f"store {x}, ptr {place}")
 
 
-def calculated(op: str, x: Number, y: Number) -> Number:
-    flags = "contract " if op == "mul" else x.by.flags
+def calculated(op: str, x: Number, y: Number, flags: str = "") -> Number:
+    flags = flags or ("contract " if op == "mul" else x.by.flags)
     return x.made(f"f{ARITHMETIC[op]} {flags}{x}, {y.name}" if x.real else f"{ARITHMETIC[op]} {x}, {y.name}")
 
 
@@ -183,8 +183,7 @@ def combined(how: str, x: Number, y: Number) -> Number:
         return extreme(how, x, y)
     if x.dtype == BOOL:
         return x | y
-    name = "mul" if how == "prod" else "add"
-    return x.made(f"f{name} reassoc contract {x}, {y.name}" if x.real else f"{name} {x}, {y.name}")
+    return calculated("mul" if how == "prod" else "add", x, y, "reassoc contract ")
 
 
 def start(f: Function, how: str, dtype: np.dtype) -> Number:

@@ -66,9 +66,8 @@ class Function:
         name = self.new("L")[1:]
         before, index = self.block, f"%i{name[1:]}"
         self.put(f"br label %{name}")
-        self.out.append(f"{name}:")
+        self.begin(name)
         self.out.append("")
-        self.block = name
         return index, size, first, step, name, before, len(self.out) - 1
 
     def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
@@ -80,8 +79,7 @@ class Function:
             hint = f"!{2 if size <= UNROLLED and lines <= FEW else 3}"
         self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
-        self.out.append(f"{name}_end:")
-        self.block = f"{name}_end"
+        self.begin(f"{name}_end")
 
     @contextmanager
     def over(self, *sizes: int) -> Iterator[list[str]]:
