@@ -1,8 +1,8 @@
 """Activations and losses. No activation overflows; each keeps the precision of its argument.
 
-A target y of a loss is an array like the prediction, or integer labels: one class number a row. Those over
-classes (crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k) gives (n, 1).
-The others work entry by entry. None averages over the rows: write mean(...).
+The target y of a loss is an array like the prediction, or integer labels: one class number for each row.
+Losses over classes (crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k)
+gives (n, 1). Other losses work entry by entry. No loss averages over the rows: write mean(...).
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .expression import f
 from .facts import of_input
 from .flows import limited
 from .functions import scipy_special
-from .reductions import floats_of
+from .reductions import floats_of, gathered
 from .silence import silent
 from .table import elementwise, expressed, linear, operator
 
@@ -52,6 +52,18 @@ def through_softmax(d, out, x, axis=-1):
     return out * (d - f.sum(d * out, axis, True))
 
 
+def softmax_curvature(through, k, d, p, x, axis=-1):
+    """By ∂p_k/∂x_l = p_k (δ_kl − p_l), with the derivative (1 − 2 p_l) times that by x_l. See `gathered`."""
+    total = lambda a: np.sum(a, axis, keepdims=True)
+    return p ** 2 * (k * (1 - 2 * p) + total(k * p ** 2)) + p * (1 - 2 * p) * (d - total(d * p))
+
+
+def logSoftmax_curvature(through, k, d, out, x, axis=-1):
+    """By ∂out_k/∂x_l = δ_kl − p_l, with the derivative −p_l (1 − p_l) by x_l."""
+    p, total = np.exp(out), lambda a: np.sum(a, axis, keepdims=True)
+    return k * (1 - 2 * p) + p ** 2 * total(k) - p * (1 - p) * total(d)
+
+
 # the values that are one expression, and what they are
 relu       = expressed(lambda x: np.maximum(x, 0),   "max(x, 0). At 0 the derivative is 0.")
 leakyRelu  = expressed(lambda x, slope=0.01: np.where(np.greater(x, 0), x, slope * x)[()],
@@ -78,20 +90,22 @@ elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x
 elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))), flops=2, formula=silu, tame=True)
 elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)), flops=5, formula=gelu, tame=True)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
-            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True, within=True)
+            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True, within=True,
+            curvature=softmax_curvature)
 operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
             tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None],
-            flops=5, formula=logSoftmax_of_entries, tame=True, within=True)
+            flops=5, formula=logSoftmax_of_entries, tame=True, within=True, curvature=logSoftmax_curvature)
 
 
 # ---- losses ------------------------------------------------------------------------------------------------
 
 def oneHot(y, like):
-    """The target that belongs to predictions `like`: integer labels become rows of zeros with a single one.
+    """The target in the shape of predictions `like`: integer labels become rows of zeros with a single one.
 
-    y: floats of a shape that broadcasts to like's, as they are; or integers (or booleans) of like's shape,
-    numbers, or one label in 0 … k−1 for each row of like (..., k). A single column like (n, 1) takes integers
-    as numbers too. ValueError for any other shape, for labels out of range and for rows that do not match.
+    y: floats of a shape that broadcasts to like's stay as they are, and so do integers (or booleans) of
+    like's shape; other integers are one label in 0 … k−1 for each row of like (..., k), or numbers if like is
+    a single column (n, 1). ValueError for any other shape, for labels out of range and for rows that do not
+    match.
     """
     y, shape = np.asarray(y, np.result_type(y, like) if type(y) is float else None), np.shape(like)
     if y.shape == shape and y.dtype.kind == "f":
@@ -131,7 +145,7 @@ def crossEntropy(p, y):
 
     p: probabilities (..., k) in [0, 1]; y: probabilities of the same shape, or integer labels.
     Cohen, Automatic Reverse-Mode Differentiation, §1.2, prints −Σ a log b and calls it with (prediction,
-    target), which would take the logarithm of the target: meant is the logarithm of the prediction.
+    target), which would take the logarithm of the target, but means the logarithm of the prediction.
     """
     return -weighted_sum(oneHot(y, p), np.log(p))
 
@@ -142,6 +156,11 @@ def softmaxCrossEntropy(z, y):
     return -weighted_sum(oneHot(y, z), logSoftmax(z))
 
 
+def bent_softmaxCrossEntropy(d, out, slope, z, y):
+    p = softmax(z)
+    return d * f.sum(f.oneHot(y, z), -1, True) * p * (1 - p)
+
+
 def weighted_sum(y, x):
     """Σ y x over the last axis, which stays; 0 · ∞ is 0."""
     if y.shape[-1:] != x.shape[-1:]:
@@ -150,7 +169,7 @@ def weighted_sum(y, x):
     if y.shape == x.shape:
         rows = np.vecdot(y, x)[..., None]
         total = np.add.reduce(rows, axis=None)
-        if total == total:  # no NaN in it: nothing to mend
+        if total == total:  # without NaN there is nothing to mend
             return rows
     return np.add.reduce(scale(y, x), axis=-1, keepdims=True)
 
@@ -158,7 +177,7 @@ def weighted_sum(y, x):
 def sigmoidCrossEntropy(z, y):
     """−y log σ(z) − (1−y) log(1−σ(z)) from the logits z, entry by entry (Bishop, Deep Learning, §8.1.6)."""
     y = oneHot(y, z)
-    # not softplus(z) − y z: z may be infinite
+    # not softplus(z) − y z, which is NaN for an infinite z
     return scale(y, softplus(np.negative(z))) + scale(1 - y, softplus(z))
 
 
@@ -205,20 +224,22 @@ operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d
                                                          lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
             tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
                       lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)], flops=of_input(3), tame=True, within=True,
+            outputs="softmax", curvature=gathered(lambda d, out, slope, p, y: -f.ratio(d * slope, p)),
             formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True))
 operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
             tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
                       lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
-            flops=of_input(7), tame=True, convex=True, within=True,
+            flops=of_input(7), tame=True, convex=True, within=True, outputs="softmax",
+            curvature=gathered(bent_softmaxCrossEntropy),
             formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True))
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
                                                          lambda d, out, z, y: -d * z,
-            flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True, convex=True)
+            flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True, convex=True, outputs="sigmoid")
 elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
                                                          lambda d, out, x, v: d * (f.oneHot(v, x) - x),
-            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True)
+            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True, outputs="alias")
 operator(   "hinge",               hinge,                through_hinge, hinge_to_target,
-            flops=of_input(8), tame=True, within=True, elsewhere=hinge)
+            flops=of_input(8), tame=True, within=True, outputs="alias", elsewhere=hinge, curvature=gathered())
 linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
             view=True, within=True, elsewhere=oneHot_of_entries)

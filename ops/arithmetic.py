@@ -29,12 +29,12 @@ def clip_of_entries(x, lo=None, hi=None):
 
 
 def scale(x, w):
-    """x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
+    """x·w, but 0 wherever x is 0, even if w is infinite or NaN: a branch that is not taken sends back 0."""
     return mended(np.multiply, x, w)
 
 
 def ratio(x, y):
-    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
+    """x/y, but 0 wherever x is 0, even if y is 0, infinite or NaN."""
     return x / y if isinstance(y, float) and y == y != 0 else mended(np.divide, x, y)
 
 
@@ -47,13 +47,13 @@ def scale_of_entries(x, w):
 
 @silent
 def mended(operation, x, y):
-    """operation(x, y), and 0 wherever x is 0."""
+    """operation(x, y), but 0 wherever x is 0."""
     result = operation(x, y)
     return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result
 
 
 def through_base(d, out, x, y):
-    """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
+    """d y xʸ⁻¹; for a whole y, derivatives of every order are finite at 0, without one of 0·x⁻¹."""
     if type(y) not in (int, float):
         return d * f.scale(y, x ** (y - 1))
     return f.scale(0.0, d) if y == 0 else d if y == 1 else (settled if y < 0 else plain_base)(d, out, x, y)
@@ -63,17 +63,17 @@ def overflows(rule, i=0): return limited(rule, i, settles=False)
 
 
 def plain_base(d, out, x, y): return d * y * x ** (y - 1)
-settled = limited(plain_base)  # of y < 0, as 1/x is
+settled = limited(plain_base)  # for y < 0, as 1/x
 
 
 def past_root(d, out, r, n):
-    """d ½n rⁿ⁻², which with the derivative of r² gives that of rⁿ, at r = 0 too, where r has none."""
+    """d ½n rⁿ⁻²; times the derivative of r² it gives that of rⁿ, also at r = 0, where r has none."""
     return d if n == 2 else half_power(d, out, r, n)
 
 
 @overflows
 def half_power(d, out, r, n):
-    slow = r ** (n - 2)  # at 0 it meets the derivative of r², 0, and may be as flat as the next power
+    slow = r ** (n - 2)  # at 0 the other factor, the derivative of r², is 0; so the next power may replace it
     return d * (0.5 * n * (slow if n >= 3 else f.where(f.equal(r, 0), r ** (n - 1), slow)))
 
 
@@ -89,15 +89,15 @@ argmax       = expressed(lambda x, axis=None: np.argmax(x, axis),
                          "The position of the first greatest x along axis; in the flattened x for None.")
 argsort      = expressed(lambda x, axis=-1: np.argsort(x, axis, kind="stable"),
                          "The positions of the entries of x in ascending order along axis, equal ones in their own order.")
-detSign      = expressed(lambda a: np.linalg.slogdet(a)[0],              "The sign of the determinant of a: −1, 0 or 1.")
+det_sign     = expressed(lambda a: np.linalg.slogdet(a)[0],              "The sign of the determinant of a: −1, 0 or 1.")
 round_       = expressed(lambda x, decimals=0: np.round(x, decimals),    "x rounded to so many decimals, halves to even.")
 stopGradient = expressed(lambda x: x,                                    "x, for which no adjoint is sent further.")
 
 #            op            value          rule per argument
 elementwise("add",        np.add,        lambda d, out, x, y: d,
-                                         lambda d, out, x, y: d,                        commutes=True, flow="sum")
+                                         lambda d, out, x, y: d,                        commutes=True, flow="plus")
 elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
-                                         lambda d, out, x, y: -d,                       flow="sum")
+                                         lambda d, out, x, y: -d,                       flow="plus")
 elementwise("mul",        np.multiply,   overflows(lambda d, out, x, y: d * y),
                                          overflows(lambda d, out, x, y: d * x, 1),      commutes=True, flow="product", tame=True)
 elementwise("divide",     np.divide,     overflows(lambda d, out, x, y: d / y),
@@ -155,6 +155,6 @@ operator("floor_divide", np.floor_divide, None, None,                           
 operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int, numpy="argmax")
 operator("argsort",      argsort,        None, None, gives=int,
          flops=lambda out, x, *_: np.size(x) * max(np.size(x) - 1, 0).bit_length())
-operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3),
+operator("det_sign",     det_sign,       None,                                          flops=cubic(2 / 3),
          elsewhere=elimination.det_sign)
 operator("stopGradient", stopGradient,   None, view=True, formula=alias)

@@ -1,5 +1,5 @@
 # Written by `python -m tests.stubs`; tests/test_types.py says when it is to be written again.
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from typing_extensions import Self
@@ -10,8 +10,10 @@ DG: dict[str, Sequence[Rule | None]]
 TG: dict[str, Sequence[Rule | None]]
 INFIX: dict[str, str]
 SAME: dict[str, str]
+SYNONYMS: dict[str, str]
 REARRANGED: dict[Any, Callable[..., Any]]
 
+def nearest(name: str, known: Iterable[str]) -> str: ...
 def operator_for(function: Any) -> Any: ...
 
 class Expression:
@@ -154,7 +156,7 @@ class f:
     def cofactor(a: Any) -> Any:
         r"""The matrix of cofactors, det(a) a⁻ᵀ; where a is nearly singular, or is, by singular values."""
     @staticmethod
-    def cofactorSlope(t: Any, a: Any) -> Any:
+    def cofactor_slope(t: Any, a: Any) -> Any:
         r"""The derivative of cofactor(a) in the direction t, also where a is singular; its own adjoint."""
     @staticmethod
     def column(x: Any, b: Any) -> Any:
@@ -194,13 +196,13 @@ class f:
     def det(a: Any) -> Any:
         r"""The determinant of a."""
     @staticmethod
-    def detSign(a: Any) -> Any:
+    def det_sign(a: Any) -> Any:
         r"""The sign of the determinant of a: −1, 0 or 1."""
     @staticmethod
     def diag(x: Any, k: Any = 0) -> Any:
         r"""The k-th diagonal of a matrix; of a vector the matrix that has it there."""
     @staticmethod
-    def diagBack(d: Any, x: Any, k: Any = 0) -> Any:
+    def diag_back(d: Any, x: Any, k: Any = 0) -> Any:
         r"""d, of the shape of diag(x, k), put back into the shape of x."""
     @staticmethod
     def digamma(x: Any) -> Any:
@@ -211,10 +213,10 @@ class f:
     def dot(a: Any, b: Any) -> Any:
         r"""The matrix product a @ b: (n, k) by (k, m), vectors, batches of matrices; a may be SciPy-sparse."""
     @staticmethod
-    def dotLeft(d: Any, a: Any, b: Any) -> Any:
+    def dot_left(d: Any, a: Any, b: Any) -> Any:
         r"""What the adjoint d of a @ b sends to a: d bᵀ, whatever the numbers of axes."""
     @staticmethod
-    def dotRight(d: Any, a: Any, b: Any) -> Any:
+    def dot_right(d: Any, a: Any, b: Any) -> Any:
         r"""What the adjoint d of a @ b sends to b: aᵀ d, whatever the numbers of axes."""
     @staticmethod
     def eigenvectors(a: Any, signs: Any = ('L',)) -> Any:
@@ -226,7 +228,7 @@ class f:
     def einsum(subscripts: Any, *arrays: Any) -> Any:
         r"""numpy.einsum; `...` may only lead. In a list subscripts are a tuple of one string."""
     @staticmethod
-    def einsumBack(x: Any, like: Any, letters: Any) -> Any:
+    def einsum_back(x: Any, like: Any, letters: Any) -> Any:
         r"""x, of axes letters[0], put back into the shape of like, of axes letters[1], in the same order."""
     @staticmethod
     def elu(x: Any, alpha: Any = 1.0) -> Any:
@@ -247,7 +249,7 @@ class f:
     @staticmethod
     def exp2(x: Any) -> Any: ...
     @staticmethod
-    def expDifference(x: Any, y: Any) -> Any:
+    def exp_difference(x: Any, y: Any) -> Any:
         r"""exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
     @staticmethod
     def expm(a: Any) -> Any:
@@ -295,7 +297,7 @@ class f:
     def inv(a: Any) -> Any:
         r"""The inverse of a. LinAlgError where a is singular."""
     @staticmethod
-    def inverseGaps(w: Any) -> Any:
+    def inverse_gaps(w: Any) -> Any:
         r"""1/(w_j − w_i) between all entries of w (..., n), at [..., i, j]; 0 where equal but for rounding."""
     @staticmethod
     def isfinite(x: Any) -> Any: ...
@@ -308,7 +310,7 @@ class f:
     def leakyRelu(x: Any, slope: Any = 0.01) -> Any:
         r"""x where positive, slope·x elsewhere, at 0 too."""
     @staticmethod
-    def leftVectors(a: Any) -> Any:
+    def left_vectors(a: Any) -> Any:
         r"""The left singular vectors of a, as columns in the order of svdvals(a), with LAPACK's signs."""
     @staticmethod
     def less(x: Any, y: Any) -> Any: ...
@@ -346,7 +348,7 @@ class f:
     def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
         r"""log Σ exp(x) over axis; −∞ over no entries, and over −∞ alone."""
     @staticmethod
-    def lowerHalf(x: Any) -> Any:
+    def lower_half(x: Any) -> Any:
         r"""The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of … Cholesky, 2016."""
     @staticmethod
     def mT(x: Any) -> Any:
@@ -403,7 +405,7 @@ class f:
     def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
         r"""Π x over axis; 1 over no entries."""
     @staticmethod
-    def prodOfOthers(x: Any, axis: Any = None) -> Any:
+    def prod_of_others(x: Any, axis: Any = None) -> Any:
         r"""For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
     @staticmethod
     def ratio(x: Any, y: Any) -> Any:
@@ -423,8 +425,8 @@ class f:
     def reshape(x: Any, shape: Any) -> Any:
         r"""x in another shape: a tuple, in which one −1 is worked out, or an array that has it."""
     @staticmethod
-    def rightVectors(a: Any) -> Any:
-        r"""The right singular vectors of a, as columns, signed as leftVectors(a): a = l diag(svdvals) rᵀ."""
+    def right_vectors(a: Any) -> Any:
+        r"""The right singular vectors of a, as columns, signed as left_vectors(a): a = l diag(svdvals) rᵀ."""
     @staticmethod
     def roll(x: Any, shift: Any, axis: Any = None) -> Any:
         r"""x with its entries moved on by `shift` places along axis, those that fall off coming in again."""
@@ -487,11 +489,11 @@ class f:
     def squaredError(x: Any, v: Any) -> Any:
         r"""½ (x − v)², entry by entry (Reps, Automatic Differentiation and Backpropagation, §6)."""
     @staticmethod
-    def squaredHypot(x: Any, y: Any) -> Any:
-        r"""x² + y²."""
-    @staticmethod
     def squaredNorm(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
         r"""Σ x² over axis."""
+    @staticmethod
+    def squared_hypot(x: Any, y: Any) -> Any:
+        r"""x² + y²."""
     @staticmethod
     def stack(axis: Any, *arrays: Any) -> Any:
         r"""The arrays, of one shape, one after another along a new axis."""

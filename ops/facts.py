@@ -8,6 +8,7 @@ exp(y log x). Rearranging, indexing and copying are none. Matrices: Golub and Va
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from math import prod
@@ -23,47 +24,44 @@ missing = object()      # in the place of an argument that was not given
 
 
 class Facts(NamedTuple):
-    """The facts of a row. What a row does not say, nobody takes for true.
+    """The facts of a row, by the words that stand at its end. What a row does not say, nobody takes for true.
 
-    flops: its operations, for each entry of the result, or a function (out, *args) -> int; elementwise: 1,
-    and a view: 0, where the row does not say it. gives: bool or int where its results are never floats. view:
-    they may lie in an argument's memory. commutes: its two arguments may change places. formula: its value in
-    the language, for arrays of floats that have entries: what an engine that does not have the operator
-    computes in its place. elsewhere: the same, for a library of arrays that has no function for it. squared:
-    the operator that gives its square, where it is a root. example: what gives, of the same arguments,
-    another value of the same shapes and precisions, in much less time. convex: in its first argument. numpy:
-    the function of NumPy that it is, arguments and all, where its value is no ufunc. entries: (*args) -> int,
-    at most so many has its result, where they may be more than its arguments' together; within: it has no
-    more axes than they have, and none that is longer. elementwise: the row is of that kind.
-
-    Where numbers are infinite, `ops.flows` asks for these. tame: of finite arguments it has finite slopes.
-    flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
-    places, or sums of them; "part": of some alone; "filled": with zeros among them; "chosen": those that are
-    not hand no adjoint on; "sum", "same" (a multiple) and "product": entry by entry; "kept": a product of
-    which 0·∞ is 0; "summed": sums of products. grows, settles: as `limited` says of its rules.
+    flow: how its entries come about, which says what is linear, and where a zero that stands for nothing
+    goes. "moved": they are its argument's in other places, or sums of them; "part": some of these alone;
+    "filled": with zeros among them; "chosen": those that are not hand no adjoint on; "plus", "same" (a
+    multiple) and "product": entry by entry; "kept": a product of which 0·∞ is 0; "summed": sums of products,
+    in which the slope by an entry of one of two factors is an entry of the other, or 0.
     """
-    flops: float | Count | None = None
-    gives: type = float
-    view: bool = False
-    commutes: bool = False
-    formula: Callable | None = None
-    elsewhere: Callable | None = None
-    example: Callable | None = None
-    tame: bool = False
-    flow: str = ""
-    grows: bool = False
-    settles: bool = False
-    squared: str = ""
-    convex: bool = False
-    numpy: str = ""
-    entries: Callable[..., int] | None = None
-    within: bool = False
-    elementwise: bool = False
+    # what it takes and gives
+    elementwise: bool = False          # the row is of that kind
+    flops: float | Count | None = None  # operations an entry of the result, or (out, *args) -> int for all
+    gives: type = float                # bool or int where its results are never floats
+    view: bool = False                 # they may lie in an argument's memory
+    commutes: bool = False             # its two arguments may change places
+    like: int | None = None            # the place of an argument whose shape and precision it takes, and looks at nothing else
+    shape: int | None = None           # the same of an argument whose shape alone it takes
+    keys: int = MANY                   # the place of the first argument that is a key: it says where entries are
+    within: bool = False               # its result has no more axes than its arguments, and none that is longer
+    entries: Count | None = None       # (*args) -> int: at most so many has it, where they may be more than theirs together
+    # its value in other words
+    formula: Callable | None = None    # in the language, for floats that have entries: engines that lack the operator compute it
+    elsewhere: Callable | None = None  # the same, for a library of arrays that has no function for it
+    numpy: str = ""                    # the function of NumPy that it is, arguments and all, where the value is no ufunc
+    example: Callable | None = None    # of the same arguments another value of the same shapes and precisions, in much less time
+    # what derivatives and models ask for
+    convex: bool = False               # in its first argument
+    squared: str = ""                  # of a root: the operator that gives its square
+    curvature: Callable | None = None  # what it sends to the diagonal of a Hessian, as `gathered` does
+    outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
+    tame: bool = False                 # of finite arguments it has finite slopes
+    flow: str = ""                     # one of the words above
+    grows: bool = False                # as the exponential does; a rule that is `limited` says this and the next
+    settles: bool = False              # of an infinite argument it has a finite result
 
 
 FACTS: dict[str, Facts] = {}  # by operator
 NOTHING = Facts()
-TAME = {"moved", "part", "filled", "chosen", "sum", "same"}  # the flows of rows that are tame
+TAME = {"moved", "part", "filled", "chosen", "plus", "same"}  # the flows of rows that are tame
 FLOWS = {"", *TAME, "product", "kept", "summed"}
 
 
@@ -87,23 +85,29 @@ def operations(op: str) -> Count | None:
     return flops if flops is None or callable(flops) else lambda out, *_: flops * np.size(out)
 
 
+def shaped_by(op: str) -> int | None:
+    """The place of the argument that op looks at for its shape and precision alone."""
+    known = facts_of(op)
+    return known.shape if known.like is None else known.like
+
+
 def linear_in(op: str, places: list[int]) -> bool:
     """Whether op is linear in its arguments at these places together, entry by entry or moving entries."""
     known = facts_of(op)
     return (known.elementwise or known.view) and (
-        known.flow == "sum" or places == [0] and known.flow in ("same", "moved", "product")
+        known.flow == "plus" or places == [0] and known.flow in ("same", "moved", "product")
         or len(places) == 1 and known.flow == "product" and known.commutes)
 
 
 # ---- powers of roots ---------------------------------------------------------------------------------------
 
-ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
+ROOTS: dict[str, str | None] = {}  # the facts `squared`, by operator
 
 
 def past_roots(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict:
     """For each line that is a power n ≥ 2 of a root r, by its name: r² as an operator and arguments, r, n."""
     found: dict[Any, tuple] = {}
-    if not any([op in ROOTS and (op != "power" or type(args[1]) is float and args[1] == .5)
+    if not any([ROOTS.get(op) and (op != "power" or type(args[1]) is float and args[1] == .5)
                 for _, op, args in lines]):
         return found
     known = lambda a: found.get(name_or_id(a))
@@ -193,7 +197,7 @@ def takes(function: Callable) -> str:
 
 def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
     """The arguments by position, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
-    names, defaults = parameters(value)
+    names, defaults, *_ = parameters(value)
     given, rest = [*args], names[len(args):]
     for name in rest:
         given.append(named.pop(name) if name in named else defaults.get(name, missing))
@@ -207,13 +211,26 @@ def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
     return tuple(given)
 
 
-@functools.cache
-def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The names of a function's arguments by position, and their defaults."""
-    code = getattr(function := undecorated(function), "__code__", None)
-    names = code.co_varnames[:code.co_argcount] if code else ()
-    defaults = code and function.__defaults__ or ()
-    return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))
+def parameters_of(function: Callable) -> tuple[tuple[str, ...], dict[str, Any], str, dict[str, Any]]:
+    """The names of what a function takes by position, their defaults, the name of its *rest, and what it
+    takes by name alone. Nothing of a ufunc, and of what does not say, as some functions in C."""
+    try:
+        found = () if isinstance(function, np.ufunc) else inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        found = ()
+    places = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return ((*(p.name for p in places),), {p.name: p.default for p in places if p.default is not p.empty},
+            "".join(p.name for p in found if p.kind is p.VAR_POSITIONAL),
+            {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY})
+
+
+parameters = functools.cache(parameters_of)  # of what stays: the values of operators, NumPy's functions
+
+
+def taken_by(function: Callable, /, **options: Any) -> dict[str, Any]:
+    """Those of the options that the function takes."""
+    names, _, _, named = parameters_of(function)
+    return {name: x for name, x in options.items() if name in names or name in named}
 
 
 # ---- the tables in use: those of the interpreter under way, and so of the functions of its list -----
@@ -254,4 +271,4 @@ def operator_called(op: str) -> Callable[..., Any]:
     def own(*args):
         inmost = max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level, default=None)
         return IN_USE.get().G[op](*args) if inmost is None else inmost.record(op, args)
-    return getattr(f, op, own)
+    return getattr(f, op) if op in G else own

@@ -18,7 +18,7 @@ def through_pinv(d, out, a):
 
 
 def cofactor(a):
-    """The matrix of cofactors, det(a) a⁻ᵀ; where a is nearly singular, or is, by singular values."""
+    """The matrix of cofactors, det(a) a⁻ᵀ; by singular values if a is singular, or nearly so."""
     size = np.linalg.det(a)
     if np.all(size * size > 0):
         inverse = np.linalg.inv(a)
@@ -32,17 +32,17 @@ def cofactor(a):
     return (sign[..., None, None] * ((u * (before * after)[..., None, :]) @ vt)).astype(u.dtype)
 
 
-def lowerHalf(x):
+def lower_half(x):
     """The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of … Cholesky, 2016."""
     lower = np.tri(*x.shape[-2:], dtype=bool)
     return f.where(lower, x, 0) - f.half(f.where(lower & lower.T, x, 0))
 
 
-def cofactorSlope(t, a):
-    """The derivative of cofactor(a) in the direction t, also where a is singular; its own adjoint."""
+def cofactor_slope(t, a):
+    """The derivative of cofactor(a) in the direction t, also if a is singular; it is its own adjoint."""
     u, s, vt = np.linalg.svd(a)
     others = np.arange(s.shape[-1]) != np.arange(s.shape[-1])[:, None]
-    # Π s without the i-th and j-th
+    # the product of s without its i-th and j-th entries
     pairs = np.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others
     m = mT(u) @ t @ mT(vt)
     inner = np.eye(s.shape[-1]) * np.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * mT(m)
@@ -51,19 +51,19 @@ def cofactorSlope(t, a):
 
 
 def slope_by_inverse(t, a):
-    """cofactorSlope in the language, for its own derivative: LinAlgError where a is singular."""
+    """cofactor_slope in the language, for its own derivative: LinAlgError where a is singular."""
     b, c = f.mT(f.inv(a)), f.cofactor(a)
     return f.sum(t * c, (-2, -1), True) * b - c @ f.mT(t) @ b
 
 
 def column(x, b):
-    """x as a column where b, of the system a x = b, is a vector; else x."""
+    """x as a column if b, of the system a x = b, is a vector; else x."""
     return x[..., None] if np.ndim(b) == 1 else x
 
 
 def through_cholesky(d, out, a):
     inverse = f.inv(out)
-    s = f.mT(inverse) @ f.lowerHalf(f.mT(out) @ d) @ inverse
+    s = f.mT(inverse) @ f.lower_half(f.mT(out) @ d) @ inverse
     return f.half(s + f.mT(s))
 
 
@@ -78,9 +78,9 @@ def symmetric(a):
 def eigenvectors(a, signs=("L",)):
     """The orthonormal eigenvectors of (a + aᵀ)/2, as columns in the order of eigvalsh(a).
 
-    Their signs are those that NumPy gives where it reads the triangle ("L",) or ("U",), or SciPy, ("L",
-    "scipy"). Within a space of equal eigenvalues any basis would do: the derivative given is that which does
-    not turn it, right for whatever does not depend on the basis.
+    Their signs are NumPy's when it reads the triangle ("L",) or ("U",), or SciPy's, ("L", "scipy"). For equal
+    eigenvalues any basis of their space would do; the derivative is that of a basis which does not turn, and
+    so right for all results that do not depend on the basis.
     """
     if len(signs) == 1:
         return np.linalg.eigh(symmetric(a), signs[0])[1]
@@ -88,38 +88,38 @@ def eigenvectors(a, signs=("L",)):
     return eigh(symmetric(a), lower=signs[0] == "L")[1]
 
 
-def inverseGaps(w):
-    """1/(w_j − w_i) between all entries of w (..., n), at [..., i, j]; 0 where equal but for rounding."""
+def inverse_gaps(w):
+    """1/(w_j − w_i) for all entries of w (..., n), at [..., i, j]; 0 if they are equal up to rounding."""
     gap = w[..., None, :] - w[..., :, None]
     least = w.shape[-1] * np.finfo(w.dtype).eps * np.abs(w).max(-1, keepdims=True, initial=0)[..., None]
     apart = np.abs(gap) > least
     return apart / np.where(apart, gap, 1).astype(w.dtype)
 
 
-def inverseGaps_of_entries(w):
+def inverse_gaps_of_entries(w):
     gap = w[..., None, :] - w[..., :, None]
     least = w.shape[-1] * float(np.finfo(w.dtype).eps) * f.max(f.abs(w), -1, True)[..., None]
     apart = f.greater(f.abs(gap), least)
     return f.where(apart, 1.0 / f.where(apart, gap, 1.0), 0.0)
 
 
-def through_inverseGaps(d, out, w):
+def through_inverse_gaps(d, out, w):
     h = d * out * out
     return f.sum(h, -1) - f.sum(h, -2)
 
 
-def leftVectors(a):
+def left_vectors(a):
     """The left singular vectors of a, as columns in the order of svdvals(a), with LAPACK's signs.
 
-    Among equal singular values, and those that are 0, the derivative does not turn them: see eigenvectors.
+    For equal singular values, and for those that are 0, the derivative does not turn them: see eigenvectors.
     """
     return np.linalg.svd(a, full_matrices=False)[0]
 
 
 def through_vectors(d, u, v, a):
-    """The adjoint of a from that of u, its vectors; v: the other side's (Townsend, 2016, transposed)."""
+    """The adjoint of a from that of u, its vectors on one side (Townsend, 2016, transposed). v: others."""
     s = f.svdvals(a)
-    m = f.ratio(f.inverseGaps(s), s[..., None, :] + s[..., :, None]) * (f.mT(u) @ d)
+    m = f.ratio(f.inverse_gaps(s), s[..., None, :] + s[..., :, None]) * (f.mT(u) @ d)
     return (u @ ((m + f.mT(m)) * s[..., None, :]) @ f.mT(v) + (d - u @ (f.mT(u) @ d))
             @ (f.mT(u) @ f.mT(f.pinv(a))))
 
@@ -133,12 +133,12 @@ def tall(a):
 
 def through_qr(d, q, r, m):
     """(d + q (the lower triangle of m, and its mirror image)) r⁻ᵀ (Walter and Lehmann, 2012, §3)."""
-    lower = f.lowerHalf(m)
+    lower = f.lower_half(m)
     return f.mT(f.solve(r, f.mT(d + q @ (lower + f.mT(lower)))))
 
 
 def through_eigenvectors(d, out, a, signs=("L",)):
-    turn = out @ (f.inverseGaps(f.eigvalsh(a)) * (f.mT(out) @ d)) @ f.mT(out)
+    turn = out @ (f.inverse_gaps(f.eigvalsh(a)) * (f.mT(out) @ d)) @ f.mT(out)
     return f.half(turn + f.mT(turn))
 
 
@@ -168,7 +168,7 @@ def sylvester(a, b, q):
 
 
 def sqrtm(a):
-    """The principal square root of a matrix with a real one. ValueError where that is complex."""
+    """The principal square root of a matrix. ValueError if it is complex."""
     from scipy.linalg import sqrtm
     if np.ndim(a) < 2:
         raise ValueError("sqrtm takes a square matrix")
@@ -197,8 +197,8 @@ cholesky     = expressed(lambda a: np.linalg.cholesky(f.half(a + mT(a))),
 eigvalsh     = expressed(lambda a: np.linalg.eigvalsh(symmetric(a)),      "The eigenvalues of (a + aᵀ)/2 in ascending order.")
 svdvals      = expressed(lambda a: np.linalg.svd(a, compute_uv=False),
                          "The singular values of a (..., m, n), the greatest first, as many as the lesser of m and n.")
-rightVectors = expressed(lambda a: mT(np.linalg.svd(a, full_matrices=False)[2]),
-                         "The right singular vectors of a, as columns, signed as leftVectors(a): a = l diag(svdvals) rᵀ.")
+right_vectors = expressed(lambda a: mT(np.linalg.svd(a, full_matrices=False)[2]),
+                         "The right singular vectors of a, as columns, signed as left_vectors(a): a = l diag(svdvals) rᵀ.")
 orthonormal  = expressed(lambda a: np.linalg.qr(tall(a))[0],
                          "Q of a = Q R, orthonormal and upper triangular, a (..., m, n) of rank n ≤ m, with LAPACK's signs.")
 upper        = expressed(lambda a: np.linalg.qr(tall(a))[1],              "R of a = orthonormal(a) R.")
@@ -212,27 +212,27 @@ operator("det",        det,        lambda d, out, a: scalar_of_each(d, a) * f.co
             flops=cubic(2 / 3), numpy="linalg.det", elsewhere=by_elimination.det)
 operator("logabsdet",  logabsdet,  lambda d, out, a: scalar_of_each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3),
          elsewhere=by_elimination.logabsdet)
-operator("cofactor",   cofactor,   lambda d, out, a: f.cofactorSlope(d, a),
-         tangents=[lambda t, out, a: f.cofactorSlope(t, a)],                            flops=cubic(24),
+operator("cofactor",   cofactor,   lambda d, out, a: f.cofactor_slope(d, a),
+         tangents=[lambda t, out, a: f.cofactor_slope(t, a)],                           flops=cubic(24),
          elsewhere=by_elimination.cofactor)
-operator("cofactorSlope", cofactorSlope, lambda d, out, t, a: f.cofactorSlope(d, a), traced(slope_by_inverse, 1),
+operator("cofactor_slope", cofactor_slope, lambda d, out, t, a: f.cofactor_slope(d, a), traced(slope_by_inverse, 1),
          flops=cubic(32), elsewhere=by_elimination.cofactor_slope)
-operator("solve",      solve,      lambda d, out, a, b: -f.dotLeft(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
+operator("solve",      solve,      lambda d, out, a, b: -f.dot_left(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
                                    lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b),
          flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1], numpy="linalg.solve",
          elsewhere=by_elimination.solve)
 operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3),
          elsewhere=by_elimination.cholesky)
-linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, elsewhere=column)
-linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d),                    flops=2, elsewhere=lowerHalf)
+linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, flow="moved", elsewhere=column)
+linear(  "lower_half", lower_half, lambda d, out, x: f.lower_half(d),                    flops=2, elsewhere=lower_half)
 #          op              value          rule per argument
 operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3))
 operator("eigenvectors", eigenvectors, through_eigenvectors, None,                      flops=of_columns(9))
-operator("inverseGaps",  inverseGaps,  through_inverseGaps,                             flops=2, entries=of_diagonal,
-         elsewhere=inverseGaps_of_entries)
-operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)), flops=of_columns(4))
-operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a), flops=of_columns(14))
-operator("rightVectors", rightVectors, lambda d, out, a: f.mT(through_vectors(d, out, f.leftVectors(a), f.mT(a))),
+operator("inverse_gaps", inverse_gaps, through_inverse_gaps,                            flops=2, entries=of_diagonal,
+         elsewhere=inverse_gaps_of_entries)
+operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.left_vectors(a), f.right_vectors(a)), flops=of_columns(4))
+operator("left_vectors", left_vectors, lambda d, out, a: through_vectors(d, out, f.right_vectors(a), a), flops=of_columns(14))
+operator("right_vectors", right_vectors, lambda d, out, a: f.mT(through_vectors(d, out, f.left_vectors(a), f.mT(a))),
          flops=of_columns(14))
 operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out), flops=of_columns(4),
          elsewhere=by_elimination.orthonormal)

@@ -15,7 +15,7 @@ from .table import arity, elementwise, expressed, linear, operator
 
 
 def count(x, axis=None, less=0):
-    """The number of entries of x along axis, less `less`: Python's, which leaves float32 as it is."""
+    """The number of entries of x along axis, less `less`: Python's number, which does not change float32."""
     shape = np.shape(x)
     return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple)
                      else (shape[axis],)) - less
@@ -26,16 +26,16 @@ def mean(x, axis=None, keepdims=False):
     return np.add.reduce(x, axis, None, None, keepdims) / (count(x, axis) or math.nan)
 
 
-TOTALS = [np.positive]  # the last is in force: of workers that run together it is their sum
+TOTALS = [np.positive]  # the last one is used: for workers that run together it adds up their values
 
 
 def allreduce(x):
-    """Σ of x over the workers that run the list together, each with its own rows; of one alone it is x."""
+    """The sum of x over the workers that run the list together, each with its own rows; x for one alone."""
     return TOTALS[-1](np.add(x, 0) if np.asarray(x).dtype == bool else x)
 
 
 def centered(x, axis=None):
-    """x − mean over axis; what rounding leaves where all are equal is 0."""
+    """x − mean over axis; exactly 0 if all entries are equal."""
     x, d = np.asarray(x), x - mean(x, axis, True)
     over = range(x.ndim) if axis is None else [a % x.ndim for a in np.atleast_1d(axis)]
     first, last = [x[tuple([end if k in over else slice(None) for k in range(x.ndim)])]
@@ -72,13 +72,13 @@ def trace(x):
 
 def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
-    if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # for more BLAS wakes its threads
+    if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # above this BLAS wakes its threads
         return np.vdot(x, x)
     return total_over(np.multiply(x, x), axis, keepdims)
 
 
 def floats_of(x):
-    """x as an array of floats: integers have no −∞ to begin a maximum with."""
+    """x as an array of floats, since integers have no −∞ to begin a maximum with."""
     return (x := np.asarray(x)).astype(np.result_type(x, 0.0), copy=False)
 
 
@@ -111,9 +111,9 @@ def logaddexp_of_entries(x, y):
 
 
 @silent
-def expDifference(x, y):
-    """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
-    dtype = np.result_type(x, y)  # of whole numbers without a sign it would wrap round
+def exp_difference(x, y):
+    """exp(x − y); for two equal infinities 0 if they are −∞, and 1 if they are +∞."""
+    dtype = np.result_type(x, y)  # unsigned whole numbers would wrap round
     e = np.exp(np.subtract(x, y, dtype=dtype if dtype.kind == "f" else np.result_type(dtype, np.float16)))
     if not np.isnan(e).any():
         return e
@@ -123,7 +123,7 @@ def expDifference(x, y):
 def ties(x, out, axis=None):
     """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / ties, else 0.
 
-    Where that is NaN, the entries that are NaN share it.
+    Where out is NaN, the entries that are NaN share it.
     """
     equal = np.equal(x, out)
     if unclear(out):
@@ -140,31 +140,48 @@ def ties_of_entries(x, out, axis=None):
 
 
 def back_over(d, x, axis, keepdims):
-    """d, as a reduction of x left it, spread over x again."""
+    """d, in the shape of a reduction of x, spread to the shape of x."""
     if type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
-        return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
+        return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number in memory for all entries
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
 def through_prod(d, out, x, axis):
     if type(x) is np.ndarray and x.ndim and type(d) is type(out) and d.dtype == x.dtype:
         if (others := quotients(out, x)) is not None:
-            return np.multiply(others, d, others)  # a second array of that size would take as long again
-    return d * f.prodOfOthers(x, axis)
+            return np.multiply(others, d, others)  # in place: another array takes as long again
+    return d * f.prod_of_others(x, axis)
+
+
+def gathered(second=lambda *_: 0.0):
+    """The fact `curvature` of a row each entry of whose first argument enters one entry of the result.
+
+    It is what the diagonal k of a Hessian by the result, whose adjoint is d, becomes by the argument after
+    Becker and LeCun (1989): Σ (∂out/∂x)² k + ∂²out/∂x² d. through: the adjoint rule at these arguments.
+    second: (d, out, slope, x, …) -> ∂²out/∂x² d, where slope is ∂out/∂x.
+    """
+    def curvature(through, k, d, out, x, *rest):
+        slope = through(np.ones_like(out))
+        return through(k) * slope + second(d, out, slope, x, *rest)
+    return curvature
+
+
+def bent_norm(d, out, slope, x, axis=None, keepdims=False):
+    return back_over(d / out, x, axis, keepdims) * (1 - slope ** 2)
 
 
 # ---- the rows ----------------------------------------------------------------------------------------------
 
 def reducing(op, value, rule, **facts):
-    """A row whose result is made of what each entry gives: one rule serves both modes, as elementwise.
+    """A row for a reduction with an elementwise rule, which serves both modes.
 
-    The adjoint spreads delta and out over x and then applies the rule; the tangent applies it and sums.
+    The adjoint spreads delta and out to x and then applies the rule; the tangent applies the rule and sums.
     """
     def spread(d, x, axis):
         if isinstance(x, Expression) or isinstance(d, Expression):
             return f.broadcast(d, x, axis)
         if not (shape := [*np.shape(x)]):
-            return d  # a number, along the one axis that NumPy grants it
+            return d  # x is a number, for which NumPy accepts one axis
         for i in axis if isinstance(axis, (tuple, list)) else (axis,):
             shape[i] = 1
         return np.asarray(d).reshape(shape)  # np.expand_dims takes three times as long
@@ -198,7 +215,7 @@ norm          = expressed(lambda x, axis=None, keepdims=False: np.sqrt(squaredNo
 frobeniusNorm = expressed(lambda A: norm(A), "√Σ A² over all entries (the notes §1.2). At 0 its gradient is 0.")
 
 #           op              value          rule
-# of a register on n workers there are n copies, each with a part of the delta, to be added to the others'
+# a register has a copy on each worker, with a part of the delta: the adjoint adds up the parts
 linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d), flops=0, flow="moved", elsewhere=lambda x: x)
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,
@@ -206,16 +223,17 @@ linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
             flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean",
-            formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True)
-linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
-            flops=lambda out, x: min(x.shape), flow="moved", elsewhere=lambda x: f.sum(f.diag(x)))
+            formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True,
+            curvature=gathered())
+linear(     "trace",        trace,         lambda d, out, x: f.diag_back(f.broadcast(d, f.diag(x)), x),
+            flops=lambda out, x: min(x.shape), flow="moved", formula=lambda x: f.sum(f.diag(x)))
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2),
             elsewhere=centered_of_entries)
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1), flow="chosen", numpy="max", within=True)
+            flops=of_input(1), flow="chosen", numpy="max", within=True, curvature=gathered())
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1), flow="chosen", numpy="min", within=True)
-reducing(   "prod",         prod,          overflows(through_prod),                           flops=of_input(1), numpy="prod")
+            flops=of_input(1), flow="chosen", numpy="min", within=True, curvature=gathered())
+reducing(   "prod",         prod,          overflows(through_prod),  flops=of_input(1), numpy="prod", curvature=gathered())
 reducing(   "var",          var,           overflows(lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x)),
             flops=of_input(4), tame=True, within=True, elsewhere=var_of_squares)
@@ -226,18 +244,20 @@ reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
             elsewhere=lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var_of_squares(x, axis, keepdims, ddof)))
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out), flops=of_input(2),
             formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
-            tame=True, squared="squaredNorm", convex=True, within=True)
+            tame=True, squared="squaredNorm", convex=True, within=True, curvature=gathered(bent_norm))
 reducing(   "squaredNorm",  squaredNorm,   overflows(lambda d, out, x, axis: d * (2.0 * x)),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims), tame=True)
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
-            flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True)
-reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
-            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True)
-elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
-                                           lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True,
+            flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True,
+            curvature=gathered(bent_norm))
+reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.exp_difference(x, out),
+            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True,
+            curvature=gathered(lambda d, out, p, x, axis=None, keepdims=False: back_over(d, x, axis, keepdims) * p * (1 - p)))
+elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.exp_difference(x, out),
+                                           lambda d, out, x, y: d * f.exp_difference(y, out), flops=5, tame=True,
             elsewhere=logaddexp_of_entries)
-elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
+elementwise("exp_difference", exp_difference, lambda d, out, x, y: d * out,
                                            lambda d, out, x, y: -d * out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
-operator(   "ties",         ties,          None, None, None,                            flops=3, elsewhere=ties_of_entries)
+operator(   "ties",         ties,          None, None, None,                            flops=3, formula=ties_of_entries)
 operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count)

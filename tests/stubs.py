@@ -25,7 +25,7 @@ def operators() -> str:
     methods = [f"    def __{name}__(self) -> Self: ..." for name in UNARY]
     methods += [f"    def __{r}{name}__(self, other: Any, /) -> Self: ..." for name in BINARY for r in ("", "r")
                 if not (r and name in "lt le gt ge".split())]
-    return HEAD + '''from collections.abc import Callable, Sequence
+    return HEAD + '''from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from typing_extensions import Self
@@ -36,8 +36,10 @@ DG: dict[str, Sequence[Rule | None]]
 TG: dict[str, Sequence[Rule | None]]
 INFIX: dict[str, str]
 SAME: dict[str, str]
+SYNONYMS: dict[str, str]
 REARRANGED: dict[Any, Callable[..., Any]]
 
+def nearest(name: str, known: Iterable[str]) -> str: ...
 def operator_for(function: Any) -> Any: ...
 
 class Expression:

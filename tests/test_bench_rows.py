@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from bench.catalogue import ROWS
+from bench.catalogue import ROWS, Options
 from bench.measure import Players, contest, disagreement
 from bench.rows import elementwise, epoch, hvp, kinds, lstm, scalar, second_order, training
 from bench.rows.scalar import Scalars, random_lines
@@ -65,6 +65,16 @@ def test_the_last_line_of_the_random_list_needs_every_line():
 def test_the_random_list_has_derivatives_that_are_neither_lost_nor_infinite():
     value, slopes = scalar.xman_interpret(Scalars(5000, gradient=True))()
     assert np.isfinite(value) and all(1e-3 < abs(slope) < 1e3 for slope in slopes)
+
+
+def test_first_calls_that_are_compared_are_made_in_new_processes_with_nothing_on_disk(monkeypatch):
+    seen = []
+    monkeypatch.setattr("bench.catalogue.contest", lambda players, *_, **__: seen.append(players))
+    shared = Players(1)
+    for name in ("kind-slices", "kind-gather", "mlp-s"):
+        ROWS[name].run(name, "", "float64", shared, Options(0.1, True, None))
+    shared.dismiss()
+    assert len({*map(id, seen)}) == 3 and seen[2] is shared and len({players.kept.name for players in seen}) == 3
 
 
 def test_the_first_six_rows_train_and_every_row_has_its_words():

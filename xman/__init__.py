@@ -13,8 +13,8 @@
     deltas = backprop(steps, values, area=1.0)
 
 `from xman import *` gives the four classes of the course alone: XMan, XManFunctions, Register and Operation.
-Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `jacobian`, `hessian`, and
-`trace`, which gives its list. `f.trace` is the operator: the sum of a matrix's diagonal.
+`gradient`, `Jacobian` and `Hessian` take a list; `grad`, `jacobian` and `hessian` take a Python function, and
+so does `trace`, which gives its list. `f.trace` is an operator: the sum of a matrix's diagonal.
 """
 import importlib
 from typing import Any
@@ -28,7 +28,7 @@ from .wengert import WengertList
 
 f = XManFunctions
 
-# what lies in these packages is imported when it is asked for: `import xman` is as quick as the course needs
+# names of these packages are imported when they are first used: so `import xman` stays quick
 LATER = {name: package for package, names in {
     "autograd.translated": "translated COURSE",
     "passes": "gradient tangent simplify unroll rewrite EXACT STABLE ALGEBRA",
@@ -41,7 +41,7 @@ LATER = {name: package for package, names in {
     "show": "explain derivation expand listing paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "
-            "scipy show tables train").split()
+            "scale scipy show tables train").split()
 
 __all__ = ["Operation", "Register", "XMan", "XManFunctions"]
 __version__ = "0.1.0"

@@ -26,9 +26,9 @@ class XMan:
 
         Triangle().setup().operationSequence(Triangle.area)    # [("z1", "mul", ("h", "w")), ("area", …)]
 
-    Names belong to the manager and not to the register, so two models may share one. A register goes by the
-    name that its user gave it, else by its first attribute, in a list or dict there as W_0 or W_key;
-    all others are z1, z2, … as evaluated.
+    Names belong to the manager and not to the register, so two models may share a register. Its name is the
+    one that its user gave it, or else that of its first attribute (W_0 or W_key in a list or dict W there);
+    all others are z1, z2, … in the order of evaluation.
     """
 
     def __init_subclass__(cls, **options: Any):
@@ -38,7 +38,7 @@ class XMan:
             if isinstance(value, Register) and not value.home:
                 value.home = cls, name
 
-    def __repr__(self) -> str:  # <House of h, w, target>: what it is given
+    def __repr__(self) -> str:  # <House of h, w, target>
         given = ", ".join(name for name, reg in self._items() if not reg.definedAs)
         return f"<{type(self).__name__}{' of ' * bool(given)}{textwrap.shorten(given, 100, placeholder='…')}>"
 
@@ -50,7 +50,7 @@ class XMan:
         super().__setattr__(name, value)
 
     def setup(self: Model) -> Model:
-        """The model itself, its names checked: each register has one, and none has another's."""
+        """The model itself, after a look at its names: each register has one, and no two have the same."""
         self.names()
         return self
 
@@ -64,14 +64,14 @@ class XMan:
         return {names[id(reg)]: reg for reg in order}
 
     def names(self, others: Iterable[Register] = ()) -> dict[int, str]:
-        """The name of each register, also of `others` that have one, by its id. XManError for one of two."""
+        """The name of each register, and of `others` that have one, by id. XManError if two have the same."""
         names, owner, items = {}, {}, self._items()
         for name, reg in [(r.given, r) for r in (*(r for _, r in items), *others) if r.given] + items:
             if owner.setdefault(name, reg) is not reg:
                 at = [own for own, r in items if r is reg or r is owner[name]]
                 raise XManError(f"two registers are called {name!r}: {owner[name]!r} and {reg!r}"
                                 f"{f', the attributes {chr(32).join(at)}' if at else ''}; rename one of them")
-            if id(reg) not in names:  # else the name is a second one
+            if id(reg) not in names:  # the first attribute names it
                 refuse_name(name, ())
                 names[id(reg)] = name
                 reg.called |= {name}
@@ -79,10 +79,10 @@ class XMan:
 
     def operationSequence(self, *outputs: Any,
                           previouslyDefined: Collection[str] | None = None) -> WengertList:
-        """The Wengert list that computes the outputs, in the order of evaluation. XManError as `names`.
+        """The Wengert list that computes the outputs, in the order of evaluation.
 
-        outputs: registers. previouslyDefined, which may stand behind them: names whose lines are left out;
-        a set gets the new.
+        outputs: registers; a last one may be previouslyDefined, a collection. previouslyDefined: names whose
+        lines are left out; if it is a set the new names are added. XManError as `names`.
         """
         names = lambda x: isinstance(x, (set, list, tuple, dict, frozenset)) and {*map(type, x)} <= {str}
         if len(outputs) > 1 and (outputs[-1] is None or names(outputs[-1])):
@@ -91,6 +91,7 @@ class XMan:
             raise XManError("operationSequence takes the registers of the model that are to be computed, as "
                             f"in m.operationSequence(m.loss), not "
                             f"{', '.join(map(repr, outputs)) or 'nothing'}")
+        previouslyDefined = [previouslyDefined] if isinstance(previouslyDefined, str) else previouslyDefined
         known = {**self._known(), **dict(self._items())} if previouslyDefined else {}
         done = {id(known[name]): name for name in previouslyDefined or () if name in known}
         order = list(evaluation_order(*outputs, done=done))
@@ -100,39 +101,40 @@ class XMan:
         return WengertList(reg.definedAs.asStringTuple(names) for reg in order if reg.definedAs)
 
     def inputDict(self, **values: Any) -> dict[str, Any]:
-        """A value for each input and parameter: that given here, else its default;
-        one that has neither is left out.
+        """A value for each input and parameter that has one: the value given here, or else its default.
 
-        A parameter's array is the model's own, a copy of its default in floats: what is trained in place,
-        values["W"] -= rate * deltas["W"], is there at the next call, in no other model of the class; a number
-        is not. XManError for a name that is no input or parameter of the model.
+        A parameter's array belongs to the model; it begins as a copy of the default, in floats. So a change
+        in place, values["W"] -= rate * deltas["W"], is there at the next call, but in no other model of the
+        class (a number cannot be changed in place). XManError for a name that is no input or parameter.
         """
         reachable = list(evaluation_order(*(reg for _, reg in self._items())))
         names = self.names(reachable)
-        byName = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
+        by_name = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
         result, given = {}, {}
-        for r in byName.values():
+        for r in by_name.values():
             if r.default is not None:
                 result[names[id(r)]] = self._own(names[id(r)], r.default) if r.role == "param" else r.default
         for name, value in values.items():
-            if name not in byName or byName[name].definedAs:
-                leaves = [n for n, r in byName.items() if not r.definedAs]
-                found = "is computed, not given" if name in byName else "is no input or parameter"
+            if name not in by_name or by_name[name].definedAs:
+                leaves = [n for n, r in by_name.items() if not r.definedAs]
+                found = "is computed, not given" if name in by_name else "is no input or parameter"
                 raise XManError(f"{name!r} {found}; the model has "
                                 f"{', '.join(leaves) or 'none'}{nearest(name, leaves)}")
-            if (other := given.setdefault(own := names[id(byName[name])], name)) != name:
+            if (other := given.setdefault(own := names[id(by_name[name])], name)) != name:
                 raise XManError(f"{other!r} and {name!r} are one register; give it one value")
-            result[own] = as_floats(value) if byName[name].role == "param" else value
+            result[own] = as_floats(value) if by_name[name].role == "param" else value
         return result
 
     def explore(self, of: Any = None, **values: Any) -> Any:
-        """The page that steps through a register's list (of loss, if not said): see `xman.explore`."""
+        """The page that steps through the list of the register `of` (None: loss), as `xman.explore` gives it.
+
+        values: inputs by name; the others have their defaults."""
         return importlib.import_module(__package__).explore(self, of=of, values=values)
 
     _repr_html_ = in_notebooks("model_in_html")
 
     def _own(self, name: str, default: Any) -> Any:
-        """The model's own value of a parameter, as long as it has this default."""
+        """The model's own value of a parameter, for as long as the parameter has this default."""
         own = vars(self).setdefault("_XMan__own", {})
         if name not in own or own[name][0] is not default:
             own[name] = default, as_floats(copy.copy(default))
@@ -158,11 +160,11 @@ class XMan:
         return known[name].role
 
     def _known(self) -> dict[str, Register]:
-        """The register of every name met so far."""
+        """The register of each name, temporaries of lists that were made before too."""
         return vars(self).setdefault("__known__", {})
 
     def _items(self) -> list[tuple[str, Register]]:
-        """The pairs (attribute, register) as defined, base classes first, then those in lists and dicts."""
+        """The pairs (attribute, register) in their order: base classes first, lists and dicts last."""
         spaces = *map(vars, reversed(type(self).__mro__)), vars(self)
         attributes = dict.fromkeys(x for names in spaces for x in names if not x.startswith("__"))
         todo = [(name, getattr(self, name, None), ()) for name in attributes][::-1]
@@ -175,13 +177,13 @@ class XMan:
             elif (isinstance(value, (list, tuple, dict)) and not isinstance(value, WengertList)
                   and id(value) not in around):
                 kinds = {*map(type, value.values() if isinstance(value, dict) else value)}
-                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in kinds):  # else it is data
+                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in kinds):
                     pairs = [*(value.items() if isinstance(value, dict) else enumerate(value))]
                     todo += [(f"{name}_{k}", part, (*around, id(value))) for k, part in reversed(pairs)]
         return own + list(filter(None, places.values()))
 
     def _listed(self, order: list[Register], done: Mapping[int, str] | None = None) -> dict[int, str]:
-        """The names of all registers in order by id, temporaries z1, z2, … among them, and of those done."""
+        """The names, by id, of the registers in order, temporaries z1, z2, … too, and of those in done."""
         names = {**self.names(order), **(done or {})}
         fresh = (z for z in temporaries(set(names.values()))
                  if not isinstance(getattr(self, z, None), Register))

@@ -21,7 +21,7 @@ import ops
 
 from .errors import XManError
 
-WORDS = ("array", "float", "slice")  # what the text form calls; no register may have the name
+WORDS = ("array", "float", "slice")  # the text form calls these; no register may have such a name
 
 
 def to_text(steps: Sequence[tuple], aligned: bool = False) -> str:
@@ -48,7 +48,7 @@ def as_text(line: tuple, width: int = 0) -> str:
 
 
 def apart_from_operators(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[str, str]]:
-    """The lines, registers with an operator's name called otherwise, and those names: exp_ for exp."""
+    """The lines with a new name for each register called like an operator, exp_ for exp; and these names."""
     taken = {a: None for dst, _, args in steps for a in (dst, *args) if isinstance(a, str)}
     found = [a for a in taken if a in ops.G]
     end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken if found), default=0))
@@ -67,7 +67,7 @@ def renamings(renamed: dict[str, str]) -> list[str]:
 
 
 def shown(line: Any) -> str:
-    """A line for a message: in its text form where it has one, in a few words in any case."""
+    """A line, shortened, for a message; in its text form if it has one."""
     try:
         text = as_text(line) if not isinstance(line[2], str) else repr(line)
     except (TypeError, ValueError, IndexError, KeyError, RecursionError):
@@ -76,7 +76,7 @@ def shown(line: Any) -> str:
 
 
 def shortened(a: Any) -> str:
-    """repr in at most 120 characters, of an integer too long to print as well."""
+    """repr(a) in at most 120 characters; an integer that is too long for Python to print has one too."""
     try:
         text = repr(a)
     except (ValueError, RecursionError):
@@ -90,7 +90,7 @@ def literal_text(a: Any) -> str:
         return repr(a) if math.isfinite(a) else f"float('{a}')"
     if ops.is_function(a):
         return a[1]
-    if isinstance(a, list):  # of an array's entries
+    if isinstance(a, list):  # the entries of an array
         return f"[{', '.join(map(literal_text, a))}]"
     if isinstance(a, tuple):
         parts = [repr(part) if isinstance(part, str) else literal_text(part) for part in a]
@@ -104,7 +104,7 @@ def literal_text(a: Any) -> str:
 
 
 def from_text(text: str) -> list[tuple]:
-    """The lines of a text but empty ones and comments. XManError names a line that is none."""
+    """The lines of a text, without empty ones and comments. XManError names a line that cannot be read."""
     functions: dict[str, tuple] = {}
     lines, header = [], None
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
@@ -165,7 +165,7 @@ def literal_of_node(node: ast.expr) -> Any:
 
 
 def array_literal(entries: Any, dtype: str, shape: tuple | None = None) -> np.ndarray:
-    """An array literal. ValueError unless its dtype is one of numbers."""
+    """An array literal. ValueError unless its dtype is a kind of number."""
     if not isinstance(dtype, str) or np.dtype(dtype).kind not in "biuf":
         raise ValueError(f"{dtype!r} is not a dtype of numbers")
     result = np.array(entries, dtype)
@@ -247,8 +247,8 @@ def in_notebooks(name: str) -> Callable[[Any], str]:
 
 
 def table_as_text(table: Sequence[Sequence[str]], left: int, columns: int | None = None) -> str:
-    """The table as text, its first `left` columns flush left. One too wide is turned on its side where
-    it is short; else cells go on below: words are cut after 8 letters or more, numbers never."""
+    """The table as text, its first `left` columns flush left. columns: the width of the page (None: no end).
+    A table too wide for it is turned on its side if it has few rows; else words go on in the line below."""
     widths, words = ([max(map(long, column)) for column in zip(*table, strict=True)]
                      for long in (len, lambda cell: max(map(len, cell.split()), default=0)))
     excess = lambda k: (widths[k] > words[k], widths[k] if k < left or widths[k] > words[k] else 0)

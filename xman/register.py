@@ -3,25 +3,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-import ops
 from ops import Expression, f
 
-from .errors import XManError, nearest
+from .errors import XManError
 
 
 class Register(Expression):
     """A variable: an input or a parameter, which has no definition, or the output of an Operation.
 
-    `given` is the name that its user gave it, if any; its manager decides which name it has in a list.
-    `default` is the value that `XMan.inputDict` gives an input or a parameter.
+    name, later `given`: the name that its user gave it, if any; its manager decides which name it has in a
+    list. role: "input", "param" or "operationOutput". default: its value in `XMan.inputDict`.
     """
 
-    called: frozenset[str] = frozenset()  # attributes
-    listed: frozenset[str] = frozenset()  # temporaries
+    called: frozenset[str] = frozenset()  # its names as an attribute of models, by setup()
+    listed: frozenset[str] = frozenset()  # its names as a temporary in lists
 
     def __init__(self, name: str | None = None, role: str = "input", default: Any = None):
         if role not in (roles := ("input", "param", "operationOutput")):
@@ -43,7 +42,7 @@ class Register(Expression):
 
     @property
     def name(self) -> str | None:
-        """Its user's name for it, else its models', from setup() on. XManError where they differ."""
+        """The name that its user gave it, else its models' name from setup() on. XManError if they differ."""
         if len(self.names) > 1:
             raise XManError(f"a register is called {' and elsewhere '.join(self.names)}: write the one that "
                             "you mean, or give it a name of its own, register.name = 'x'")
@@ -58,7 +57,7 @@ class Register(Expression):
         return [self.given] if self.given else sorted(self.called or self.listed)
 
     def record(self, op: str, args: tuple) -> Register:
-        """The register that op(*args) defines: what an operator of `ops` asks for when it meets one."""
+        """The register that op(*args) defines: an operator of `ops` calls this when it meets a register."""
         return XManFunctions.registerDefinedByOperator(op, *args)
 
     def inputsTo(self) -> list[Register]:
@@ -78,19 +77,20 @@ class Operation:
         self.outputReg: Register | None = None
 
     def asStringTuple(self, names: dict[int, str] | None = None) -> tuple[str, str, tuple]:
-        """The line (dst, op, args) of a list; `names`: by id(register), else their own."""
+        """The line (dst, op, args) of a list. names: of registers by their id; others have their own name."""
         def named(a):
             return (names or {}).get(id(a)) or a.name or "???" if isinstance(a, Register) else a
         return named(self.outputReg), self.fun, tuple(named(a) for a in self.args)
 
     def __str__(self) -> str:
-        dst, op, args = self.asStringTuple()  # loss = f.mean(a)
+        dst, op, args = self.asStringTuple()
         return f"{dst} = f.{op}({','.join(map(str, args))})"
 
 
 def as_arg(a: Any, op: str) -> Any:
-    """The argument a as a list holds it: registers, numbers, None, shapes, slices, arrays; (a string,)."""
-    kind = type(a)  # a traced value is an array for isinstance, and no literal
+    """The argument a as a list holds it. XManError unless it is a register or can be a literal.
+    A list or an array becomes an array that nobody can change, a string becomes a tuple of it."""
+    kind = type(a)  # not isinstance: a traced value passes for an array, but it is no literal
     if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (
             issubclass(kind, tuple) and not any(isinstance(part, Register) for part in a)):
         return a
@@ -99,7 +99,7 @@ def as_arg(a: Any, op: str) -> Any:
     if issubclass(kind, np.generic) and a.dtype.kind in "biuf":
         return a.item()
     if issubclass(kind, (np.ndarray, list)) and (array := np.array(a)).dtype.kind in "biuf":
-        array.flags.writeable = False  # a copy of its own: a list does not change when its user's array does
+        array.flags.writeable = False  # it is a copy: the list stays as it is when the user's array changes
         return array
     inside = " with registers in it" if isinstance(a, (tuple, list)) else ""
     raise XManError(f"{op} was given a {type(a).__name__}{inside}; an operator takes registers, numbers, "
@@ -108,9 +108,9 @@ def as_arg(a: Any, op: str) -> Any:
 
 
 class InOrder(dict):
-    """An object's attributes after the registers they lead to, in order: no pickle or copy recurses."""
+    """An object's attributes for pickle and copy, after the registers they lead to: so neither recurses."""
 
-    now = threading.local()  # the ids of registers whose order is under way
+    now = threading.local()  # its `ids`: the registers that an InOrder around this one writes
 
     def __init__(self, owner: Any, *outputs: Register):
         super().__init__(vars(owner))
@@ -123,26 +123,20 @@ class InOrder(dict):
         try:
             if order:
                 self.now.ids = around.union(map(id, order))
-            yield from ((next(iter(self)), r) for r in order)  # and then that attribute itself
+            yield from ((next(iter(self)), r) for r in order)  # the attribute's own value comes last
         finally:
             self.now.ids = around
         yield from self.items()
 
 
-class Named(type):
-    if not TYPE_CHECKING:  # which knows the operators: a name that is none of them is an error for it too
-        def __getattr__(cls, name: str) -> Any:
-            raise AttributeError(f"there is no operator {name!r}{nearest(name, ops.G)}")
-
-
 def as_floats(x: Any) -> Any:
-    """The value of a parameter, which has a gradient: a list, or whole numbers, as an array of floats."""
+    """x, a list or an array of whole numbers as an array of floats: a parameter has a gradient."""
     x = np.array(x) if isinstance(x, list) else x
     return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "biu" else x
 
 
-class XManFunctions(f, metaclass=Named):
-    """Makes registers: `input`, `param`, every operator of `ops` by its name. Course code subclasses it."""
+class XManFunctions(f):
+    """Functions that make registers: `input`, `param`, and each operator of `ops` under its name."""
 
     @staticmethod
     def input(name: str | None = None, default: Any = None) -> Register:
@@ -151,7 +145,7 @@ class XManFunctions(f, metaclass=Named):
 
     @staticmethod
     def param(name: str | None = None, default: Any = None) -> Register:
-        """A register to be trained. A first argument that is no string is the default: param(np.zeros(3))."""
+        """A register to train. A first argument that is not a string is the default: param(np.zeros(3))."""
         return Register(name, "param", default)
 
     @staticmethod
@@ -164,10 +158,10 @@ class XManFunctions(f, metaclass=Named):
 
 
 def evaluation_order(*outputs: Register, done: Iterable[int] = ()) -> Iterator[Register]:
-    """The registers that the outputs depend on, and they themselves, each after all that it is computed from.
+    """The outputs and all registers that they depend on, each after the registers it is computed from.
 
-    The notes (§1.6) speak of pre-order; the list needs post-order. No recursion: chains can be long. done:
-    ids of registers that are passed over. Raises XManError where registers define one another in a circle.
+    The notes (§1.6) speak of pre-order; the list needs post-order. No recursion: chains can be long.
+    done: ids of registers to pass over. Raises XManError where registers define one another in a circle.
     """
     done, open_ = set(done), set()
     todo = [(r, False) for r in reversed(outputs)]

@@ -129,7 +129,7 @@ def arity_of(op: str, table: Mapping[str, Any], refused: Callable[[str], None]) 
     if table and not callable(next(iter(table.values()))):
         return 0, MANY  # a rule that nobody asks for may be missing
     course = "; xman.translated writes a list of the course in ours" * (op in ("softMax", "crossEnt"))
-    refused(f"calls {op!r}, which is not in the table of operators{nearest(op, table)}{course}")
+    refused(f"calls {op!r}, which is not in the table of operators{course}{nearest(op, table)}")
 
 
 def refuse_line(k: int, line: Any, why: str) -> None:

@@ -17,16 +17,16 @@ Steps = Sequence[Line]
 
 
 def changing(method: str) -> Callable:
-    """The list's own method, after which the list has to be checked again."""
+    """A method of list that changes the list, which then has to be checked again."""
     def change(self, *args, **named):
-        self.checkedFor = None
+        self.checked_for = None
         return getattr(list, method)(self, *args, **named)
     change.__name__ = method
     return change
 
 
 class WengertList(list):
-    """A list of lines (dst, op, args), valid when it is made, that prints itself, the signs = in a column.
+    """A list of lines (dst, op, args), valid when it is made, that prints itself with its signs = aligned.
 
         >>> WengertList([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))])
         z1 = mul(h, w)
@@ -36,7 +36,7 @@ class WengertList(list):
     number of arguments. Raises XManError with the line, what was found and what to write instead.
     """
 
-    checkedFor: dict[int, Mapping] | None = None  # the tables, by id, that the list was found valid for
+    checked_for: dict[int, Mapping] | None = None  # by id, the tables for which the list was found valid
     _inputs: tuple[str, ...] = ()
 
     def __init__(self, steps: Iterable[Line] = (), G: Mapping[str, Callable] | None = None):
@@ -44,25 +44,25 @@ class WengertList(list):
         self._check([] if G is None else [G])
 
     def __getitem__(self, k):
-        # a list that is read backwards, as by steps[::-1], is valid only the other way
+        # not checked: a list that is read backwards, steps[::-1], is not valid
         part = super().__getitem__(k)
         return WengertList(part) if isinstance(k, slice) and (k.step or 1) > 0 else part
 
     def __add__(self, other: Iterable[Line]) -> WengertList: return WengertList([*self, *other])
-    def __reduce__(self) -> tuple: return WengertList, (list(self),)  # without the tables, of functions
+    def __reduce__(self) -> tuple: return WengertList, (list(self),)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The registers that are read and not assigned, in the order of their first use."""
-        if self.checkedFor is None:
+        if self.checked_for is None:
             self._check([])
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        known = self.checkedFor or {}  # before the lines are written, which forgets them
+        known = self.checked_for or {}  # read now: a change of the lines below clears it
         self[:] = ops.loops.functions_apart([*map(as_line, self)], notation.definition)
         self._inputs = inputs_of_valid(self, tables)
-        self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
+        self.checked_for = {id(table): table for table in tables} | (known if len(known) < 3 else {})
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ class WengertList(list):
 
     def __str__(self) -> str: return notation.to_text(self, aligned=True)
 
-    def __repr__(self) -> str:  # of a long one both ends
+    def __repr__(self) -> str:  # a long list shows both its ends
         if len(self) <= 100:
             return notation.to_text(self)
         return f"{self[:20]!r}\n…  {len(self) - 40:,} more lines  …\n{self[-20:]!r}"
@@ -100,7 +100,7 @@ for _method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", 
 
 
 def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
-    """steps as a WengertList that is valid for the tables: looked through once, and after a change."""
+    """steps as a WengertList that is valid for the tables. It is checked once, and again after a change."""
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
             mend = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
@@ -108,14 +108,16 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
                             f"up by reading would be empty the second time: write {mend}")
         steps = WengertList(steps)
     for table in tables:
-        if steps.checkedFor is None or id(table) not in steps.checkedFor:
+        if steps.checked_for is None or id(table) not in steps.checked_for:
             steps._check(tables)
     return steps
 
 
-def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
-    """A name or names, each once, of registers of steps. XManError, with the user's word, for others."""
-    names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+def known_registers(steps: WengertList, names: Iterable[str], word: str, one: bool = False) -> list[str]:
+    """A name or names of registers of steps as a list, each once. XManError, with `word`, for others, and
+    where one alone makes sense for several and for none."""
+    whole = isinstance(names, (str, Mapping) if one else str) or not isinstance(names, Iterable)
+    names = [names] if whole else list(names)
     known = {*all_registers(steps)}
     for name in names:
         if isinstance(name, Mapping):
@@ -126,11 +128,14 @@ def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list
                             f"{notation.shortened(name)}")
         if name not in known:
             raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, known)}")
-    return list(dict.fromkeys(names))
+    names = list(dict.fromkeys(names))
+    if one and len(names) != 1:
+        raise XManError(f"{word} names one register here, and found {', '.join(names) or 'none'}")
+    return names
 
 
 def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
-    """The names in wrt, of which there has to be one, when they are inputs of the list."""
+    """The names in wrt. XManError unless they are inputs of the list, at least one."""
     if not (wrt := known_registers(steps, wrt, "wrt")):
         raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
     if computed := [x for x in wrt if x not in steps.inputs]:
@@ -150,7 +155,7 @@ def all_registers(steps: WengertList) -> list[str]:
 
 
 def fresh(name: str, taken: set[str]) -> str:
-    """The name, with underscores at its end until it is not among those taken, to which it is added."""
+    """The name, with underscores at its end until it is not in taken, to which it is added."""
     while name in taken:
         name += "_"
     taken.add(name)
@@ -158,5 +163,5 @@ def fresh(name: str, taken: set[str]) -> str:
 
 
 def temporaries(taken: Collection[str]) -> Iterator[str]:
-    """z1, z2, …, without those that are taken."""
+    """The names z1, z2, … that are not in taken."""
     return (z for k in itertools.count(1) if (z := f"z{k}") not in taken)

@@ -1,7 +1,7 @@
 """Products, linear in each factor.
 
-Where a rule depends on the number of axes, an operator of its own looks when it runs (`dotLeft`, `dotRight`,
-`einsumBack`).
+A rule that depends on the number of axes is an operator of its own, which sees them when it runs (`dot_left`,
+`dot_right`, `einsum_back`).
 """
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ..table import Each, expressed, linear
 from .rearrangements import in_precision_of
 
 
-def dotLeft(d, a, b):
-    """What the adjoint d of a @ b sends to a: d bᵀ, whatever the numbers of axes."""
-    if np.ndim(d) == b.ndim == 2:  # the common case, at once
+def dot_left(d, a, b):
+    """The contribution of the adjoint d of a @ b to a: d bᵀ, for any numbers of axes."""
+    if np.ndim(d) == b.ndim == 2:  # the common case first
         return d @ b.T
     if b.ndim == 1:
         return f.unbroadcast((d[..., None] if np.ndim(d) else d) * b, a)
     return f.unbroadcast(d @ f.mT(b) if a.ndim > 1 else (d[..., None, :] @ f.mT(b))[..., 0, :], a)
 
 
-def dotRight(d, a, b):
-    """What the adjoint d of a @ b sends to b: aᵀ d, whatever the numbers of axes."""
+def dot_right(d, a, b):
+    """The contribution of the adjoint d of a @ b to b: aᵀ d, for any numbers of axes."""
     if np.ndim(d) == a.ndim == 2 or hasattr(a, "tocsr"):
         return a.T @ d
     if a.ndim == 1:
@@ -40,7 +40,7 @@ def subscripts_of(subscripts):
 
 
 def einsum_parts(subscripts):
-    """The letters of each argument and of the result; the result's are worked out where -> is left out."""
+    """The letters of each argument and of the result; without -> the result's follow from the others."""
     inputs, arrow, out = "".join(subscripts_of(subscripts)).replace(" ", "").partition("->")
     letters = inputs.replace(",", "").replace("...", "")
     if not arrow:
@@ -56,7 +56,7 @@ def of_letters(out, subscripts, *arrays):
     """A product for each combination of letters, and its addition where a letter is summed over."""
     parts, result = einsum_parts(subscripts)
     sizes = sorted((n, c) for part, x in zip(parts, arrays, strict=True)
-                   # the stretched size last
+                   # a size 1 that is stretched is overwritten by the larger one
                    for c, n in zip(part.replace(".", "")[::-1], np.shape(x)[::-1], strict=False))
     terms = np.size(out) * math.prod(n for c, n in {c: n for n, c in sizes}.items() if c not in result)
     return terms * (len(arrays) - 1 + (terms > np.size(out)))
@@ -79,7 +79,7 @@ def einsum_of_products(subscripts, *arrays):
 
 
 def letter_diagonals(x, letters, lead):
-    """The diagonal over each letter that there is twice, and the letters, each once."""
+    """The diagonal over each letter that occurs twice, and the letters, each once."""
     while repeated := next((c for c in letters if letters.count(c) > 1), ""):
         i, j = letters.index(repeated), letters.rindex(repeated)
         rest = [k for k in range(len(letters)) if k not in (i, j)]
@@ -91,7 +91,7 @@ def letter_diagonals(x, letters, lead):
 
 
 def einsum_rule(i):
-    """The adjoint of argument i: the same sum with the result and the argument changed about."""
+    """The adjoint of argument i: the same sum, with result and argument exchanged."""
     def rule(d, out, subscripts, *arrays):
         inputs, result = einsum_parts(subscripts)
         mine, rest = inputs.pop(i), [a for j, a in enumerate(arrays) if j != i]
@@ -99,18 +99,18 @@ def einsum_rule(i):
         kept = "".join(dict.fromkeys(c for c in mine if c in found))
         lead = "..." if any("..." in part for part in (*inputs, result)) else ""
         product = f.einsum((",".join([result, *inputs]) + "->" + lead + kept,), d, *rest)
-        return f.einsumBack(product, arrays[i], (kept, mine.replace(".", "")))
+        return f.einsum_back(product, arrays[i], (kept, mine.replace(".", "")))
     return rule
 
 
-def einsumBack(x, like, letters):
-    """x, of axes letters[0], put back into the shape of like, of axes letters[1], in the same order.
+def einsum_back(x, like, letters):
+    """x, with axes letters[0], put back into the shape of like, with axes letters[1], in the same order.
 
-    A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that
-    the sum stretched is summed over; leading axes are those of `...`.
+    A letter that x lacks is spread; a letter that like has twice is a diagonal; an axis of length 1 that the
+    sum stretched is summed over. Leading axes belong to `...`.
     """
     (kept, mine), full = letters, np.shape(like)
-    x = np.asarray(x) if isinstance(x, (int, float)) else x  # a literal
+    x = np.asarray(x) if isinstance(x, (int, float)) else x
     if kept == mine and x.shape == full:
         return in_precision_of(x, like)
     unique, lead = "".join(dict.fromkeys(mine)), len(full) - len(mine)
@@ -127,13 +127,13 @@ def einsumBack(x, like, letters):
     return in_precision_of(x, like)
 
 
-def einsumBack_rule(d, out, x, like, letters):
+def einsum_back_rule(d, out, x, like, letters):
     kept, mine = letters
     return f.broadcast(f.einsum((f"...{mine}->...{kept}",), d), x)
 
 
 def correlate(a, v):
-    """Σ a_(k+i) v_i of two vectors, at all k where v lies within a. ValueError where v is longer."""
+    """Σ_i a_(k+i) v_i of two vectors, for all k at which v fits into a. ValueError if v is longer."""
     if np.size(v) > np.size(a):
         raise ValueError(f"correlate takes the longer vector first, not {len(a)} numbers and {len(v)}")
     return np.correlate(np.atleast_1d(a), np.atleast_1d(v))
@@ -142,6 +142,23 @@ def correlate(a, v):
 def correlate_of_windows(a, v):
     n = v.shape[0]
     return f.take(a, np.add.outer(np.arange(a.shape[0] - n + 1), np.arange(n))) @ v
+
+
+def shape_of_hollow(a, b):
+    """The shape of a @ b, of matrices of one precision; None where none is hollow, each of one number."""
+    plain = all(type(x) is np.ndarray and x.ndim > 1 and x.dtype == b.dtype for x in (a, b))
+    if not plain or a.shape[-1] != b.shape[-2] or any(a.strides) and any(b.strides):
+        return None
+    return *np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]
+
+
+def dot_of_hollow(a, b):
+    return a @ b if (shape := shape_of_hollow(a, b)) is None else np.broadcast_to(np.ones((), a.dtype), shape)
+
+
+def hollow_adjoint(value, i):
+    return lambda d, *ab: (ab[i] if shape_of_hollow(*ab) == np.shape(d) and d.dtype == ab[i].dtype
+                           else value(d, *ab))
 
 
 # the values that are one expression, and what they are
@@ -153,25 +170,25 @@ einsum   = expressed(lambda subscripts, *arrays: np.einsum(*subscripts_of(subscr
 convolve = expressed(lambda a, v: np.convolve(a, v), "Σ a_i v_(k−i) of two vectors, at all k where they overlap.")
 
 #      op              value        rule per argument
-linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
-                                    lambda d, out, a, b: f.dotRight(d, a, b),
-            flow="summed", flops=of_product, entries=of_matrices, within=True)
-linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
+linear("dot",          dot,         lambda d, out, a, b: f.dot_left(d, a, b),
+                                    lambda d, out, a, b: f.dot_right(d, a, b),
+            flow="summed", flops=of_product, entries=of_matrices, within=True, example=dot_of_hollow)
+linear("dot_left",     dot_left,    lambda u, out, d, a, b: f.dot(u, b),
                                     None,
-                                    lambda u, out, d, a, b: f.dotRight(d, u, b),
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotLeft)
-linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
-                                    lambda u, out, d, a, b: f.dotLeft(d, a, u),
+                                    lambda u, out, d, a, b: f.dot_right(d, u, b),
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_left, example=hollow_adjoint(dot_left, 0))
+linear("dot_right",    dot_right,   lambda u, out, d, a, b: f.dot(a, u),
+                                    lambda u, out, d, a, b: f.dot_left(d, a, u),
                                     None,
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dotRight)
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_right, example=hollow_adjoint(dot_right, 1))
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
             flow="summed", flops=1, numpy="outer", entries=multiplied,
             formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)))
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None),
             flow="summed", flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products)
-linear("einsumBack",   einsumBack,  einsumBack_rule, None, None,
-            flops=of_sum, view=True, flow="filled", entries=multiplied, elsewhere=einsumBack)
+linear("einsum_back",  einsum_back, einsum_back_rule, None, None,
+            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, formula=einsum_back)
 linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
             flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,

@@ -1,7 +1,7 @@
 """Precisions, shapes, the order of axes and entries, and parts: linear in every argument that has a rule.
 
-Where a rule needs a shape it names the array that has it (`broadcast(x, like)`, `reshape(x, like)`); where it
-depends on the number of axes, an operator of its own looks when it runs (`diagBack`, `part`).
+A rule that needs a shape names the array that has it (`broadcast(x, like)`, `reshape(x, like)`). A rule that
+depends on the number of axes is an operator of its own, which sees them when it runs (`diag_back`, `part`).
 """
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..table import Each, expressed, linear, operator
 
 
 def shape_of(like):
-    """A literal tuple is a shape; an array stands for its own."""
+    """The shape that like means: a literal tuple itself, or the shape of an array."""
     return tuple(like) if isinstance(like, (tuple, list)) else np.shape(like)
 
 
 def in_precision_of(x, like):
-    """x in the precision of like, where like is an array of floats."""
+    """x in the precision of like, if like is an array of floats."""
     dtype = getattr(like, "dtype", None)
     return x if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype else x.astype(dtype)
 
@@ -35,6 +35,11 @@ def broadcast(x, like, axis=()):
     result = np.empty(shape, dtype if dtype is not None and dtype.kind == "f" else np.asarray(x).dtype)
     result[...] = x
     return result
+
+
+def spread_hollow(x, like, axis=()):
+    plain = axis == () and type(x) is np.ndarray and getattr(like, "dtype", x.dtype) == x.dtype
+    return np.broadcast_to(x, shape_of(like)) if plain else broadcast(x, like, axis)
 
 
 def unbroadcast(x, like, axis=()):
@@ -67,7 +72,7 @@ def mT_of_axes(x):
 
 
 def keys_before(x, axis):
-    """The key of all that stands before an axis of x."""
+    """The part of a key for all axes before this axis of x."""
     return (slice(None),) * np.lib.array_utils.normalize_axis_index(axis, x.ndim)
 
 
@@ -84,7 +89,7 @@ def flip_of_slices(x, axis=None):
 def roll_of_parts(x, places, axis=None):
     if axis is None:
         return f.reshape(roll_of_parts(f.reshape(x, (-1,)), places, 0), x)
-    for k, a in zip(np.atleast_1d(places), np.atleast_1d(axis), strict=True):
+    for k, a in np.broadcast(places, axis):
         whole = (slice(None),) * (a % x.ndim)
         if x.shape[a] and (k := int(math.fmod(k, x.shape[a]))):
             x = f.concat(int(a), x[(*whole, slice(-k, None))], x[(*whole, slice(None, -k))])
@@ -111,18 +116,18 @@ def unpad(x, widths):
 
 
 def part(x, i, axis, *arrays):
-    """The i-th part of x along axis when x is as long as all the arrays together."""
+    """The part of x along axis that belongs to the i-th array, where x is as long as all arrays together."""
     start = sum(np.shape(a)[axis] for a in arrays[:i])
     return x[(*keys_before(x, axis), slice(start, start + np.shape(arrays[i])[axis]))]
 
 
 def alone(op, i, axis, t, arrays):
-    """op (concat or stack) of t in the place of arrays[i] and zeros in the others'."""
+    """op (concat or stack) of t in place of arrays[i], and zeros in place of the others."""
     return op(axis, *(t if j == i else f.broadcast(0.0, a) for j, a in enumerate(arrays)))
 
 
 def axis_first(op, found):
-    """Raise TypeError where the arrays were given as NumPy takes them."""
+    """Raise TypeError if the arrays were given as for NumPy, in a list before the axis."""
     raise TypeError(f"{op} takes an axis and then the arrays, {op}(0, a, b), and found "
                     f"{type(found).__name__} alone; np.{'stack' if op == 'stack' else 'concatenate'}([a, b], "
                     "axis) takes a list")
@@ -136,12 +141,12 @@ def diag_of_entries(x, k=0):
 
 
 def diagonal_places(n, m, k):
-    """Where the k-th diagonal of n rows of m stands in the flattened matrix."""
+    """The places of the k-th diagonal in a flattened matrix of n rows and m columns."""
     start, size = (k if k >= 0 else -k * m), max(0, min(n + min(k, 0), m - max(k, 0)))
     return slice(start, start + size * (m + 1), m + 1)
 
 
-def diagBack(d, x, k=0):
+def diag_back(d, x, k=0):
     """d, of the shape of diag(x, k), put back into the shape of x."""
     if np.ndim(x) == 1:
         return f.diag(d, k)
@@ -174,31 +179,31 @@ diag      = expressed(lambda x, k=0: np.diag(x, k),
 
 #       op             value        rule per argument
 linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
-            flops=0, flow="moved", entries=multiplied)
+            flops=0, flow="moved", entries=multiplied, like=1, example=spread_hollow)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
-            flops=of_sum, view=True, flow="moved", elsewhere=unbroadcast_of_sums)
+            flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums)
 linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
-linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved")
+linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved", shape=1)
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
             view=True, flow="moved", numpy="transpose", within=True)
 linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved", within=True,
-            elsewhere=mT_of_axes)
+            formula=mT_of_axes)
 linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None, view=True, flow="moved", numpy="flip",
-            elsewhere=flip_of_slices)
+            formula=flip_of_slices)
 linear("roll",         roll,        lambda d, out, x, n, axis=None:
                                         f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None,
-            flops=0, flow="moved", numpy="roll", elsewhere=roll_of_parts)
+            flops=0, flow="moved", numpy="roll", formula=roll_of_parts)
 linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None,
-            flops=0, flow="filled", numpy="pad", entries=by_literals, elsewhere=pad_of_parts)
+            flops=0, flow="filled", numpy="pad", entries=by_literals, formula=pad_of_parts)
 linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,
-            view=True, flow="part", entries=by_literals, elsewhere=unpad)
+            view=True, flow="part", entries=by_literals, formula=unpad)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
-            view=True, flow="part", elsewhere=part)
-linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,
-            view=True, flow="part", numpy="diag", entries=of_diagonal, elsewhere=diag_of_entries)
-linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None,
-            view=True, flow="filled", entries=of_diagonal, elsewhere=diagBack)
-# linear in all arguments together: the tangent of one stands among zeros
+            view=True, flow="part", formula=part)
+linear("diag",         diag,        lambda d, out, x, k=0: f.diag_back(d, x, k), None,
+            view=True, flow="part", numpy="diag", entries=of_diagonal, formula=diag_of_entries)
+linear("diag_back",    diag_back,   lambda u, out, d, x, k=0: f.diag(u, k), None, None,
+            view=True, flow="filled", shape=1, entries=of_diagonal, formula=diag_back)
+# linear in all arguments together: the tangent of one is joined with zeros for the others
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),
             flops=0, flow="filled")

@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
+from pathlib import Path
 
 from .catalogue import ROWS, Options
 from .measure import Players, cores, machine
@@ -34,6 +36,8 @@ def main() -> None:
     tables = []
     settings = Options(options.seconds or (0.3 if options.quick else 2.0), options.quick, options.plot)
     words = not options.json and not options.markdown
+    for package in ("ops", "xman"):  # bytecode: whoever installs a package writes it, and a checkout may have none
+        compileall.compile_dir(Path(__file__).parents[2] / package, quiet=1)
     if not options.json:
         print(described(), end="\n\n", flush=True)
     for number in threads:

@@ -45,11 +45,17 @@ class Row(NamedTuple):
     dtypes: tuple[str, ...] = BOTH
 
 
-def alternate(makers: dict[str, Callable], work: Any, goals: list[Goal], runs: int = 1) -> Callable:
-    """A row whose contestants take turns. runs: the first results that have to agree."""
+def alternate(makers: dict[str, Callable], work: Any, goals: list[Goal], runs: int = 1, anew: bool = False) -> Callable:
+    """A row whose contestants take turns. runs: the first results that have to agree. anew: in new processes, with nothing
+    on disk, so that first calls are nobody's second."""
     def run(name: str, about: str, dtype: str, players: Players, options: Options) -> Table:
         some = {who: make for who, make in makers.items() if not (options.quick and who == "PyTorch compiled")}
-        return contest(players, name, about, some, work._replace(dtype=dtype), goals, seconds=options.seconds, runs=runs)
+        who = Players(players.threads) if anew else players
+        try:
+            return contest(who, name, about, some, work._replace(dtype=dtype), goals, seconds=options.seconds, runs=runs)
+        finally:
+            if anew:
+                who.dismiss()
     return run
 
 
@@ -95,7 +101,7 @@ ROWS = {
     "hvp": Row("Hessian–vector product of the network of mlp-m",
                alternate(hvp.CONTESTANTS, Training(MLP_M, 128), [Goal(OTHERS)])),
     **{f"kind-{kind}": Row(f"value and gradient of {about}, plain NumPy, compiled", alternate(
-        kinds.CONTESTANTS, kinds.Kind(kind), [Goal("JAX"), Goal("JAX", column="cold s")]), DOUBLE)
+        kinds.CONTESTANTS, kinds.Kind(kind), [Goal("JAX"), Goal("JAX", column="cold s")], anew=True), DOUBLE)
        for kind, about in (("slices", "differences and strided products of slices, 100,000 numbers"),
                            ("three_axes", "a normalisation over three axes, 64×32×48"),
                            ("attention", "attention, 8 heads of 64×64"), ("mixture", "a mixture of 16 Gaussians, 1,000×8"),

@@ -182,9 +182,12 @@ def machine() -> dict[str, str]:
     names = ["numpy", "scipy", "llvmlite", "jax", "torch", "autograd", "casadi", "pytensor"]
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
-    blas = np.__config__.CONFIG["Build Dependencies"]["blas"]
+    blas, kernels = np.__config__.CONFIG["Build Dependencies"]["blas"], ""
+    with contextlib.suppress(ImportError):
+        import threadpoolctl
+        kernels = " ".join({"", *(each.get("architecture", "") for each in threadpoolctl.threadpool_info())})
     return {"processor": f"{cores()} cores of {model}", "system": f"{platform.system()} {platform.machine()}",
-            "python": platform.python_version(), "blas": f"{blas['name']} {blas['version']}",
+            "python": platform.python_version(), "blas": f"{blas['name']} {blas['version']}{kernels}",
             **{name: importlib.metadata.version(name) for name in names if importlib.util.find_spec(name)}}
 
 

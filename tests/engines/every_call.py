@@ -34,10 +34,9 @@ def own_operators() -> None:
 
 def forget_own_operators() -> None:
     for op in OWN:
-        for table in (ops.G, ops.DG, ops.TG):
+        for table in (ops.G, ops.DG, ops.TG, ops.facts.FACTS):
             del table[op]
         delattr(ops.f, op)
-    ops.table.ELEMENTWISE.discard("swish")
 
 
 class Case(NamedTuple):

@@ -21,7 +21,7 @@ MORE = {**dict.fromkeys(("sum", "mean", "max", "min", "prod", "var", "std", "nor
         "take": ((0,), (np.array([0, 1, 0]),), (np.array([0]), 0)), "astype": ((("float64",),), (("float32",),)), "diag": ((), (1,)),
         "round": ((), (1,)), "clip": ((-0.5, 0.5), (None, 1.0)), "shift": ((0,),), "broadcast": (((2, 3),), ((3,),)), "polygamma": (), "einsum": ()}
 LEADING = {"concat": (0, -1), "stack": (0,), "einsum": (("ij,jk->ik",), ("i,i->",), ("...i,...i->...",), ("ij->ji",), ("i->",), ("ii->i",))}
-SKIPPED = {"cholesky", "inv", "pinv", "solve", "detSign", "cofactorSlope", "polygamma", "part", "dotLeft", "dotRight", "einsumBack", "diagBack", "recurrence", "column",
+SKIPPED = {"cholesky", "inv", "pinv", "solve", "det_sign", "cofactor_slope", "polygamma", "part", "dot_left", "dot_right", "einsum_back", "diag_back", "recurrence", "column",
            "bundle", "item", "call", "cond", "scan", "while_loop",
            "det", "logabsdet", "cofactor", "codes", "characters", "words", "days"}  # badly conditioned, made for rules, of strings
 

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -76,12 +77,13 @@ def test_the_faster_of_two_programs_stays_and_updates_in_place_go_on(rival, slow
     values = {"z0": R.normal(size=(3, 4)), "w": R.normal(size=(3, 4))}
     calls(step, 5, **values)
     assert step.engine == "numpy" and "to build 102 lines takes llvm long" in step.why
+    begins = weakref.ref(step._latest.built.run)
     rival["wait"].set()
     while not step._latest.ready:
         time.sleep(0.01)
     calls(step, **values)
     assert step.engine == ("numpy" if slower else "llvm") and "llvm, built meanwhile, took" in step.why
-    assert "run" in vars(step._latest)
+    assert "run" in vars(step._latest) and (begins() is None) == (not slower)  # and its memory with it
 
 
 def slowed(built):
@@ -263,15 +265,28 @@ def test_nothing_hangs_and_nothing_is_lost_where_a_process_ends_in_the_middle(en
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.endswith("done\n")
 
 
-def test_the_first_step_takes_no_more_memory_than_those_after_it():
+def network():
+    """A training step of it, its updates, and values."""
     sizes, batch = (64, 512, 512, 8), 64
     model = MLP(list(sizes))
     X, y = R.normal(size=(batch, sizes[0])), np.eye(sizes[-1])[R.integers(0, sizes[-1], batch)]
     steps = model.operationSequence(model.loss)
     names = [name for name in steps.inputs if model.isParam(name)]
     lines = xman.gradient(steps, "loss", names) + [(f"{w}_next", "subtract", (w, f"dloss_d{w}")) for w in names]
-    values, peaks = model.inputDict(X=X, y=y), []
-    step = xman.compile(lines, ["loss"], "numpy", {w: f"{w}_next" for w in names})
+    return lines, {w: f"{w}_next" for w in names}, model.inputDict(X=X, y=y)
+
+
+def masks():
+    """Truths of a chain's end, inverted, counted and spread."""
+    steps = [*[(f"z{k + 1}", "tanh", (f"z{k}",)) for k in range(12)], ("c", "greater", ("z12", 0.0)), ("n", "sum", ("c", 1, True)),
+             ("other", "logical_not", ("c",)), ("m", "broadcast", ("n", "z12")), ("p", "mul", ("m", "other")), ("loss", "sum", ("p",))]
+    return WengertList([*steps, ("z0_next", "add", ("z0", "p"))]), {"z0": "z0_next"}, {"z0": R.normal(size=(300, 300))}
+
+
+@pytest.mark.parametrize("work", [network, masks])
+def test_the_first_step_takes_no_more_memory_than_those_after_it(work):
+    (lines, inplace, values), peaks = work(), []
+    step = xman.compile(lines, ["loss"], "numpy", inplace)
     xman.compile(lines, ["loss"], "numpy")(values)  # which imports what it needs
     tracemalloc.start()
     for _ in range(2):

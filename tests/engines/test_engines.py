@@ -76,7 +76,7 @@ def test_special_numbers_are_those_of_the_interpreter(engine):
     special = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.75, 2.0, 1e-310, 700.0, -800.0])
     x, y = (part.ravel() for part in np.meshgrid(special, special))
     values, steps = {"x": x, "y": y, "c": x > y}, []
-    for op in {*(op for op in CASES if op in ops.table.ELEMENTWISE), *COMPARED} - {"polygamma"}:
+    for op in {*(op for op in CASES if ops.facts_of(op).elementwise), *COMPARED} - {"polygamma"}:
         least, most = ops.table.arity(ops.G[op])
         if most <= 3:
             steps.append((f"out_{op}", op, ("c", "x", "y") if op == "where" else ("x", "y", "y")[:least if op != "clip" else 3]))
@@ -174,8 +174,8 @@ def test_compiled_loops_compute_what_they_say(dtype):
     x, row, column = R.normal(size=(6, 9)), R.normal(size=(1, 9)), R.uniform(0.5, 2.0, size=(6, 1))
     x[0], x[1, :5] = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.75, 2.0], [700.0, -800.0, 1e-30, 1e30, -0.5]
     values = in_precision({"x": x, "r": row, "c": column, "m": np.abs(x)}, dtype)
-    unary = [op for op in sorted(ops.table.ELEMENTWISE) if ops.table.arity(ops.G[op])[0] == 1] + ["isnan", "isfinite", "signbit", "floor", "sign"]
-    binary = [op for op in sorted(ops.table.ELEMENTWISE) if ops.table.arity(ops.G[op]) == (2, 2)]
+    unary = [op for op in sorted(ops.OURS) if ops.facts_of(op).elementwise and ops.table.arity(ops.G[op])[0] == 1] + ["isnan", "isfinite", "signbit", "floor", "sign"]
+    binary = [op for op in sorted(ops.OURS) if ops.facts_of(op).elementwise and ops.table.arity(ops.G[op]) == (2, 2)]
     lines = [(f"u_{op}", op, ("m" if op in ("log", "sqrt") else "x",)) for op in unary if op not in ("astype", "gammaln", "digamma")]
     lines += [(f"b_{op}", op, ("x", "r")) for op in binary if op not in ("polygamma", "power", "floor_divide", "remainder")]
     lines += [(f"s_{op}_{k}", op, ("x" if op not in ("softmax", "logSoftmax") else "b_mul", *rest)) for op, cases in {

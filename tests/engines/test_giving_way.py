@@ -185,7 +185,6 @@ def test_an_operator_that_works_entry_by_entry_counts_one_an_entry_whenever_it_w
         step(x)
         assert step.plan.flops == 6
     finally:
-        for table in (ops.G, ops.DG, ops.TG):
+        for table in (ops.G, ops.DG, ops.TG, ops.facts.FACTS):
             del table["late_cube"]
-        ops.table.ELEMENTWISE.discard("late_cube")
         del ops.f.late_cube

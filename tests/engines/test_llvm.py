@@ -17,7 +17,7 @@ from xman.engines.llvm.step import NestStep
 from xman.engines.nests import tree
 from xman.engines.nests.lines import Lines
 from xman.engines.nests.schedule import Tree
-from xman.engines.nests.views import diagonal, indexed, reshaped, spread, transposed, whole
+from xman.engines.nests.views import indexed, reshaped, spread, strided, transposed, whole
 from xman.engines.program import program_of
 
 R = np.random.default_rng(15)
@@ -40,7 +40,7 @@ def test_a_view_is_what_numpy_makes_of_an_array():
             (indexed(all_of_it, keys), x, x[keys]), (transposed(all_of_it, (2, 0, 1)), x, x.transpose(2, 0, 1)),
             (reshaped(all_of_it, (2, 6, 2, 3)), x, x.reshape(2, 6, 2, 3)), (reshaped(all_of_it, (12, 6)), x, x.reshape(12, 6)),
             (spread(indexed(all_of_it, (0, slice(None), slice(0, 1))), (2, 3, 5)), x, np.broadcast_to(x[0, :, :1], (2, 3, 5))),
-            (diagonal(whole("s", (3, 3)), -1), square, np.diag(square, -1))]:
+            (strided(indexed(whole("s", (3, 3)), (slice(1, None), slice(2))), "ii", "i", {"i": 2}), square, np.diag(square, -1))]:
         np.testing.assert_array_equal(read(view, array), wanted)
     assert reshaped(transposed(all_of_it, (1, 0, 2)), (72,)) is None  # takes a copy
 
@@ -318,3 +318,10 @@ def test_products_are_of_scipys_blas_where_numpy_brings_none(monkeypatch):
         assert all(np.allclose(found[x], wanted[x], rtol=1e-12) for x in found)
     finally:
         products.address.cache_clear()
+
+
+def test_an_argument_that_is_asked_for_its_shape_alone_may_hold_anything():
+    values = {"a": R.normal(size=5), "like": np.full((4, 5), "word")}
+    run = xman.compile([("z", "exp", ("a",)), ("b", "scatterAdd", ("z", "like", 1)), ("y", "cos", ("b",))], engine="llvm")
+    np.testing.assert_allclose(run(values)["y"], np.cos([[0] * 5, np.exp(values["a"]), [0] * 5, [0] * 5]), rtol=1e-12)
+    assert not run.plan.calls

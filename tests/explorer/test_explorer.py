@@ -282,7 +282,7 @@ def test_the_page_names_nothing_on_a_network_and_is_at_most_300_kb_before_its_li
 def test_the_rules_need_nothing_that_the_page_does_not_compute_but_that_of_cofactors():
     used = {(rule["op"], op) for rule in rules.rules_for([]) for part in (*rule["adjoint"], *rule["tangent"]) if part
             for _, op, _ in part["lines"] if op not in rules.ON_THE_PAGE}
-    assert used == {("cofactor", "cofactorSlope")}
+    assert used == {("cofactor", "cofactor_slope")}
     manual = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text("utf-8")
     assert f"The page computes {len(rules.ON_THE_PAGE)} operators by itself" in manual
 

@@ -68,7 +68,7 @@ EDGES = np.array([-np.inf, -1e300, -800.0, -2.5, -1.0, -1e-9, -0.0, 0.0, 1e-300,
 
 
 @pytest.mark.parametrize("op", ["expm1", "log1p", "log2", "log10", "trunc", "signbit", "exp2", "cbrt", "sigmoid", "softplus",
-                                "hypot", "arctan2", "logaddexp", "expDifference", "scale", "ratio", "share"])
+                                "hypot", "arctan2", "logaddexp", "exp_difference", "scale", "ratio", "share"])
 def test_a_formula_in_the_place_of_a_function_is_right_at_its_edges_too(op):
     import ops
     two = ops.table.arity(ops.G[op])[0] == 2

@@ -46,6 +46,7 @@ def model_of(make):
 @pytest.mark.parametrize("make", [
     lambda a, y, w, c: f.half(f.sum(f.square(a - y))), lambda a, y, w, c: 0.5 * f.sum((lambda e: e * e)(y - a)),
     lambda a, y, w, c: f.sum((a - y) ** 2) / 2, lambda a, y, w, c: f.sum(f.squaredError(a, y)),
+    lambda a, y, w, c: f.sum(f.reshape(f.squaredError(a, y), (7, 1))[1:]) + f.squaredError(a, y)[0] - y[0],
     lambda a, y, w, c: c * f.sum(f.squaredError(a, y)) / c - c])
 def test_half_a_sum_of_squares_is_j_t_j_however_it_is_written(make):
     steps, values = model_of(make)
@@ -93,8 +94,9 @@ def test_single_precision_stays_single_and_a_parameter_without_part_in_the_loss_
     (lambda a, y, w, c: f.mean(f.hinge(a[:, None], y[:, None])), "hinge(z3, z4): this is no loss that Gauss–Newton knows to be convex"),
     (lambda a, y, w, c: f.sum(a * f.exp(a)), "mul(z2, z3): this is no loss"),
     (lambda a, y, w, c: f.sum(a ** 3), "power(z2, 3): this is no loss"),
-    (lambda a, y, w, c: 1.0 - f.sum(f.square(a)), "subtract(1.0, z4): this is no loss"),
-    (lambda a, y, w, c: -2.0 * f.sum(f.square(a)), "a negative multiple of a convex loss is not; take the Hessian"),
+    (lambda a, y, w, c: 1.0 - f.sum(f.square(a)), "subtract(1.0, z4): its slope is negative, so that the loss is not convex in z2"),
+    (lambda a, y, w, c: f.sum(f.square(a)) - f.sum(f.exp(a)), "its slope is negative, so that the loss is not convex in"),
+    (lambda a, y, w, c: -2.0 * f.sum(f.square(a)), "mul(-2.0, z4): its slope is negative, so that the loss is not convex in z2; take the Hessian"),
     (lambda a, y, w, c: (c - 1.0) * f.sum(f.square(a)), "is negative, so that the loss is not convex in z3; take the Hessian"),
     (lambda a, y, w, c: f.sum(f.square(y)), "wrt names 'w', which the list does not have")])
 def test_what_is_no_convex_loss_of_something_gets_a_sentence(make, words):

@@ -292,7 +292,7 @@ def test_a_picture_that_cannot_be_written_is_one_sentence_with_its_path(tmp_path
 
 def test_an_unknown_basis_is_refused_with_the_nearest_and_those_that_there_are():
     assert refusal(AdaptiveBasis, "rbff", 3) == (
-        "there is no basis 'rbff'; did you mean 'rbf'?; there are polynomial, rbf, tanh")
+        "there is no basis 'rbff'; there are polynomial, rbf, tanh; did you mean 'rbf'?")
 
 
 @pytest.mark.parametrize("functions", [0, -1, 2.5, "3"])

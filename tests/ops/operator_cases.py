@@ -126,7 +126,7 @@ CASES: dict[str, list[tuple]] = {
     # functions
     **{op: one(n) for op in ("exp2", "cbrt", "arcsinh")},
     "arccosh": [(np.asarray(1.0 + p(*shape)),) for shape in [(), (0,), (5,), (2, 3)]],
-    "hypot": two(n), "squaredHypot": two(n), "remainder": two(n, p), "floor_divide": two(n, p),
+    "hypot": two(n), "squared_hypot": two(n), "remainder": two(n, p), "floor_divide": two(n, p),
     **{op: one(n) for op in ("exp", "expm1", "sin", "cos", "arctan", "sinh", "cosh", "tanh", "erf")},
     **{op: one(p) for op in ("log", "log1p", "log2", "log10", "sqrt", "gammaln", "digamma")},
     **{op: one(u) for op in ("tan", "arcsin", "arccos", "arctanh")},
@@ -147,16 +147,16 @@ CASES: dict[str, list[tuple]] = {
     # linear
     "dot": [(n(2, 3), n(3, 4)), (n(3), n(3)), (n(3), n(3, 2)), (n(2, 3), n(3)), (n(5, 2, 3), n(5, 3, 2)), (n(5, 2, 3), n(3, 2)),
             (n(2, 3), n(5, 3, 2)), (n(5, 1, 2, 3), n(4, 3, 2)), (n(3), n(5, 3, 2)), (n(5, 2, 3), n(3)), (n(0, 3), n(3, 2)), (n(2, 0), n(0, 2))],
-    "dotLeft": [(n(2, 4), n(2, 3), n(3, 4)), (n(), n(3), n(3)), (n(4), n(3), n(3, 4)), (n(2), n(2, 3), n(3)), (n(5, 2, 2), n(2, 3), n(5, 3, 2)),
+    "dot_left": [(n(2, 4), n(2, 3), n(3, 4)), (n(), n(3), n(3)), (n(4), n(3), n(3, 4)), (n(2), n(2, 3), n(3)), (n(5, 2, 2), n(2, 3), n(5, 3, 2)),
                 (n(5, 2), n(3), n(5, 3, 2)), (n(5, 2), n(5, 2, 3), n(3))],
-    "dotRight": [(n(2, 4), n(2, 3), n(3, 4)), (n(), n(3), n(3)), (n(4), n(3), n(3, 4)), (n(2), n(2, 3), n(3)), (n(5, 2, 2), n(5, 2, 3), n(3, 2)),
+    "dot_right": [(n(2, 4), n(2, 3), n(3, 4)), (n(), n(3), n(3)), (n(4), n(3), n(3, 4)), (n(2), n(2, 3), n(3)), (n(5, 2, 2), n(5, 2, 3), n(3, 2)),
                  (n(5, 2), n(3), n(5, 3, 2)), (n(5, 2), n(5, 2, 3), n(3))],
     "outer": [(n(2), n(3)), (n(), n(3)), (n(2, 2), n(3)), (n(0), n(3))],
     "einsum": [(("ij,jk->ik",), n(2, 3), n(3, 4)), (("ij->",), n(2, 3)), (("ij->j",), n(2, 3)), (("ii->i",), n(3, 3)), (("ii",), n(3, 3)),
                (("ij,ij",), n(2, 3), n(2, 3)), (("i,j->ij",), n(2), n(3)), (("...ij,...jk->...ik",), n(4, 2, 3), n(4, 3, 2)),
                (("...ij,...jk->...ik",), n(4, 2, 3), n(3, 2)), (("...i->...",), n(2, 3)), (("ij,kl->i",), n(2, 3), n(2, 2)),
                (("ij,jk,kl->il",), n(2, 3), n(3, 2), n(2, 2)), (("...ii->...i",), n(2, 3, 3)), (("ij,ij->ij",), n(2, 1), n(2, 3)), (("...ij,j->...i",), n(1, 2, 3), n(3)), (("ij,j->ij",), n(2, 3), n(3))],
-    "einsumBack": [(n(3), n(3, 3), ("i", "ii")), (n(2), n(2, 3), ("i", "ij")), (n(4, 3), n(3), ("i", "i")), (n(2, 3), n(2, 3), ("ij", "ij"))],
+    "einsum_back": [(n(3), n(3, 3), ("i", "ii")), (n(2), n(2, 3), ("i", "ij")), (n(4, 3), n(3), ("i", "i")), (n(2, 3), n(2, 3), ("ij", "ij"))],
     "broadcast": [(n(), n(3)), (n(3), n(2, 3)), (n(2, 1), n(2, 3)), (n(2), n(2, 3), 1), (n(3), (2, 3)), (n(2), n(2, 3, 2), (1, 2)), (n(1), n(0))],
     "unbroadcast": [(n(2, 3), n(3)), (n(2, 3), n()), (n(2, 3), n(2, 1)), (n(2, 3), n(2), 1), (n(2, 3), n(2, 3)), (n(4, 2, 3), n(1, 3))],
     "convolve": [(n(5), n(3)), (n(), n(3)), (n(2), n(4)), (n(1), n(1))],
@@ -175,7 +175,7 @@ CASES: dict[str, list[tuple]] = {
     "cumsum": running(n),
     "trace": [(n(3, 3),), (n(2, 3),)],
     "diag": [(n(3),), (n(3, 3),), (n(2, 3),), (n(2, 3), 1), (n(3, 3), -1), (n(3), 1)],
-    "diagBack": [(n(3), n(3, 3)), (n(2), n(2, 3)), (n(2), n(3, 3), -1), (n(3, 3), n(3))],
+    "diag_back": [(n(3), n(3, 3)), (n(2), n(2, 3)), (n(2), n(3, 3), -1), (n(3, 3), n(3))],
     # reductions
     **{op: reduced(n) for op in ("sum", "norm", "squaredNorm", "logsumexp")},
     **{op: reduced(n, empty=False) for op in ("max", "min")},
@@ -183,8 +183,8 @@ CASES: dict[str, list[tuple]] = {
     "prod": reduced(n) + [(n(2, 3), ())],
     "frobeniusNorm": [(n(2, 3),), (n(4),), (n(),)],
     "logaddexp": two(n),
-    "expDifference": two(n),
-    "cumprod": running(n), "prodOfOthers": [(n(3, 2),), (n(), 0), (n(2, 3), 1), (n(2, 3, 2), (0, -1)), (np.array([[2.0, 0.0], [3.0, 4.0]]), 0), (np.array([2.0, 0.0]), ())],
+    "exp_difference": two(n),
+    "cumprod": running(n), "prod_of_others": [(n(3, 2),), (n(), 0), (n(2, 3), 1), (n(2, 3, 2), (0, -1)), (np.array([[2.0, 0.0], [3.0, 4.0]]), 0), (np.array([2.0, 0.0]), ())],
     "shift": [(n(4), 0), (n(2, 3), 1, 1.0), (n(2, 3), -2), (n(0), 0)],
     "recurrence": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
     "centered": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(4), -1)],
@@ -199,15 +199,15 @@ CASES: dict[str, list[tuple]] = {
     # matrices
     **{op: [(square(3, 3),), (square(2, 3, 3),), (square(1, 1),)] for op in ("inv", "det", "logabsdet", "cofactor")},
     "pinv": [(n(3, 2),), (n(2, 3),), (square(3, 3),), (n(2, 3, 2),)],
-    "cofactorSlope": [(n(3, 3), square(3, 3)), (n(2, 3, 3), square(2, 3, 3))],
+    "cofactor_slope": [(n(3, 3), square(3, 3)), (n(2, 3, 3), square(2, 3, 3))],
     "column": [(n(3), n(3)), (n(2, 3), n(3)), (n(2, 3), n(2, 3))],
     "solve": [(square(2, 3, 3), n(3)), (square(3, 3, 3), n(3)), (square(3, 3), n(3)), (square(3, 3), n(3, 2)), (square(2, 3, 3), n(2, 3, 2)), (square(3, 3), n(4, 3, 2)), (square(2, 3, 3), n(3, 2))],
     "cholesky": [(definite(3, 3),), (definite(2, 3, 3),), (definite(1, 1),)],
-    "lowerHalf": [(n(3, 3),), (n(2, 3, 3),)],
+    "lower_half": [(n(3, 3),), (n(2, 3, 3),)],
     **{op: [(definite(3, 3),), (n(2, 3, 3),)] for op in ("eigvalsh",)},
     "eigenvectors": [(definite(3, 3),), (n(2, 3, 3),), (definite(2, 2), ("U",))],
-    "inverseGaps": [(n(2, 3),)],
-    **{op: [(n(3, 3),), (n(4, 2),), (n(2, 2, 3),)] for op in ("svdvals", "leftVectors", "rightVectors")},
+    "inverse_gaps": [(n(2, 3),)],
+    **{op: [(n(3, 3),), (n(4, 2),), (n(2, 2, 3),)] for op in ("svdvals", "left_vectors", "right_vectors")},
     **{op: [(square(3, 3),), (n(2, 3, 2),)] for op in ("orthonormal", "upper")},
     "expm": [(n(3, 3),), (n(2, 2, 2),)],
     "sylvester": [(square(3, 3), square(2, 2), n(3, 2))],
@@ -224,7 +224,7 @@ CASES: dict[str, list[tuple]] = {
     **{op: [(bits(3), bits(3)), (bits(2, 1), bits(3))] for op in ("logical_and", "logical_or")},
     "logical_not": [(bits(3),), (bits(),)],
     **{op: one(n) for op in ("isnan", "isfinite", "signbit", "floor", "ceil", "trunc", "stopGradient")},
-    "detSign": [(square(3, 3),), (-square(2, 3, 3),)],
+    "det_sign": [(square(3, 3),), (-square(2, 3, 3),)],
     "round": [(n(3),), (n(2, 3), 1)],
     **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax", "argsort")},
     # columns of a table
@@ -266,5 +266,5 @@ OF_STRINGS = {"codes", "characters", "words", "days"}
 OF_NUMBERS = {op: of for op, of in CASES.items() if op not in OF_STRINGS}  # whose arrays can be literals, of any precision
 CASES["det"].append((singular(),))
 CASES["cofactor"].append((singular(),))
-# the derivative of cofactorSlope goes by the inverse, so it has cases that are not singular; a standard deviation of 0 has a kink
+# the derivative of cofactor_slope goes by the inverse, so it has cases that are not singular; a standard deviation of 0 has a kink
 NO_SECOND = {("cofactor", 3), ("std", 0), ("std", 9)}

@@ -184,7 +184,7 @@ ROWS = {
     **{op: (getattr(jnp, op), one(p)) for op in "log log2 log10 sqrt".split()},
     **{op: (getattr(jnp, op), one(u)) for op in "tan arcsin arccos arctanh".split()},
     "arccosh": (jnp.arccosh, [(np.asarray(1.0 + p(*shape)),) for shape in [(), (3,), (2, 3)]]), "hypot": (jnp.hypot, two(n, ("3", 0.3))),
-    "squaredHypot": (lambda x, y: x * x + y * y, two(n)),
+    "squared_hypot": (lambda x, y: x * x + y * y, two(n)),
     "remainder": (jnp.remainder, two(n, ("3", 0.7))), "floor_divide": (jnp.floor_divide, two(n, ("3", 0.7))),
     **{op: (getattr(jnp, op), two(n, ("3", 0.3), (0.3, "3"))) for op in "add subtract maximum minimum arctan2".split()},
     "mul": (jnp.multiply, two(n, ("3", 2))), "divide": (jnp.divide, two(n, (1, "3"), ("3", 4.0))),
@@ -219,11 +219,11 @@ ROWS = {
     "unbroadcast": (lambda x, like, axis=(): transposed(lambda y: broadcast(y, x, axis), like, x), of(
         "23 3", "23 -", "23 21", ("23 2", 1), "23 23", "423 13", ("232 2", (-2, -1)), ("232 3", -1), "03 3", "0 1")),
     "dot": (jnp.matmul, FACTORS),
-    "dotLeft": (lambda d, a, b: transposed(lambda a: a @ b, a, d), [(n(*(a @ b).shape), a, b) for a, b in FACTORS]),
-    "dotRight": (lambda d, a, b: transposed(lambda b: a @ b, b, d), [(n(*(a @ b).shape), a, b) for a, b in FACTORS]),
+    "dot_left": (lambda d, a, b: transposed(lambda a: a @ b, a, d), [(n(*(a @ b).shape), a, b) for a, b in FACTORS]),
+    "dot_right": (lambda d, a, b: transposed(lambda b: a @ b, b, d), [(n(*(a @ b).shape), a, b) for a, b in FACTORS]),
     "outer": (jnp.outer, of("2 3", "- 3", "22 31", "0 3")),
     "einsum": (lambda subscripts, *arrays: jnp.einsum(subscripts[0], *arrays), EINSUMS),
-    "einsumBack": (einsum_back, of(("3 33", ("i", "ii")), ("2 23", ("i", "ij")), ("43 3", ("i", "i")), ("43 132", ("i", "ij")),
+    "einsum_back": (einsum_back, of(("3 33", ("i", "ii")), ("2 23", ("i", "ij")), ("43 3", ("i", "i")), ("43 132", ("i", "ij")),
                                    ("- 23", ("", "ij")), ("23 223", ("ij", "iij")))),
     "reshape": (lambda x, shape: jnp.reshape(x, getattr(shape, "shape", shape)),
                 of(("23", (3, 2)), ("23", (-1,)), ("-", (1, 1)), "23 6", ("1", ()), ("03", (3, 0)))),
@@ -241,7 +241,7 @@ ROWS = {
         (0, "3 3"), (1, "23 23"), (-1, "3 3 3"), (-2, "23 23"), (0, "- -"), (0, "3"))),
     "trace": (jnp.trace, of("33", "23", "32")),
     "diag": (jnp.diag, of("3", "33", "23", ("23", 1), ("23", -1), ("32", 1), ("3", 1), ("2", -2))),
-    "diagBack": (lambda d, x, k=0: transposed(lambda x: jnp.diag(x, k), x, d), of(
+    "diag_back": (lambda d, x, k=0: transposed(lambda x: jnp.diag(x, k), x, d), of(
         "3 33", ("2 23", 1), ("1 23", -1), ("1 32", 1), "33 3", ("44 3", 1))),
     # reductions
     "sum": (reducing(jnp.sum), reduced(*EMPTY)), "mean": (reducing(jnp.mean), reduced(*EMPTY[2:])),
@@ -252,9 +252,9 @@ ROWS = {
     "norm": (reducing(linalg.norm), reduced()[1:]), "frobeniusNorm": (linalg.norm, of("23", "3", "232")),
     "logsumexp": (reducing(special.logsumexp), reduced(*EMPTY[2:], BIG, at(-np.inf, 1, 2))),
     "logaddexp": (jnp.logaddexp, two(n, (at(1000, -1000), at(-1000, -1001)), (at(-np.inf), at(1)))),
-    "expDifference": (lambda x, y: jnp.exp(x - y), two(n, (at(1000), at(1001)))),
+    "exp_difference": (lambda x, y: jnp.exp(x - y), two(n, (at(1000), at(1001)))),
     "cumsum": (jnp.cumsum, of(*RUNNING)), "cumprod": (jnp.cumprod, of(*RUNNING, at(2, 0, 3, 4), (TABLE - 1, 1), TABLE)),
-    "prodOfOthers": (lambda x, axis=None: jax.grad(lambda x: jnp.sum(jnp.prod(x, axis)))(x), of("3", ("23", 1), ("232", (0, 2)), at(2, 0, 3), at(2, 0, 0))),
+    "prod_of_others": (lambda x, axis=None: jax.grad(lambda x: jnp.sum(jnp.prod(x, axis)))(x), of("3", ("23", 1), ("232", (0, 2)), at(2, 0, 3), at(2, 0, 0))),
     "shift": (shift, of(("4", 0), ("23", 1, 1.0), ("23", -2), ("0", 0), ("13", 0))),
     "recurrence": (recurrence, of(("4 4", 0), ("23 23", 1), ("23 23", -2), ("1 1", 0), ("0 0", 0))),
     "centered": (lambda x, axis=None: x - x.mean(axis, keepdims=True), of("23", ("23", 1), ("232", (0, 2)), ("3", -1))),
@@ -274,18 +274,18 @@ ROWS = {
                           ("232", AGAIN, -2), ("23", ints([5, 0], [0, 1])), ("23", ints([0, 1], [1, 1]), 1))),
     # matrices
     "inv": (linalg.inv, MATRICES), "det": (linalg.det, [*MATRICES, (SINGULAR,), (np.stack([SINGULAR, regular(3, 3)]),)]),
-    "pinv": (linalg.pinv, [*of("32", "23"), *MATRICES]), "detSign": (lambda a: linalg.slogdet(a)[0], MATRICES),
+    "pinv": (linalg.pinv, [*of("32", "23"), *MATRICES]), "det_sign": (lambda a: linalg.slogdet(a)[0], MATRICES),
     "logabsdet": (lambda a: linalg.slogdet(a)[1], MATRICES), "cofactor": (cofactor, [*MATRICES, (SINGULAR,)]),
-    "cofactorSlope": (lambda t, a: jax.jvp(cofactor, (a,), (t,))[1], [(n(*a.shape), a) for (a,) in MATRICES]),
+    "cofactor_slope": (lambda t, a: jax.jvp(cofactor, (a,), (t,))[1], [(n(*a.shape), a) for (a,) in MATRICES]),
     "column": (lambda x, b: x.reshape(*x.shape, *[1] * (b.ndim == 1)), of("3 3", "23 3", "23 23")),
     "solve": (linalg.solve, [(regular(*a.shape), b) for a, b in of(
         "33 3", "33 32", "233 232", "33 432", "233 32", "233 3", "333 3", "2133 432")]),
     "cholesky": (linalg.cholesky, of("33", "233", "11", domain=regular)),
-    "lowerHalf": (lambda x: jnp.tril(x, -1) + jnp.eye(x.shape[-1]) * x / 2, of("33", "233")),
+    "lower_half": (lambda x: jnp.tril(x, -1) + jnp.eye(x.shape[-1]) * x / 2, of("33", "233")),
     "eigvalsh": (linalg.eigvalsh, of("33", "233")), "eigenvectors": (lambda a: linalg.eigh(a)[1], of("33", "233")),
-    "inverseGaps": (inverse_gaps, [(at(1, -2, 5),), (at([1, 2.5], [3, 0]),)]),
-    "svdvals": (linalg.svdvals, of("33", "42", "23")), "leftVectors": (left_vectors, of("33", "42", "23")),
-    "rightVectors": (right_vectors, of("33", "42", "23")),
+    "inverse_gaps": (inverse_gaps, [(at(1, -2, 5),), (at([1, 2.5], [3, 0]),)]),
+    "svdvals": (linalg.svdvals, of("33", "42", "23")), "left_vectors": (left_vectors, of("33", "42", "23")),
+    "right_vectors": (right_vectors, of("33", "42", "23")),
     "orthonormal": (lambda a: linalg.qr(a)[0], of("33", "42", domain=n)), "upper": (lambda a: linalg.qr(a)[1], of("33", "242")),
     "expm": (jax.scipy.linalg.expm, of("33")), "sylvester": (sylvester, [(regular(3, 3), regular(2, 2), n(3, 2))]),
     "sqrtm": (root, [(regular(3, 3),)]),
@@ -316,7 +316,7 @@ def real(a):
 # of every case where else it is asked of one in twelve of every other operator
 SLOWLY = set(
     "logNdtr ndtri Gamma Beta betaln gammainc gammaincc betainc besselY besselI besselIe besselK besselKe eigvalsh eigenvectors svdvals "
-    "leftVectors rightVectors orthonormal upper expm sylvester sqrtm".split())
+    "left_vectors right_vectors orthonormal upper expm sylvester sqrtm".split())
 ASKED = sorted(ROWS)
 if not os.environ.get("XMAN_ALL_CASES"):
     ROWS = {op: (oracle, cases[::12]) for op, (oracle, cases) in ROWS.items() if op not in SLOWLY}

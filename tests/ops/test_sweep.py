@@ -9,6 +9,7 @@ import ops
 from ops import DG, TG, G, f
 from xman import Register, XMan, XManError, backprop, forward, grad, gradient, trace
 from xman import eval as evaluate
+from xman.interpreters.shapes import examples
 
 OURS, CASES = CASES.keys() | APPLYING.keys(), {**CASES, **LOOPS}
 EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]
@@ -59,7 +60,7 @@ def test_a_reduction_takes_its_axis_by_name(op):
     np.testing.assert_array_equal(getattr(f, op)(np.eye(3), axis=1), G[op](np.eye(3), 1))
 
 
-@in_each([(op, k) for op, k in EVERY if op in ops.table.ELEMENTWISE])
+@in_each([(op, k) for op, k in EVERY if ops.facts_of(op).elementwise])
 def test_of_numbers_of_python_it_gives_what_it_gives_of_numpys(op, k):
     numbers = [a.flat[0] if isinstance(a, np.ndarray) and a.size else a for a in CASES[op][k]]
     value, plain = G[op](*numbers), G[op](*[a.item() if isinstance(a, np.generic) else a for a in numbers])
@@ -130,6 +131,14 @@ def test_value_contribution_and_tangent_keep_shape_and_precision(op, k, dtype):
         assert (part.shape, slope.shape) == (args[i].shape, np.shape(out)), f"argument {i}"
 
 
+@in_each(case for case in EVERY if case[0] in ops.OURS - {*APPLYING, "sqrtm"})  # a hollow matrix has no root
+def test_a_stand_in_has_the_shape_and_the_precision_of_the_value(op, k):
+    values = {f"a{i}": a for i, a in enumerate(CASES[op][k]) if isinstance(a, (np.ndarray, np.floating))}
+    args = tuple(f"a{i}" if f"a{i}" in values else a for i, a in enumerate(CASES[op][k]))
+    found, out = examples([("out", op, args)], values)["out"], G[op](*CASES[op][k])
+    assert (np.shape(found), np.asarray(found).dtype) == (np.shape(out), np.asarray(out).dtype)
+
+
 def fortran(x):
     return np.asfortranarray(x)
 
@@ -181,7 +190,7 @@ def test_one_register_in_every_place_gets_the_sum_of_the_contributions(op, k):
     np.testing.assert_allclose(got, sum(DG[op][i](d, out, *same) for i in like), rtol=1e-13, atol=1e-14)
 
 
-WRITTEN_BY_RULES = {"dotLeft", "dotRight", "einsumBack", "part", "diagBack", "prodOfOthers", "recurrence", "cofactorSlope", "lowerHalf"}
+WRITTEN_BY_RULES = {"dot_left", "dot_right", "einsum_back", "part", "diag_back", "prod_of_others", "recurrence", "cofactor_slope", "lower_half"}
 
 
 @in_each((op, k) for op, k in EVERY[::3] if op not in WRITTEN_BY_RULES | APPLYING.keys())  # for arguments that fit

@@ -111,6 +111,11 @@ def test_each_line_is_followed_by_its_tangent():
     assert order == ["v3", "v3_dot", "v4", "v4_dot", "v5", "v5_dot", "v6", "v6_dot", "v7", "v7_dot"]
 
 
+def test_a_sum_of_adjoints_that_fit_is_the_gradient_as_it_stands():
+    steps = [("a", "mul", ("x", "c")), ("b", "mul", ("x", "d")), ("y", "mul", ("a", "b")), ("s", "sum", ("y",))]
+    assert gradient(steps, "s", ["x"])[-1][:2] == ("ds_dx", "add")
+
+
 def test_the_gradient_of_what_is_no_number_is_that_of_its_sum():
     x = R.standard_normal(3)
     assert np.array_equal(eval(gradient([("y", "square", ("x",))], "y", ["x"]), {"x": x})["dy_dx"], 2 * x)

@@ -46,8 +46,8 @@ FOUND = {
         ("transpose with shapes known", "r = transpose(x)"),
         ("oneHot with shapes known", "r = oneHot(A, D)"),
         ("count with shapes known", "z = count(A, 1)\nr = divide(x, z)"),
-        ("dotLeft with shapes known", "r = dotLeft(D, A, B)"),
-        ("dotRight with shapes known", "r = dotRight(D, A, B)"),
+        ("dot_left with shapes known", "r = dot_left(D, A, B)"),
+        ("dot_right with shapes known", "r = dot_right(D, A, B)"),
         *((f"{op} with shapes known", f"z = broadcast(n, x)\nr = {op}({args})") for op, args in [
             ("add", "x, z"), ("subtract", "z, x"), ("mul", "z, x"), ("divide", "x, z"), ("scale", "z, x"), ("ratio", "z, x"),
             ("where", "x, z, y"), ("maximum", "x, z"), ("minimum", "z, x"), ("share", "x, z")])],

@@ -161,7 +161,7 @@ def test_a_line_that_fails_for_the_likes_is_kept_and_raises_when_it_runs():
 
 def test_likes_may_be_shapes_alone():
     steps = gradient([("y", "dot", ("X", "W")), ("loss", "sum", ("y",))], "loss", ["W"])
-    assert "dotRight" not in str(simplify(steps, ["dloss_dW"], {"X": (5, 3), "W": (3, 2)}))
+    assert "dot_right" not in str(simplify(steps, ["dloss_dW"], {"X": (5, 3), "W": (3, 2)}))
 
 
 def test_without_likes_the_helpers_stay_and_the_list_serves_every_shape():

@@ -39,7 +39,7 @@ def test_conditions_that_are_summed_to_a_shape_take_its_precision():
 
 
 def test_a_helper_is_left_alone_where_the_shapes_are_not_those_of_a_product():
-    steps = [("y", "dotLeft", ("v", "A", "B"))]
+    steps = [("y", "dot_left", ("v", "A", "B"))]
     values = {"v": np.ones((5, 2, 3)), "A": np.ones((2, 3)), "B": np.ones((3, 3))}
     assert_same_bits(eval(simplify(steps, likes=values), values)["y"], eval(steps, values)["y"])
 

@@ -119,7 +119,7 @@ def test_the_ratio_of_a_layer_of_products_is_3_when_its_input_is_differentiated_
 @lists
 def test_the_lists_that_are_counted_hold_no_helpers(steps, values, wrt):
     found = cost(steps, None, wrt, values, measured=False)
-    assert not {line.op for work in found for line in work.lines} & {"alias", "dotLeft", "dotRight", "unbroadcast", "count"}
+    assert not {line.op for work in found for line in work.lines} & {"alias", "dot_left", "dot_right", "unbroadcast", "count"}
 
 
 def test_the_list_itself_is_counted_line_by_line():
@@ -203,7 +203,7 @@ def test_the_sum_of_a_number_is_no_operation():
 
 def test_the_adjoints_of_a_product_cost_what_the_product_costs():
     a, b, d = np.ones((4, 3)), np.ones((3, 5)), np.ones((4, 5))
-    product, left, right = map(ops.operations, ("dot", "dotLeft", "dotRight"))
+    product, left, right = map(ops.operations, ("dot", "dot_left", "dot_right"))
     assert left(a, d, a, b) == right(b, d, a, b) == product(d, a, b) == 2 * 4 * 3 * 5
 
 

@@ -121,7 +121,7 @@ def test_an_explanation_is_a_list_of_its_rows():
     (dict(of="z"), "of names 'z', which the list does not have"),
     (dict(of="v"), "did you mean"),
     (dict(wrt="x3"), "'x3'"),
-    (dict(wrt=["x1"]), "wrt is the name of an input or a direction {name: tangent}, not a list"),
+    (dict(wrt=["x1", "x2"]), "wrt names one register here, and found x1, x2"),
     (dict(wrt={"x1": np.ones(3)}), "the tangent given for 'x1' has shape (3,), the register ()"),
 ])
 def test_a_mistake_is_told_in_a_sentence(options, words):

@@ -113,5 +113,5 @@ def test_a_deep_expression_within_the_limit_is_printed():
 
 
 def test_an_unknown_operator_is_named_with_the_nearest():
-    with pytest.raises(XManError, match="there is no operator 'sofmax'; did you mean 'softmax'"):
+    with pytest.raises(XManError, match="there is no operator 'sofmax'; define it with ops.operator; did you mean 'softmax'"):
         text("sofmax", ("x",))

@@ -224,3 +224,8 @@ def test_a_chain_of_lines_is_no_recursion():
 def test_what_is_no_list_and_no_model_is_refused(what):
     with pytest.raises(XManError):
         picture(what)
+
+
+def test_the_name_that_what_is_drawn_had_is_answered_with_the_new_one():
+    with pytest.raises(XManError, match=r"goes in as what, as explore takes it: picture\(what, notes\)"):
+        picture(of=LISTS["House"][0])

@@ -115,7 +115,7 @@ def test_a_hundred_thousand_lines_are_multiplied_out():
     (lambda: expand(read(EQ_1), "zz2"), "did you mean 'z2'"),
     (lambda: expand(read(EQ_1), 3), "takes the names of registers, strings, and found 3"),
     (lambda: expand(EQ_1, "f"), "WengertList.from_text(steps)"),
-    (lambda: expand([("f", "sqare", ("x",))], "f"), "there is no operator 'sqare'; did you mean 'square'"),
+    (lambda: expand([("f", "sqare", ("x",))], "f"), "there is no operator 'sqare'; define it with ops.operator; did you mean 'square'"),
     (lambda: expand([("f", "square", ("x"))], "f"), "a tuple of one"),
     (lambda: expand([], "f"), "of names 'f', which the list does not have"),
     (lambda: expand(read(EQ_1), np.float64(2.0)), "and found np.float64(2.0)")])

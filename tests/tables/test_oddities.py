@@ -183,5 +183,5 @@ def test_the_task_is_chosen_by_the_target_and_can_be_told(read):
     numbers, few = ("x,y\n" + "".join(f"{i},{y(i)}\n" for i in range(12)) for y in (lambda i: i * 1.5, lambda i: i % 3))
     assert read(numbers)[1].classes == () and read(few)[1].classes == ("0", "1", "2")
     assert read(few, task="regress")[1].classes == ()
-    with pytest.raises(TableError, match="no such column; did you mean 'weight'"):
+    with pytest.raises(TableError, match="no such column; there are .*; did you mean 'weight'"):
         read(TABLE, target="wieght")

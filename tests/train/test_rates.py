@@ -56,7 +56,7 @@ def test_a_rate_of_0_holds_its_parameter_and_no_other(optimizer):
 
 @pytest.mark.parametrize("lr, message", [
     ({"W": 0.1, "b": 0.1, "w": 0.1}, "lr has a rate for 'w', which is no parameter of the loss; there are W, b"),
-    ({"Wb": 0.1, "b": 0.1}, "lr has a rate for 'Wb', which is no parameter of the loss; did you mean 'b'?; there are W, b"),
+    ({"Wb": 0.1, "b": 0.1}, "lr has a rate for 'Wb', which is no parameter of the loss; there are W, b; did you mean 'b'?"),
     ({"X": 0.1, "W": 0.1, "b": 0.1}, "lr has a rate for 'X', which is no parameter"), ({0: 0.1}, "lr has a rate for 0, which"),
     ({"W": 0.1}, "lr has no rate for 'b'; a dict names every parameter, with 0 to hold it"), ({}, "no rate for 'W', 'b'"),
     ({"W": 0, "b": 0}, "learning rate has to be"), ({"W": -0.1, "b": 0.1}, "learning rate has to be"),

@@ -113,7 +113,7 @@ def test_a_name_that_the_list_has_already_gets_a_longer_one():
     (["u"], {}, "parameters names 'u', which the list does not have"),
     (["z1"], {}, "parameters names 'z1', which is computed; it takes inputs: w, x"),
     ([], {}, "no parameter is to move"), ({"w": 0}, {}, "no parameter is to move"),
-    (["w"], {"loss": "cost"}, "of names 'cost', which the list does not have"),
+    (["w"], {"loss": "cost"}, "loss names 'cost', which the list does not have"),
     (["w"], {"weight_decay": -1}, "weight_decay is a number, not -1"), (["w"], {"clip": 0}, "clip is a positive number, not 0"),
     (["w"], {"clip_value": np.nan}, "clip_value is a positive number, not nan"),
     (["w"], {"clip": "1"}, "clip is a positive number, not '1'"),

@@ -1,15 +1,16 @@
-"""One vocabulary: the order is (steps, of, wrt, values), wrt is a name or names, and `dir` shows what is public."""
+"""One vocabulary: the order is (steps, of, wrt, values), a register is a name or names, and `dir` shows what is public."""
 
 import numpy as np
 import pytest
 
 import xman
-from xman import WengertList, XManError, backprop, eval, gradient, tangent
-from xman.matrices import GaussNewton, Hessian, Jacobian, becker_lecun, diagonals, inverse_outer_products, outer_products
-from xman.show import cost, paths, source
+from xman import Tape, WengertList, XManError, backprop, check, eval, explore, gradient, tangent
+from xman.matrices import GaussNewton, Hessian, Jacobian, becker_lecun, diagonals, inverse_outer_products, outer_products, packed
+from xman.show import cost, derivation, expand, explain, paths, source
+from xman.train import training_list
 
-STEPS = WengertList([("z", "mul", ("x", "w")), ("loss", "mul", ("z", "z"))])
-VALUES = {"x": 2.0, "w": 3.0}
+STEPS = WengertList([("h", "mul", ("x", "wh")), ("loss", "mul", ("h", "h"))])  # wh, whose letters are no registers but h
+VALUES = {"x": 2.0, "wh": 3.0}
 
 
 @pytest.mark.parametrize("found", [
@@ -17,24 +18,68 @@ VALUES = {"x": 2.0, "w": 3.0}
     lambda wrt: source(STEPS, wrt=wrt), lambda wrt: str(paths(STEPS, "loss", wrt)),
     lambda wrt: [kind(STEPS, "loss", wrt).wrt for kind in (Jacobian, Hessian, GaussNewton)],
     lambda wrt: backprop(STEPS, eval(STEPS, VALUES), wrt=wrt, loss=1.0), lambda wrt: becker_lecun(STEPS, "loss", wrt, VALUES),
-    lambda wrt: outer_products(STEPS, "z", wrt, VALUES).tolist(),
-    lambda wrt: str(cost(STEPS, "loss", wrt, VALUES, measured=False))])
+    lambda wrt: outer_products(STEPS, "h", wrt, VALUES).tolist(), lambda wrt: check(STEPS, VALUES, wrt=wrt),
+    lambda wrt: str(cost(STEPS, "loss", wrt, VALUES, measured=False)), lambda wrt: derivation(STEPS, "loss", wrt),
+    lambda wrt: str(explain(STEPS, "loss", wrt, VALUES)), lambda wrt: Tape(STEPS, "loss", wrt).value_and_gradient(VALUES),
+    lambda wrt: packed(VALUES, wrt).tolist(), lambda wrt: xman.matrices.unpacked(np.ones(1), VALUES, wrt),
+    lambda wrt: training_list(STEPS, "loss", wrt)])
 def test_wrt_is_a_name_or_names(found):
-    assert found("w") == found(["w"])
+    assert found("wh") == found(["wh"])
+
+
+@pytest.mark.parametrize("found", [
+    lambda of: gradient(STEPS, of, "wh"), lambda of: source(STEPS, of, "wh"), lambda of: expand(STEPS, of),
+    lambda of: [kind(STEPS, of, "wh").times(VALUES, {"wh": 1.0}) for kind in (Hessian, GaussNewton)],
+    lambda of: Jacobian(STEPS, of, "wh")(VALUES), lambda of: becker_lecun(STEPS, of, "wh", VALUES),
+    lambda of: outer_products(STEPS, of, "wh", VALUES).tolist(), lambda of: derivation(STEPS, of, "wh"),
+    lambda of: str(explain(STEPS, of, "wh", VALUES)), lambda of: str(cost(STEPS, of, "wh", VALUES, measured=False)),
+    lambda of: check(STEPS, VALUES, of=of), lambda of: Tape(STEPS, of).value(VALUES), lambda of: training_list(STEPS, of, "wh"),
+    lambda of: str(explore(STEPS, of=of, guided=False))])
+def test_where_one_register_makes_sense_a_list_of_one_name_is_that_name_and_several_are_refused(found):
+    assert found("loss") == found(["loss"])
+    for several, words in (["loss", "h"], "loss, h"), ([], "none"):
+        with pytest.raises(XManError, match=f"(of|loss) names one register here, and found {words}$"):
+            found(several)
+
+
+def test_the_ends_of_paths_and_what_is_defined_already_are_said_so_too():
+    graph = paths(STEPS, "loss", ["x", "wh"], VALUES)
+    assert str(graph.forward("wh")) == str(graph.forward(["wh"])) and str(graph.backward("loss")) == str(graph.backward(["loss"]))
+    model = xman.XMan()
+    model.half = xman.f.half(xman.f.param("w"))
+    model.loss = xman.f.square(model.half)
+    one, several = (model.operationSequence(model.loss, previouslyDefined=x) for x in ("half", ["half"]))
+    assert one == several == [("loss", "square", ("half",))]
+
+
+def test_a_model_is_explored_and_a_table_read_by_a_name_or_a_list_of_it():
+    model = xman.XMan()
+    model.loss = xman.f.square(xman.f.param("w", 2.0))
+    assert str(explore(model, of="loss", guided=False)) == str(explore(model, of=["loss"], guided=False))
+    with pytest.raises(XManError, match=r"no register \['loss', 'w'\]; say which with of=: loss"):
+        explore(model, of=["loss", "w"])
+    table = {"size": np.arange(4.0), "age": np.arange(4.0) ** 2, "price": np.arange(4.0) + 1}
+    one, several = (xman.tables.prepared(table, "price", ignore) for ignore in ("age", ["age"]))
+    assert [c.name for c in one.columns] == [c.name for c in several.columns] == ["size"]
+
+
+def test_what_backprop_gives_for_a_name_is_what_it_gives_for_a_list_of_it():
+    steps = [("a", "norm", ("ab",)), ("b", "power", ("a", 3)), ("y", "alias", ("b",))]  # it goes past a, which is not wanted
+    assert backprop(steps, eval(steps, {"ab": np.zeros(3)}), wrt="ab", y=1.0).keys() == {"y", "b", "ab"}
 
 
 @pytest.mark.parametrize("call", [diagonals, becker_lecun, outer_products, inverse_outer_products])
 def test_values_in_the_place_that_they_had_are_told_the_order(call):
     with pytest.raises(XManError, match=r"of is a .*found a dictionary; the order is \(steps, of, wrt, values\)"):
-        call(STEPS, VALUES, "loss", ["w"])
+        call(STEPS, VALUES, "loss", ["wh"])
 
 
 def test_backprop_takes_what_is_wanted_without_the_table():
     values = eval(STEPS, VALUES)
-    assert backprop(STEPS, values, wrt=["w"], loss=1.0) == {"loss": 1.0, "z": 12.0, "w": 24.0}
+    assert backprop(STEPS, values, wrt=["wh"], loss=1.0) == {"loss": 1.0, "h": 12.0, "wh": 24.0}
 
 
-@pytest.mark.parametrize("name, delta", [("wrt", 1.0), ("wrt", np.ones(2)), ("DG", 1.0)])
+@pytest.mark.parametrize("name, delta", [("wrt", 1.0), ("wrt", [1.0]), ("wrt", np.ones(2)), ("wrt", np.ones(())), ("DG", 1.0)])
 def test_the_delta_of_a_register_with_the_name_of_an_argument_is_refused_with_the_mend(name, delta):
     steps = [(name, "square", ("x",))]
     with pytest.raises(XManError, match=f"{name}=.*, and is no delta: a register called {name} needs another name"):
@@ -42,6 +87,15 @@ def test_the_delta_of_a_register_with_the_name_of_an_argument_is_refused_with_th
 
 
 def test_dir_shows_what_is_public_and_packages_are_there_on_asking():
-    assert {"gradient", "eval", "f", "train", "engines", "models"} <= set(dir(xman))
+    assert {"gradient", "eval", "f", "train", "engines", "models", "scale"} <= set(dir(xman))
     assert not {"importlib", "Any", "LATER", "nearest", "manager", "register"} & set(dir(xman))
     assert all(getattr(xman, name) is not None for name in dir(xman))
+
+
+@pytest.mark.parametrize("op", """det_sign squared_hypot prod_of_others exp_difference diag_back cofactor_slope lower_half
+    inverse_gaps left_vectors right_vectors dot_left dot_right einsum_back""".split())
+def test_a_list_with_the_name_that_a_helper_of_the_rules_had_is_told_its_new_one(op):
+    head, *words = op.split("_")
+    old = head + "".join(map(str.capitalize, words))
+    with pytest.raises(XManError, match=f"calls '{old}', which is not in the table of operators; did you mean '{op}'"):
+        eval([("y", old, ("x",))], {"x": np.eye(2)})

@@ -1,4 +1,4 @@
-"""Old course code: Autograd runs its lists by its own tables, `translated` writes them in ours."""
+"""Old course code: Autograd runs its lists by its own tables; `translated` rewrites them in our operators."""
 from __future__ import annotations
 
 from collections import Counter
@@ -20,8 +20,8 @@ class Autograd:
     """Evaluates and differentiates the lists of a model.
 
     xman: an XMan. EVAL_FUNS, BP_FUNS: the tables, in the forms of G and DG, as arguments or as attributes of
-    a subclass. A rule 'crossEnt-softMax' in BP_FUNS serves where a crossEnt takes the result of a softMax
-    that nothing else reads. XManError without tables: what the operators mean is the course's to say.
+    a subclass. A rule 'crossEnt-softMax' in BP_FUNS is used where a crossEnt is the only reader of a softMax.
+    XManError without tables: only the course knows what its operators mean.
     """
 
     EVAL_FUNS: Mapping[str, Callable] | None = None
@@ -41,7 +41,7 @@ class Autograd:
         return table
 
     def eval(self, opseq: Steps, valueDict: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        """valueDict itself, with the values of all lines added; whole numbers of parameters become floats."""
+        """valueDict itself, with the values of all lines of opseq added; whole parameters become floats."""
         opseq = checked_list(opseq)
         whole = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
                  or isinstance(x, np.ndarray) and x.dtype.kind != "f"]
@@ -53,17 +53,18 @@ class Autograd:
         return valueDict
 
     def bprop(self, opseq: Steps, valueDict: Mapping[str, Any], **deltaDict: Any) -> dict[str, Any]:
-        """The deltas of all registers; eval has been called with the same list and dictionary."""
+        """The deltas of all registers. opseq, valueDict: as `eval` left them. deltaDict: the first deltas."""
         opseq = checked_list(opseq)
         lines = WengertList(reversed(list(self.optimizeForBProp(opseq))))
         if {line[0] for line in opseq}.intersection(deltaDict) - {line[0] for line in lines}:
-            lines = opseq  # a delta was given for what has gone
+            lines = opseq  # a given delta belongs to a line that the optimisation drops
         return backprop(lines, valueDict, self._table("BP_FUNS"), **deltaDict)
 
     def optimizeForBProp(self, opseq: Steps) -> list[Line]:
-        """The lines in reverse, a crossEnt of a softMax that it alone reads as one crossEnt-softMax.
+        """The lines in reverse; a crossEnt that is the only reader of a softMax becomes one crossEnt-softMax.
 
-        A subclass may have its own, as in the course: bprop goes through what it returns in order.
+        A subclass may have its own, as in the course: bprop steps through the lines that it returns, in
+        order.
         """
         opseq = checked_list(opseq)
         reads = Counter(a for _, _, args in opseq for a in registers(args))
@@ -79,14 +80,14 @@ class Autograd:
 # ---- rules from partial derivatives ------------------------------------------------------------------------
 
 def partials(DG: Mapping[str, Sequence[Callable | None]]) -> dict[str, list[Callable | None]]:
-    """The adjoint rules that belong to a table of partial derivatives, functions of the arguments alone.
+    """The adjoint rules for a table of partial derivatives, which are functions of the arguments alone.
 
         >>> DG = {"add": [lambda a, b: 1, lambda a, b: 1], "square": [lambda a: 2 * a]}
         >>> backprop(steps, values, partials(DG), f=1.0)
 
-    DG[op][i](*args): ∂op/∂arg_i, of an operator on numbers, or entry by entry on arrays. The notes keep such
-    a table and multiply in `backprop`; a rule of `ops.DG` is given the delta and multiplies itself, since
-    that of a matrix product is no multiple of it.
+    DG: the table; DG[op][i](*args) is ∂op/∂arg_i, on numbers, or entry by entry on arrays. The notes keep
+    such a table and multiply in `backprop`; a rule of `ops.DG` gets the delta and multiplies itself, since
+    the rule of a matrix product is not a multiple of the delta.
     """
     def rule(partial: Callable[..., Any], i: int) -> Callable[..., Any]:
         return lambda d, out, *args: f.unbroadcast(d * partial(*args), args[i])

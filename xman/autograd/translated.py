@@ -1,4 +1,4 @@
-"""Lists of the course in the operators of `ops`, so that all the rest of xman may be asked of them."""
+"""Lists of the course in the operators of `ops`, so that all of xman works on them."""
 from __future__ import annotations
 
 import copy
@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Callable, Mapping
 
 import ops
+from ops.expression import SYNONYMS
 
-from ..errors import SYNONYMS, XManError, nearest
+from ..errors import XManError, nearest
 from ..manager import XMan
 from ..notation import apart_from_operators, renamings, shown
 from ..passes.writer import ListWriter, Symbol
@@ -19,7 +20,7 @@ COURSE: dict[str, str | Callable] = SYNONYMS | {"mul": "dot"}
 
 
 def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = COURSE) -> WengertList | XMan:
-    """The list in the operators of `ops`; of a model, a model that lists itself so, for `fit` and others.
+    """The list in the operators of `ops`; for a model, a model that gives such lists, for `fit` and others.
 
         >>> translated([("z1", "mul", ("x", "W")), ("p", "softMax", ("z1",)),
         ...             ("loss", "crossEnt", ("p", "y"))])
@@ -27,11 +28,12 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
         p = softmax(z1)
         loss = crossEntropy(p, y)
 
-    operators: what each operator means, by a name of `ops` or a function in the language; one that is not
-    there is that of `ops`. COURSE has the names that the course's students gave: {**COURSE, "tri_add": lambda
-    a, b, c: a + b + c} adds one of your own. Registers keep their names, but that an underscore comes after
-    an operator's, with a warning. Check the values once against your own table: what a mean or a crossEnt
-    divides by was each student's to choose. Raises XManError for an operator that neither has.
+    steps: a list or a model. operators: the meaning of each operator, a name of `ops` or a function in the
+    language; an operator that is not there means that of `ops`. COURSE has the names that the course's
+    students gave: {**COURSE, "tri_add": lambda a, b, c: a + b + c} adds one of your own. Registers keep their
+    names; one that is called like an operator gets an underscore, with a warning. Check the values once
+    against your own table: students differed in what a mean or a crossEnt divides by. Raises XManError for an
+    unknown operator.
     """
     if isinstance(steps, XMan):
         model = copy.copy(steps)
@@ -47,13 +49,13 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
         meant = operators.get(op, op)
         if not callable(meant) and meant not in ops.G:
             raise XManError(f"line {k}, {shown(steps[k - 1])}, calls {op!r}, which has no "
-                            f"translation{nearest(op, ops.G)}; say what it means, translated(…, {{**COURSE, "
-                            f"{op!r}: 'mul'}}), by a name of ops or a function")
+                            "translation; say what it means, translated(…, {**COURSE, "
+                            f"{op!r}: 'mul'}}), by a name of ops or a function{nearest(op, ops.G)}")
         try:
             out = meant(*args) if callable(meant) else writer.write(meant, args)
         except TypeError as error:
             raise XManError(f"line {k}, {shown(steps[k - 1])}: {error}") from None
-        if not isinstance(out, Symbol) or out.name:  # an argument itself, or a number
+        if not isinstance(out, Symbol) or out.name:  # the result is an argument itself, or a number
             out = writer.write("alias", [out])
         out.name, symbols[dst] = dst, out
     return checked_list(WengertList(line for line, _ in writer.named(symbols)), ops.G)

@@ -1,5 +1,5 @@
-"""The command line: `commands` and `derivatives` run lists, `export` writes them for others, `operators`
-lists what they are made of, `grade` is a course's."""
+"""The command line: `commands` and `derivatives` run lists, `export` writes them for other systems,
+`operators` shows the operators, `predictions` uses trained models, `grade` runs a course."""
 from __future__ import annotations
 
 import contextlib
@@ -8,18 +8,19 @@ import time
 
 from ..errors import XManError, extra
 from ..scale.mpi import workers
-from ..show.terminal import spell_out
+from ..show.terminal import spell_out, until_closed
 
 
 def main() -> None:
-    """Run the command that was typed. What a user can mend is said in a sentence, with exit status 2."""
+    """Run the command that was typed. An error that the user can mend is a sentence, with exit status 2."""
     spell_out()
     try:
         click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
-        # their commands join those of the group
+        # each import adds its commands to the group
         from . import derivatives, export, grade, operators, predictions
         try:
-            derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
+            with until_closed():
+                derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:
             raise XManError(error.format_message()) from None
         except click.Abort:  # Ctrl-C
@@ -36,7 +37,7 @@ def main() -> None:
 
 def end_workers(sentence: str, status: int) -> None:
     """End the processes of all workers, if there are several."""
-    with contextlib.suppress(XManError):  # where there is no MPI, which is the error
+    with contextlib.suppress(XManError):  # the sentence may be that there is no MPI
         if (here := workers()).size > 1:
-            time.sleep(2 * (here.rank > 0))  # what all find wrong, the first says
+            time.sleep(2 * (here.rank > 0))  # if all workers fail, the first one prints the sentence
             here.abort(sentence, status)

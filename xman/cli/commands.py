@@ -1,4 +1,4 @@
-"""The commands, as click reads them."""
+"""The commands show, eval, grad, check and train, and the group that all commands belong to."""
 from __future__ import annotations
 
 import functools
@@ -50,8 +50,8 @@ def xman() -> None:
 
 
 def of_a_list(table: str, name: str | None = None, **kinds: Any) -> Callable:
-    """The command of a list, the values of its inputs and a register, with these options: a function of the
-    list, the values, and the register, that of the last line where none is said."""
+    """The decorator that makes a command of a function of a list, the values of its inputs, and a register
+    (that of the last line by default). table: the command's other options."""
     def command(function: Callable) -> Callable:
         @option_table(f"{OF}\n{table}", **kinds)
         @functools.wraps(function)
@@ -184,7 +184,7 @@ def train(model: str, data: str, **options: Any) -> None:
     if said.together > 1 or said.restarts:
         sys.exit(launched(sys.argv[1:], said.together, said.restarts, said.checkpoint))
     workers().timeout = said.timeout
-    if workers().rank:  # the first tells what came of it
+    if workers().rank:  # only the first worker prints
         said.quiet, said.save, said.report, said.plot = True, None, None, None
         sys.stdout = open(os.devnull, "w")
     said.task = said.task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
@@ -202,9 +202,9 @@ def train(model: str, data: str, **options: Any) -> None:
     (rows, _), (tested, parts) = map(rows_and_parts, (sets.train, sets.test))
 
     def settings_of(given: dict[str, Any]) -> dict[str, Any]:
-        """What `fit` is given beside the data."""
+        """The arguments of `fit` beside the data."""
         settings = default | given
-        if settings["optimizer"] in METHODS:  # they take all rows at once, and find the length of their steps
+        if settings["optimizer"] in METHODS:  # these take all rows at once, and find their own step size
             settings = given | {key: x for key, x in settings.items() if key not in ("lr", "batch_size")}
         batches = -(-rows // settings.get("batch_size", rows))
         schedule = schedule_of(settings.get("schedule"), said.warm_up, settings["epochs"], batches)
@@ -217,7 +217,7 @@ def train(model: str, data: str, **options: Any) -> None:
         print(long if len(steps) > 40 else steps, flush=True)
     started, show = time.perf_counter(), not said.quiet
     try:
-        # a library that is loaded later would not hear of the limit
+        # loaded now: the limit does not reach a library that is loaded later
         importlib.import_module("scipy.linalg.blas")
         with extra("threadpoolctl", "cli", "--threads").threadpool_limits(said.threads):
             given, trials, choice = settings_tried(network, sets, given, said.folds, settings_of, show)
@@ -269,7 +269,7 @@ def found(values: dict[str, Any], name: str) -> Any:
 
 
 def tell(results: dict[str, Any], as_json: bool) -> None:
-    """One line a register, name = value, or one JSON object."""
+    """Print a line for each register, name = value; or one JSON object."""
     results = {name: json_terms(x) for name, x in results.items()}
     print(json.dumps(results) if as_json else "\n".join(f"{name} = {x}" for name, x in results.items()))
 

@@ -1,4 +1,4 @@
-"""The commands that write derivatives and show how they come about."""
+"""The commands that write derivatives, and that show how they arise."""
 from __future__ import annotations
 
 from typing import Any
@@ -123,7 +123,7 @@ def differences(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...],
 
 
 def one_input(steps: WengertList) -> tuple[str, ...]:
-    """The inputs of the list, of which there has to be one."""
+    """The inputs of the list. XManError where it has none."""
     if not steps.inputs:
         raise XManError("the list has no inputs: there is nothing to differentiate by")
     return steps.inputs

@@ -1,4 +1,4 @@
-"""The options of the commands that draw, and what they do."""
+"""The options of the commands that draw, and their effects."""
 from __future__ import annotations
 
 import os
@@ -53,7 +53,7 @@ def columns_here() -> int | None:
 
 
 def print_list(steps: WengertList, sizes: Mapping[str, Any]) -> None:
-    """The list, with shapes where known; on a terminal as wide as that, and in colours unless NO_COLOR is."""
+    """Print the list, with shapes if known; on a terminal in its width, in colours unless NO_COLOR is set."""
     columns = columns_here()
     style = {"columns": columns} if columns else {"aligned": False}
     paint = {"paint": click.style} if columns and not os.environ.get("NO_COLOR") else {}

@@ -1,4 +1,4 @@
-"""The commands of a course: hand out, check one's own work, grade a class, carry the grader elsewhere."""
+"""The commands of a course: write hand-outs, check one's own work, grade a class, pack the grader."""
 from __future__ import annotations
 
 import json
@@ -52,7 +52,7 @@ def check(folder: Path) -> None:
 
 
 def shard_of(text: str) -> tuple[int, int]:
-    """(3, 8) of "3/8". XManError where it is no such thing."""
+    """(3, 8) from "3/8". XManError for other texts."""
     k, _, n = text.partition("/")
     if not (k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n)):
         raise XManError(f"--shard {text}: wanted the number of a part and how many there are, as in 3/8")
@@ -89,10 +89,10 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     if unsafe:
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
     out = out or Path(f"{assignment.module}-grades")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is judged is kept, as with Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # keeps what is judged, as Ctrl-C does
     progress = extra("tqdm", "grade", "a progress bar").tqdm
-    progress.monitor_interval = 0  # no thread of its own, which a fork would break
-    extra("jinja2", "grade", "an HTML report")  # before anything is graded
+    progress.monitor_interval = 0  # tqdm must not start a thread, which a fork would break
+    extra("jinja2", "grade", "an HTML report")  # if it is missing, say so before anything is graded
     graded: list[Any] = []
     done = lambda record: bar.update() or graded.append(record)
     with progress(total=len(found), unit="submission", disable=len(found) == 1 or None,

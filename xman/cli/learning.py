@@ -1,4 +1,4 @@
-"""What xman train tells of the data and tries, of several settings or with folds, before it learns."""
+"""xman train before it learns: its report on the data, and its choice among several settings."""
 from __future__ import annotations
 
 import hashlib
@@ -19,7 +19,7 @@ from ..train.selection import mean_of, searched, trial_text
 
 
 def findings(data: Prepared) -> str:
-    """What the columns hold, as a table, and the sentences beneath it."""
+    """A table of what the columns hold, and sentences below it."""
     rows = [("column", "kind", "missing", "range, or the commonest"),
             *((name[:40], kind, str(missing), what) for name, kind, missing, what in data.found)]
     if len(rows) > 42:
@@ -29,12 +29,12 @@ def findings(data: Prepared) -> str:
 
 
 def sha256(source: str) -> dict[str, str]:
-    """That of a file, as {"sha256": …}, and nothing where the source is none."""
+    """{"sha256": …} of a file; {} where the source is not a file."""
     return {"sha256": hashlib.sha256(Path(source).read_bytes()).hexdigest()} if Path(source).is_file() else {}
 
 
 def streamed(source: str, memory: float | None, unfit: dict[str, Any], **how: Any) -> Dataset:
-    """The data set as streams of tables. unfit: options that no stream has; XManError where one is said."""
+    """The data set as streams of tables. unfit: options that streams lack; XManError if one is given."""
     if words := [word for word, value in unfit.items() if value]:
         raise XManError(f"--{words[0]} is for rows that fit into memory; leave --memory away")
     parts = tenths(source, memory or MEMORY, **how)
@@ -44,16 +44,17 @@ def streamed(source: str, memory: float | None, unfit: dict[str, Any], **how: An
 
 
 def rows_and_parts(data: tuple | Stream) -> tuple[int, Iterable[tuple]]:
-    """How many rows there are, and pairs (X, y) of them: the pair that they are, or those of a stream."""
+    """The number of rows, and pairs (X, y) of them: the one pair, or the pairs of a stream."""
     return (data.rows, data.batches(1024)) if isinstance(data, Stream) else (data[0].shape[0], [data])
 
 
 def settings_tried(network: XMan, data: Dataset, given: dict[str, Any], folds: int | None,
                    settings_of: Callable[[dict], dict],
                    show: bool) -> tuple[dict[str, Any], list[Trial], str]:
-    """The settings, of several the one of least loss, all trials, and a line that says so.
+    """(the settings of least loss, all trials, a line that reports the choice).
 
-    The loss is of the validation rows, or the mean of folds. settings_of: to the settings of `fit`.
+    The loss is that of the validation rows, or the mean of folds. settings_of: from options to `fit`'s
+    settings.
     """
     grid = {name: values for name, values in given.items() if isinstance(values, tuple)}
     if not grid and not folds:
@@ -64,7 +65,7 @@ def settings_tried(network: XMan, data: Dataset, given: dict[str, Any], folds: i
     cases = []
     for values in itertools.product(*grid.values()):
         said = dict(zip(grid, values, strict=True))
-        unfit = ("checkpoint", "plot", "patience" if folds else "")  # which is of a validation
+        unfit = ("checkpoint", "plot", "patience" if folds else "")  # patience needs a validation
         cases.append((said, network, {"progress": False} | {
             name: x for name, x in settings_of(given | said).items() if name not in unfit}))
     if not grid:

@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 import ops
+from ops.facts import parameters_of
 
 from ..errors import XManError, nearest
 from .commands import xman
@@ -22,7 +23,7 @@ def ops_(names: tuple[str, ...]) -> None:
     calls = {op: f"{op}({', '.join(arguments(ops.G[op]))})" for op in names or sorted(ops.G, key=str.lower)}
     for op, call in calls.items():
         paragraphs = (inspect.getdoc(ops.G[op]) or "").split("\n\n")
-        # that of a ufunc begins with its signature
+        # the docstring of a ufunc begins with its signature
         said = " ".join(paragraphs[isinstance(ops.G[op], np.ufunc)].split())
         print(f"{call:<{max(map(len, calls.values()))}}  "
               f"{said}{'' if any(ops.DG[op]) else ' No derivative.'}")
@@ -32,5 +33,5 @@ def arguments(value: Callable) -> list[str]:
     """The arguments of an operator as a reader would write them: x, y, axis=None."""
     if isinstance(value, np.ufunc):
         return ["x", "y"][:value.nin]
-    return [str(p.replace(annotation=p.empty)) for p in inspect.signature(value).parameters.values()
-            if p.kind != p.KEYWORD_ONLY]
+    names, defaults, rest, _ = parameters_of(value)
+    return [f"{x}={defaults[x]!r}" if x in defaults else x for x in names] + [f"*{rest}"] * bool(rest)

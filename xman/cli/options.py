@@ -20,7 +20,7 @@ READING = """
 
 
 class Several(click.ParamType):
-    """A value, or several with commas between, all of which are to be tried."""
+    """The type of an option with one value, or several with commas between, which are all tried."""
 
     def __init__(self, kind: Any):
         self.kind = click.types.convert_type(kind)
@@ -36,12 +36,13 @@ class Several(click.ParamType):
 
 
 def option_table(table: str, **kinds: Any) -> Callable:
-    """What gives a command the options of a table: a line each, in columns with two spaces or more between.
+    """The decorator that gives a command the options of a table, a line each, with columns two spaces apart.
 
-    The names, and the default: --seed=0, or --json,as_json with the function's name for it; behind them `!`
-    where it has to be said, `?` where a flag that is not said is None. The kind: flag; the word of a type of
-    click's, in `kinds` or KINDS; small words to choose from, a|b; else, in capitals, what stands for the
-    value. …* may be repeated, and …,… is one value or several. Then the help.
+    Column 1: the names, and the default: --seed=0, or --json,as_json with the function's name for it; then
+    `!` for an option that is required, `?` for a flag that is None by default. Column 2: the kind: flag; the
+    word of a type of click's, in `kinds` or KINDS; small words to choose from, a|b; else a word in capitals
+    that stands for the value in the help. …* may be repeated, and …,… is one value or several. Column 3: the
+    help.
     """
     rows = [re.split("  +", line.strip(), maxsplit=2) for line in table.splitlines() if line.strip()]
     made = [option_of_row(*row, KINDS | kinds) for row in rows]

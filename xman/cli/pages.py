@@ -20,16 +20,16 @@ from ..train.plot import learning_curve
 STYLE = ("body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
          "pre{background:#f6f8fa;padding:1rem;overflow-x:auto;font-size:13px}table{border-collapse:collapse}"
          "td{padding:.15rem .7rem;text-align:left;border-bottom:1px solid #d0d7de}")
-WORST = 12  # mistakes that are shown
-LONG = "history", "names", "first"  # settings that are not
+WORST = 12  # so many mistakes are shown
+LONG = "history", "names", "first"  # these settings are not shown
 
 
 def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping[str, Any],
                seconds: float) -> None:
     """Write the page of a model to path.
 
-    outputs, truth: those of rows that it was not trained on, and rows: their cells by register, as far as
-    they are known. seconds: of training. XManError where it cannot be written.
+    outputs, truth: for rows that it was not trained on. rows: the cells of these rows by register, as far as
+    they are known. seconds: the time of training. XManError where the page cannot be written.
     """
     report, settings = judged(model, outputs, truth), model.settings
     learning_curve(settings.get("history", []), curves := io.BytesIO())
@@ -60,7 +60,7 @@ def embedded(png: io.BytesIO) -> str:
 
 
 def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping[str, Any]) -> str:
-    """The rows whose predictions are the farthest off: of classes those that gave the truth the least."""
+    """The rows whose predictions are farthest off; for classes, those that gave the truth the least."""
     found = model.labels(outputs)
     if model.classes:
         place = np.array([model.classes.index(label) for label in truth.tolist()])

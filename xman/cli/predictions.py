@@ -1,4 +1,4 @@
-"""xman predict and xman evaluate: a model's file and rows that it has not seen."""
+"""xman predict and xman evaluate: they run a saved model on new rows."""
 from __future__ import annotations
 
 import csv
@@ -26,7 +26,7 @@ from ..train.loaders import PARTS, PIXEL, images, kind_of_file, targets
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table
 
-BATCH = 65536  # rows that are read together
+BATCH = 65536  # so many rows are read together
 MODEL = click.argument("model", metavar="MODEL")
 
 
@@ -43,14 +43,14 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
     read_model = load(model)
     pieces = (of_lines(read_model, header) if source == "-"
               else of_file(read_model, source, header, zero_based, bool(out)))
-    first = [*islice(pieces, 1)]  # what cannot be read is said before a line is written
+    first = [*islice(pieces, 1)]  # a file that cannot be read is an error before any output
     try:
         with click.open_file(out or "-", "w", "utf-8") as file:
             write_predictions(read_model, chain(first, pieces), proba, file)
-    except BrokenPipeError:
-        sys.stderr.close()  # who reads has heard enough
     except OSError as error:
-        raise XManError(f"{out or 'standard output'} cannot be written: {error.strerror}") from None
+        if not out:
+            raise
+        raise XManError(f"{out} cannot be written: {error.strerror}") from None
 
 
 def of_file(model: Model, source: str, header: bool | None, zero_based: bool | None,
@@ -71,7 +71,7 @@ def of_file(model: Model, source: str, header: bool | None, zero_based: bool | N
 
 def pieces_of(model: Model, source: str, header: bool | None,
               zero_based: bool | None) -> Iterator[tuple[Any, Any]]:
-    """What the model reads, in pieces, tables or arrays, and what holds the truth: the table, or labels."""
+    """For each piece (a table or an array that the model reads, the table or labels with the truth)."""
     path, array = Path(source), model.columns[0].kind == "array"
     kind = kind_of_file(path.with_suffix("") if path.suffix in PARTS else path, path)
     if array and kind in ("libsvm", "idx"):
@@ -96,7 +96,7 @@ def pieces_of(model: Model, source: str, header: bool | None,
 
 
 def types_of(model: Model) -> dict[str, str]:
-    """The types as which a CSV file's columns are read: numbers as such, all else as it is written."""
+    """The types of a CSV file's columns for its reader: numbers for numbers, text for all else."""
     found = {c.name: "string" if c.kind != "number" or c.spelling else "float64" for c in model.columns
              if c.kind != "array"}
     numbers = not any(float_of(label) is None for label in model.classes)
@@ -104,7 +104,7 @@ def types_of(model: Model) -> dict[str, str]:
 
 
 def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
-    """The outputs for lines of CSV from standard input, one at a time; the first may name the columns."""
+    """The outputs for lines of CSV from standard input, one by one; the first line may name the columns."""
     known, form = [[c.name for c in model.columns], model.settings.get("names", [])], None
     for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
         if not line.strip():
@@ -122,7 +122,7 @@ def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
 
 
 def write_predictions(model: Model, pieces: Iterable[np.ndarray], proba: bool, file: Any) -> None:
-    """A line for each row: the prediction, or the probabilities, under a header."""
+    """Write a header, and a line for each row: the prediction, or the probabilities."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*model.classes] if proba else [model.target])
     for outputs in pieces:

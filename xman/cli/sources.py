@@ -1,4 +1,4 @@
-"""What the command line's words stand for: lists, models, data and values."""
+"""What the words on a command line stand for: lists, models, data and values."""
 from __future__ import annotations
 
 import ast
@@ -32,11 +32,11 @@ from ..wengert import WengertList, checked_list
 
 def list_and_values(source: str, of: str | None,
                     values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
-    """The list that source names, and the values that it brings and those that are said.
+    """The list that source names, and its values: those that come with it, and those from the command line.
 
     source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class,
-    whose register `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing.
-    A model of ONNX brings its weights, and so does one that `xman train --save` wrote.
+    whose list computes the register `of` (None: loss); a file's list is taken whole. values: words like x1=3.
+    A model of ONNX, or one that `xman train --save` wrote, comes with its weights.
     """
     if source.endswith(".onnx"):
         steps, known, _ = from_onnx(source)
@@ -72,20 +72,20 @@ def model_of(source: str) -> XMan:
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     sys.path.append(str(file.parent))
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # what it prints is not the command's answer
+        with contextlib.redirect_stdout(sys.stderr):  # prints of the user's file are not the command's answer
             spec.loader.exec_module(module)
             found = {n: c for n, c in vars(module).items()
                      if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
             name = name or (next(iter(found)) if len(found) == 1 else "")
             if name not in found:
-                wrong = (f"no model {name!r}{nearest(name, found)}" if name else "several models" if found
-                         else "no model")
+                wrong = f"no model {name!r}" if name else "several models" if found else "no model"
                 raise XManError(f"{path} has {wrong}; its subclasses of XMan are "
-                                f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}")
+                                f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}"
+                                f"{nearest(name, found)}")
             return found[name](*args, **named).setup()
     except XManError:
         raise
-    except (Exception, SystemExit) as error:  # whatever the user's file raises is told with its line
+    except (Exception, SystemExit) as error:  # whatever the user's file raises is reported with its line
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
                  if Path(frame.filename) == file]
         lines += [error.lineno] if isinstance(error, SyntaxError) else []
@@ -98,7 +98,7 @@ def model_of(source: str) -> XMan:
 
 
 def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
-    """(name, arguments, those by name) of `Class(64, hidden=[8])`: literals alone, nothing is run."""
+    """(name, arguments, named arguments) of `Class(64, hidden=[8])`; literals alone, nothing is run."""
     try:
         call = ast.parse(text or "''", mode="eval").body
         if not isinstance(call, ast.Call):
@@ -110,12 +110,12 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
                         "with literals as arguments") from None
 
 
-# of `xman train`: what a model is, what of, its options and the settings of `fit` by default
+# the models of `xman train`: their classes, options, and default settings of `fit`
 SOFTMAX, ADAM = {"loss": "softmaxCrossEntropy"}, {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
 RELU, RECURRENT = {"activation": "relu", **SOFTMAX}, {"hidden": (64,), "last": None, **SOFTMAX}
 NEWTON, SHORT, LONG = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}, {**ADAM, "epochs": 200}
 PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
-TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
+TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # defaults of perceptrons on tables
 MODELS = {
     "linear": (models.LinearRegression, "numbers", {}, NEWTON),
     "poisson": (models.PoissonRegression, "counts", {}, NEWTON),
@@ -129,11 +129,11 @@ MODELS = {
     "transformer": (models.Transformer, "sequences", {"hidden": (64,), **SOFTMAX}, SHORT),
     "basis": (models.AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"}, LONG),
 }
-TASKS = {"numbers": "regress", "counts": "count"}  # what is said of these models' targets
+TASKS = {"numbers": "regress", "counts": "count"}  # by the kind of a model's targets: the task
 
 
 def network_of(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
-    """The model of that name, one of MODELS, or path/to/model.py:Class, with the options that were said."""
+    """The model of that name, one of MODELS or path/to/model.py:Class. said: the options that were given."""
     if name in MODELS:
         return built_in(name, data, seed, said)
     if ".py" not in name:
@@ -145,7 +145,7 @@ def network_of(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMa
 
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
-    """The model of that name, one of MODELS, in the sizes of the data, with the options that were said."""
+    """The model of that name, one of MODELS, in the sizes of the data. said: the options that were given."""
     make, of, options, _ = MODELS[name]
     X, outputs = data.train.X if isinstance(data.train, Stream) else data.train[0], len(data.classes) or 1
     if unfit := [key for key in said if key not in options]:
@@ -187,7 +187,7 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
 
 
 def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Schedule | None:
-    """The schedule that --schedule and --warm-up say in epochs, in steps: `batches` make an epoch."""
+    """The schedule, in steps, of --schedule and --warm-up, which are in epochs of `batches` steps."""
     known: dict[str, Callable] = {
         "constant": lambda: [], "cosine": lambda: [cosine(max(1, epochs * batches))],
         "step": lambda every, *factor: [step_decay(round(every * batches), *factor)],

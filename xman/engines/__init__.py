@@ -1,4 +1,4 @@
-"""Engines: a list becomes a program. `door.py` says what one has to be; each has a file or folder."""
+"""Engines turn a list into a program. `door.py` chooses one; each has a file or folder of its name."""
 from . import interpret, jax, llvm, numpy, tape
 from .door import ENGINES, Compiled, compile, register
 

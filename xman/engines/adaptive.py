@@ -1,8 +1,9 @@
 """Nobody waits for a compiler: a program answers at once, while a thread builds better ones.
 
-An engine says of a list how many seconds it takes it to build a program (`program.Engine`). Where that is
-more than a blink, the best of the others begins. From the second call on a thread builds what wants the list
-more, one after another; it and the one that has answered take turns, and after a few the slower one goes.
+An engine's record says about how many seconds it takes to build a list (`program.Engine`). Where that is
+more than a blink, the best of the quicker engines begins. From the second call on, a thread builds the
+programs of the engines that rank higher, one after another; a new program and the present one take turns at
+answering, and after a few turns the slower one goes.
 """
 from __future__ import annotations
 
@@ -17,17 +18,18 @@ from typing import Any
 from ..notation import shortened
 from .program import WHOLE, Built
 
-# seconds: what nobody notices; a loop whose steps go through Python; what somebody waits for a long run
+# seconds to build: nobody notices; a list has a loop that is slow in Python; the most before a long run
 BLINK, A_LOOP, PATIENCE = 0.25, 2.0, 20.0
-TURNS = 3  # of each of two programs, before the slower one goes
+TURNS = 3  # each of two programs has so many before the slower one goes
 
 
 def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: str,
             most: float) -> tuple[str, list[str]]:
-    """The engine that begins, and those to be built beside it, the quickest first.
+    """The engine that begins, and the engines to build beside it, the quickest to build first.
 
-    ranks: of the engines, how much they want the list. seconds: what each takes to build it. most: what the
-    one that begins may take. One that another is ahead of, in rank and in seconds, is not built.
+    ranks: how much each engine wants the list. seconds: what each takes to build it. reference: the last
+    resort. most: the seconds that the engine that begins may take. An engine is left out if another one is
+    ahead of it both in rank and in seconds.
     """
     at_once = [name for name, rank in ranks.items() if rank and seconds[name] <= most]
     first = max(at_once, key=ranks.__getitem__, default=reference)
@@ -36,17 +38,17 @@ def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: s
 
 
 class Adaptive:
-    """A program that becomes faster while it is used; as `Built` to who calls it.
+    """A program that becomes faster while it is used; it is called as a `Built` is.
 
-    better: by name, begin of each engine that is to be tried: begin(), in a thread, gives a function that
-    ends the work in the caller's and gives a Built. takes: whether values are of the program's kinds.
+    built: the program that begins. better: by name, `begin` of each engine to try: a thread calls begin(),
+    whose result, a function, the caller calls for the Built. takes: whether values are of these kinds.
     """
 
     def __init__(self, built: Built, better: Mapping[str, Callable], takes: Callable):
         self.built, self.engine, self.why, self.takes = built, built.engine, built.why, takes
         self.thread: threading.Thread | None = None
-        self.ready: list[Any] = []  # what the thread has built: the function that ends it, or an error
-        self.lock = threading.Lock()  # never waited for, so that a process that is forked may find it locked
+        self.ready: list[Any] = []  # what the thread has built: a function that gives the Built, or an error
+        self.lock = threading.Lock()  # nobody waits for it, so a forked process may find it locked
         self.contest = self.turns(better)
         self.turn = next(self.contest)
 
@@ -54,7 +56,7 @@ class Adaptive:
     plan = property(lambda self: self.built.plan)
 
     def run(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The outputs, by the program whose turn it is; by the other, where the rival fails."""
+        """The outputs, by the program whose turn it is; if that fails, by the other one."""
         if not self.takes(values):
             return None
         if not self.lock.acquire(blocking=False):
@@ -65,13 +67,13 @@ class Adaptive:
                 found = program.run(values)
                 said = time.perf_counter() - begun if found is not None else math.inf
             except TimeoutError:
-                raise  # the user's time limit is no failure of this
+                raise  # a time limit that the user set
             except Exception as error:
                 if program is self.built:
                     raise
                 found, go_on, said = None, self.contest.throw, error
             if found is None and program is not self.built:
-                found = self.built.run(values)  # raises, where the values are at fault
+                found = self.built.run(values)  # raises an error if the values are at fault
             self.turn = self.built
             with suppress(StopIteration):
                 self.turn = go_on(said)
@@ -80,8 +82,8 @@ class Adaptive:
             self.lock.release()
 
     def turns(self, better: Mapping[str, Callable]) -> Iterator[Built]:
-        """Whose turn it is, until the fastest is known. It is sent the seconds that this took, or thrown
-        the error that it met."""
+        """The program of each turn, until the fastest is known. The caller sends the seconds that the turn
+        took, or throws the error that it met."""
         said = []
         yield self.built
         for name, begin in better.items():
@@ -91,7 +93,7 @@ class Adaptive:
                     alive = self.thread and self.thread.is_alive()
                     if self.ready:
                         break
-                    if not alive:  # where a process is forked, it is not
+                    if not alive:  # a forked process has no such thread
                         given = begin, self.ready
                         self.thread = threading.Thread(target=begun_apart, args=given, daemon=True)
                         self.thread.start()
@@ -108,7 +110,7 @@ class Adaptive:
                     self.engine, self.built = name, rival
             except Exception as error:
                 said.append(f"{name} cannot {doing} it: {type(error).__name__}, {shortened(str(error))}")
-        self.why, self.run = "; ".join(said), self.built.run
+        self.why, self.run, self.turn = "; ".join(said), self.built.run, self.built  # the loser goes
 
 
 def begun_apart(begin: Callable, ready: list) -> None:

@@ -1,4 +1,4 @@
-"""Operators that apply functions, with these compiled: what an engine calls that has no loops of its own."""
+"""Operators that apply functions, for engines without loops of their own: the functions are compiled."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def value_of(op: str, engine: str) -> Callable:
 
 
 def body_on(engine: str, function: bodies.Function) -> Callable:
-    """The function of arrays, compiled once for their shapes, from its arguments to a tuple."""
+    """The function, from arrays to a tuple of arrays, compiled once for each set of shapes."""
     from .door import Compiled
     _, _, parameters, lines, results = function
     plain, computed = (bodies.as_python(function),
@@ -30,7 +30,7 @@ def body_on(engine: str, function: bodies.Function) -> Callable:
     body = Compiled(WengertList(lines), computed, engine, None)
 
     def run(*args: Any) -> tuple:
-        if any([type(a) in (int, float) for a in args]):  # which take the precision of what they meet
+        if any([type(a) in (int, float) for a in args]):  # a number takes the precision of what it meets
             return plain(*args)
         values = dict(zip(parameters, args, strict=True))
         values |= body(values)

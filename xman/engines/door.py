@@ -1,12 +1,12 @@
 """compile: from a list to a function of its inputs, specialised for the shapes it meets.
 
-The door knows no engine. A file or folder of this one that is an engine has an `ENGINE`, a record of what the
-door has to know (`program.Engine`, whose docstring is the contract), and a line in `__init__.py` gives it to
-`register`; nothing else names it. The record is there before the engine is: it costs no import of a package.
-`build(program)`, in the file that it names, makes of a `Program` a `Built`. What it raises lets the engine
-give way to the one that its record says: XManError for a list that it is not for, which is a sentence for the
-user. Its `run` gives None for values that are not of the program's kinds. Then, and where it raises an error,
-it has written nothing, and the reference runs the values: the engine that gives way to none.
+The door knows no engine by name. The file or folder of an engine has an `ENGINE`, a record of what the door
+has to know (`program.Engine`, whose docstring is the contract), and a line in `__init__.py` gives the record
+to `register`; nothing else names the engine. The record imports no package that the engine needs.
+The engine's `build(program)` makes a `Built` of a `Program`. If it raises an error, the engine gives way to
+the next one, which the record names; an XManError says in a sentence for the user why the list is not for
+this engine. `run` of a `Built` gives None for values that are not of the program's kinds. In that case, and
+where it raises an error, it has written nothing, and the reference, the last engine, runs the values.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import numpy as np
 
 import ops
 
-from ..errors import XManError, nearest
+from ..errors import XManError, refuse_unknown
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
@@ -31,13 +31,13 @@ from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
 from .program import Built, Engine, Program, ample, check_update, exact, on_host, program_of, signature, taken
 
-ENGINES: dict[str, Engine] = {}  # what `register` was given
-REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
-MISSES = 3  # times in a row that a program is not for values of its own kinds, before it goes
+ENGINES: dict[str, Engine] = {}  # by name, filled by `register`
+REMEMBERED = 64  # a compiled list keeps programs for so many sets of shapes
+MISSES = 3  # a program that refuses values of its own kinds so often in a row is dropped
 
 
 def register(engine: Engine) -> None:
-    """From here on `compile` has the engine, and chooses it by what its record says."""
+    """Add the engine to those that `compile` has. engine: its record, which says when `auto` chooses it."""
     ENGINES[engine.name] = engine
 
 
@@ -48,33 +48,33 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
         >>> step = xman.compile(steps, ["loss"], inplace={"W": "W_next"})
         >>> step({"X": X, "y": y, "W": W})["loss"]
 
-    steps: the list. Arrays of any library that speaks DLPack are taken without a copy, and what comes back is
-        NumPy's; of JAX's arrays JAX's.
+    steps: the list. Its inputs may be arrays of any library with DLPack, and are not copied; outputs are
+        NumPy's arrays, or JAX's if the inputs are JAX's.
     outputs: the registers that are wanted (None: the list's outputs).
     engine: interpret (the reference), numpy, llvm (the extra `fast`), jax (the extra `jax`), tape (lists of
         numbers), or auto, which chooses by sizes and by what is installed; `step.why` says why.
-    inplace: inputs, by name, whose own arrays are to be overwritten by a register of the same shape and
-        precision; no other input is ever written to.
+    inplace: {input: register}: each call writes the register, of the same shape and precision, over the
+        input's own array; no other input is ever written to.
     threads: how many run the large loops of the engine llvm (None: as many as BLAS has, which
         OPENBLAS_NUM_THREADS says, or one for each core); results do not depend on it.
 
-    Nobody waits for auto: where an engine takes long to build the program, another one answers meanwhile, and
+    With auto nobody waits: while an engine takes long to build the program, another one answers, and then
     the faster of the two stays. An engine that is not for a list, such as the tape for arrays, hands it on to
     numpy, and numpy to interpret; `step.why` says so. An engine that fails to build a list hands it on too,
-    and warns once, unless auto chose it for a list that it is not for. An operator is a function of its
-    arguments alone: the first call runs it several times, and a program may leave one of two equal lines out.
-    What it prints, counts or draws is not a value of the list. Raises XManError for a list that is not valid,
-    for names that it does not have and an engine that is not installed.
+    and warns once, unless auto chose it for a list that it is not for. An operator must depend on its
+    arguments alone, and do nothing but return: the first call runs it several times, and a program may
+    compute two equal lines once. Raises XManError for a list that is not valid, for names that it does not
+    have, and for an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace, threads=threads)
 
 
 class Compiled:
-    """A list as a function of its inputs; made by `compile`.
+    """A list as a function of its inputs; made by `compile`, which explains steps, outputs, inplace, threads.
 
-    It is specialised at the first call for the shapes and types of the values, again when they change, and
-    remembers the last programs. Several threads may call it at once. engine: the name of the one that runs.
-    why: why that one. adapts: whether auto goes by a clock, not by the list and the values' kinds.
+    The first call specialises it for the shapes and types of the values, and each call with new ones does so
+    again; it remembers the last programs. Several threads may call it at once. Its `engine` is the name of
+    the engine that runs, and `why` says why. adapts: whether auto measures which engine is faster.
     """
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str,
@@ -83,9 +83,7 @@ class Compiled:
         for said in renamings(renamed):
             warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
         self.steps = checked_list(steps, ops.G)
-        if engine not in ("auto", *ENGINES):
-            raise XManError(f"there is no engine {engine!r}{nearest(str(engine), ENGINES)}; there are auto, "
-                            f"{', '.join(ENGINES)}")
+        refuse_unknown([engine], ("auto", *ENGINES), "there is no engine {!r}")
         if not self.steps:
             raise XManError("the list is empty: there is nothing to compile")
         self.inplace = overwritten(self.steps, inplace)
@@ -96,13 +94,12 @@ class Compiled:
         self.asked, self.adapts, self.threads = engine, adapts, threads
         self._programs: dict[tuple, Built | Adaptive] = {}
         self._chosen = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
-        self._latest: Built | Adaptive | None = None  # that, where it had values of its kinds
-        self._reference: Built | None = None
+        self._latest: Built | Adaptive | None = None  # the program that ran last, if its kinds can be checked
         self._misses = 0
-        self._rooms: dict[tuple, int] = {}  # of a program for loops that end on values
-        # the inputs that were looked at, and their owners
+        self._rooms: dict[tuple, int] = {}  # by kinds: the `room` of a program whose loops end on values
+        # the inputs to overwrite as they were last time, and the arrays that own their memory
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
-        self._locks: dict[int, threading.Lock] = {}  # by process: one that is forked finds no lock of its own
+        self._locks: dict[int, threading.Lock] = {}  # by process: a forked one finds no lock that is held
         self._warned = False
 
     def __repr__(self) -> str:
@@ -116,33 +113,38 @@ class Compiled:
     plan = property(lambda self: self._built().plan, doc="What that program is made of, to be printed.")
 
     def __reduce__(self) -> tuple:
-        # compiled anew where it is loaded
+        # a copy is compiled anew
         return Compiled, (self.steps, self.outputs, self.asked, self.inplace, self.adapts, self.threads)
 
     def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs by name, arrays of their own. Raises XManError as eval does."""
+        """The outputs by name, arrays that nothing else uses. values: the inputs. XManError as for eval."""
         built = self._latest
         try:
             if (built and (not self.inplace or self._seen(values))
                 and (result := built.run(values)) is not None):
                 return result
         except TimeoutError:
-            raise  # the user's time limit is no failure of this
-        except KeyboardInterrupt as stop:  # the interpreter's says the step
+            raise  # a time limit that the user set
+        except KeyboardInterrupt as stop:  # the interpreter adds the step to it
             stop.args = stop.args or (f"stopped in {self!r}",)
             raise
-        except Exception:  # a value is missing or an operator fails: what follows says which
+        except Exception:  # a value is missing or an operator fails: the interpreter, below, says which
             pass
         return self._specialised(values)
 
     def _built(self) -> Built:
-        if found := self._latest or self._reference:
-            return found
-        raise XManError("a list is compiled for the shapes of its values: call it once, then it has a source "
-                        "and a plan")
+        if not self._programs:
+            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a "
+                            "source and a plan")
+        return self._latest or self._reference
+
+    @functools.cached_property
+    def _reference(self) -> Built:
+        """The program that runs values which no other is for."""
+        return ENGINES[reference()].build(self._program({}, True))._replace(engine=reference())
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs, by the program for values of these kinds: a new one if they are new."""
+        """The outputs, by the program for values of these kinds, which is built if the kinds are new."""
         values = with_numpy_reals(values, self.steps.inputs)
         values |= {x: taken(x, values[x]) for x in self.steps.inputs if x in values}
         missing(self.steps, values)
@@ -158,7 +160,7 @@ class Compiled:
         except Exception:
             eval(self.steps, here)  # raises the sentence
             raise
-        if self._latest is None:  # shapes within follow from the values, as those of a loop that ends on them
+        if self._latest is None:  # shapes inside depend on the values, as in a loop that ends on them
             if ample(self.steps, here) > self._rooms.get(key, 0):
                 with self._locks[os.getpid()]:
                     return self._first(key, values, here)
@@ -174,7 +176,7 @@ class Compiled:
         return tuple([signature(values[x]) for x in self.steps.inputs])
 
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs, by a new program: of the first engine that can build it and run it once."""
+        """The outputs, by a new program of the first engine that can build it and run it once."""
         name, why, later = self._choice(values)
         failed, self._rooms[key] = "", ample(self.steps, here)
         made = functools.cache(functools.partial(self._program, here))
@@ -188,18 +190,18 @@ class Compiled:
             except TimeoutError:
                 raise
             except Exception as error:
-                eval(self.steps, here)  # raises the sentence, where the values are at fault
+                eval(self.steps, here)  # raises the sentence if the values are at fault
                 if not engine.after:
                     raise
-                knows = isinstance(error, XManError)  # the engine says itself that it is not for this list
+                knows = isinstance(error, XManError)  # the engine itself says that the list is not for it
                 reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
-                # quiet where nobody asked for an engine by its name
+                # no warning where nobody asked for an engine by its name
                 if not knows or (self.asked, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto"):
                     failed = failed or f"the engine {name} cannot build this list: {reason}"
                 name, why = engine.after, f"{why}; {name} gave way to {engine.after}: {reason}"
         if later:
             better = {other: lambda engine=ENGINES[other]: engine.begin(program(engine)) for other in later}
-            for other in later:  # here: a process that is forked must not find half a module
+            for other in later:  # not in a thread: a process that is forked must not find half a module
                 importlib.import_module(ENGINES[other].file)
             built = Adaptive(built, better, lambda values: key == self._kinds(values))
         self._programs[key] = self._latest = self._chosen = built
@@ -215,14 +217,11 @@ class Compiled:
         result = built.run(values if ENGINES[built.engine].on_device else here)
         if result is None:
             self._latest = None
-            if not self._reference:
-                built = ENGINES[reference()].build(self._program({}, True))
-                self._reference = built._replace(engine=reference())
-            return self._reference.run(here)
+            result = self._reference.run(here)
         return result
 
     def _choice(self, values: Mapping[str, Any]) -> tuple[str, str, list[str]]:
-        """The engine to begin with, why that one, and those that may become faster."""
+        """The engine that begins, the reason, and the engines that may turn out faster."""
         engine, why, later = self.asked, f"{self.asked} was asked for", []
         if engine == "auto":
             engine, why, later = chosen_engine(self.steps, values, self.inplace, self.adapts)
@@ -232,19 +231,19 @@ class Compiled:
         return engine, why, later
 
     def _program(self, values: Mapping[str, Any], as_written: bool, room: int = 0) -> Program:
-        """What an engine is given."""
+        """The Program that an engine is given."""
         if as_written:
             return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
         try:
             program = program_of(self.steps, values, self.outputs, self.inplace, room)
-        except XManError as error:  # of a list that eval runs
+        except XManError as error:
             raise RuntimeError(str(error)) from error
         for y, x in program.inplace.items():
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
         return program._replace(threads=self.threads or 0)
 
     def _look_at(self, values: Mapping[str, Any]) -> None:
-        """XManError unless the arrays to be overwritten can be, and share memory with no other input."""
+        """XManError unless the arrays to overwrite can be written, and share memory with no other input."""
         arrays = {x: values[x] for x in self.steps.inputs if isinstance(values[x], np.ndarray)}
         for x in self.inplace:
             if on_host(values[x]) is not values[x]:
@@ -265,8 +264,8 @@ class Compiled:
         self._known = [(name, x, x.base if apart(x.base) else None) for name, x in arrays.items() if over]
 
     def _seen(self, values: Mapping[str, Any]) -> bool:
-        """Whether the arrays are those that were looked at last, or parts of the same."""
-        for name, array, owner in self._known:  # a comprehension takes twice as long
+        """Whether the arrays are those of the last look, or parts of the same."""
+        for name, array, owner in self._known:  # a loop: a comprehension takes twice as long
             x = values[name]
             if x is not array and (owner is None or x.base is not owner):
                 return False
@@ -275,7 +274,7 @@ class Compiled:
 
 def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],
                   adapts: bool = False) -> tuple[str, str, list[str]]:
-    """The engine for a list, why, and those to be built meanwhile. XMAN_ENGINE decides where it is set."""
+    """The engine for a list, the reason, and the engines to build meanwhile. XMAN_ENGINE, if set, decides."""
     wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
     best = max(wishes, key=lambda name: wishes[name][0])
     asked = os.environ.get("XMAN_ENGINE", "auto")
@@ -296,12 +295,12 @@ def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mappin
 
 
 def reference() -> str:
-    """The engine that gives way to none."""
+    """The name of the engine that gives way to no other."""
     return next(name for name, engine in ENGINES.items() if not engine.after)
 
 
 def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:
-    """inplace, when it leads from inputs of the list to registers of it. XManError otherwise."""
+    """inplace itself. XManError unless it leads from inputs of the list to registers of it."""
     if inplace is None:
         return {}
     if not isinstance(inplace, Mapping):

@@ -1,9 +1,8 @@
-"""Folding: what BLAS does in one call becomes one line, and lines stand in the order that memory likes.
+"""Folding: lines that one call of BLAS computes become one line, in an order that saves memory.
 
-A line `gemm(alpha, s, a, ta, b, tb, c)` is alpha·s·a@b + c: alpha a number, s a register with one number or
-None, a and b matrices, transposed where ta and tb hold, c a register of the product's shape, or None. A
-gradient that only moves its parameter, W_next = W − lr·(Xᵀ @ d), is one such line,
-and with W overwritten by it there is no gradient in memory.
+A line `gemm(alpha, s, a, ta, b, tb, c)` is alpha·s·a@b + c: alpha is a number, s a register with one number
+or None; a and b are matrices, transposed where ta and tb hold; c is a register of the product's shape, or
+None. W_next = W − lr·(Xᵀ @ d) is one such line; as it overwrites W, the gradient never takes memory.
 """
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ import numpy as np
 from ..wengert import Line, needed, registers
 from .program import GEMM, Kind, Program
 
-TINY = 512  # multiplications of one matrix by another, up to which loops are quicker than a call of BLAS
+TINY = 512  # for a product of so few multiplications loops are quicker than a call of BLAS
 
 
 def folded(program: Program) -> list[Line]:
-    """The lines, products of matrices as `gemm`, but for tiny ones and those with vectors."""
+    """The lines, with products of matrices as `gemm`; tiny products, and those with vectors, stay."""
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
@@ -32,7 +31,7 @@ def folded(program: Program) -> list[Line]:
         found = gemm_of(dst, op, args, kinds, flipped) or absorbed(dst, op, args, program, made, uses)
         if found:
             made[dst] = found
-            for z in args:  # the product that this line is made of
+            for z in args:  # z may be a product that this line can take in
                 if z in made and z != dst and uses[z] == 1 and z in lines and z not in found:
                     del lines[z]
             lines[dst] = (dst, GEMM, found)
@@ -43,7 +42,7 @@ def folded(program: Program) -> list[Line]:
 
 def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind],
             flipped: Mapping[str, str]) -> tuple | None:
-    """The gemm that a dot of two matrices of one precision is."""
+    """The arguments of gemm for a dot of two matrices of one precision; None for others."""
     if op != "dot" or not all(isinstance(a, str) and a in kinds and len(kinds[a].shape) == 2 for a in args):
         return None
     a, b = args
@@ -56,10 +55,10 @@ def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind],
 
 def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str, tuple],
              uses: Mapping[str, int]) -> tuple | None:
-    """The gemm that a product becomes with the line that alone reads it: scaled, negated, or a sum."""
+    """The gemm of a product together with the one line that reads it: scaled, negated, or a sum."""
     kinds, takes = program.kinds, op in ("negative", "mul", "add", "subtract")
     free = [a for a in registers(args) if takes and a in made and uses[a] == 1]
-    for z in reversed(free):  # what was computed last is added to what was there before
+    for z in reversed(free):  # the product that was computed last takes in the other term
         alpha, s, a, ta, b, tb, c = made[z]
         other, = [other for other in args if other is not z] or [None]
         kind = kinds.get(other) if isinstance(other, str) else None
@@ -78,7 +77,7 @@ def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str
 
 
 def is_number(a: Any) -> bool:
-    """Whether a is a literal other than 0, with which BLAS would not look at the matrices."""
+    """Whether a is a literal other than 0: by 0 BLAS does not read the matrices."""
     return isinstance(a, (int, float)) and not isinstance(a, bool) and a != 0 and bool(np.isfinite(a))
 
 
@@ -87,20 +86,20 @@ def is_number(a: Any) -> bool:
 def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str],
             holds: Mapping[str, frozenset[str]], kinds: Mapping[str, Kind],
             calls: Collection[str] = ()) -> tuple[list[Line], set[str]]:
-    """The lines with each update as early as can be, and the updates that can overwrite their inputs at once.
+    """The lines with each update as early as possible, and the updates that can overwrite inputs at once.
 
-    inplace: the input that each update overwrites. holds: the registers whose memory each register is in.
-    calls: the lines that may fail. An update stands after these, and after the last line that reads what it
-    overwrites. What leads to updates alone and has their shape stands with them, so that no gradient waits
-    for the end: right after the last of what it is computed from, and before its first reader where that is
-    inputs alone.
+    inplace: the input that each update overwrites. holds: for each register those whose memory it lies in.
+    calls: the lines that may fail. An update stands after these, and after the last line that reads its
+    input. A line that only leads to updates, and has their shape, stands beside them, so that no gradient
+    takes memory till the end: right after the last register that it reads, or, if it reads only inputs,
+    before its first reader.
     """
     if not inplace:
         return lines, set()
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     waits = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
     readers: dict[str, list[str]] = defaultdict(list)
-    inside: dict[str, list[str]] = defaultdict(list)  # the lines that read the memory of each input
+    inside: dict[str, list[str]] = defaultdict(list)  # for each input the lines that read its memory
     for dst, _, args in lines:
         for a in {*registers(args)}:
             readers[a].append(dst)
@@ -128,7 +127,7 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
                           max(least, index[dst]))
     moved = sorted(lines, key=lambda line: place[line[0]])
     place = {dst: k for k, (dst, _, _) in enumerate(moved)}
-    # what is copied out at the end
+    # the registers that are copied out at the end
     given_back = {x for name in (*outputs, *inplace) for x in holds.get(name, ())}
     direct = {y for y, lines_before in first.items() if inplace[y] not in given_back
               and all(place[r] < place[y] for r in lines_before)}

@@ -1,4 +1,4 @@
-"""The reference: the interpreter, line by line, and the results put where they are wanted."""
+"""The reference engine: the interpreter runs the list line by line."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def build(program: Program) -> Built:
             results[name] = x = found[name]
             if type(x) is np.ndarray:
                 if not x.flags.writeable or any(np.may_share_memory(x, y) for y in others):
-                    results[name] = x = x.copy()  # a result is an array of its own
+                    results[name] = x = x.copy()  # a result shares memory with no input and no other result
                 others.append(x)
         for y, x in program.inplace.items():
             check_update(x, y, kind_of(values[x]), kind_of(found[y]))

@@ -13,7 +13,7 @@ ALIGNED = 64  # bytes: a cache line, and the widest register of a processor
 class Event(NamedTuple):
     """A moment of a program: the buffers that are read, and those that are written, with their bytes.
 
-    over: for a buffer that is written, those read whose place it may take, when nobody reads them any more.
+    over: for a buffer that is written, the buffers whose place it may take when nobody reads them later.
     """
     reads: Collection[str]
     writes: Mapping[str, int]
@@ -23,8 +23,8 @@ class Event(NamedTuple):
 def placed(events: Sequence[Event]) -> tuple[dict[str, int], int]:
     """The place in bytes of every buffer that is written, and the bytes of all together.
 
-    A buffer lives from the event that writes it to the last that reads it; two that live at once never
-    overlap, but that one takes another's place where its event allows it.
+    A buffer lives from the event that writes it to the last that reads it. Two that live at the same time
+    never overlap, unless the event allows one to take the other's place.
     """
     last: dict[str, int] = {}
     for k, event in enumerate(events):
@@ -48,7 +48,7 @@ def rounded(size: int) -> int:
 
 
 class Memory:
-    """A stretch of bytes without end. free: what nobody has of it, as (start, end), in order."""
+    """An endless stretch of bytes. free: the parts (start, end) that are not taken, in order."""
 
     def __init__(self) -> None:
         self.end, self.free = 0, [(0, 2 ** 62)]
@@ -73,18 +73,18 @@ class Memory:
 
 
 def arena(size: int) -> np.ndarray:
-    """So many bytes, aligned; zeros."""
+    """An array of so many bytes, aligned, of zeros."""
     space = np.zeros(size + ALIGNED, np.uint8)
     start = -space.ctypes.data % ALIGNED
     return space[start:start + size]
 
 
 def overwrite(*pairs: tuple[np.ndarray, Any]) -> None:
-    """Write to the first of each pair the second, as it was before any of them."""
+    """Write the second of each pair to the first; all values are those from before the first write."""
     for x, new in [(x, np.array(y)) for x, y in pairs]:
         x[...] = new
 
 
 def array_at(memory: np.ndarray, start: int, like: Any) -> np.ndarray:
-    """The array that lies there. like: what has its bytes, dtype and shape."""
+    """The array at `start` in memory. like: an object with its bytes, dtype and shape."""
     return memory[start:start + like.bytes].view(like.dtype).reshape(like.shape)

@@ -1,7 +1,7 @@
-"""The NumPy engine: a list as straight-line Python, results in planned buffers, products calls of BLAS.
+"""The NumPy engine: a list becomes Python without loops, with planned buffers, and BLAS for products.
 
-Results are the interpreter's to rounding: NumPy computes them, but a product, its factor and what is added
-are rounded once by BLAS in place of three times, and softmax and the like are written out.
+Results are the interpreter's but for rounding: BLAS rounds a product, its factor and a sum with it once in
+place of three times, and softmax and the like are written out.
 """
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .program import GEMM, Built, Engine, Program, held
 from .text import Text, own_array
 
 ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret", seconds=lambda steps: 0.0002 * len(steps))
-WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
+WORTH_BLAS = 1e6  # operations in products that make SciPy's BLAS, which can fold, worth its import
 VIEWS = {"alias", "transpose", "mT", "reshape", "getitem"}
-# a new array, by operators that refuse no values
+# these make a new array, and refuse no values
 FRESH = {"share", "where", "scale", "ratio", "concat", "stack", "astype", "broadcast"}
 SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
 REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
-# the most registers that a line may have to be computed here; where it has more, an axis or a shape is one
+# the most registers in a line that is written out; with more, an axis or a shape is a register
 ARRAYS = {"sum": 1, "max": 1, "min": 1, "prod": 1, "transpose": 1, "getitem": 1, "astype": 1}
 
 
 def build(program: Program) -> Built:
-    """The program in NumPy. Its memory is taken once for each thread that runs it at a time, and kept."""
+    """The program in NumPy. Each thread that runs it takes memory once, and it is kept for later calls."""
     products = [line for line in program.steps if line[1] == "dot"]
     worth = flops_of(products, program.kinds) >= WORTH_BLAS
     writer = NumpyWriter(program, folded(program) if worth else list(program.steps))
@@ -40,7 +40,7 @@ def build(program: Program) -> Built:
 
 
 class NumpyWriter:
-    """Writes a program: where each result goes, and then line by line."""
+    """Writes a program: first it plans where each result goes, then it writes line by line."""
 
     def __init__(self, program: Program, lines: list[Line]):
         self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
@@ -48,7 +48,7 @@ class NumpyWriter:
         holds = held(lines, self.kinds)
         calls = {dst for dst, how in self.hows.items() if how == "call"}
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds, calls)
-        self.over = {}  # the input that an update is computed into
+        self.over = {}  # by update: the input whose memory it is computed into
         for y, op, args in self.lines:
             x = program.inplace.get(y)
             if (y in direct and self.hows[y] == "into"
@@ -87,7 +87,7 @@ class NumpyWriter:
         return "into" if self.kinds[dst].array and written_into(op) or op in REDUCED else "call"
 
     def written_over(self, op: str, args: tuple) -> list[str]:
-        """The arguments that a line may write its result over: those that it has read by then."""
+        """The arguments that a line has read by the time it writes, so that it may write over them."""
         if op == GEMM:
             return [args[6]] if args[6] and args[6] not in (args[2], args[4]) else []
         return registers(args) if isinstance(written_into(op), np.ufunc) and op != "dot" else []
@@ -108,7 +108,7 @@ class NumpyWriter:
         return tuple(array_at(memory, start, self.kinds[x]) for x, start in self.places.items())
 
     def result(self, name: str) -> str:
-        """An output, as an array that nobody else has."""
+        """The text of an output, as an array that nothing else uses."""
         kind = self.kinds.get(name)
         own = kind and (not kind.array or kind.shape and self.hows.get(name) in ("into", "new")
                         and name not in self.over)
@@ -126,7 +126,7 @@ class NumpyWriter:
             out = [self.text.literal(axis), "None", dst, repr(bool(keepdims))] if into else ["None"]
             found = self.text.call(op, REDUCED[op], given[0], *out)
         elif into:
-            out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy wants these two with the word
+            out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy needs out= for these two
             found = self.text.call(op, written_into(op), *given, out)
         elif how == "new" and op in INFIX:
             found = f"{given[0]} {INFIX[op]} {given[1]}"
@@ -135,7 +135,7 @@ class NumpyWriter:
         else:
             found = self.text.call(op, value_of(op, "numpy"), *given)
         self.text.add(found if into else f"{dst} = {found}", 2)
-        if how == "call" and dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
+        if how == "call" and dst in self.kinds and self.kinds[dst].array:  # its kind may depend on the values
             self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}:", 2)
             self.text.leave("None", 3)
 
@@ -145,7 +145,7 @@ class NumpyWriter:
                         and self.places.get(c) == self.places[dst])
         if c and not at_one_place:
             self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
-        factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
+        factor = f"{alpha!r} * {s}" if s else repr(alpha)  # BLAS has columns for our rows: dstᵀ = bᵀ aᵀ
         return self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T",
                               repr(float(bool(c))), f"{dst}.T", repr(int(tb)), repr(int(ta)), "True")
 
@@ -161,7 +161,7 @@ class NumpyWriter:
 
 
 def written_into(op: str) -> Any:
-    """The function that takes the array to write to as its last argument, where there is one."""
+    """The operator's function that takes the array to write to as its last argument, or None."""
     if op in SPECIAL:
         from scipy import special
         return getattr(special, SPECIAL[op])
@@ -169,6 +169,6 @@ def written_into(op: str) -> Any:
 
 
 def blas_gemm(dtype: np.dtype) -> Any:
-    """BLAS's product of matrices in that precision, SciPy's: NumPy hands out no factor and no sum."""
+    """BLAS's product of matrices in that precision, from SciPy: NumPy's takes no factor and no sum."""
     from scipy.linalg import blas
     return blas.sgemm if dtype == np.float32 else blas.dgemm

@@ -1,4 +1,4 @@
-"""What a program is made of, to be read: where registers live, what is computed in one go, its costs."""
+"""The plan of a program, for a reader: where registers live, what is computed together, what it costs."""
 from __future__ import annotations
 
 import functools
@@ -15,7 +15,7 @@ from .program import GEMM, Kind
 
 
 class Buffer(NamedTuple):
-    """A register's place: `start` bytes into the program's memory, or -1 where it is an array by itself."""
+    """A register's place: `start` bytes into the program's memory, or -1 if it is an array by itself."""
     register: str
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -26,11 +26,11 @@ class Buffer(NamedTuple):
 class Plan(NamedTuple):
     """The plan of a program. It prints itself.
 
-    buffers: the registers that need memory of the program. memory: its bytes, in which buffers follow one
-    another. outputs: the bytes of the results, which are new arrays at each call. updates: the inputs that
-    are written over at once. groups: the registers that are computed together, in one loop or one call.
-    calls: the lines that run through the interpreter's function.
-    flops: operations of one call, as `xman.cost` counts them. note: what else there is to say.
+    buffers: the registers that need memory of the program. memory: the bytes of all buffers; one may use
+    the place of another that is no longer needed. outputs: the bytes of the results, which are new arrays at
+    each call. updates: the inputs that are written over at once. groups: the registers that are computed
+    together, in one loop or one call. calls: the lines that run the interpreter's function. flops: operations
+    of one call, as `xman.cost` counts them. note: what else there is to say.
     """
     engine: str
     buffers: list[Buffer]
@@ -44,7 +44,7 @@ class Plan(NamedTuple):
 
     @property
     def peak(self) -> int:
-        """Bytes that a call needs beyond the inputs."""
+        """The bytes that a call needs beyond the inputs."""
         return self.memory + self.outputs
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Plan(NamedTuple):
 
 
 def flops_of(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> int:
-    """The operations of the lines; an operator that nothing counts, and what has no shape, count for none."""
+    """The operations of the lines, without those of operators that have no count or no known shape."""
     total = 0
     for dst, op, args in lines:
         if any(isinstance(a, str) and a not in kinds for a in (dst, *args)):

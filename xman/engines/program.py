@@ -1,4 +1,4 @@
-"""What an engine says of itself, is given and makes, and the list for the shapes and types of some values."""
+"""`Engine` (its record), `Program` (what it is given), `Built` (what it makes), and how a Program is made."""
 from __future__ import annotations
 
 import importlib
@@ -11,25 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops import f
-from ops.facts import FACTS, MANY
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..interpreters.shapes import DependsOnValues, examples
+from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
-from ..passes.patterns import Rewrite, shaped
+from ..passes.lower import lowered
 from ..wengert import Line, WengertList, all_registers, needed, registers
 
-KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
-WHOLE = threading.RLock()  # held by what a process that is forked must not find half done: modules, LLVM's affairs
+WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=WHOLE.acquire, after_in_parent=WHOLE.release, after_in_child=WHOLE.release)
-GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
+GEMM = "gemm()"  # the operator of a line that is one call of BLAS (`folded`); no user's can have such a name
 
 
 class Kind(NamedTuple):
-    """What a program knows of a register: its shape and type, and whether it is an array or a number."""
+    """What a program knows of a register: its shape and dtype, and whether it is an array or a number."""
     shape: tuple[int, ...]
     dtype: np.dtype
     array: bool
@@ -40,12 +37,12 @@ class Kind(NamedTuple):
 class Program(NamedTuple):
     """A list for one set of shapes and types.
 
-    steps: the list, simplified for the shapes and lowered to few operators. kinds: those of its registers;
-    one that is missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace:
-    the input that each of these registers is to overwrite. original: the list as it was. others: the type and
-    shape of inputs without a kind. constants: the values of registers that steps reads, or that are wanted,
-    and that no input changes. threads: how many may run large loops; 0: as many as BLAS has.
-    room: rows for what is stacked in as many steps as a `while_loop` made; counts, of `counted`: which one.
+    steps: the list, simplified for the shapes and lowered to few operators. kinds: of its registers; one
+    without a kind is something else, such as a sparse matrix. outputs: the registers that are wanted.
+    inplace: {register: the input that it overwrites}. original: the list as it was. others: the type and
+    shape of inputs without a kind. constants: the values of registers that depend on no input, and that steps
+    reads or that are wanted. threads: how many may run large loops (0: as many as BLAS has). room: the most
+    steps of a `while_loop` for which results of each step are stacked. counts: which loop, from `counted`.
     """
     steps: WengertList
     kinds: dict[str, Kind]
@@ -62,9 +59,9 @@ class Program(NamedTuple):
 class Built(NamedTuple):
     """What an engine makes of a program.
 
-    run: from the values to the outputs by name, or None where the values are not of the program's kinds; it
-    then has written nothing. source, plan: what it was made from and of, to be printed. engine, why: whose it
-    is, and why that one's, which the door writes.
+    run: from the values to the outputs by name, or None if the values are not of the program's kinds; it has
+    then written nothing. source, plan: the program's text and its plan, to print. engine, why: the engine's
+    name and the reason for it, which the door writes.
     """
     run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
     source: Any
@@ -74,18 +71,18 @@ class Built(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """What an engine says of itself, before anything of it is imported.
+    """The record of an engine, which is read before the engine is imported.
 
-    file: the module that has its build(program) -> Built. wish: (steps, values, inplace) -> (rank, why), how
-    much it wants such a list where nobody asked for an engine: auto takes the highest rank, and `step.why`
-    says why; 0 is a refusal, whose why the engine of rank 1 hands on as its own. after: the engine that it
-    gives way to; "" for the reference, to which the others lead. package, extra: what it needs, and the extra
-    of pip that has it. as_written: it takes the list as it was written, for values of all shapes; its Program
-    has no kinds then. on_device: its `run` takes and gives arrays of another library where they are; the
-    others are given copies on the host. rooms: it takes a Program with `room`. seconds: about what it takes
-    to build a list. The file may have
-    begin(program) besides, for a thread beside the caller: what takes long of `build`, in a way that does not
-    mind that the process ends or forks in the middle; what it returns does the rest.
+    name: its name. file: the module that has its build(program) -> Built. wish: (steps, values, inplace) ->
+    (rank, why), how much it wants such a list where nobody asked for an engine: auto takes the highest rank,
+    and `step.why` is its why; rank 0 is a refusal, and its why becomes that of the engine of rank 1. after:
+    the engine that it gives way to; "" for the reference, to which all others lead. package, extra: what it
+    needs, and the extra of pip that has it. as_written: whether it takes the list as it was written, for
+    values of all shapes; its Program then has no kinds. on_device: whether its `run` takes and gives arrays
+    of another library where they are; other engines get copies in NumPy. rooms: whether it takes a Program
+    with `room`. seconds: from a list to about the time that it takes to build it. The file may also have
+    begin(program), the slow part of `build`, for a thread beside the caller: the process may end or fork in
+    the middle of it; the function that it returns does the rest, and returns the Built.
     """
     name: str
     file: str
@@ -112,19 +109,19 @@ class Engine(NamedTuple):
 
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...],
                inplace: Mapping[str, str], room: int = 0) -> Program:
-    """The program for these values. Raises XManError where the list does not run on them."""
+    """The Program for these values. room: as in `Program`. XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
     try:
         return made_of(steps, values, outputs, inplace, by_shapes=True, room=room)
     except TimeoutError:
-        raise  # the user's time limit is no failure of this
-    except Exception:  # shapes do not say it: the values do, and what fails, fails in words
+        raise  # a time limit that the user set
+    except Exception:  # shapes are not enough: the values decide, and an error of the list has its sentence
         return made_of(steps, values, outputs, inplace, by_shapes=False)
 
 
 def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...],
             inplace: Mapping[str, str], by_shapes: bool, room: int = 0) -> Program:
-    """The program. by_shapes: of stand-ins for arrays of floats, on which nothing is computed."""
+    """The Program. by_shapes: whether stand-ins replace arrays of floats, so that nothing is computed."""
     lines, constants = lifted(steps)
     likes = {x: v if not by_shapes or not (kind := kind_of(v)) or not kind.array or kind.dtype.kind != "f"
              else kind[:2] for x, v in values.items()}
@@ -134,9 +131,9 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
     wanted = find(lines, constants)
     wanted = {name: kind_of(wanted[name]) for name in keep}
     short, more = lifted(simplify(lines, keep, likes | constants, EXACT + lowered()))
-    found = find(short, constants | more)  # with those that a rewrite has written
+    found = find(short, constants | more)
     if any(not same_but_number(kind_of(found[name]), kind) for name, kind in wanted.items()):
-        # a rewrite has changed a type: a list of many precisions
+        # in a list of several precisions a rewrite can change a type: such a list stays as it was
         short, more, found = lines, {}, find(lines, constants)
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
@@ -145,22 +142,22 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
         if op in ops.table.OURS and all(a in known for a in registers(args)):
             known[dst] = found[dst]
     counts = counted(short, keep) if room else {}
-    # of a loop that ends on values the shapes change
+    # where a loop ends on values, shapes change with them
     fixed = kinds if by_shapes or "while_loop" not in {op for _, op, _ in short} else {}
-    lines = settled([line for line in short if line[0] not in known], fixed, keep)
+    lines = settled((line for line in short if line[0] not in known), fixed, keep)
     known = {x: known[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in known}
     return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, known, 0, room,
                    counts)
 
 
 def counted(steps: Iterable[Line], keep: Iterable[str] = ()) -> dict[str, str]:
-    """The `while_loop` in as many steps as which scans stack a register, and of those that have the number.
+    """{register: `while_loop`}, for stacks with a row for each step of the loop, and for its number of steps.
 
-    DependsOnValues where one of a stack is in keep, or read otherwise than step by step or entry by entry.
+    DependsOnValues where a stack is in keep, or is read otherwise than step by step or entry by entry.
     """
     stacks_in = lambda marks: {mark for a in marks for mark in ([a] if type(a) is tuple else a or ())
                                if mark and mark[1]}
-    marks: dict[Any, Any] = {}  # (loop, whether it is a stack); of a bundle a list of them
+    marks: dict[Any, Any] = {}  # by register (loop, whether it is a stack); for a bundle a list of these
     for dst, op, args in steps:
         given = [marks.get(a) if isinstance(a, str) else None for a in args]
         stacks = stacks_in(given)
@@ -178,7 +175,7 @@ def counted(steps: Iterable[Line], keep: Iterable[str] = ()) -> dict[str, str]:
             marks[dst] = [*[None] * k, *[(x, True) for x in along if x] * (len(args[0][4]) - k)]
         elif stacks:
             alike = all(mark in stacks for a, mark in zip(args, given, strict=True) if isinstance(a, str))
-            if len(stacks) > 1 or not alike or op not in ops.table.ELEMENTWISE | {"broadcast", "unbroadcast"}:
+            if len(stacks) > 1 or not alike or not alongside(op):
                 raise DependsOnValues(op)
             marks[dst] = stacks.pop()
     if stacks_in(map(marks.get, keep)):
@@ -187,7 +184,7 @@ def counted(steps: Iterable[Line], keep: Iterable[str] = ()) -> dict[str, str]:
 
 
 def ample(steps: WengertList, values: Mapping[str, Any]) -> int:
-    """A power of two above the steps that each loop makes; 0 where nobody stacks so many."""
+    """A power of two above the number of steps of each loop; 0 where nothing is stacked."""
     loops = [k for k, (_, op, _) in enumerate(steps) if op == "while_loop"]
     if not loops or "scan" not in {op for _, op, _ in steps}:
         return 0
@@ -195,57 +192,35 @@ def ample(steps: WengertList, values: Mapping[str, Any]) -> int:
     return 1 << max(3, *[found[steps[k][0]][-1].bit_length() for k in loops])
 
 
-def lowered() -> tuple[Rewrite, ...]:
-    """The rewrites of operators to their row's formula, so that an engine has to know few.
-
-    What stays is NumPy's functions entry by entry, sums, maxima and minima, products of matrices, and
-    rearrangements; each other operator is computed by its own function, where its row has no formula.
-    """
-    return (shaped("prodOfOthers", of_a_number),
-            *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula))
-
-
-def spelt(formula):
-    """The formula, of an array of floats that has entries; whole numbers beside it do not spread."""
-    def becomes(w, x, *rest):
-        return formula(x, *rest) if w.real(x) and w.shape(x) is not None and 0 not in w.shape(x) else None
-    return becomes
-
-
-def of_a_number(w, x, axis=None):
-    """A number, which an axis is said of, has no others."""
-    return f.broadcast(1.0, x) if w.shape(x) == () else None
-
-
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
-    """The list with a register for each array among its literals that is no key, and these arrays by name."""
+    """The list with a register in place of each literal array that is not a key, and these arrays by name."""
     taken, known = {*all_registers(steps)}, {}
     names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
-    lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):]))
+    lines = [(dst, op, (*map(as_register, args[:(first := ops.facts_of(op).keys)]), *args[first:]))
              for dst, op, args in steps]
     return WengertList(lines), dict(known.values())
 
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
-    """The lines with shapes for registers that are read for their shape alone, without what nobody reads."""
-    def line(dst: str, op: str, args: tuple) -> Line:
+    """The lines, with shapes in place of registers that serve as shapes, without lines that nobody reads."""
+    lines = [*steps]
+    for k, (dst, op, args) in enumerate(lines):
         if (op in ("reshape", "broadcast") and isinstance(args[1], str) and dst in kinds and args[0] in kinds
             and kinds[dst].dtype == kinds[args[0]].dtype):
-            args = (args[0], kinds[dst].shape, *args[2:])
-        return dst, op, args
-    return WengertList(needed([line(*each) for each in steps], tuple(keep)))
+            lines[k] = dst, op, (args[0], kinds[dst].shape, *args[2:])
+    return WengertList(needed(lines, tuple(keep)))
 
 
 def exact(steps: WengertList) -> WengertList:
-    """The list with its names as plain strings: a class of one's own may print itself as anything."""
+    """The list with plain strings as names: a class derived from str may print itself as anything."""
     name = lambda a: str.__str__(a) if isinstance(a, str) else a
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
 
 
 def signature(x: Any) -> tuple:
-    """What a program depends on: the type of a value, its shape and its precision."""
-    if issubclass(type(x), np.ndarray):  # a traced value is one for isinstance
+    """The part of a value that a program depends on: its type, its shape and its precision."""
+    if issubclass(type(x), np.ndarray):  # not isinstance, which a traced value passes
         return type(x), x.shape, x.dtype, x.flags.c_contiguous
     return type(x), np.shape(x), getattr(x, "dtype", None)
 
@@ -256,7 +231,7 @@ def on_host(x: Any) -> Any:
 
 
 def taken(name: str, x: Any) -> Any:
-    """An array of another library as NumPy's in the same memory, by DLPack; JAX's, and all else, as it is."""
+    """Another library's array as NumPy's, in the same memory (DLPack); JAX's, and all else, as it is."""
     if not hasattr(x, "__dlpack__") or isinstance(x, np.ndarray) or hasattr(x, "addressable_shards"):
         return x
     try:
@@ -267,12 +242,12 @@ def taken(name: str, x: Any) -> Any:
 
 
 def same_but_number(one: Kind | None, other: Kind | None) -> bool:
-    """Whether two kinds differ at most in that a single number is an array or none."""
+    """Whether two kinds are equal, but that a single number may be an array in one of them."""
     return one == other or bool(one and other) and one[:2] == other[:2] == ((), one.dtype)
 
 
 def kind_of(x: Any) -> Kind | None:
-    """The kind of an array or a number; None for what is neither."""
+    """The kind of an array or a number; None for anything else."""
     if ((type(x) is np.ndarray or issubclass(type(x), np.generic)) and x.dtype.kind in "biuf"
         and x.dtype.isnative):
         return Kind(x.shape, x.dtype, type(x) is np.ndarray)
@@ -280,7 +255,7 @@ def kind_of(x: Any) -> Kind | None:
 
 
 def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozenset[str]]:
-    """The registers in whose memory each register may lie: itself, or those that it is a view of."""
+    """For each register those in whose memory it may lie: itself, or the registers that it is a view of."""
     holds: dict[str, frozenset[str]] = {}
     for dst, op, args in lines:
         for a in registers(args):
@@ -295,7 +270,7 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
 
 
 def compares(op: str) -> bool:
-    """Whether the truth that it gives is of two numbers, which have to be of one precision."""
+    """Whether the operator compares two numbers, which have to be of one precision."""
     return ops.facts_of(op).gives is bool and ops.table.arity(ops.G[op])[1] == 2
 
 

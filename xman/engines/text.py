@@ -1,7 +1,7 @@
-"""What generated programs have in common: their names, their literals, and the guard at their door.
+"""What generated programs have in common: their names, their literals, and the check of their inputs.
 
-A program is Python text that is executed, so nothing of a list gets into it but names that were checked and
-literals written here; what is not a plain number or a tuple of such is handed over as an object.
+A program is Python text that is executed. So only checked names and literals that are written here get from a
+list into it; what is not a plain number or a tuple of such is handed over as an object.
 """
 from __future__ import annotations
 
@@ -27,47 +27,47 @@ ALONE = next(sys.getrefcount(x) for x in [np.empty(0)])  # of what a list alone 
 
 
 class Text:
-    """A program that is being written: its lines, and the objects that it calls by a name of its own."""
+    """A program that is being written: its lines, and the objects that it uses under a name of its own."""
 
     def __init__(self, registers: Collection[str]):
         self.lines: list[str] = []
-        self.objects: dict[str, Any] = {}              # what the program calls, by name
-        self.names: dict[tuple[str, int | None], str] = {}  # the program's own, by word and object
+        self.objects: dict[str, Any] = {}              # by their names in the program
+        self.names: dict[tuple[str, int | None], str] = {}  # the program's own names, by word and key
         self.taken, self.back = set(registers), ""     # how memory is given back, where there is any
         if strange := [name for name in registers if not name.isidentifier() or keyword.iskeyword(name)]:
             raise XManError(f"a register cannot be called {shortened(strange[0])} in a program")
 
     def free(self, word: str, key: int | None = None) -> str:
-        """The program's own name for a word and a key: always the same, and that of nothing else."""
+        """The program's own name for a word and a key: always the same, and the name of nothing else."""
         if (word, key) not in self.names:
             self.names[word, key] = self.fresh(word)
         return self.names[word, key]
 
     def fresh(self, word: str) -> str:
-        """word, with underscores until nothing else has the name."""
+        """The word, with underscores at its end until nothing else has the name."""
         while word in self.taken or keyword.iskeyword(word):
             word += "_"
         self.taken.add(word)
         return word
 
     def object(self, word: str, value: Any) -> str:
-        """A name for an object; the same for the same object."""
+        """The name of an object in the program; word: how the name begins."""
         name = self.free(word, id(value))
         self.objects[name] = value
         return name
 
     def call(self, word: str, function: Any, *args: str) -> str:
-        """A call of a function: the args stand in the text as they are."""
+        """The text that calls a function. args: texts too."""
         return f"{self.object(word, function)}({', '.join(args)})"
 
     def empty(self, kind: Any) -> str:
-        """An array of that shape and dtype that nobody else has."""
+        """The text that gives an array of that kind that nobody else has."""
         if LARGE <= kind.bytes <= HUGE and getattr(sys, "_is_gil_enabled", lambda: True)():
             return self.call("empty", used_again(kind.shape, kind.dtype))
         return self.call("empty", np.empty, repr(kind.shape), self.object(kind.dtype.name, kind.dtype))
 
     def literal(self, a: Any) -> str:
-        """A register's name as it is; a literal as Python that evaluates to it, of the same type."""
+        """A register's name as it is; for a literal, Python text with this value and type."""
         if isinstance(a, str):
             return a
         if stands_in_text(a):
@@ -97,14 +97,15 @@ class Text:
         self.add(f"return {what}", depth)
 
     def end(self, program: Program, result: Callable[[str], str], late: Collection[str]) -> Callable:
-        """The program. result: an output in the text. late: the updates that inputs are overwritten by at last."""
+        """The function, after the text has been executed. Nothing that it reaches leads back to it, so that its
+        memory goes with it. result: the text of an output. late: the updates that overwrite inputs at last."""
         self.add(f"{self.free('results')} = {{{', '.join(f'{y!r}: {result(y)}' for y in program.outputs)}}}")
         if late:
             self.add(self.call("overwrite", overwrite, *(f"({program.inplace[y]}, {y})" for y in late)))
         self.leave(self.free("results"))
-        space = {**self.objects, "__builtins__": builtins}
+        space, self.objects = {**self.objects, "__builtins__": builtins}, {}
         exec(builtins.compile(str(self), f"<{self.free('step')} of a list>", "exec"), space)
-        return space[self.free("step")]
+        return space.pop(self.free("step"))
 
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n"
@@ -129,15 +130,15 @@ def used_again(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[], np.ndarr
 
 def stands_in_text(a: Any) -> bool:
     """Whether a can stand in the text: None, a number, or a tuple of such."""
-    if type(a) is tuple:  # a class of one's own may print itself as anything
+    if type(a) is tuple:  # exact types: a class that a user derives from them may print itself as anything
         return all(map(stands_in_text, a))
     return a is None or type(a) in (bool, int) or type(a) is float and math.isfinite(a)
 
 
 def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
-    """Lines that take the inputs out of `values`, and return None where one is of another kind.
+    """Add the lines that take the inputs out of `values`, and return None where one is of another kind.
 
-    lines: those of the program as they are computed: a product that is scaled by 0 is not BLAS's.
+    lines: those that are computed: if a product is scaled by 0, NumPy and not BLAS has to compute it.
     """
     ndarray, kind_of_value = text.object("ndarray", np.ndarray), text.object("type", type)
     whole, real = text.object("int", int), text.object("float", float)
@@ -160,9 +161,9 @@ def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
             text.add(f"if {kind_of_value}({x}) is not {text.object('kind', program.others[x][0])} or "
                      f"{shape}({x}) != {program.others[x][1]}: return None")
     for s in dict.fromkeys(args[1] for _, op, args in lines if op == GEMM and args[1]):
-        text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
+        text.add(f"if {s} == 0: return None")  # BLAS would not read the matrices, and so lose a NaN
 
 
 def own_array(x: Any) -> Any:
-    """x, an array of its own where it has axes, else a number."""
+    """A copy of x if it is an array with axes, else the number that it is."""
     return x if not isinstance(x, np.ndarray) else x.copy() if x.ndim else x[()]

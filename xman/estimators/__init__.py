@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn over any model: XManClassifier and XManRegressor, made when they are asked for.
+"""Estimators for scikit-learn over any model: XManClassifier and XManRegressor, made at their first use.
 
     from xman.estimators import XManClassifier
     make_pipeline(StandardScaler(), XManClassifier((64, 32))).fit(X, y).predict(X)

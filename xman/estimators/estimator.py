@@ -1,13 +1,14 @@
-"""What the estimators are made of; scikit-learn is imported when one is asked for."""
+"""The parts of the estimators; scikit-learn is imported at the first use of one."""
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+
+from ops.facts import taken_by
 
 from ..engines import Compiled
 from ..errors import XManError, extra, refuse_unknown
@@ -20,7 +21,7 @@ from ..train.objective import Objective
 
 
 def estimator(name: str, mixin: str, own: type) -> type:
-    """The class of that name. XManError where scikit-learn is not installed."""
+    """The estimator class of that name. XManError if scikit-learn is not installed."""
     base = extra("sklearn.base", "sklearn", f"{name}, an estimator of scikit-learn,")
     return type(name, (getattr(base, mixin), own, base.BaseEstimator),
                 {"__doc__": own.__doc__, "__module__": __package__})
@@ -28,7 +29,7 @@ def estimator(name: str, mixin: str, own: type) -> type:
 
 @dataclass(eq=False, repr=False)
 class Estimator:
-    """What a classifier and a regressor have in common."""
+    """The common part of classifier and regressor."""
     model: Sequence[int] | XMan | Callable = (100,)
     _: KW_ONLY
     activation: str = "relu"
@@ -61,7 +62,7 @@ class Estimator:
 
     def _begun(self, X: Any, y: Any, sample_weight: Any, first: bool = True,
                **known: Any) -> tuple[tuple, Any]:
-        """The rows as `fit` takes them, and their weights; first: with a model for them."""
+        """The rows as `xman.train.fit` takes them, and their weights. first: make a model for them."""
         from sklearn.utils import check_random_state
         from sklearn.utils.class_weight import compute_sample_weight
         from sklearn.utils.validation import _check_sample_weight
@@ -82,11 +83,7 @@ class Estimator:
             return self.model
         options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS}
         if callable(self.model):
-            try:
-                takes = inspect.signature(self.model).parameters
-            except (TypeError, ValueError):
-                takes = {}
-            made = self.model(features, outputs, **{key: options[key] for key in options if key in takes})
+            made = self.model(features, outputs, **taken_by(self.model, **options))
             if not isinstance(made, XMan):
                 raise XManError(f"model(features, outputs) gave a {type(made).__name__}, which is no XMan")
             return made
@@ -96,7 +93,7 @@ class Estimator:
         return MLP([features, *self.model, outputs], activation=self.activation, **options)
 
     def _step(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> Estimator:
-        """One step on these rows, which goes on from where the last, or `fit`, came to."""
+        """Take one step on these rows, from the parameters of the last step or of `fit`."""
         first = not hasattr(self, "model_")
         (X, y), weights = self._begun(X, y, sample_weight, first, **known)
         if self.steps_ is None:
@@ -143,7 +140,7 @@ class Classifier(Estimator):
     class_weight: Any = None
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Classifier:
-        """Take a step with these rows, of `optimizer` or Adam. classes: all there are, at the first call."""
+        """Take a step with these rows, by `optimizer` or Adam. classes: all of them, at the first call."""
         return self._step(X, y, sample_weight, classes=classes)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -180,7 +177,7 @@ class Regressor(Estimator):
     LOSS, class_weight = "squaredError", None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
-        """Take one step with these rows, of `optimizer` or else Adam."""
+        """Take a step with these rows, by `optimizer` or Adam."""
         return self._step(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -206,10 +203,10 @@ class Regressor(Estimator):
 
 
 class Steps:
-    """An optimizer at work: its moments, and the parameters that it has come to.
+    """An optimizer at work: its moments, and the present parameters.
 
-    model, X, y: as `fit` takes them, with some rows to begin with. start: parameters to begin with, by name,
-    for all or some. lr: the learning rate. The loss is weighted; without weights they are 1.
+    model, X, y: as `fit` takes them, with the first rows. start: first values of all or some parameters, by
+    name. optimizer, lr, seed, engine, penalties: as for `fit`. Rows without weights have the weight 1.
     """
 
     def __init__(self, model: XMan, X: Any, y: np.ndarray, start: dict[str, np.ndarray], optimizer: Any,
@@ -226,7 +223,7 @@ class Steps:
                                 None, adapts=False)
 
     def step(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
-        """Take one step with these rows; the loss before it."""
+        """The loss before one step with these rows, which is then taken."""
         self.t += 1
         given = self.objective.given(X, y, np.zeros(len(y), int), self.t)
         if weights is not None:

@@ -1,4 +1,4 @@
-"""What notebooks show: tables and small pictures, without scripts, and the explorer behind a click."""
+"""What notebooks show of objects: tables, small pictures without scripts, the explorer behind a click."""
 from __future__ import annotations
 
 import re
@@ -18,14 +18,14 @@ from ..show.listing import Listing, size_text
 from ..wengert import WengertList
 from .page import explore
 
-CELLS = 64    # of a heat map each way: one of more rows or columns is thinned out
-EPOCHS = 12   # of a run that are in its table
-MOST = 100    # rows of a table
-LINES = 200   # of a list, whose explorer has all
+CELLS = 64    # the most rows, and columns, of a heat map; a larger matrix is thinned out
+EPOCHS = 12   # the most epochs in the table of a run
+MOST = 100    # the most rows of any other table
+LINES = 200   # the most lines that are shown of a list; its explorer has all
 
 
 def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Sequence[str] = ()) -> str:
-    """A table, text to the left and numbers to the right; titles: what is said where the pointer rests."""
+    """A table, text to the left and numbers to the right. titles: for each row, what its tooltip says."""
     rows = list(rows)
     side_of = lambda cell: "left" if isinstance(cell, str) and not re.match(r"-?\d", cell) else "right"
     sides = [*map(side_of, rows[-1] if rows else head)]
@@ -59,7 +59,7 @@ def as_written(text: Any) -> str:
 
 
 class HeatMap:
-    """A matrix as a picture: blue below 0, white 0, orange above, strongest farthest from 0."""
+    """A matrix with a title as a picture: blue below 0, white 0, orange above, strongest farthest from 0."""
 
     def __init__(self, matrix: Any, title: str):
         x = np.asarray(matrix, float)
@@ -98,7 +98,7 @@ def colour(share: float) -> str:
 
 
 def report_in_html(report: Any) -> str:
-    """Of `check`: a row a register, and what is wrong, the worst first."""
+    """The report of `check`: a row for each register, then what is wrong, the worst first."""
     rows = []
     for name in dict.fromkeys(e.register for e in report.entries):
         mine = [e for e in report.entries if e.register == name]
@@ -130,13 +130,13 @@ def plan_in_html(plan: Any) -> str:
 
 
 def linear_in_html(map: Any) -> str:
-    """A Jacobian or a Hessian before it has values: what it is of, and the list of its products."""
+    """A Jacobian or a Hessian before it has values: what it differentiates, and the list of its products."""
     summary = f"Its list, of {len(map.steps):,} lines"
     return in_words(repr(map)) + behind_summary(summary, as_written(map.steps))
 
 
 def result_in_html(result: Any) -> str:
-    """Of `fit`: the curve of the losses, and the epochs in a table, the best one named."""
+    """The result of `fit`: the curve of the losses, and a table of the epochs that names the best."""
     history = result.history
     names = [name for name in ("loss", "validation_loss") if any(name in row for row in history)]
     points = lambda name: [(row["epoch"], row[name]) for row in history if np.isfinite(row.get(name, np.nan))]
@@ -151,7 +151,7 @@ def result_in_html(result: Any) -> str:
 
 
 def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
-    """Lines over epochs, from the least to the greatest value."""
+    """A line over the epochs for each curve; the picture reaches from the least to the greatest value."""
     points = [p for line in curves.values() for p in line]
     if len(points) < 2:
         return ""
@@ -179,7 +179,7 @@ def program_in_html(program: Any) -> str:
 
 
 def trace_in_html(rows: Any) -> str:
-    """Of `explain`: its table, with shapes where the pointer rests."""
+    """The table of `explain`, with shapes as tooltips."""
     head, *lines = rows.table()
     return table_in_html(head, lines, [f"{row.register}: shape {np.shape(row.value)}" for row in rows])
 
@@ -187,7 +187,7 @@ def trace_in_html(rows: Any) -> str:
 # ---- lists and models --------------------------------------------------------------------------------------
 
 def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}, values: Mapping[str, Any] = {}) -> str:
-    """The lines in columns; where the pointer rests the meaning of an operator, the shape of a register."""
+    """The lines in columns; tooltips say what an operator means and which shape a register has."""
     def register(a: str) -> str:
         shown = f'<span title="{escape(f"{a}: {size_text(sizes[a])}")}">' if a in sizes else "<span>"
         return f"{shown}{escape(a)}</span>"
@@ -222,7 +222,7 @@ def said(value: Any) -> str:
 
 
 def behind_a_click(what: XMan | WengertList, values: Mapping[str, Any] = {}) -> str:
-    """The explorer, folded; nothing where there is nothing to explore."""
+    """The explorer, folded; "" where there is nothing to explore."""
     try:
         page = explore(what, values=values, guided=False)
     except XManError as error:

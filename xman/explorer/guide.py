@@ -1,4 +1,4 @@
-"""The guided examples: the list of each, where it stands in the documents, and their words for it."""
+"""The guided examples: the list of each, its place in the documents, and what they say of it."""
 from __future__ import annotations
 
 import functools
@@ -56,7 +56,7 @@ loss = mean(z4)"""
 
 
 class Guided(NamedTuple):
-    """One example: its list, the register that is differentiated, values of its inputs, and what is said."""
+    """One example: its list, the register to differentiate, the values of its inputs, and its texts."""
     title: str
     source: str
     steps: Steps

@@ -407,7 +407,7 @@ const G = {
   max: (x, axis = null, keepdims = false) => reduced(nonempty(x, axis, "max"), axis, keepdims, -Infinity, greater),
   min: (x, axis = null, keepdims = false) => reduced(nonempty(x, axis, "min"), axis, keepdims, Infinity, less),
   prod: (x, axis = null, keepdims = false) => reduced(x, axis, keepdims, 1, (p, q) => p * q),
-  prodOfOthers: (x, axis = null) => {
+  prod_of_others: (x, axis = null) => {
     x = T(x);
     const over = new Set(places(x, axis)), own = strides(x.s.map((n, k) => over.has(k) ? 1 : n)), at = positions(x.s, own.map((n, k) => over.has(k) ? 0 : n));
     const slices = new Map(), out = filled(x.s, 1);
@@ -426,7 +426,7 @@ const G = {
     return keepdims ? found : tensor(G.sum(x, axis).s, found.a);
   },
   logaddexp: real(logAddExp),
-  expDifference: real((x, y) => x === y ? (x === -Infinity ? 0 : 1) : Math.exp(x - y)),
+  exp_difference: real((x, y) => x === y ? (x === -Infinity ? 0 : 1) : Math.exp(x - y)),
   cumprod: (x, axis = null) => along(T(x), axis, line => { for (let i = 1; i < line.length; i++) line[i] *= line[i - 1]; }),
   recurrence: (x, a, axis) => {
     a = spread(T(a), T(x).s);
@@ -474,14 +474,14 @@ const G = {
   },
   astype: x => T(x),
   dot,
-  dotLeft: (d, a, b) => {
+  dot_left: (d, a, b) => {
     [d, a, b] = [T(d), T(a), T(b)];
     if (b.s.length === 1) return G.unbroadcast(G.mul(G.reshape(d, [...d.s, 1]), b), a);
     if (a.s.length > 1) return G.unbroadcast(dot(d, mT(b)), a);
     const rows = dot(G.reshape(d, [...d.s.slice(0, -1), 1, last(d)]), mT(b));
     return G.unbroadcast(tensor(rows.s.filter((_, k) => k !== rows.s.length - 2), rows.a), a);
   },
-  dotRight: (d, a, b) => {
+  dot_right: (d, a, b) => {
     [d, a, b] = [T(d), T(a), T(b)];
     if (a.s.length === 1) return G.unbroadcast(b.s.length === 1 ? G.mul(a, d) : G.mul(G.reshape(a, [a.s[0], 1]), G.reshape(d, [...d.s.slice(0, -1), 1, last(d)])), b);
     if (b.s.length > 1) return G.unbroadcast(dot(mT(a), d), b);
@@ -489,7 +489,7 @@ const G = {
   },
   outer: (a, b) => G.mul(G.reshape(T(a), [-1, 1]), G.reshape(T(b), [1, -1])),
   einsum,
-  einsumBack: (x, like, [kept, mine]) => {
+  einsum_back: (x, like, [kept, mine]) => {
     x = T(x);
     const unique = [...new Set(mine)], lead = like.s.length - mine.length, own = strides(like.s), out = filled(like.s, 0);
     const shape = [...like.s.slice(0, lead), ...unique.map(c => like.s[lead + mine.indexOf(c)])];
@@ -542,11 +542,11 @@ const G = {
   },
   diag: (x, k = 0) => {
     x = T(x);
-    if (x.s.length === 1) return G.diagBack(x, filled([x.s[0] + Math.abs(k), x.s[0] + Math.abs(k)], 0), k);
+    if (x.s.length === 1) return G.diag_back(x, filled([x.s[0] + Math.abs(k), x.s[0] + Math.abs(k)], 0), k);
     const [n, m] = x.s, length = Math.max(0, Math.min(n + Math.min(k, 0), m - Math.max(k, 0)));
     return view(x, [length], [m + 1], Math.max(0, -k) * m + Math.max(0, k));
   },
-  diagBack: (d, x, k = 0) => {
+  diag_back: (d, x, k = 0) => {
     x = T(x);
     if (x.s.length === 1) return G.diag(d, k);
     const out = filled(x.s, 0), m = x.s[1];
@@ -567,7 +567,7 @@ const G = {
   take: (x, indices, axis = null) => axis === null ? G.getitem(G.reshape(x, [-1]), indices) : G.getitem(x, ...Array(place(axis, T(x).s.length)).fill({slice: [null, null, null]}), indices),
   inv: x => each(x, [last(x), last(x)], rows => solved(rows, unit(rows.length))),
   det: x => each(x, [], rows => { const [sign, log] = eliminated(rows, unit(rows.length)); return [sign && sign * Math.exp(log)]; }),
-  detSign: x => each(x, [], rows => [eliminated(rows, unit(rows.length))[0]]),
+  det_sign: x => each(x, [], rows => [eliminated(rows, unit(rows.length))[0]]),
   logabsdet: x => each(x, [], rows => [eliminated(rows, unit(rows.length))[1]]),
   cofactor: x => each(x, [last(x), last(x)], rows => rows.map((row, i) => row.map((_, j) => {
     const [sign, log] = eliminated(rows.filter((_, p) => p !== i).map(r => r.filter((_, q) => q !== j)), rows.slice(1).map(() => []));
@@ -589,9 +589,9 @@ const G = {
     } });
     return out;
   }),
-  lowerHalf: x => each(x, T(x).s.slice(-2), rows => rows.map((row, i) => row.map((v, j) => i > j ? v : i === j ? v / 2 : 0))),
+  lower_half: x => each(x, T(x).s.slice(-2), rows => rows.map((row, i) => row.map((v, j) => i > j ? v : i === j ? v / 2 : 0))),
   column: (x, b) => T(b).s.length === 1 ? G.reshape(x, [...T(x).s, 1]) : T(x),
-  inverseGaps: w => {
+  inverse_gaps: w => {
     w = T(w);
     const n = last(w), top = reduced(G.abs(w), -1, true, 0, greater);
     const gap = minus(G.reshape(w, [...w.s.slice(0, -1), 1, n]), G.reshape(w, [...w.s, 1]));

@@ -30,13 +30,13 @@ from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import WORDS, Guided, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
-ENTRIES = 2_000_000  # of all arrays together
+ENTRIES = 2_000_000  # the most that all arrays of a page may have together
 FILES = "explorer.css", "dagre.min.js", "operators.js", "loops.js", "explorer.js"
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
 class Page:
-    """A page of the explorer: save(path) writes it, str(page) is its text, notebooks show it."""
+    """A page of the explorer with a title: save(path) writes it, str(page) is its text, notebooks show it."""
 
     def __init__(self, title: str, text: str):
         self.title, self._text = title, text
@@ -44,7 +44,7 @@ class Page:
     def __str__(self) -> str: return self._text
 
     def save(self, path: str | Path) -> Path:
-        """Write it to path, which ends in .html. XManError where that cannot be."""
+        """Write the page to path, which ends in .html, and give the path. XManError where it cannot be."""
         if Path(path).suffix not in (".html", ".htm"):
             raise XManError(f"the page {path} is to end in .html")
         write_whole(path, self._text.encode())
@@ -68,11 +68,11 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
         xman.explore(steps, values={"x1": 3.0, "x2": 7.0})
         model.explore(X=rows, y=labels)
 
-    what: a function of numbers and arrays, at `examples`; a model; or a list. of: the register that is
-    differentiated, the last line's or a model's loss where it is not said. values: inputs by name; those that
-    are lacking are asked for on the page. guided: with the guided examples. The page is one file without
-    anything from a network; operators that it has no evaluator for show the values that Python computed.
-    Raises XManError as `trace`, `eval` and `backprop` do, and for more than two million entries.
+    what: a function of numbers and arrays, a model, or a list. examples: the arguments at which a function is
+    traced. of: the register to differentiate (None: the last line's, or a model's loss). values: inputs by
+    name; the page asks for the others. title: of the page (None: the name of `what`). guided: whether it has
+    the guided examples too. The page is one file and loads nothing; operators that it cannot compute show the
+    values that Python computed. Raises XManError as `trace`, `eval`, `backprop`, and above 2,000,000 entries.
     """
     roles: dict[str, str] = {}
     known = dict(values or {})
@@ -95,9 +95,10 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
 
 
 def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertList, dict, dict]:
-    """(the list of a model's register, the values of its inputs, the role of each)."""
+    """(the list of a model's register, the values of its inputs, the role of each input)."""
     found = dict(model.setup().namedRegisterItems())
-    register = of if isinstance(of, Register) else found.get(of or "loss")
+    of = of[0] if isinstance(of, (list, tuple)) and len(of) == 1 else of
+    register = of if isinstance(of, Register) else found.get("loss" if of is None else str(of))
     if register is None and of is None:
         read = {id(a) for r in found.values() for a in r.inputsTo()}
         outputs = [r for r in found.values() if r.definedAs and id(r) not in read]
@@ -118,7 +119,7 @@ def inputs_traced(fn: Callable, examples: tuple) -> dict[str, Any]:
 
 def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapping[str, str], title: str,
              **more: Any) -> dict[str, Any]:
-    """All that the page has to know of a list: lines, inputs, and what it does not compute by itself."""
+    """All that the page has to know of a list: lines, inputs, and values that it cannot compute itself."""
     for name in values:
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
@@ -156,7 +157,7 @@ def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def packed(x: Any) -> dict[str, Any]:
-    """An array as its shape, its kind, and its entries in float64, in base 64; a bundle as its parts."""
+    """An array as its shape, its kind, and its float64 entries in base 64; a bundle as its parts."""
     if isinstance(x, ops.loops.Bundle):
         return {"parts": [*map(packed, x)]}
     if isinstance(x, Parts):
@@ -188,5 +189,5 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
 
 
 def in_script(data: str) -> str:
-    """JSON that no HTML parser takes for the end of its script."""
+    """The JSON, escaped so that an HTML parser does not find the end of the script in it."""
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

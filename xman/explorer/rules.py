@@ -1,4 +1,4 @@
-"""Operators' rules as data, the lines that rules of ops.DG and ops.TG write: a page needs none of its own."""
+"""Operators' rules as data: the lines that the rules of ops.DG and ops.TG write, for the explorer's page."""
 from __future__ import annotations
 
 import functools
@@ -11,7 +11,6 @@ from typing import Any
 import ops
 from ops import f
 from ops.facts import MANY, arity, facts_of, parameters
-from ops.table import ELEMENTWISE
 
 from ..errors import XManError
 from ..notation import json_lines, json_literal
@@ -26,16 +25,16 @@ TABLE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
 # the operators that the page computes by itself
 ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE))
 COMPUTED = ON_THE_PAGE | ops.loops.ROWS
-SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dotLeft(d, a, b), lambda d, a, b: d @ f.transpose(b)),
-                   rewrite(lambda d, a, b: f.dotRight(d, a, b), lambda d, a, b: f.transpose(a) @ d))
-# of a rule that looks into its arguments
+SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dot_left(d, a, b), lambda d, a, b: d @ f.transpose(b)),
+                   rewrite(lambda d, a, b: f.dot_right(d, a, b), lambda d, a, b: f.transpose(a) @ d))
+# what a rule may raise that looks into its arguments
 FAILURES = XManError, TypeError, ValueError, AttributeError, IndexError
 
 
 def likely(op: str) -> list[tuple]:
     """The patterns of literals that a reader is likely to type: none, an axis, an index."""
     least, most = arity(ops.G[op])
-    names, defaults = parameters(ops.G[op])
+    names, defaults, *_ = parameters(ops.G[op])
     match names:
         case "axis", *_:
             cases = [(0, "_", "_"), (1, "_", "_")]
@@ -49,7 +48,7 @@ def likely(op: str) -> list[tuple]:
 
 
 def rules_for(steps: Iterable[Line]) -> list[dict[str, Any]]:
-    """What the page has to know of the operators of steps and, for what readers type, of all it evaluates."""
+    """The rules of the operators in steps, and of all that the page evaluates: a reader may type any."""
     cases = [(op, case) for op in sorted(ON_THE_PAGE) for case in likely(op)]
     pattern = lambda args: tuple("_" if isinstance(a, str) else a for a in args)
     cases += [(op, pattern(args)) for _, op, args in unfolded(steps) if op not in ops.loops.ROWS]
@@ -73,14 +72,14 @@ def all_on_the_page(steps: Sequence[Line]) -> bool:
 
 
 def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
-    """The rules of an operator at a pattern of literals, None where there are none; key tells 2 from 2.0."""
+    """The rules of an operator for a pattern of literals, or None. key: tells the literal 2 from 2.0."""
     args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
     part = lambda a, rule: written_part(rule, args) if rule and isinstance(a, str) else None
     try:
         adjoint, tangent = ([*map(part, args, table[op])] for table in (ops.DG, ops.TG))
     except FAILURES:  # this rule writes no lines for such arguments: the page says that it has none
         return None
-    for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
+    for i, slope in (slopes_of(op, args, "out", {}) or {} if facts_of(op).elementwise else {}).items():
         if isinstance(case[i], str) and adjoint[i]:
             adjoint[i]["label"] = mathematical(slope)
     given, gives = ["_" if isinstance(a, str) else json_literal(a) for a in case], facts_of(op).gives.__name__
@@ -91,7 +90,7 @@ cached_rules = functools.lru_cache(maxsize=4096)(rules_of)
 
 
 def written_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
-    if op not in ops.OURS:  # a user may write the row anew
+    if op not in ops.OURS:  # not cached: a user may write the row anew
         return rules_of(key, op, case)
     try:
         return cached_rules(key, op, case)
@@ -100,7 +99,7 @@ def written_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
 
 
 def written_part(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
-    """What a rule sends to one argument: lines over d, out and x0, x1, …, what it is, and a formula."""
+    """What a rule sends to one argument: lines over d, out, x0, x1, …, their result, and a formula."""
     writer = ListWriter()
     symbols = {name: Symbol(writer, name) for name in ("d", "out", *(a for a in args if isinstance(a, str)))}
     sent = rule(symbols["d"], symbols["out"], *(symbols[a] if isinstance(a, str) else a for a in args))
@@ -111,7 +110,7 @@ def written_part(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
 
 
 def legible(lines: Sequence[Line], end: Any) -> str:
-    """The formula of what is sent, without what makes shapes agree; "" where it is too long to be read."""
+    """The formula of what is sent, without the operators that fit shapes; "" if it is too long to read."""
     if not lines:
         return str(end)
     try:

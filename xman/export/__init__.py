@@ -1,4 +1,4 @@
-"""Lists for others: on the arrays of any library, as ONNX, as StableHLO; and ONNX files as lists."""
+"""Exports: lists on the arrays of any library, as ONNX, as StableHLO; and the import of ONNX files."""
 from .from_onnx import from_onnx
 from .rows import on
 from .to_onnx import to_onnx

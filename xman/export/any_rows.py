@@ -1,4 +1,4 @@
-"""One list for any number of rows, from the lists that a file is for three of them."""
+"""One list for any number of rows, from three lists for three numbers of rows."""
 from __future__ import annotations
 
 import itertools
@@ -14,7 +14,7 @@ from ..wengert import Line
 
 
 def general(read: list[Any], sizes: list[int]) -> list[Line]:
-    """The lines for n rows. What differs is a shape, a register's or with −1, or a·n + b, to be counted."""
+    """The lines for n rows. Where the lists differ there is a shape, or a computed number a·n + b."""
     one, lines, seen = read[0], [], list(read[0].known_inputs)
     fresh = (name for k in itertools.count(1) if (name := f"rows{k}") not in one.shapes)
     rows = next((x, k) for x in seen for k, n in enumerate(one.shapes[x]) if n != read[1].shapes[x][k])
@@ -33,7 +33,7 @@ def general(read: list[Any], sizes: list[int]) -> list[Line]:
                     like = next((x for x in seen if tuple(each.shapes[x] for each in read) == shapes), None)
                     if isinstance(a, tuple):
                         a = shape(op, several, like)
-                    else:  # one number, as often as there are entries
+                    else:  # one number, repeated for all entries
                         numbers = {x for each in several for x in np.ravel(each).tolist()}
                         a, of = next(fresh), (*numbers, like)
                         if len(numbers) != 1 or like is None or one.dtypes[like] != several[0].dtype:
@@ -50,7 +50,7 @@ def general(read: list[Any], sizes: list[int]) -> list[Line]:
 
 
 def shape(op: str, several: tuple, like: str | None) -> Any:
-    """The argument in the place of a shape, None where there is none."""
+    """The argument that takes the place of a shape; None where none can."""
     differing = [k for k, lengths in enumerate(zip(*several, strict=False)) if len({*lengths}) > 1]
     if op == "reshape" and len(differing) == 1:
         return tuple(-1 if k in differing else n for k, n in enumerate(several[0]))
@@ -59,7 +59,7 @@ def shape(op: str, several: tuple, like: str | None) -> Any:
 
 def counted(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any,
             lines: list[Line]) -> str | None:
-    """The register for a number, its lines written; None where it is not a·n + b of whole numbers."""
+    """The register of a number a·n + b, after its lines are written; None for other numbers."""
     found = straight(several, sizes) if all(isinstance(b, (int, float)) for b in several) else None
     if found:
         count, product, total, cast = (next(fresh) for _ in range(4))
@@ -70,7 +70,7 @@ def counted(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fres
 
 
 def straight(several: Sequence, sizes: list[int]) -> tuple[np.ndarray, np.ndarray] | None:
-    """(a, b), whole, where three numbers or arrays are a·n + b for n rows, by their sizes; else None."""
+    """(a, b), whole numbers, if three numbers or arrays are a·n + b for n in sizes; else None."""
     x, y, z = (np.asarray(one, float) for one in several)
     if not x.shape == y.shape == z.shape:
         return None

@@ -1,7 +1,7 @@
-"""From an ONNX file to a list: each node a formula of the language on symbols that know an example.
+"""From an ONNX file to a list: each node is a formula in the language, on symbols that know an example.
 
-What the file computes from shapes is computed here. A file for any number of rows is read for three of them:
-where the lists differ there is a number of rows, which the list takes from its inputs again.
+Computations from shapes are done while reading. A file for any number of rows is read three times, for three
+numbers: where the lists differ there is a number of rows, which the final list takes from its inputs.
 """
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import ops
 from ops.arrays.products import einsum_parts
 from ops.arrays.rearrangements import shape_of
 from ops.loops.bodies import Function
-from ops.table import ELEMENTWISE
 
 from ..engines.program import compares
 from ..errors import XManError, extra
@@ -32,22 +31,22 @@ from .subgraphs import GRAPHS
 from .windows import WINDOWED
 
 READ = MEANINGS | WINDOWED | GRAPHS
-DEEPEST = 8  # graph inside of graphs
-# in what they mean; others take other arguments, and are refused where they do
+DEEPEST = 8  # graphs in graphs
+# operators that mean something else in old files; others only take other arguments, and are refused then
 CHANGED = {"Softmax", "LogSoftmax"}
 
 
 class Imported(NamedTuple):
-    """A list that was read from a file, the file's values for it, and the registers that it gives."""
+    """A list that was read from a file, the file's values for its inputs, and the names of its outputs."""
     steps: WengertList
     values: dict[str, np.ndarray]
     outputs: tuple[str, ...]
 
 
 class Example(Symbol):
-    """A register, and what it is for inputs of the shapes that the file says."""
+    """A register, with an example of its value for inputs of the shapes in the file."""
 
-    constant = False  # whether the file has its value
+    constant = False  # whether its value is in the file
 
     def __init__(self, writer: ListWriter, name: str | None, value: Any):
         super().__init__(writer, name)
@@ -58,7 +57,7 @@ class Example(Symbol):
     dtype = property(lambda self: getattr(self.value, "dtype", None) or np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        joined = args if op in ELEMENTWISE or compares(op) else ()  # where a number takes others' precision
+        joined = args if works_entrywise(op) else ()  # a number takes their precision
         plain = {*map(np.dtype, (float, int, bool)), *(a.dtype for a in joined if isinstance(a, Example))}
         args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
         examples = [a.value if isinstance(a, Example) else a for a in args]
@@ -72,7 +71,7 @@ class Example(Symbol):
 
 
 class NodeLines(ListWriter):
-    """The lines of examples."""
+    """A writer whose symbols are Examples."""
 
     def line(self, op: str, args: Iterable[Any], value: Any, name: str | None = None) -> Example:
         out = Example(self, name, value)
@@ -82,7 +81,7 @@ class NodeLines(ListWriter):
 
 
 def result_shape(op: str, args: list) -> tuple[int, ...]:
-    """The shape of what grows beyond its arguments."""
+    """The shape of a result that can have more entries than the arguments."""
     shapes = [np.shape(a) for a in args]
     if op == "broadcast":
         return shape_of(args[1])
@@ -97,20 +96,23 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
         return (sum(map(math.prod, shapes[1:])),)
     if op == "take":
         return *shapes[1], *(n for k, n in enumerate(shapes[0]) if k != args[2])
-    return np.broadcast_shapes(*shapes) if op in ELEMENTWISE or compares(op) else ()
+    return np.broadcast_shapes(*shapes) if works_entrywise(op) else ()
+
+
+def works_entrywise(op: str) -> bool: return ops.facts_of(op).elementwise or compares(op)
 
 
 @np.errstate(all="ignore")
 def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None = None) -> Imported:
-    """The list of a model of ONNX, as (steps, values, outputs): values has its weights, not its inputs.
+    """The list of an ONNX model, as (steps, values, outputs): values are its weights, without its inputs.
 
         >>> steps, values, outputs = from_onnx("model.onnx")
         >>> eval(steps, {**values, "X": X})[outputs[0]]
 
-    source: a file, its bytes, or a ModelProto. sizes: a number for each length that the model leaves open, by
-    name; one that is not said stays open, the number of rows. Registers are called as in the file where that
-    is an identifier. Nothing in the file is executed. Raises XManError with the node for an operator that is
-    not known, for data in other files, for a file that is damaged, and for arrays of more than 2²⁷ entries.
+    source: a file, its bytes, or a ModelProto. sizes: {name: number} for lengths that the model leaves open;
+    one may be left out and stays open, the number of rows. Registers keep their names in the file if these
+    are identifiers. Nothing in the file is executed. Raises XManError, with the node, for an unknown
+    operator, for data in other files, for a damaged file, and for arrays of more than 2²⁷ entries.
     """
     onnx = extra("onnx", "onnx", "reading ONNX")
     graph = opened(onnx, source)
@@ -127,7 +129,7 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
 
 
 def opened(onnx: Any, source: Any) -> Any:
-    """The graph of a model that is whole, in one file, and of a known version."""
+    """The graph of a model. XManError unless the model is whole, in one file, and of a known version."""
     try:
         if isinstance(source, (str, Path)):
             source = Path(source).read_bytes()
@@ -135,7 +137,7 @@ def opened(onnx: Any, source: Any) -> Any:
         onnx.checker.check_model(model)
     except OSError as error:
         raise XManError(f"{source} cannot be read: {error.strerror}") from None
-    except Exception as error:  # of Protocol Buffers and of the checker
+    except Exception as error:  # from Protocol Buffers or from the checker
         raise XManError(f"this is no model of ONNX, or is damaged: {shortened(str(error).strip())}") from None
     if any(t.data_location == onnx.TensorProto.EXTERNAL for t in model.graph.initializer):
         raise XManError("the model has its arrays in other files, which are not opened; save it as one file")
@@ -153,7 +155,7 @@ def declared_lengths(x: Any) -> list[int | str]:
 
 
 def graph_inputs(graph: Any) -> list:
-    """The inputs that have no value in the file."""
+    """The graph's inputs without a value in the file."""
     valued = {t.name for t in graph.initializer}
     return [x for x in graph.input if x.name not in valued]
 
@@ -166,9 +168,9 @@ def free_sizes(graph: Any) -> list[int]:
 
 
 class Reading:
-    """The graph as a list, for given lengths."""
+    """Reads a graph as a list, for given lengths."""
 
-    depth = 0  # of graphs around it
+    depth = 0  # the number of graphs around it
 
     def __init__(self, onnx: Any, graph: Any, sizes: Mapping[str, int], free: bool):
         self.onnx, self.writer, self.free = onnx, NodeLines(), free
@@ -178,7 +180,7 @@ class Reading:
         for t in graph.initializer:
             a = array(onnx, t)
             self.known[t.name] = a
-            if a.ndim and a.dtype.kind == "f":  # a weight; other constants are literals
+            if a.ndim and a.dtype.kind == "f":  # a weight becomes an input; other constants are literals
                 self.known[t.name] = self.register(t.name, a)
                 self.known[t.name].constant = True
                 self.values[self.known[t.name].name] = a
@@ -200,7 +202,7 @@ class Reading:
         self.dtypes = {x: a.dtype for x, a in registers.items()}
 
     def name(self, called: str) -> str:
-        """A register's name that is as in the file, or like it."""
+        """A register's name: the name in the file, or one like it."""
         name = re.sub(r"\W", "_", called, flags=re.ASCII) or "x"
         try:
             refuse_name(name)
@@ -212,7 +214,7 @@ class Reading:
         return Example(self.writer, self.name(called), value)
 
     def follow(self, onnx: Any, node: Any) -> None:
-        """The lines of a node."""
+        """Write the lines of a node."""
         where = f"the node {node.op_type} that gives {shortened(node.output[0])}"
         if node.domain not in ("", "ai.onnx") or node.op_type not in READ:
             of = f" of {node.domain}" if node.domain else ""
@@ -228,12 +230,12 @@ class Reading:
                 named["parts"] = len(node.output)
             args = [self.known[x] for x in node.input]
             real = self.free and node.op_type == "Cast" and named["to"].kind == "f"
-            if real and type(args[0]) is np.ndarray and not args[0].ndim:  # a number of rows, perhaps
+            if real and type(args[0]) is np.ndarray and not args[0].ndim:  # perhaps a number of rows
                 args[0] = self.writer.line("alias", [args[0].item()], args[0])
             results = READ[node.op_type](*graphs, *args, **named)
         except XManError as error:
             raise XManError(f"{where}: {error}") from None
-        except Exception as error:  # whatever it is, the node is not what its operator takes
+        except Exception as error:  # whatever it is, the operator does not take such a node
             said = f"{type(error).__name__}, {shortened(str(error))}"
             raise XManError(f"{where} cannot be read: {said}") from error
         results = results if isinstance(results, list) else [results]
@@ -249,7 +251,7 @@ class Reading:
         return Inside(self, graph, given, known)
 
     def result(self, called: str) -> str:
-        """The register of an output, one of its own."""
+        """A register for an output that is no other output's."""
         out = self.known[called]
         if isinstance(out, Example) and out.name not in self.known_inputs:
             return out.name
@@ -262,10 +264,10 @@ class Reading:
 
 
 class Inside(Reading):
-    """A graph inside of a node, as the lines of a function. given: what it takes, or an example of it;
-    known: those of its inputs that are what is given.
+    """Reads a graph inside of a node, as the lines of a function. given: its inputs, or examples of them.
+    known: the inputs, by number, that always have the given value.
 
-    What it reads from around it are further parameters: `outside`, each with the one that it is here.
+    Registers around it that it reads become further parameters: `outside` has each with its name here.
     """
 
     def __init__(self, around: Reading, graph: Any, given: Sequence, known: Collection[int]):
@@ -284,7 +286,7 @@ class Inside(Reading):
         self.results = [self.known[out.name] for out in graph.output]
 
     def function(self, name: str, results: Sequence, outside: Iterable[Example] | None = None) -> Function:
-        """The literal. outside: what it takes from around it, if that is more than it reads."""
+        """The function as a literal. outside: registers around it that it takes (None: those it reads)."""
         ends = [a if isinstance(a, Example) else self.writer.line("alias", [a], a) for a in results]
         lines = [line for line, _ in self.writer.named(self.taken)]
         more = self.outside if outside is None else outside
@@ -293,7 +295,7 @@ class Inside(Reading):
 
 
 class Around(dict):
-    """What a graph inside knows; a name that it has not is looked for around it."""
+    """The names that a graph inside knows; any other name is looked up in the graph around it."""
 
     def __init__(self, inside: Inside, around: Reading):
         self.inside, self.around = inside, around
@@ -318,7 +320,7 @@ def array(onnx: Any, tensor: Any) -> np.ndarray:
 
 
 def attribute_value(onnx: Any, attribute: Any) -> Any:
-    """An attribute as Python has it."""
+    """An attribute of a node as a value of Python."""
     found = onnx.helper.get_attribute_value(attribute)
     if isinstance(found, bytes):
         return found.decode()

@@ -1,4 +1,4 @@
-"""The operators of ONNX that are read, as formulas in the language, computed at once of constants."""
+"""The operators of ONNX that can be read, as formulas in the language; of constants they are computed."""
 from __future__ import annotations
 
 import math
@@ -16,18 +16,18 @@ from ops import Expression, f
 from ..errors import XManError
 from .nodes import NAMES
 
-MOST = 2 ** 27  # entries of an array
+MOST = 2 ** 27  # the most entries of an array
 
 
 def within_bounds(shape: Iterable[int]) -> tuple[int, ...]:
-    """The shape, if there are not too many entries."""
+    """The shape. XManError where it has too many entries."""
     if (n := math.prod(shape)) > MOST:
         raise XManError(f"an array of {n:,} entries is more than the {MOST:,} that are read")
     return tuple(shape)
 
 
 def known(a: Any, what: str) -> np.ndarray:
-    """What has to be in the file."""
+    """a as an array. XManError where it is not a constant of the file."""
     if getattr(a, "constant", False):
         return a.value
     if isinstance(a, Expression):
@@ -48,12 +48,12 @@ def fitted(x: Any, dtype: np.dtype) -> Any: return x if numpy_dtype(x) == dtype 
 
 
 def operators(names: Mapping[str, Any]) -> dict[str, Callable]:
-    """The functions among the names that are called as an operator of ONNX, with a capital."""
+    """The functions that are named like an operator of ONNX, with a capital."""
     return {name: of for name, of in names.items() if isfunction(of) and name[0].isupper()}
 
 
 def numeric(dtype: Any) -> np.dtype:
-    """The dtype, if it is one of NumPy's for numbers."""
+    """The dtype. XManError where it is not one of NumPy's for numbers."""
     if (dtype := np.dtype(dtype)).kind not in "biuf" or dtype.isbuiltin != 1:
         raise XManError(f"there are no arrays of {dtype} here")
     return dtype
@@ -137,7 +137,7 @@ def Pad(x, pads, fill=None, axes=None, mode="constant"):
     if min(pads, default=0) < 0:
         raise XManError("a rim of less than nothing is not read")
     within_bounds(n + sum(width) for n, width in zip(np.shape(x), widths, strict=True))
-    if mode != "constant":  # 'edge', 'reflect' and 'wrap' are NumPy's
+    if mode != "constant":  # 'edge', 'reflect' and 'wrap' mean the same in NumPy
         for axis, width in enumerate(widths):
             x = f.take(x, np.pad(np.arange(np.shape(x)[axis]), width, mode), axis) if any(width) else x
         return x
@@ -147,7 +147,7 @@ def Pad(x, pads, fill=None, axes=None, mode="constant"):
 
 
 def downwards(x):
-    """Least where x is greatest; the negative of a whole number may be out of their range."""
+    """An array that is least where x is greatest; −x could be out of the range of whole numbers."""
     dtype = numpy_dtype(x)
     return -x if dtype.kind == "f" else np.array(-1 if dtype.kind == "i" else np.iinfo(dtype).max, dtype) - x
 

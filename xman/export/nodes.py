@@ -1,4 +1,4 @@
-"""ONNX as a library of arrays: functions of the array API that write nodes, and rows beyond them."""
+"""ONNX in the role of an array library: functions of the array API that write nodes, and some more rows."""
 from __future__ import annotations
 
 import functools
@@ -14,12 +14,12 @@ from ops.formulas.carried import through
 
 from .rows import UFUNCS
 
-OPSET = 18  # of ONNX 1.13, which runtimes have had since 2023
-END = 2 ** 63 - 1  # of an axis, however long
+OPSET = 18  # that of ONNX 1.13, which runtimes have had since 2023
+END = 2 ** 63 - 1  # stands for the end of an axis, however long
 
 
 class Node:
-    """The result of one node: its operator, arguments and attributes, and what it makes of the example."""
+    """The result of one node: its operator, arguments and attributes, and its value for the example."""
 
     def __init__(self, xp: Nodes, op: str, args: tuple, attributes: dict[str, Any], example: np.ndarray):
         self.xp, self.op, self.args, self.attributes, self.example = xp, op, args, attributes, example
@@ -30,7 +30,7 @@ class Node:
     dtype = property(lambda self: self.example.dtype)
 
     def __getitem__(self, keys: tuple) -> Node:
-        """x[keys] of slices, whole numbers and None."""
+        """x[keys]. keys: slices, whole numbers and None."""
         y, axis, cuts, whole, new = self, 0, [], [], []
         for place, key in enumerate(keys):
             if key is None:
@@ -55,7 +55,7 @@ class Node:
         return self.xp.expand_dims(y, new) if new else y
 
 
-# the operators of ONNX that are one of ours, to be written and to be read
+# operators of ONNX that are one of ours: this table serves to write and to read
 NAMES = {
     **{op: op.lower() for op in "Abs Ceil Cos Cosh Equal Exp Floor Greater IsNaN Less Log Round Sign Sin Sinh Sqrt Tan "
        "Tanh Where".split()},
@@ -71,7 +71,7 @@ def reduction_row(op: str) -> Callable:
     return row
 
 
-# the functions of the array API that are one node: its operator, arguments and attributes
+# functions of the array API that are one node: its operator, arguments and attributes
 API: dict[str, Callable] = {
     **{UFUNCS.get(ours, ours): lambda *xs, op=op: (op, xs, {}) for op, ours in NAMES.items()},
     "matmul":       lambda a, b: ("MatMul", (a, b), {}),
@@ -83,24 +83,24 @@ API: dict[str, Callable] = {
     "argmax":       lambda x, axis: ("ArgMax", (x,), {"axis": axis, "keepdims": 0}),
     "arange":       lambda n: ("Range", (0, n, 1), {}),
     "broadcast_to": lambda x, shape: ("Expand", (x, shape), {}),
-    # of equal entries the first is first
+    # equal entries keep their order
     "argsort":      lambda x, axis, stable: ("TopK", (x, [x.shape[axis]]), {"axis": axis, "largest": 0}),
     **{name: reduction_row(f"Reduce{name.capitalize()}") for name in ("sum", "max", "min", "prod")},
 }
 
 
 class Nodes:
-    """A namespace of the array API, and what was written through it."""
+    """A namespace of the array API, and the nodes that were written through it."""
 
     __name__ = "ONNX"
 
     def __init__(self) -> None:
         self.written: list[Node] = []
-        self.line = 0  # of the list, that is being written
-        self.graph = None  # inside of which node
+        self.line = 0  # the line of the list that is being written
+        self.graph = None  # the graph inside of a node that is being written
 
     def node(self, op: str, args: Iterable, example: Any, **attributes: Any) -> Node:
-        """The node; those of its arguments that are none are whole numbers."""
+        """A new node. args: nodes; anything else becomes a constant of whole numbers."""
         args = tuple([a if isinstance(a, Node) else self.asarray(a, int) for a in args])
         out = Node(self, op, args, attributes, np.asarray(example))
         self.written.append(out)
@@ -112,7 +112,7 @@ class Nodes:
         return out
 
     def __getattr__(self, name: str) -> Any:
-        """The functions that are one node, and NumPy's names of precisions."""
+        """A function that is one node, or a precision by NumPy's name."""
         if name in API:
             return functools.partial(self.one_node, name)
         try:
@@ -140,7 +140,7 @@ class Nodes:
         if x.dtype.kind != "f":
             return self.node("Mod", (x, y), np.remainder(x.example, y.example))
         zero = self.asarray(np.zeros((), x.dtype))
-        r = self.node("Mod", (x, y), np.fmod(x.example, y.example), fmod=1)  # has x's sign, is to have y's
+        r = self.node("Mod", (x, y), np.fmod(x.example, y.example), fmod=1)  # r has x's sign, and needs y's
         return self.where(self.less(self.multiply(self.sign(r), self.sign(y)), zero), self.add(r, y), r)
 
     def scatter_add(self, size, index, d):
@@ -151,7 +151,7 @@ class Nodes:
 
 
 def beyond(xp: Nodes) -> dict[str, Callable]:
-    """The rows that are a node of ONNX and no function of the array API."""
+    """The rows that are a node of ONNX but not a function of the array API."""
     def array(x): return x if isinstance(x, Node) else xp.asarray(x)
     def real(x): return x if (x := array(x)).dtype.kind == "f" else xp.astype(x, np.dtype(float))
 
@@ -164,7 +164,7 @@ def beyond(xp: Nodes) -> dict[str, Callable]:
         dtype = np.result_type(*[a.dtype for a in arrays])
         lead = [a.ndim - len(part.replace("...", "")) if "." in part else None
                 for a, part in zip(arrays, einsum_parts(subscripts)[0], strict=True)]
-        most = max([n for n in lead if n is not None], default=0)  # axes that dots stand for
+        most = max([n for n in lead if n is not None], default=0)  # the axes that the dots stand for
         arrays = [a if a.dtype == dtype else xp.astype(a, dtype) for a in arrays]
         arrays = [a if n in (None, most) else a[(None,) * (most - n) + (slice(None),) * a.ndim]
                   for a, n in zip(arrays, lead, strict=True)]
@@ -181,7 +181,7 @@ LN2 = math.log(2.0)
 
 
 def arctan(x):
-    """What float32 says, y, and the rest by the addition theorem: so small an angle is its tangent."""
+    """y from float32, plus a correction by the addition theorem: so small an angle is its tangent."""
     y, x = f.astype(f.arctan(f.astype(x, ("float32",))), ("float64",)), f.minimum(f.maximum(x, -1e300), 1e300)
     return y + (x * f.cos(y) - f.sin(y)) / (f.cos(y) + x * f.sin(y))
 
@@ -209,6 +209,6 @@ DOUBLE: dict[str, Callable] = {
 
 
 def in_either(table: dict[str, Callable], op: str) -> Callable:
-    """The row of the table, which is a node, for float32, and the formula for float64."""
+    """The operator's row: the table's node for float32, the formula above for float64."""
     single, double = table[op], through(lambda x: DOUBLE[op](f.astype(x, ("float64",))), table)
     return lambda x: (single if np.dtype(getattr(x, "dtype", float)) == np.float32 else double)(x)

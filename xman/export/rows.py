@@ -1,7 +1,7 @@
-"""The values of rows on the arrays of any library: the table G, from a namespace of the array API.
+"""The values of rows on the arrays of any library: a table G made from a namespace of the array API.
 
-`primitive` has what the standard has, cast as NumPy casts. Formulas, and operators of one's own, are written
-in the language and run on `Carried` arrays, whose operators are the table's.
+`primitive` has the functions of the standard, cast as NumPy casts. Formulas, and a user's operators, are
+written in the language and run on `Carried` arrays, whose operators come from the table.
 """
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from ops.formulas.carried import dtype_of, through
 
 from ..errors import XManError
 
-# the standard's name for each operator that is a ufunc of NumPy
+# by operator that is a ufunc of NumPy: the standard's name
 UFUNCS = {op: {"absolute": "abs", "power": "pow"}.get(name := value.__name__, name.replace("arc", "a"))
           for op, value in G.items() if isinstance(value, np.ufunc)}
 
 
 def on(xp: Any, /, **own: Callable) -> dict[str, Callable]:
-    """The table of values on the arrays of xp, for `eval` in the place of its own.
+    """The table of values on the arrays of xp, to be given to `eval`.
 
         >>> import array_api_strict as xp
         >>> xman.eval(steps, {"x": xp.asarray([1.0, 2.0])}, xman.export.on(xp))
 
     xp: a namespace of the Python array API standard, 2023.12 or later (array_api_strict, cupy, jax.numpy,
-    numpy; torch by array_api_compat). own: rows that it has beyond the standard, of its arrays and literals,
-    by operator. Results have NumPy's shape and precision; labels and indices are not looked at. Gradients are
-    lists. An operator that xp cannot do is in the table too: it raises XManError when it is called.
+    numpy; torch by array_api_compat). own: further rows, by operator, functions of its arrays and literals.
+    Results have NumPy's shape and precision; labels and indices are not checked. Gradients are lists, so
+    they need no table. An operator that xp cannot compute is in the table too: it raises XManError when it is
+    called.
     """
     table: dict[str, Callable] = {}
     known = primitive(xp, table) | own
@@ -52,16 +53,16 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
     """The rows that are a function of xp, on its arrays and on literals."""
 
     def array(a: Any, dtype: Any = None) -> Any:
-        """a as an array of xp, in that precision if one is said."""
+        """a as an array of xp, in the precision dtype if it is given."""
         if isinstance(a, (np.ndarray, np.generic, bool, int, float)):
             a = np.asarray(a, dtype)
             return xp.asarray(a.item() if a.ndim == 0 else a, dtype=getattr(xp, a.dtype.name))
-        if not hasattr(a, "dtype"):  # the length of an axis that is not known yet
+        if not hasattr(a, "dtype"):  # a is the length of an axis that is not known yet
             return xp.asarray(a, dtype=getattr(xp, np.dtype(dtype or int).name))
         return a if dtype is None or dtype_of(a) == dtype else xp.astype(a, getattr(xp, np.dtype(dtype).name))
 
     def weak(a: Any) -> Any:
-        """What counts when precisions are promoted: that of an array, the type of a plain number."""
+        """What NumPy promotes by: the precision of an array, the type of a plain number."""
         plain = np.dtype(bool) if isinstance(a, bool) else float if isinstance(a, float) else int
         return dtype_of(a) if hasattr(a, "dtype") else plain
 
@@ -144,9 +145,9 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
     matrices = {
         **{op: linalg(op) for op in ("inv", "det", "pinv", "solve", "svdvals")},
         **{op: lambda a, op=op: linalg(op)(symmetric(a)) for op in ("cholesky", "eigvalsh")},
-        "detSign": linalg("slogdet", 0), "logabsdet": linalg("slogdet", 1), "eigenvectors": eigenvectors,
-        "leftVectors": linalg("svd", 0, full_matrices=False),
-        "rightVectors": lambda a: xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
+        "det_sign": linalg("slogdet", 0), "logabsdet": linalg("slogdet", 1), "eigenvectors": eigenvectors,
+        "left_vectors": linalg("svd", 0, full_matrices=False),
+        "right_vectors": lambda a: xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
         "orthonormal": linalg("qr", 0), "upper": linalg("qr", 1),
     }
     return {
@@ -192,15 +193,15 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
         x = xp.reshape(x, (math.prod(sizes), *others))
     y = table["take"](x, index, 0)
     if places != list(range(places[0], places[0] + len(places))):
-        return y  # keys that stand apart bring their axes to the front
+        return y  # NumPy brings the axes of keys that are not neighbours to the front
     n = y.ndim - len(others)
     before = sum(i < places[0] for i in rest)
     return table["transpose"](y, (*range(n, n + before), *range(n), *range(n + before, y.ndim)))
 
 
 def within(key: Any, n: int) -> Any:
-    """The key, a slice with its ends where the axis ends: the standard leaves open what lies beyond."""
-    if not isinstance(key, slice) or not isinstance(n, int):  # of a length that is not known yet
+    """The key; a slice ends where the axis ends, since the standard leaves open what lies beyond."""
+    if not isinstance(key, slice) or not isinstance(n, int):  # the length may not be known yet
         return key
     low, high = (-n, n) if key.step is None or key.step > 0 else (-n - 1, n - 1)
     ends = [end if end is None else max(low, min(high, int(end))) for end in (key.start, key.stop)]
@@ -208,7 +209,7 @@ def within(key: Any, n: int) -> Any:
 
 
 def masked(xp: Any, key: Any) -> list:
-    """The key, and for a mask the positions where it holds, one array an axis."""
+    """The key in a list; for a mask, the positions where it holds, one array for each axis."""
     if isinstance(key, (bool, np.bool_)) or str(getattr(key, "dtype", "")).rpartition(".")[2] != "bool":
         return [key.item() if isinstance(key, (np.generic, np.ndarray)) and not key.ndim else key]
     if not isinstance(key, np.ndarray) and not hasattr(xp, "nonzero"):
@@ -228,4 +229,4 @@ def scattered(xp: Any, table: dict[str, Callable], d: Any, like: Any, keys: Sequ
     else:
         out = table["sum"](table["where"](table["equal"](index[:, None], xp.arange(size)), d[:, None], 0), 0)
     out = xp.reshape(out, shape)
-    return table["unbroadcast"](out, like)  # in its precision
+    return table["unbroadcast"](out, like)  # gives it like's precision

@@ -1,7 +1,7 @@
-"""Lists that apply functions as nodes of ONNX that have graphs inside, Loop and If, and such nodes as lists.
+"""Lines that apply functions become ONNX's nodes Loop and If, which have graphs inside; and back.
 
-A graph inside sees the names around it, so that it takes carries alone. What is read is `scan` where a Loop
-goes on to its last step, and else `while_loop`; Scan is `scan`, and If is `cond`.
+A graph inside sees the names around it, so it takes carries alone. A Loop that goes on to its last step is
+read as `scan`, and any other as `while_loop`; Scan is read as `scan`, and If as `cond`.
 """
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .nodes import END, Node, Nodes
 
 
 class Subgraph:
-    """A graph inside: what it takes, and what it gives; its nodes say that they are of it."""
+    """A graph inside of a node: its inputs and outputs; each of its nodes refers to it."""
 
     def __init__(self) -> None:
         self.inputs, self.results = [], []
 
 
 def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
-    """The rows of functions, whose lines `table` writes through xp."""
+    """The rows that apply functions; `table` writes the functions' lines through xp."""
 
     def array(a: Any, like: Any = None) -> Node:
         """a as a node, in the shape and the precision of `like`."""
@@ -51,12 +51,12 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
             try:
                 out = table[op](*[known[a] if isinstance(a, str) else a for a in words])
                 known[dst] = out if isinstance(out, Bundle) else array(out, found[dst])
-            except Exception as error:  # whatever it is, the line has no nodes
+            except Exception as error:  # whatever it is, the line cannot be written
                 raise XManError(f"in {name}, line {k}, {shown(line)}: {error}") from error
         return [array(known[r]) for r in results]
 
     def inside(start: Callable[[], Sequence], *given: np.ndarray) -> Subgraph:
-        """The graph of what start(*inputs) gives, for inputs like those given."""
+        """The graph of the results of start(*inputs), for inputs like those given."""
         graph, around = Subgraph(), xp.graph
         xp.graph = graph
         for like in given:
@@ -102,7 +102,7 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
             raise XManError(f"the first step of {function[1]} gives smaller arrays than the others; "
                             "broadcast its carry before the loop")
         found = loop(n, True, first, step, values)
-        # the reference evaluator joins what steps give along the first axis, and runtimes stack it
+        # the reference evaluator joins the results of steps along the first axis, but runtimes stack them
         stacked = [xp.reshape(y, np.shape(v)) for y, v in zip(found[k:], values[k:], strict=True)]
         return Bundle([*found[:k], *map(turned, stacked)])
 
@@ -141,7 +141,7 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
 
 def results_of_line(reading: Any, op: str, args: Sequence, entries: Sequence, found: Sequence,
                     *after: Any) -> list:
-    """What op gives of the arguments, the bundle of entries and what comes after. found: examples of it."""
+    """The results of op for the arguments, the bundle of entries and `after`. found: examples of these."""
     line = reading.writer.line
     plain = lambda a: not a.ndim and a.dtype in (float, int, bool)
     entries = [a if not isinstance(a, np.ndarray) else a.item() if plain(a) else line("alias", [a], a)
@@ -170,7 +170,7 @@ def graph_scan(reading: Any, body: Any, carries: Sequence, slices: Sequence, rev
 
 
 def loop_node(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> list:
-    """As many steps as `most` says, or as long as a condition holds, which is looked at before each."""
+    """A Loop: `most` steps, or as long as a condition holds that is tested before each step."""
     first = [np.int64(0), *carries]
     endless = most is None
     if holds is None or isinstance(holds, np.ndarray) and holds.all():
@@ -201,7 +201,7 @@ def loop_node(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> 
 
 
 def Scan(reading: Any, *args: Any, body: Any, num_scan_inputs: int, **named: Any) -> list:
-    """The graph along the leading axis of its last num_scan_inputs arguments."""
+    """A Scan: the graph runs along the first axis of its last num_scan_inputs arguments."""
     ways = {*named.pop("scan_input_directions", ()), *named.pop("scan_output_directions", ())} or {0}
     axes = {n for name in ("scan_input_axes", "scan_output_axes") for n in named.pop(name, ())}
     if axes - {0} or len(ways) > 1 or named:
@@ -212,7 +212,7 @@ def Scan(reading: Any, *args: Any, body: Any, num_scan_inputs: int, **named: Any
 
 
 def If(reading: Any, condition: Any, then_branch: Any, else_branch: Any) -> list:
-    """What one of the two graphs gives."""
+    """The results of one of the two graphs."""
     both = [reading.inside(graph, []) for graph in (then_branch, else_branch)]
     outside = list(dict.fromkeys(a for inside in both for a in inside.outside))
     yes, no = both

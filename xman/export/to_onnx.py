@@ -1,7 +1,7 @@
-"""From a list to an ONNX file: its lines written as nodes.
+"""From a list to an ONNX file: lines become nodes.
 
-A list that is for any number of rows is written for three of them. The nodes have to be the same; a constant
-that differs has to be a multiple of the number of rows and a rest, and is computed from it.
+A list for any number of rows is written three times, for three numbers of rows. The nodes have to be the
+same; a constant that differs has to be a·n + b for n rows, and the file computes it from n.
 """
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ from .nodes import DOUBLE, OPSET, Node, Nodes, beyond, in_either
 from .rows import on
 from .subgraphs import Subgraph, applying
 
-LARGEST = 2 ** 31 - 2 ** 20  # bytes of a file: Protocol Buffers count in 31 bits
-MOST_ROWS = 100_000  # that are tried
+LARGEST = 2 ** 31 - 2 ** 20  # the most bytes of a file: Protocol Buffers count in 31 bits
+MOST_ROWS = 100_000  # the largest number of rows that is tried
 
 
 @np.errstate(all="ignore")
 def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
             outputs: Iterable[str] | None = None,
             constants: Iterable[str] = (), rows: Iterable[str] = ()) -> Any:
-    """The list as an onnx.ModelProto, of ordinary nodes alone, written to the file path if there is one.
+    """The list as an onnx.ModelProto of ordinary nodes; it is written to the file `path` if that is given.
 
         >>> training = training_list(steps, "loss", ["W", "b"], "adam")
         >>> to_onnx(training.steps, values, "step.onnx", rows=["X", "y"],
         ...         outputs=["loss", *training.inplace.values()])
 
-    steps: values, a gradient, a whole training step. values: of all its inputs; they say the shapes and
-    precisions, those named in constants are kept in the file, and the others are the model's inputs, under
-    their names. outputs: registers (None: the list's outputs). rows: inputs whose first axis is as long as
-    one likes, the same for all. Each node says the line that it is of. Raises XManError with the line of an
-    operator that ONNX has not, and of what depends on the number of rows otherwise than by a shape; and for a
-    file of 2 GB. Loops become Loop, branches If; a while_loop ends after `most` steps without a word.
+    steps: a list: a model's, a gradient, a whole training step. values: examples of all its inputs, which
+    give shapes and precisions. constants: inputs whose values the file keeps; the others are the model's
+    inputs, under their names. outputs: registers (None: the list's outputs). rows: inputs whose first axis
+    may have any length, the same for all. Each node says which line it comes from. Loops become Loop,
+    branches If; a while_loop stops after `most` steps without an error. Raises XManError with the line of an
+    operator that ONNX does not have, or of one that needs the number of rows for more than a shape; and for
+    a file above 2 GB.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
@@ -59,7 +60,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
 
 def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None,
           constants: Iterable[str], rows: Iterable[str]) -> tuple[WengertList, dict, list, list, list]:
-    """What was asked of ONNX or StableHLO, when it can be."""
+    """(steps, values, outputs, constants, rows) for ONNX or StableHLO. XManError where they do not fit."""
     steps = checked_list(steps, ops.G)
     outputs = known_registers(steps, steps.outputs if outputs is None else outputs, "outputs")
     if given := [x for x in outputs if x in steps.inputs]:
@@ -113,7 +114,7 @@ def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], con
             out = out if out.dtype == want.dtype else xp.astype(out, want.dtype)
             if out.shape != want.shape:
                 raise XManError(f"its nodes make the shape {out.shape} of {want.shape}")
-        except Exception as error:  # whatever it is, the line has no nodes
+        except Exception as error:  # whatever it is, the line cannot be written
             where = f"line {xp.line}, {shown(line)}"
             raise XManError(f"{where}: {error}; that cannot be written in ONNX") from error
         if dst in outputs and (out.name or out.op == "Constant"):
@@ -126,7 +127,7 @@ def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], con
 # ---- the number of rows ------------------------------------------------------------------------------------
 
 def three_sizes(steps: Iterable[Line], values: Mapping[str, Any]) -> list[int]:
-    """Numbers of rows that are greater than any whole number in the list, and the length of nothing else."""
+    """Three numbers of rows, greater than any whole number in the list, and the length of no other axis."""
     read = [args[:4] if op == "while_loop" else args for _, op, args in steps]  # the fifth bounds its steps
     literals = [np.max(np.abs(a), initial=1) for args in read for a in flattened(args)]
     taken = {n for x in eval(WengertList(steps), values).values() for n in np.shape(x)}
@@ -148,7 +149,7 @@ def flattened(a: Any) -> list[np.ndarray]:
 
 
 def slopes(written: list[tuple], sizes: list[int], steps: WengertList) -> dict[Node, tuple]:
-    """(a, b) for each constant that is a·n + b for n rows; XManError where n counts otherwise."""
+    """(a, b) for each constant that is a·n + b for n rows; XManError where one depends otherwise on n."""
     place = {node: k for nodes, _ in written for k, node in enumerate(nodes)}
     form = lambda node: (node.op, node.attributes, [place[a] for a in node.args])
     found = {}
@@ -168,7 +169,7 @@ def slopes(written: list[tuple], sizes: list[int], steps: WengertList) -> dict[N
 # ---- the file ----------------------------------------------------------------------------------------------
 
 class File:
-    """The nodes that the outputs need, as they come, and the constants, one for all that are equal."""
+    """The nodes of a file, in order, and its constants; equal constants are kept once."""
 
     def __init__(self, onnx: Any):
         self.onnx, self.nodes, self.constants, self.graph = onnx, {None: []}, {}, None
@@ -192,7 +193,7 @@ class File:
 
 
 def inner_graph(file: File, name: str, graph: Subgraph, sized: bool) -> Any:
-    """The graph inside of a node, whose nodes have come; sized: shapes are the same for all rows."""
+    """The graph inside of a node, when its nodes are written. sized: whether no shape depends on the rows."""
     infos = [[file.info(a.name, a.dtype, [n if sized else None for n in a.shape]) for a in arrays]
              for arrays in (graph.inputs, graph.results)]
     return file.onnx.helper.make_graph(file.nodes.pop(graph, []), name, *infos)
@@ -202,17 +203,16 @@ def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertL
               rows: list[str]) -> Any:
     """The model of the nodes that the outputs need."""
     file, sloping, (nodes, known) = File(onnx), slopes(written, sizes, steps), written[0]
-    needed, parts = {known[x] for x in outputs}, {}
+    lines, parts = [(node, node.op, node.args) for node in nodes], {}
+    read = {node for node, _, _ in needed(lines, [known[x] for x in outputs])}
     for node in nodes:
         if node.op == "Part":
             parts.setdefault(node.args[0], []).append(node)
-    for node in reversed(nodes):
-        needed.update(node.args if node in needed else ())
     if sloping:
         shape = file.add("Shape", [next(x for x in rows if x in known)], "rows/shape", "")
         count = file.add("Gather", [shape, file.constant(0)], "rows/count", "the number of rows")
     for k, node in enumerate(nodes):
-        if node.op in ("Input", "Part") or node not in needed:
+        if node.op in ("Input", "Part") or node not in read:
             continue
         dst, doc = (steps[node.line - 1][0], shown(steps[node.line - 1])) if node.line else ("", "")
         name, file.graph = node.name or f"{dst}/{node.op}_{k}", node.graph
@@ -238,7 +238,7 @@ def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertL
         raise XManError(f"constants take {size / 2 ** 30:.1f} GB, a file of ONNX holds 2: leave them inputs")
 
     def length(lengths: tuple[int, ...]) -> int | str | None:
-        """Of an axis of an input or an output; None where it is open."""
+        """The length of an axis of an input or an output; None where it is open."""
         if len({*lengths}) == 1:
             return lengths[0]
         a, b = straight(lengths, sizes) or (0, 0)

@@ -20,14 +20,15 @@ from .to_onnx import asked
 def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
                  outputs: Iterable[str] | None = None, constants: Iterable[str] = (),
                  rows: Iterable[str] = ()) -> bytes:
-    """The list as `jax.export` serialises it, and written to the file path if there is one.
+    """The list as `jax.export` serialises it; it is written to the file `path` if that is given.
 
         >>> program = jax.export.deserialize(to_stablehlo(steps, values, rows=["X"]))
         >>> program.call({"X": X, "W": W})["loss"]
 
-    The arguments are those of `to_onnx`. The program takes a dictionary of the inputs and gives one of the
-    outputs. JAX keeps such files readable for months, and asks that 64 bits are switched on where they are
-    used. Raises XManError with the line of an operator that JAX has not.
+    steps, values, outputs, constants, rows: as for `to_onnx`. The program takes a dictionary of the inputs
+    and gives one of the outputs. JAX promises to read such files for some months, and only if its 64 bits are
+    switched on where the list uses them. Raises XManError with the line of an operator that JAX does not
+    have.
     """
     jax = extra("jax", "jax", "StableHLO")
     from jax import export
@@ -36,7 +37,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
     refuse_functions(steps, "StableHLO")
     lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
-    eval(lines, values)  # what fails, fails here and in words
+    eval(lines, values)  # an error of the list is raised here, as a sentence
     table = on(jax.numpy, **jax_rows())
 
     def run(given):
@@ -45,7 +46,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
             dst, op, args = line
             try:
                 known[dst] = table[op](*[known[a] if isinstance(a, str) else a for a in args])
-            except Exception as error:  # whatever it is, the line is not for JAX
+            except Exception as error:  # whatever it is, JAX cannot compute the line
                 where = f"line {steps.index(line) + 1}, {shown(line)}"
                 raise XManError(f"{where}: {error}; that cannot be written in StableHLO") from error
         return {x: jax.numpy.asarray(known[x]) for x in outputs}
@@ -63,8 +64,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
 
 
 def jax_rows() -> dict[str, Any]:
-    """The rows that JAX has beyond the standard: its special functions, and what it does in fewer steps."""
-    from ..engines.jax.table import CALLED, RUN
-    called = {op for op, text in CALLED.items() if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
-    return {op: RUN[op] for op in (*called, "cofactor", "cofactorSlope", "einsum", "logNdtr", "recurrence",
-                                   "scatterAdd")}
+    """The rows that JAX has beyond the standard: special functions, and rows that take it fewer steps."""
+    from ..engines.jax.table import RUN, SPECIAL
+    quicker = "cofactor cofactor_slope cumprod einsum logNdtr recurrence scatterAdd".split()
+    return {op: RUN[op] for op in (*SPECIAL, *quicker)}

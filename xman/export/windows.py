@@ -1,4 +1,4 @@
-"""Convolutions and pools of ONNX: windows are places of the padded input, for a product or a reduction."""
+"""Convolutions and pools of ONNX: the entries of each window are gathered, then multiplied or reduced."""
 from __future__ import annotations
 
 import math
@@ -16,9 +16,10 @@ from .meanings import Pad, numpy_dtype, operators, within_bounds
 def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, pads: Sequence[int] = (),
             strides: Sequence[int] = (), dilations: Sequence[int] = (), auto_pad: str = "NOTSET",
             ceil_mode: int = 0) -> tuple[Any, tuple[int, ...]]:
-    """x, (n, c, …), as (n, c, positions, entries of a window), and the number of positions along each axis.
+    """x (n, c, …) as (n, c, positions, entries of a window), and the number of positions along each axis.
 
-    fill: what the padding is of; beyond: what the last windows have where they reach beyond that.
+    fill: the value of the padding. beyond: the value past the padding, where the last windows reach it. The
+    other arguments are attributes of ONNX's nodes.
     """
     sizes, steps, gaps = np.shape(x)[2:], [*strides] or [1] * len(kernel), [*dilations] or [1] * len(kernel)
     reach = [(k - 1) * gap + 1 for k, gap in zip(kernel, gaps, strict=True)]
@@ -53,7 +54,7 @@ def Conv(x, w, b=None, *, group=1, kernel_shape=(), **named):
 
 
 def pool(reduce: Callable) -> Callable:
-    """A pool whose windows are reduced over the last axis."""
+    """A node that pools. reduce: a reduction of the windows over their last axis."""
     def pooled(x, *, kernel_shape, **named):
         y, positions = reduce(x, kernel_shape, **named)
         return f.reshape(y, (-1, np.shape(x)[1], *positions))

@@ -1,4 +1,4 @@
-"""Files: a trained model, from raw columns to predictions, as arrays and the text of its list."""
+"""Files: a trained model is saved as the text of its list, and arrays."""
 from .model import Model, load, trained
 
 __all__ = ["Model", "load", "trained"]

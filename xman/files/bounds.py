@@ -1,4 +1,4 @@
-"""The list of a file that anybody may have written: read with care, and bounded before it runs."""
+"""Reads the list of a file that anybody may have written, and bounds its cost before it runs."""
 from __future__ import annotations
 
 import math
@@ -16,17 +16,17 @@ from ..interpreters import eval
 from ..tables.columns import DATES, NUMBERS, Column, sizes
 from ..wengert import WengertList, checked_list
 
-LINES, TEXT = 100_000, 2 ** 26  # of a list, and its characters
-LARGEST = 2 ** 24               # a whole number among the literals, and the entries that a shape makes
-ENTRIES = 2 ** 27               # that the registers hold together for one row, beside the parameters
+LINES, TEXT = 100_000, 2 ** 26  # the most lines of a list, and characters of its text
+LARGEST = 2 ** 24               # the largest literal whole number, and the most entries of a literal shape
+ENTRIES = 2 ** 27               # the most entries of all registers together for one row, without parameters
 
 
 def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
                  classes: int) -> WengertList:
-    """The list that a file's text is. ValueError where it is none, takes too much, or gives something else.
+    """The list in a file's text. ValueError if it is no list, costs too much, or gives no predictions.
 
     columns: the inputs that are columns. values: the arrays of the other inputs. output: the register of the
-    predictions, of which a row has one for each of so many classes, or a single number.
+    predictions, which has for each row a number for each of so many classes, or a single number.
     """
     if not isinstance(text, str) or len(text) > TEXT or text.count("\n") > LINES:
         raise ValueError(f"its list is no text of at most {LINES:,} lines and {TEXT:,} characters")
@@ -69,7 +69,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
 
 
 def most_entries(op: str, args: tuple) -> int:
-    """At most how many entries the result of an operator has, before it is computed."""
+    """An upper bound of the entries of an operator's result, before it is computed."""
     known = ops.facts_of(op)
     if known.elementwise or known.gives is bool:
         return math.prod(np.broadcast_shapes(*(np.shape(a) for a in args if hasattr(a, "shape"))))
@@ -77,7 +77,7 @@ def most_entries(op: str, args: tuple) -> int:
 
 
 def blank_cell(column: Column) -> np.ndarray:
-    """A cell of a column, which says nothing. ValueError for a kind of column that there is not."""
+    """An empty cell of a column. ValueError for an unknown kind of column."""
     if column.kind == "array" and 0 < literal_size(shape := sizes(column)) < LARGEST:
         return np.zeros((1, *shape), np.float32)
     if column.kind in BLANK and column.spelling in ("", *NUMBERS, *DATES):

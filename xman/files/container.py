@@ -1,7 +1,7 @@
 """The format of checkpoints and models: arrays and facts in a file of safetensors, whole or not at all.
 
-The facts stand in the metadata as JSON, with the versions that wrote them and a digest of everything, by
-which a file that was altered is told. Whoever reads one runs nothing of it.
+The metadata hold the facts as JSON, the versions of the software, and a digest of everything, which reveals
+that a file was altered. To read a file runs nothing in it.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import XManError, extra
 from .whole import write_whole
 
-FORMAT = 3  # of the files that are written
+FORMAT = 3  # the version of the format that is written
 
 
 def save(path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
@@ -30,7 +30,7 @@ def save(path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any])
 
 def restore(path: str | Path,
             remedy: str = "train and save it again") -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and facts of a checkpoint or a model. XManError, with the remedy, for any other file."""
+    """The arrays and facts of a checkpoint or a model. XManError, which gives the remedy, for other files."""
     safetensors = extra("safetensors", "cli", "a checkpoint or a model")
     if Path(path).is_dir():
         raise XManError(f"{path} is a directory; name a file")
@@ -68,9 +68,9 @@ def digest(arrays: dict[str, np.ndarray], text: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of what is running."""
+    """The versions of the software that is running, by name."""
     import scipy
 
-    from .. import __version__  # set when the package is whole
+    from .. import __version__  # not at the top: the package sets it at its end
     return {"xman": __version__, "python": sys.version.split()[0], "numpy": np.__version__,
             "scipy": scipy.__version__}

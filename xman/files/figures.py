@@ -12,9 +12,9 @@ from ..errors import XManError, extra
 @contextmanager
 def drawing(path: str | Path | IO[bytes], width: float, height: float, *grid: int,
             **how: Any) -> Iterator[Any]:
-    """The axes of a figure of that size in inches, which is written to path, .png, .svg or .pdf, at the end.
+    """A context with the axes of a figure, width × height inches; its end writes path, a .png, .svg or .pdf.
 
-    grid, how: for several axes, as Matplotlib's `subplots` has them. XManError where that cannot be.
+    grid, how: for several axes, as for Matplotlib's `subplots`. XManError where the file cannot be written.
     """
     figure = extra("matplotlib.figure", "cli", "a plot").Figure(figsize=(width, height), layout="constrained")
     yield figure.subplots(*grid, **how)

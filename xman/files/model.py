@@ -1,4 +1,4 @@
-"""A trained model: one list from raw columns to predictions, with its arrays; no code is needed."""
+"""A trained model: one list from raw columns to predictions, with its arrays, and no code."""
 from __future__ import annotations
 
 import math
@@ -22,16 +22,16 @@ from ..wengert import WengertList, all_registers, temporaries
 from . import container
 from .bounds import bounded_list
 
-BATCH = 4096  # rows that are evaluated together
+BATCH = 4096  # so many rows are evaluated together
 
 
 class Model(NamedTuple):
-    """A list, what it reads and what it gives.
+    """A trained model: a list, the columns that it reads, and the predictions that it gives.
 
-    steps: the list. values: the arrays of its inputs that are no columns: the parameters. columns: of the
-    table that it reads, in the order of training. output: the register of the predictions: (rows, classes),
-    or (rows, 1) of a number. classes: the labels in the order of the output's columns. target: the name of
-    what is predicted. settings: what else is told of how it came about, in JSON's terms.
+    steps: the list. values: the parameters, which are all inputs but the columns. columns: the columns of the
+    table, in the order of training. output: the register of the predictions: (rows, classes), or (rows, 1)
+    for a number. classes: the labels in the order of the output's columns. target: the name of the predicted
+    column. settings: other facts about the training, in JSON's terms.
     """
     steps: WengertList
     values: dict[str, np.ndarray]
@@ -49,7 +49,9 @@ class Model(NamedTuple):
         return np.concatenate([eval(self.steps, {**self.values, **piece})[self.output] for piece in pieces])
 
     def predict(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The label of each row, (rows,), or the number. TableError for a table unlike training's."""
+        """The label of each row, or the number, (rows,). table: as for `outputs`. where: its name in errors.
+
+        TableError for a table unlike that of the training."""
         return self.labels(self.outputs(table, where))
 
     def predict_proba(self, table: Any, where: str = "the table") -> np.ndarray:
@@ -57,14 +59,14 @@ class Model(NamedTuple):
         return self.probabilities(self.outputs(table, where))
 
     def labels(self, outputs: np.ndarray) -> np.ndarray:
-        """What the outputs say: the class with the greatest, or the number."""
+        """The predictions, from the outputs: the class with the greatest output, or the number."""
         if outputs.shape[-1] == 1:
             found = outputs[..., 0]
             return found if not self.classes else np.array(self.classes, object)[(found > 0.5).astype(int)]
         return np.array(self.classes, object)[outputs.argmax(-1)] if self.classes else outputs.argmax(-1)
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
-        """The outputs, when they are probabilities: of one number p that is 1 − p and p."""
+        """The outputs as probabilities; one output p becomes 1 − p and p. XManError where they are none."""
         if not self.gives_probabilities(outputs):
             raise XManError("the model's outputs are no probabilities: " + (
                 "train it by --loss softmaxCrossEntropy, which may be right a little less often than "
@@ -78,7 +80,7 @@ class Model(NamedTuple):
                     and (np.all(outputs <= 1) if single else np.allclose(outputs.sum(-1), 1, atol=1e-4)))
 
     def truth(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The table's column of the target: labels, or numbers. TableError where there is none."""
+        """The table's target column: labels, or numbers. TableError where there is no such column."""
         names, first = table.column_names, self.columns[0]
         last = names[-1:] if first.kind == "array" and len(names) == math.prod(sizes(first)) + 1 else []
         if not (name := [self.target] if self.target in names else last):
@@ -88,16 +90,16 @@ class Model(NamedTuple):
         return found[place]
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
-        """Write the model to a file of safetensors, whole or not at all. arrays, facts: a checkpoint's."""
+        """Write the model to path as safetensors, whole or not at all. arrays, facts: a checkpoint's."""
         own = self._asdict() | {"list": to_text(self.steps)}
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in own.pop("values").items()}},
                        {key: x for key, x in own.items() if key != "steps"} | facts)
 
 
 def load(path: str | Path) -> Model:
-    """The model that a file holds, of a checkpoint with the best parameters so far.
+    """The model in the file at path; for a checkpoint, the model with the best parameters so far.
 
-    XManError where it is cut, altered, of a later version, or predicts nothing; nothing in it is run.
+    XManError if the file is cut, altered, of a later version, or no model. Nothing in the file is run.
     """
     arrays, facts = container.restore(path)
     if "no_model" in facts:
@@ -116,9 +118,10 @@ def load(path: str | Path) -> Model:
 def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepared | None = None,
             settings: Mapping[str, Any] | None = None, shape: tuple[int, ...] = (),
             classes: Sequence[str] = ()) -> Model:
-    """The model that a network with these parameters is, on the columns of a table, or on its own X.
+    """The Model of a network with these parameters, which reads the columns of a table, or an array X.
 
-    prepared: of the table that it was trained on; else shape, that of a row of X, and classes, the labels.
+    prepared: of the table that it was trained on; without it, shape: of a row of X, and classes: the labels.
+    settings: for the model.
     """
     if not hasattr(network, "outputs"):
         raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")
@@ -155,7 +158,7 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
 
 
 def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList:
-    """The lines that feed writes from X to the inputs of the network's own list, called fed_…."""
+    """The lines of the network's `feed`, from X to the inputs of its list; their results are called fed_…."""
     def fed(X: Any) -> dict[str, Any]:
         inputs = network.feed(X, None) if hasattr(network, "feed") else {"X": X}
         return {name: x for name, x in inputs.items() if name in own.inputs}

@@ -1,4 +1,4 @@
-"""How good predictions are: accuracy, confusion, precision, recall, F1, calibration; R² and RMSE."""
+"""Reports on how good predictions are: accuracy, confusion, precision, recall, F1, calibration; R², RMSE."""
 from __future__ import annotations
 
 from typing import Any
@@ -8,15 +8,15 @@ import numpy as np
 from ..notation import table_as_text
 from .model import Model
 
-BINS = 10  # of calibration
+BINS = 10  # the tenths of confidence in a calibration
 
 
 def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
-    """What the outputs come to beside the truth, in JSON's terms.
+    """A report on the outputs of a model, compared with the truth, in JSON's terms.
 
-    Of numbers: rows, r2, rmse, mae. Of classes: rows, accuracy, classes with precision, recall, f1 and rows
-    each, the matrix confusion [truth][prediction], log_loss, and calibration: the mean confidence,
-    accuracy and rows of each tenth of confidence.
+    For numbers it has rows, r2, rmse, mae. For classes it has rows, accuracy, classes (each with precision,
+    recall, f1 and rows), the matrix confusion [truth][prediction], log_loss, and calibration: the mean
+    confidence, accuracy and rows of each tenth of confidence.
     """
     found = model.labels(outputs)
     if not model.classes:
@@ -38,7 +38,7 @@ def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, An
 
 
 def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.ndarray) -> dict[str, Any]:
-    """The log loss, and how often predictions are right beside how sure they are; {} of no probabilities."""
+    """The log loss, and how often predictions of each confidence are right; {} without probabilities."""
     if not model.gives_probabilities(outputs):
         return {}
     unknown = max(0, truth.max() + 1 - len(model.classes))

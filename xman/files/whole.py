@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and texts that are read."""
+"""Files are written whole or not at all; and a text is read."""
 from __future__ import annotations
 
 import contextlib
@@ -13,16 +13,17 @@ from ..errors import XManError
 
 try:
     import fcntl
-except ImportError:  # Windows, where an open file cannot be taken away
+except ImportError:  # Windows, where nobody can remove an open file
     fcntl = None
 
 
 def write_whole(path: str | Path, content: str | bytes, lasting: bool = True) -> None:
-    """Write a file beside path, which then takes its place: path is the old file or the new, whole.
+    """Write the content to a file beside path, then move it to path: the old or the new file is whole.
 
-    content: of a text what UTF-8 does not know is escaped. lasting: on the disk before it takes that place,
-    should the machine stop. What a writer that was killed left behind goes: a lock, which ends with its
-    process, tells it from one that is at work. XManError where that cannot be, with the old file as it was.
+    content: bytes, or a text, in which characters that UTF-8 lacks are escaped. lasting: whether the new file
+    is on the disk before it is moved, so that it survives a power cut. Files that a killed writer left behind
+    are removed; a lock, which ends with its process, tells whether a writer is alive. XManError where the
+    file cannot be written; the old file is then as it was.
     """
     path = Path(path)
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
@@ -61,11 +62,11 @@ def text_at(path: str | Path) -> str:
 
 
 def lock_file(file: IO | int, shared: bool = False) -> None:
-    """Lock an open file for as long as it is open, alone or with others. OSError where another has it."""
+    """Lock an open file for as long as it is open. shared: others may too. OSError if it is locked."""
     if fcntl:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
 
 
-YOUNG = 1.0  # seconds, in which a file is locked that has been made
+YOUNG = 1.0  # seconds after which a new file has surely been locked by its writer
 UMASK = os.umask(0)
-os.umask(UMASK)  # there is no other way to read it
+os.umask(UMASK)  # the umask can only be read by setting it

@@ -1,12 +1,12 @@
-"""Ordinary Python functions of NumPy arrays: as Wengert lists, and their derivatives.
+"""Ordinary Python functions of NumPy arrays: their Wengert lists, and their derivatives.
 
 `trace` gives the list of the path that a call takes. `grad`, `value_and_grad`,
 `jvp`, `vjp`, `jacobian`, `hessian` and `hvp` differentiate plain `import numpy as np` functions with loops,
 branches, recursion and closures, to any order and in one another, with arguments in nested lists, tuples and
-dicts. `Dual` and `derivative` do it by dual numbers. What cannot be traced is refused with the line of the
-function and what to write there: `import xman.numpy as np`, say.
+dicts. `Dual` and `derivative` use dual numbers. Code that cannot be traced is an error with the function's
+line and what to write there: `import xman.numpy as np`, say.
 """
-# NumPy's functions are known before the first is called
+# these imports fill the tables of NumPy's functions
 from ..numpy import decompositions, sequences, table
 from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative

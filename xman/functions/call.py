@@ -1,4 +1,4 @@
-"""What all derivatives of a function have: a name, a way to another process, and a call of it on a tape."""
+"""The common part of all derivatives of a function: a name, pickling, and a call on a tape."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ def callable_or_refused(what: str, fn: Any) -> None:
 
 
 class Derivative(partial):
-    """A derivative of fn, with its signature; pickled and copied as what makes it, make(fn, *settings)."""
+    """A derivative of fn, with fn's signature; a pickle or a copy of it calls make(fn, *settings) again."""
 
     def __new__(cls, make: Callable, fn: Callable, run: Callable, *settings: Any) -> Derivative:
         self = super().__new__(cls, run)
@@ -63,14 +63,14 @@ class Derivative(partial):
 
 @dataclass
 class TracedCall:
-    """One call of a function: what is on its tape, and where its arguments and its results are there."""
+    """One call of a function: the lines of its tape, and the places of arguments and results on it."""
 
     tape: CallTape
-    lines: list[tuple]            # those of the tape, which is closed
-    inputs: list[Tracer]          # each leaf of the arguments that are differentiated
-    arguments: list[Any]          # the structure of each of them
-    outputs: list[Any]            # each leaf of the result, a tracer or a constant
-    results: list[Any]            # the value of each
+    lines: list[tuple]            # the lines of the tape, which is closed
+    inputs: list[Tracer]          # the leaves of the arguments to differentiate by
+    arguments: list[Any]          # the structure of each of these arguments
+    outputs: list[Any]            # the leaves of the result, tracers or constants
+    results: list[Any]            # the values of these leaves
     result: Any                   # the structure of the result
     aux: Any
 
@@ -90,7 +90,7 @@ class TracedCall:
         return self.derivatives(seeds, True, [*zip(self.outputs, self.results, strict=True)])
 
     def derivatives(self, seeds: dict[int, Any], forward: bool, ends: list[tuple[Any, Any]]) -> list:
-        """That of each end, a pair (what it is on the tape, its value), as `ops.flows.looked` finds them."""
+        """The derivative of each end, (its place on the tape, its value), as `ops.flows.looked` gives it."""
         values = [*[x.value for x in self.inputs], *self.results]
         walk = partial(self.walked, forward, ends)
         found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
@@ -115,7 +115,7 @@ class TracedCall:
 
 @silent
 def unrooted(tape: CallTape, powers: dict) -> list[tuple]:
-    """The lines of the tape; one that is a power of a root is of what is under it, as `past_roots` says."""
+    """The lines of the tape; a power of a root is written as a power of what is under it (`past_roots`)."""
     lines = []
     for node, op, args in tape:
         op, args, r, n = powers.get(id(node), (op, args, node, 2))
@@ -136,7 +136,7 @@ def zeros(x: Any) -> Any:
 
 def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
                 has_aux: bool = False) -> TracedCall:
-    """Call fn(*args, **options) with tracers, of copies, in the arguments that argnums names."""
+    """The TracedCall of fn(*args, **options) with tracers of copies in the arguments that argnums names."""
     args, inputs, structures = list(args), [], []
     with CallTape() as tape:
         for i in argnums:
@@ -159,7 +159,7 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
-    """fn(*args, **options), without NumPy's warnings. Our error is raised also where fn swallows it."""
+    """fn(*args, **options), without NumPy's warnings. A refusal is raised again if fn swallows it."""
     around, REFUSALS.last = REFUSALS.last, None
     before = ERRORS.set(unwarned(ERRORS.get()))
     try:

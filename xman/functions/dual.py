@@ -23,19 +23,19 @@ from .trees import tree_map
 class Dual(ArrayLike):
     """value + tangent·ε, ε² = 0: every operator computes its value, and its tangent by the rules of `ops.TG`.
 
-    value: a float or an array of floats, an int counts as float64; tangent: of its shape, or a number for all
-    of it. Either may be a Dual again: Dual(Dual(x, 1.0), 1.0) carries the second derivative as its tangent's
-    tangent. Duals that are nested equally deep share one ε; `derivative` takes a new one each time.
-    Raises XManError for what is no float, and for a tangent that does not fit.
+    value: a float or an array of floats; an int counts as float64. tangent: of the same shape, or a number
+    for all entries. Either may be a Dual: the tangent of the tangent of Dual(Dual(x, 1.0), 1.0) is the second
+    derivative. level: how deep it is nested (None: computed). Duals of one level share one ε; `derivative`
+    takes a new one each time. Raises XManError for what is not a float, and for a tangent that does not fit.
     """
 
-    root: tuple | None = None  # where it is a power of one, as `past_roots` says
+    root: tuple | None = None  # for a power of a root, as `past_roots` says
 
     def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
         self.value = differentiable(value, lambda: "the value of a Dual")
         tangent = differentiable(tangent, lambda: "the tangent of a Dual")
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
-        # halfway to the next traced call
+        # between the levels of traced calls, halfway to the next
         self.level = (below + math.floor(below) + 1) / 2 if level is None else level
         self.flow = self.steep = Masked.seed(tangent, tangent).flow
         try:
@@ -52,19 +52,19 @@ class Dual(ArrayLike):
 
     @staticmethod
     def VAR(value: Any) -> Dual:
-        """The variable that is differentiated by: tangent 1."""
+        """The variable to differentiate by: tangent 1."""
         return Dual(value, 1.0)
 
     def flowing_tangent(self) -> Any:
-        """Its tangent, and where that flows; the parts of a bundle's."""
+        """Its tangent, masked to where it flows; for a bundle the parts of the tangent."""
         flows = not isinstance(self.tangent, dict)
         return Masked(self.tangent, self.flow, self.steep, True) if flows else self.tangent
 
     @silent
     def record(self, op: str, args: tuple) -> Any:
-        """op(*args) with its tangent; a plain value where it is no float."""
+        """op(*args) with its tangent; a plain value if the result is not a float."""
         def on_this_level(args: tuple) -> tuple[list, list]:
-            """(the tangents of what is on this level, None for all else; the values of all)."""
+            """(tangents, None for arguments that are not on this level; values of all arguments)."""
             mine = [isinstance(a, Dual) and a.level == self.level for a in args]
             return ([a.flowing_tangent() if own else None for a, own in zip(args, mine, strict=True)],
                     [a.value if own else np.asarray(a) if isinstance(a, list) else a
@@ -81,7 +81,7 @@ class Dual(ArrayLike):
         found = [rule(t, out, *values) for t, rule in pairs if rule and t is not None]
         parts = [part for part in found if part is not STILL]
         part = past_root(sum(parts[1:], parts[0]), out, r, n) if parts else 0.0
-        if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
+        if out.dtype.kind == "O":  # a bundle
             result = object.__new__(Dual)
             result.value, result.tangent, result.level = out, bare(part), self.level
             result.flow = result.steep = None
@@ -101,13 +101,13 @@ class Dual(ArrayLike):
     __str__ = __repr__
 
     def __reduce_ex__(self, protocol):
-        own = self.level % 1  # else its ε is that of one call of `derivative`
+        own = self.level % 1  # otherwise its ε belongs to one call of `derivative`
         return (Dual, (self.value, self.tangent, self.level)) if own else super().__reduce_ex__(protocol)
 
     def matrix(self) -> np.ndarray:
         """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, 2020).
 
-        A nested Dual has the matrices of its parts, a vector is a column. XManError for more axes than 2.
+        For a nested Dual v and t are matrices of the same form; a vector is a column. XManError above 2 axes.
         """
         return matrix_of(self, depth(self))
 
@@ -132,7 +132,7 @@ def depth(x: Any) -> int:
 
 
 def matrix_of(x: Any, deep: int) -> np.ndarray:
-    """The matrix of x nested so deep; a plain value is a constant there."""
+    """The matrix of x, nested so deep; a plain value is a constant."""
     if deep == 0:
         return column(x)
     v = matrix_of(x.value if isinstance(x, Dual) else x, deep - 1)
@@ -148,10 +148,10 @@ def column(x: Any) -> np.ndarray:
 
 
 def derivative(fn: Callable, order: int = 1) -> Callable:
-    """The function that gives the derivative of fn, of that order, at a number: duals, nested `order` deep.
+    """The function that gives the derivative of fn at a number, by dual numbers, nested `order` deep.
 
-    fn takes a number and gives arrays or numbers, also in lists, tuples and dicts. Each call has an ε of its
-    own, for derivatives within derivatives. Raises XManError for a point that is not one number.
+    fn: takes a number and gives arrays or numbers, also in lists, tuples and dicts. order: of the derivative.
+    Each call has an ε of its own, for derivatives inside of derivatives. XManError for other than one number.
     """
     callable_or_refused("derivative", fn)
     if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or order < 0:

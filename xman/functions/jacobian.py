@@ -16,7 +16,7 @@ from .call import Derivative, TracedCall, callable_or_refused, traced_call
 from .transforms import grad, is_whole, positions
 from .trees import flattened_tree, unflatten
 
-AT_ONCE = 64  # directions, so that what they take of memory has a bound
+AT_ONCE = 64  # so many directions at once, which bounds the memory
 
 
 def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None,
@@ -24,14 +24,14 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     """The function that gives ∂output/∂argument, of shape output.shape + argument.shape, by one call of fn.
 
     fn: a function of arrays, or of trees of them: each leaf of its output then holds a tree like the argument
-        (a tuple of them where argnums is one), as in JAX.
+        (a tuple of them if argnums is a tuple), as in JAX.
     argnums: as in `grad`.
-    mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes fewer
-        passes, forward where they are as many.
+    mode: "forward", one pass for each input; "reverse", one for each output; None: the one of fewer passes,
+        forward if they are equal.
     has_aux: fn returns (output, auxiliary), and the result is (Jacobian, auxiliary).
 
-    `jacobian(fn).count(*args)` tells the passes. XManError as `grad`, for any shape of output (Bishop, Deep
-    Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
+    `jacobian(fn).count(*args)` gives the number of passes. XManError as `grad`, but outputs may have any
+    shape (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
     callable_or_refused("jacobian", fn)
     passes_counted(1, 1, mode)
@@ -43,7 +43,7 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
         call = call_of(args, options)
         forward = count_of(call, mode).mode == "forward"
         traced = forward and any(isinstance(x, ArrayLike) for x in call.points)
-        loops = any(op in ROWS for _, op, _ in call.lines)  # a body is for one direction
+        loops = any(op in ROWS for _, op, _ in call.lines)  # a body takes one direction
         blocks = blocks_at_once(call) if traced and not loops else blocks_one_by_one(call, forward)
         trees = [tuple(inner(call, row, k) for k in range(len(call.arguments))) for row in blocks]
         result = unflatten(call.result, [tree[0] for tree in trees] if is_whole(argnums) else trees)
@@ -69,7 +69,7 @@ def count_of(call: TracedCall, mode: str | None) -> Count:
 
 
 def passes(points: Sequence[Any], walk: Callable) -> list[list]:
-    """For each of the points what walk gives at each entry, of zeros like the points but for a 1 there."""
+    """For each entry of each point, walk's result for zeros like the points with a 1 at this entry."""
     found: list[list] = [[] for _ in points]
     for k, x in enumerate(points):
         for place in np.ndindex(x.shape):
@@ -80,7 +80,7 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
 
 
 def blocks_one_by_one(call: TracedCall, forward: bool) -> list[list]:
-    """The blocks [output][input], a pass forward for each entry of the inputs, or back for one of outputs."""
+    """The blocks [output][input], by a pass forward for each input's entry, or back for each output's."""
     found = passes(*(call.points, call.pushed) if forward else (call.results, call.pulled))
 
     def block(j: int, y: Any, i: int, x: Any) -> Any:
@@ -111,7 +111,8 @@ def blocks_at_once(call: TracedCall) -> list[list]:
 def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
     """The function that gives ∂²fn/∂argument², (*argument.shape, *argument.shape), forward over reverse.
 
-    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises as `grad`.
+    fn, argnums: as for `grad`. For trees, and if argnums is a tuple, the result is a tree of trees of blocks,
+    as in JAX. Raises as `grad`.
     """
     callable_or_refused("hessian", fn)
     return Derivative(hessian, fn, jacobian(grad(fn, argnums), argnums, "forward"), argnums)
@@ -120,9 +121,9 @@ def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
 def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any:
     """The Jacobian of many small functions, as a scipy.sparse.csr_array of `size` columns.
 
-    blocks: the Jacobians by each argument, stacked, as `map` of `jacobian` gives them: of shape (n,
-    …output[i], …argument[i]). columns: for each block the columns of the numbers of argument[i], of shape (n,
-    how many they are). The rows are those of the outputs, flattened. Raises XManError where they do not fit.
+    blocks: for each argument i the n Jacobians, stacked as `map` of `jacobian` gives them, (n, …output,
+    …argument i). columns: for each block the numbers of the columns for the entries of argument i, (n,
+    entries). size: the number of columns. The rows are the outputs, flattened. XManError if they do not fit.
     """
     from scipy.sparse import csr_array
 

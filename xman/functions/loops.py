@@ -1,6 +1,6 @@
 """Loops, branches and calls of Python functions as one line of a list: on arrays, traced values, registers.
 
-What is written `for` in Python is unrolled, a line an operator and step; what these run is written once.
+Python's `for` is unrolled, with a line for each operator in each step; a body that these run is written once.
 """
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from .trees import flattened_tree, leaf_names, look, unflatten
 
 def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False,
          keep: bool = True) -> tuple:
-    """(the last carry, all y stacked) of carry, y = fn(carry, x) for each x along the leading axis of xs.
+    """(the last carry, all y stacked), where carry, y = fn(carry, x) for each x along the first axis of xs.
 
         >>> h, H = xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), h), h0, X)
 
-    carry, xs, y: arrays, numbers and registers, and lists, tuples and dicts of them; None where there is
-    nothing. Where xs is a whole number n, x is the step's, 0 to n − 1; length: how many steps, where xs is
-    None. A carry keeps its shape and its precision. What fn takes from around it is the same in all steps.
-    reverse: from the last x to the first, as y is stacked. keep: the carries are kept for the way back, T
-    times their memory; without it they are computed again there. Raises XManError for lengths that differ,
-    a carry that changes, and a fn that goes by a value or returns no pair.
+    fn: a function from (carry, x) to (carry, y); values that it takes from outside are the same in all steps.
+    carry, xs, y: arrays, numbers and registers, and lists, tuples and dicts of them, or None; a carry keeps
+    its shape and precision. If xs is a whole number n, x counts from 0 to n − 1. length: the number of steps,
+    if xs is None. reverse: go from the last x to the first; y is stacked in the order of xs. keep: whether
+    all carries are kept for the way back, in T times their memory, or else computed again. Raises XManError
+    for lengths that differ, for a carry that changes, and for a fn that branches on a value or does not
+    return a pair.
     """
     callable_or_refused("scan", fn)
     (first, carries), (slices, xs) = flattened_tree(carry), flattened_tree(xs)
@@ -67,9 +68,9 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
 
 
 def map(fn: Callable, xs: Any) -> Any:
-    """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries.
+    """All fn(x) stacked, for each x along the first axis of xs: a scan without carries.
 
-    xs and results are arrays, numbers and registers, or lists, tuples and dicts of them. Raises as `scan`.
+    fn, xs: fn's argument and result, and xs, are as for `scan`, which raises the same errors.
     """
     callable_or_refused("map", fn)
     def each(_, x): return None, fn(x)
@@ -80,18 +81,20 @@ def map(fn: Callable, xs: Any) -> Any:
 
 
 def call(fn: Callable, *args: Any) -> Any:
-    """fn(*args) as one line; on the way back all but its results is computed again from the arguments.
+    """fn(*args) as one line; the way back keeps its results alone, and computes the rest again.
 
-    args and the result: arrays, numbers, registers, and lists, tuples and dicts of them. Raises as `scan`.
+    fn: a function. args: arrays, numbers, registers, and lists, tuples and dicts of them, as fn's result is.
+    Raises as `scan`.
     """
     function, inputs, shape = procedure(fn, args, "procedure", "call")
     return applied_in(shape[0], f.call, function, f.bundle(*inputs))
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
-    """yes(*args) where the number c holds, else no(*args); the other is not run: `np.where` runs both.
+    """yes(*args) if the number c is true, else no(*args); the other one is not run (`np.where` runs both).
 
-    Both return the same structure. Raises XManError where they do not, and as `scan` does.
+    c: one number or truth value. yes, no: functions of args that return the same structure. args: as for
+    `call`. Raises XManError if the structures differ, and as `scan`.
     """
     (one, inputs, shape), (other, others, like) = (procedure(fn, args, role, "cond")
                                                    for fn, role in ((yes, "yes"), (no, "no")))
@@ -104,12 +107,14 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
 
 
 def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_000) -> Any:
-    """The carry after as many carry = fn(carry) as test(carry) holds; at most `most` times.
+    """The last carry, where carry = fn(carry) is repeated as long as test(carry) holds.
 
         >>> xman.while_loop(lambda x: abs(x * x - a) > 1e-12,    # √a by Newton's method
         ...                 lambda x: (x + a / x) / 2, 1.0)
 
-    Both modes go through the steps that were made. XManError where the test still holds after `most`.
+    test: a function from the carry to a truth value. fn: a function from the carry to the next. carry: as for
+    `scan`. most: the most steps; XManError if the test still holds after them. Derivatives go through the
+    steps that were made.
     """
     if not isinstance(most, (int, np.integer)) or most < 0:
         raise XManError(f"most is the greatest number of steps, a whole number, not {most!r}")
@@ -127,7 +132,7 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
 # ---- what they have in common ------------------------------------------------------------------------------
 
 def applied_in(structure: Any, apply: Callable, *args: Any) -> Any:
-    """The first results of apply(*args) in that structure; XManError where it finds something wrong."""
+    """The first results of apply(*args), in this structure. XManError where apply finds something wrong."""
     try:
         found = apply(*args)
     except ValueError as error:
@@ -145,14 +150,14 @@ def entry(x: Any) -> Any:
 
 
 def numbers_within(x: Any) -> Any:
-    """The numbers within, which Python does not go by: no guard is noted."""
+    """The array inside of a traced value, read without recording a guard."""
     while isinstance(x, ArrayLike):
         x = x.value
     return x
 
 
 def slice_seen(x: Any) -> Any:
-    """What a step sees of a slice; of a number n one of 0, …, n − 1. XManError for what has no steps."""
+    """The example that a step sees of a slice; for a number n a number. XManError if it has no steps."""
     if isinstance(x, Expression) and not isinstance(x, ArrayLike):
         return x
     x = numbers_within(x)
@@ -165,7 +170,7 @@ def slice_seen(x: Any) -> Any:
 
 
 def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> list[str]:
-    """A name for each leaf of the arguments, after fn's parameters; that of a dict goes by its key."""
+    """A name for each leaf of the arguments: that of fn's parameter, or of the key in a dict."""
     names: list[str] = []
     for name, structure in zip(parameter_names(fn, len(structures)), structures, strict=True):
         for leaf in leaf_names(structure, name):
@@ -177,7 +182,7 @@ def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> li
 
 
 def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Function, list, list]:
-    """(the function of fn(*args), its bundle's entries, [its result's structure]); role: its part in `of`."""
+    """(fn(*args) as a literal, its bundle's entries, [its result's structure]). role: its part in `of`."""
     callable_or_refused(of, fn)
     leaves, structure = flattened_tree(tuple(args))
     shape: list = []
@@ -193,8 +198,8 @@ def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Functio
 
 def with_parameters_of_both(one: Function, other: Function, inputs: list, others: list,
                             n: int) -> tuple[Function, Function, list]:
-    """The two with the parameters of both, and what they take: the first n are those of both, then come those
-    of one, and those that the other alone has."""
+    """Both functions with the parameters of both, and the arguments: the n common ones first, then those of
+    one, then those that only the other has."""
     named = lambda function, given: {id(x): word for x, word in zip(given[n:], function[2][n:], strict=True)}
     entries = {id(x): x for x in (*inputs[n:], *others[n:])}
     words = named(other, others) | named(one, inputs)
@@ -209,14 +214,14 @@ def with_parameters_of_both(one: Function, other: Function, inputs: list, others
 
 
 def names_around(fn: Callable) -> dict[int, str]:
-    """The names that fn has for what it takes from around it, by the ids of these."""
+    """{id: name} of the values that fn takes from outside."""
     fn, found = inspect.unwrap(fn), {}
     names = getattr(getattr(fn, "__code__", None), "co_freevars", ())
     for name, cell in zip(names, getattr(fn, "__closure__", None) or (), strict=False):
         try:
             found[id(cell.cell_contents)] = name
         except ValueError:
-            continue  # it has no value yet
+            continue  # the variable has no value yet
         if isinstance(cell.cell_contents, XMan):
             found |= {id(register): own for own, register in cell.cell_contents.namedRegisterItems()}
     return found
@@ -224,10 +229,10 @@ def names_around(fn: Callable) -> dict[int, str]:
 
 def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
                 examples: Sequence, carries: int = 0) -> tuple[Function, list]:
-    """(the literal of what run(*leaves) does, which calls fn; what it took from around it).
-    The first results are so many carries, which h is h1 after.
+    """(run(*leaves), which calls fn, as a literal; the values that it took from outside).
+    carries: so many results come first and are carries; h is called h1 there.
 
-    Examples that all have numbers are traced, as by `trace`; else registers are all that is known.
+    Examples that all have numbers are traced as by `trace`; otherwise only registers are known.
     """
     name = unused(name_of(fn), ()) if name_of(fn).isidentifier() else role
     near = names_around(fn)
@@ -236,7 +241,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
         ends, variables = watched(run, body.starts, {}, code_of=fn)
         for word, value in variables.items():
             if isinstance(value, Name) and value.body is body and value.name is None:
-                value.name = word + "1" * (word in words)  # h = tanh(h …) makes h1 of h
+                value.name = word + "1" * (word in words)  # h = tanh(h …) is called h1
         after = [*(word + "1" for word in words[:carries]), *[None] * (len(ends) - carries)]
         return body.function(name, [*zip(after, ends, strict=True)])
     with CallTape(exact=False, guards={}) as tape:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression
+from ops.facts import parameters_of
 
 from ..errors import XManError
 from ..register import as_arg
@@ -21,15 +22,16 @@ from .trees import flattened_tree, leaf_names, unflatten
 
 
 def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
-    """The list of what fn(*examples, **fixed) computes: loops unrolled, calls entered, of branches one side.
+    """The list of what fn(*examples, **fixed) computes, with loops unrolled, calls entered, branches decided.
 
-    Inputs are the floats, and the arrays of any numbers, in `examples`, under the names of fn's parameters;
-    in nested lists, tuples and dicts with the path, as in params_W1 and params_0_b; with a _ behind where a
-    list has no such name. Python's ints, booleans, strings, None and functions, everything in `fixed`, and
-    all shapes are part of the program. The output is called as fn is, or else `result`; several add their
-    path: loss_0, loss_1. Registers bound to a variable of fn when it returns have its name, the others are
-    z1, z2, … in order of evaluation; what leads to no output is left out.
-    Raises XManError for a line of fn that cannot be traced, and where no example is an input.
+    fn: a function of numbers and arrays. examples: its positional arguments. Floats and arrays in them become
+    inputs, with the names of fn's parameters; inside of lists, tuples and dicts with the path, as params_W1
+    and params_0_b; and with a _ at the end if a list cannot have such a name. fixed: its keyword arguments.
+    They, Python's ints, booleans, strings, None and functions, and all shapes are part of the program. The
+    output has the name of fn, or else `result`; several outputs add their path: loss_0, loss_1. A register
+    that a variable of fn holds at the return has the variable's name; others are z1, z2, … in order of
+    evaluation. Lines that lead to no output are left out. XManError for a line of fn that cannot be traced,
+    and without inputs.
     """
     callable_or_refused("trace", fn)
     with CallTape(exact=False) as tape:
@@ -46,7 +48,7 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
 
 
 def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[list, list, dict]:
-    """(the examples with tracers in the place of the inputs, these tracers, their names by id)."""
+    """(the examples with tracers in place of the inputs, these tracers, their names by id)."""
     names: dict[int, str] = {}
     inputs, args = [], []
     for name, example in zip(parameter_names(fn, len(examples)), examples, strict=True):
@@ -62,9 +64,9 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
 
 def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, Any]],
                  variables: dict[str, Any], inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
-    """(the list that leads to the ends, their names in it); ends: (the name it would have, what it is)."""
+    """(the list that leads to the ends, their names in it). ends: (the wanted name, the value) of each."""
     wanted: list[str] = []
-    copies = []  # outputs that have no line of their own
+    copies = []  # outputs without a line of their own
     for stem, end in ends:
         wanted.append(unused(stem, [*names.values(), *wanted], "result"))
         if is_on(tape, end) and id(end) not in names:
@@ -74,14 +76,14 @@ def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, An
     taken = {*names.values(), *wanted}
     for name, value in variables.items():
         while isinstance(value, Tracer) and value.tape is not tape:
-            value = value.value  # of a derivative within
+            value = value.value  # it belongs to a derivative inside
         if isinstance(value, Tracer) and id(value) not in names and name == unused(name, taken):
             names[id(value)] = name
             taken.add(name)
     dtypes = {t.value.dtype for t in (*inputs, *(line[0] for line in tape))}
     double = all(dtype.kind != "f" or dtype == np.float64 for dtype in dtypes)
 
-    def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
+    def constant(a, op):  # with float64, NumPy's number and Python's float make no difference
         return a.item() if type(a) is np.float64 and (double or op == "alias") else as_arg(a, op)
 
     steps = listed(tape, names, [end for _, end in ends if is_on(tape, end)], constant)
@@ -97,17 +99,14 @@ def is_input(leaf: Any) -> bool:
 
 def parameter_names(fn: Callable, count: int) -> list[str]:
     """The names of the first `count` parameters, those of *args numbered; x or x1, x2, … by default."""
-    try:
-        found = list(inspect.signature(fn).parameters.values())
-    except (TypeError, ValueError):
+    names, _, rest, _ = parameters_of(fn)
+    if not (names or rest):
         return ["x"] if count == 1 else [f"x{i}" for i in range(1, count + 1)]
-    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:count]
-    rest = next((p.name for p in found if p.kind is p.VAR_POSITIONAL), "x")
-    return names + [f"{rest}_{i}" for i in range(count - len(names))]
+    return [*names[:count], *(f"{rest or 'x'}_{i}" for i in range(count - len(names)))]
 
 
 def unused(name: str, taken: Iterable[str], instead: str | None = None) -> str:
-    """The name, or `instead`, if a register can have it and none has; else with underscores behind."""
+    """The name, or `instead`, if it is free and allowed for a register; else with underscores at its end."""
     taken = set(taken)
     while name in taken or not allowed(name):
         name, instead = (name + "_" if instead is None else instead), None
@@ -124,15 +123,15 @@ def allowed(name: str) -> bool:
 
 def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None,
             code_of: Callable | None = None) -> tuple[Any, dict[str, Any]]:
-    """fn(*args, **fixed), and the variables that it, or code_of, had at its end. also: hears of calls too."""
+    """fn(*args, **fixed), and the variables at its end, or code_of's. also: is called at each event."""
     code, variables, before = getattr(inspect.unwrap(code_of or fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):
         if event == "call" or event == "c_call":
             also(frame, event, result)
         elif event == "return" and frame.f_code is code:
-            variables.clear()  # of a recursive function the first call returns last
-            # nothing else is kept: a generator of the user's, suspended within np.errstate, ends before we do
+            variables.clear()  # the first call of a recursive function returns last
+            # only Expressions are kept: a user's generator, suspended in np.errstate, has to end before we do
             variables.update((name, x) for name, x in frame.f_locals.items() if isinstance(x, Expression))
 
     look.of_users = True
@@ -141,5 +140,5 @@ def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *
         return outcome(fn, args, fixed), variables
     finally:
         sys.setprofile(None if hasattr(before, "enable") else before)
-        if hasattr(before, "enable"):  # cProfile's, which cannot be called
+        if hasattr(before, "enable"):  # cProfile's profiler, which cannot be called
             before.enable()

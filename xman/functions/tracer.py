@@ -1,4 +1,4 @@
-"""The tracer, a value that writes the operators it meets on a tape, and the list that the tape is."""
+"""The tracer, a value that records its operators on a tape, and the list that the tape becomes."""
 from __future__ import annotations
 
 import gc
@@ -17,16 +17,16 @@ from ..traced.arraylike import ArrayLike, real
 from ..traced.refusals import line_of, refuse, user_frame
 from ..wengert import WengertList, temporaries
 
-BOOL = np.dtype(bool)  # what has no derivative, whatever it was computed by
-NUMBERS = {float, int, np.float64}  # constants that cannot change
+BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
+NUMBERS = {float, int, np.float64}  # types of constants that cannot change
 
 
 class CallTape(list):
-    """What a call of a function did: (tracer, op, args) for each operator. After the `with` it is closed.
+    """The record of a function's call: (tracer, op, args) for each operator. After the `with` it is closed.
 
-    exact: shapes are final, so that a broadcast to the shape that is there already is not written.
-    guards: where Python went by a value, (the tracer, the user's line) by its id; None: that is not noted.
-    of_scan: the value of a scan.
+    exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by id,
+    (tracer, the user's line) where a value decided Python's path; None: these are not recorded. of_scan: the
+    function that computes a scan.
     """
 
     __slots__ = "level", "exact", "open", "guards", "of_scan", "collects"
@@ -37,22 +37,22 @@ class CallTape(list):
 
     def __enter__(self) -> CallTape:
         self.collects = gc.isenabled()
-        gc.disable()  # it would go through the tape over and over, of which all is needed
+        gc.disable()  # it would search the tape again and again, and find nothing to free
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.open = False
         if self.collects:
             gc.enable()
-        # tracers point at the tape: without this the arrays would wait for the garbage collector
+        # tracers point at the tape: this frees the arrays without the garbage collector
         self.clear()
 
-    def __deepcopy__(self, memo: dict) -> CallTape: return self  # as its tracers do
-    def __reduce_ex__(self, protocol): return super().__reduce_ex__(max(protocol, 2))  # for slots
+    def __deepcopy__(self, memo: dict) -> CallTape: return self  # its tracers do so, too
+    def __reduce_ex__(self, protocol): return super().__reduce_ex__(max(protocol, 2))  # slots need 2
 
 
 class Tracer(ArrayLike, Traced):
-    """A value on a tape. Operators that meet it compute theirs, and write themselves down."""
+    """A value on a tape. An operator that is given one computes its own value, and records itself."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ class Tracer(ArrayLike, Traced):
         if op == "scan" and value is G[op]:
             value = tape.of_scan
         found = value(*values)
-        if type(found) is Tracer:  # of another tape
+        if type(found) is Tracer:  # on another tape
             out = Tracer(found, tape, found.slopeless)
         else:
             out = Tracer(found := real(op, found), tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
@@ -89,11 +89,11 @@ class Tracer(ArrayLike, Traced):
         return out
 
     def __reduce_ex__(self, protocol):
-        # vjp's pull
+        # vjp's pull pickles tracers of a closed tape
         return super().__reduce_ex__(protocol) if self.tape.open else (Tracer, (self.value, self.tape))
 
     def alive(self) -> CallTape:
-        """Its tape. XManError where that is closed."""
+        """Its tape. XManError if the tape is closed."""
         if self.tape.open:
             return self.tape
         refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
@@ -117,7 +117,7 @@ class Tracer(ArrayLike, Traced):
 
 
 def unheard(run: Callable, *args: Any, **options: Any) -> Any:
-    """run(…), of which `watched` hears nothing: what it calls is much, and no act of the user's."""
+    """run(…), hidden from `watched`: it makes many calls that are not the user's."""
     if (listener := sys.getprofile()) is None or not hasattr(listener, "of_users"):
         return run(*args, **options)
     sys.setprofile(None)
@@ -140,7 +140,7 @@ def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
 
 
 def kept(a: Any) -> Any:
-    """A constant as it is now: the user may write into an array later."""
+    """A copy of a constant, since the user may write into an array later."""
     if isinstance(a, np.ndarray):
         if type(a) is not np.ndarray and type(a).__mul__ is not np.ndarray.__mul__:
             refuse(f"a {type(a).__name__} has products or sums of its own",
@@ -150,7 +150,7 @@ def kept(a: Any) -> Any:
 
 
 def is_on(tape: CallTape, x: Any) -> bool:
-    """Whether x is a tracer of this tape. XManError for one of a tape that is closed."""
+    """Whether x is a tracer on this tape. XManError for a tracer on a closed tape."""
     return isinstance(x, Tracer) and (x.tape is tape or x.alive() is tape)
 
 
@@ -158,8 +158,8 @@ def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
            constant: Callable[[Any, str], Any]) -> WengertList:
     """The list of the lines that lead to the tracers `ends`.
 
-    names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and
-    are added. constant(a, op): what stands in a line for an argument that is not on the tape.
+    names: names of registers by id(tracer), at least of the inputs; other registers become z1, z2, …, which
+    are added to names. constant(a, op): the literal for an argument that is not on the tape.
     """
     fresh, steps = temporaries({*names.values()}), []
     for node, op, args in needed(tape, ends):
@@ -167,5 +167,5 @@ def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
         own = [type(a) is Tracer and a.tape is tape for a in args]
         args = [names[id(a)] if mine else constant(a, op) for a, mine in zip(args, own, strict=True)]
         steps.append((dst, op, tuple(args)))
-    (found := WengertList()).extend(steps)  # checked when it runs
+    (found := WengertList()).extend(steps)  # it is checked when it runs
     return found

@@ -1,11 +1,11 @@
 """Derivatives of functions of NumPy arrays. Each calls the function once and steps through its tape.
 
 They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples,
-dicts and dataclasses of them, but for fields with metadata={"static": True}; a derivative has the structure,
+dicts and dataclasses of them, without fields with metadata={"static": True}; a derivative has the structure,
 the shapes and the precisions of the argument. Python's int counts as float64. Arguments that argnums does not
-name, and keyword arguments, go through as they are. What fn sees in the place of an array is one for
-isinstance and np.isscalar, not for `type(x) is`. np.array and np.asarray of it are refused; they are had by
-`import xman.numpy as np`.
+name, and keyword arguments, reach fn as they are. In place of an array fn gets a traced value, which passes
+for an array with isinstance and np.isscalar, but not with `type(x) is`. NumPy's np.array and np.asarray of it
+are errors; `import xman.numpy as np` has versions that work.
 """
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
     """The function that gives ∂fn/∂argument, by reverse mode: one pass back, whatever the number of inputs.
 
     fn: a function whose result is one real number, of shape ().
-    argnums: the arguments to differentiate, a position or several (then a tuple is given), negative ones from
-        the end.
+    argnums: the position of the argument to differentiate by, or several (the gradient is a tuple then);
+        negative ones count from the end.
     has_aux: fn returns (output, auxiliary), and the result is (gradient, auxiliary).
 
-    XManError for another shape, for arguments that are not floats, and for a line of fn that cannot be traced
-    (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
+    XManError for a result of another shape, for arguments that are not floats, and for a line of fn that
+    cannot be traced (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
     """
     callable_or_refused("grad", fn)
 
@@ -42,7 +42,9 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
 
 
 def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
-    """The function that gives (fn(…), its gradient); with has_aux ((output, auxiliary), gradient)."""
+    """The function that gives (fn(…), its gradient), or with has_aux ((output, auxiliary), gradient).
+
+    fn, argnums, has_aux: as for `grad`, which raises the same errors."""
     callable_or_refused("grad", fn)
 
     def value_and_gradient(*args, **options):
@@ -60,7 +62,7 @@ def differentiated(fn: Callable, argnums: Any, has_aux: bool, args: tuple, optio
 
 
 def one_number(call: TracedCall, fn: Callable) -> Any:
-    """The one number that fn returned; XManError where it is something else."""
+    """The one number that fn returned. XManError for anything else."""
     if len(call.results) != 1:
         found = f"{len(call.results)} outputs, {call.result}"
     elif call.results[0].shape:
@@ -76,10 +78,11 @@ def one_number(call: TracedCall, fn: Callable) -> Any:
 
 
 def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
-    """(fn(*primals), pull), pull(u) being the products uᵀJ, one a primal; with has_aux (…, pull, auxiliary).
+    """(fn(*primals), pull); pull(u) is a tuple with uᵀJ for each primal. With has_aux (…, pull, auxiliary).
 
-    u has the structure and the shapes of the output. pull may be called many times, fn is not called again.
-    Raises XManError as `grad` does, for any shape of output.
+    fn, has_aux: as for `grad`, but outputs may have any shape. primals: the positional arguments. u: of the
+    structure and the shapes of the output. pull may be called many times, and does not call fn again.
+    Raises XManError as `grad`.
     """
     callable_or_refused("vjp", fn)
     call = traced_call("vjp", fn, primals, {}, range(len(primals)), has_aux)
@@ -96,8 +99,9 @@ def pulled(call: TracedCall, u: Any) -> tuple:
 def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> tuple:
     """(fn(*primals), J·tangents), by forward mode; with has_aux (…, …, auxiliary).
 
-    primals: the tuple of all positional arguments. tangents: a tuple of the same structure and shapes.
-    Raises XManError as `grad` does, for any shape of output (Bishop, Deep Learning, §8.2.1).
+    fn, has_aux: as for `grad`, but outputs may have any shape. primals: the tuple of all positional
+    arguments. tangents: a tuple of the same structure and shapes. XManError as `grad` (Bishop, Deep Learning,
+    §8.2.1).
     """
     callable_or_refused("jvp", fn)
     tuples_or_refused("jvp", primals=primals, tangents=tangents)
@@ -108,7 +112,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
 
 
 def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str) -> list:
-    """The leaves of the tree in the points' precision; XManError unless structure and shapes agree."""
+    """The leaves of the tree, in the points' precision. XManError unless structure and shapes agree."""
     leaves = matching(tree, structure, name, other)
     leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, points, strict=True):
@@ -122,9 +126,9 @@ def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
         argnums: int | Sequence[int] = 0) -> Any:
     """The product H·v of the Hessian of fn, forward over reverse, without the matrix (Bishop, §8.2).
 
-    fn: as in `grad`. primals: the tuple of all positional arguments. vectors: the tuple of the directions,
-    one for each of argnums, of its structure and shapes. The result is like the argument,
-    a tuple where argnums is one. XManError as `grad`.
+    fn, argnums: as for `grad`. primals: the tuple of all positional arguments. vectors: the tuple of
+    directions, one for each of argnums, of its structure and shapes. The result is like the argument, a tuple
+    if argnums is a tuple. XManError as `grad`.
     """
     callable_or_refused("hvp", fn)
     tuples_or_refused("hvp", primals=primals, vectors=vectors)
@@ -158,7 +162,7 @@ def is_whole(argnums: Any) -> bool:
 
 
 def positions(argnums: Any, args: Sequence[Any], fn: Callable) -> tuple[int, ...]:
-    """argnums as positions from 0. XManError for one that is not among the arguments or comes twice."""
+    """argnums as positions from 0. XManError for a position that has no argument or comes twice."""
     if type(argnums) is int and 0 <= argnums < len(args):
         return (argnums,)
     given = (argnums,) if is_whole(argnums) else tuple(argnums) if isinstance(argnums, range) else argnums

@@ -1,8 +1,8 @@
 """Trees: lists, tuples, named tuples, dicts, dataclasses and None, nested; everything else is a leaf.
 
-A structure is the tree itself with LEAF in the place of each leaf: two structures are equal when they look
-the same. Each field of a dataclass is a child, but for those with metadata={"static": True},
-which stay as they are; its constructor is not called.
+A structure is the tree itself with LEAF in place of each leaf; structures are equal if `look` sees no
+difference. Each field of a dataclass is a child, except those with metadata={"static": True}, which stay as
+they are; its constructor is not called.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..errors import XManError
 
 
 class Leaf:
-    """What stands for a leaf in a structure."""
+    """The class of LEAF, which stands for a leaf in a structure."""
 
     def __repr__(self) -> str: return "*"
     def __reduce__(self) -> str: return "LEAF"
@@ -27,7 +27,7 @@ LEAF = Leaf()
 
 
 def children(tree: Any) -> list[tuple[Any, Any]] | None:
-    """(key, subtree) for each child, a dict's by its keys; () of None; None of a leaf."""
+    """(key, subtree) for each child, for dicts sorted by key; () for None; None for a leaf."""
     if is_leaf(type(tree)):
         return None
     if tree is None:
@@ -35,7 +35,7 @@ def children(tree: Any) -> list[tuple[Any, Any]] | None:
     if isinstance(tree, dict):
         try:
             keys = sorted(tree)
-        except TypeError:  # of several types: any order will do that is the same for equal dicts
+        except TypeError:  # keys of several types: any order will do that is the same for equal dicts
             keys = sorted(tree, key=lambda key: (type(key).__name__, repr(key)))
         return [(key, tree[key]) for key in keys]
     if dataclasses.is_dataclass(tree):
@@ -49,17 +49,17 @@ def is_leaf(kind: type) -> bool:
 
 
 def rebuilt(tree: Any, parts: list) -> Any:
-    """A container like tree with its children, in the order of `children`, replaced."""
+    """A container like tree with other children, in the order of `children`."""
     if tree is None:
         return None
     pairs = zip((key for key, _ in children(tree)), parts, strict=True)
     if dataclasses.is_dataclass(tree):
         new = copy.copy(tree)
         for name, part in pairs:
-            object.__setattr__(new, name, part)  # of a frozen one too
+            object.__setattr__(new, name, part)  # works for a frozen dataclass, too
         return new
     if isinstance(tree, dict):
-        new = copy.copy(tree)  # its type, its order and a defaultdict's factory
+        new = copy.copy(tree)  # keeps its type, its order and a defaultdict's factory
         new.update(pairs)
         return new
     try:
@@ -70,7 +70,7 @@ def rebuilt(tree: Any, parts: list) -> Any:
 
 
 def flattened_tree(tree: Any) -> tuple[list, Any]:
-    """(leaves, structure) of the tree, the leaves from left to right."""
+    """(leaves, structure) of the tree, with the leaves from left to right."""
     if is_leaf(type(tree)):
         return [tree], LEAF
     leaves: list = []
@@ -103,7 +103,7 @@ def leaf_names(tree: Any, root: str) -> Iterator[str]:
 
 
 def matching(tree: Any, structure: Any, name: str, like: str) -> list:
-    """The leaves of the tree; XManError with the path where it is not of that structure."""
+    """The leaves of the tree. XManError, with the path, if it does not have this structure."""
     leaves, mine = flattened_tree(tree)
     if look(mine) != look(structure):
         path, found, wanted = difference(mine, structure, name)
@@ -113,7 +113,7 @@ def matching(tree: Any, structure: Any, name: str, like: str) -> list:
 
 
 def look(tree: Any) -> tuple:
-    """(kind, keys or how many, static fields, the looks of the children): what structures are compared by."""
+    """(kind, keys or number, static fields, looks of the children), by which structures are compared."""
     below = children(tree) or []
     kind = next((base for base in (dict, list, tuple) if isinstance(tree, base)), type(tree))
     keys = len(below) if kind in (list, tuple) else [key for key, _ in below]
@@ -121,13 +121,13 @@ def look(tree: Any) -> tuple:
 
 
 def fields_of(tree: Any, static: bool) -> list[tuple[str, Any]]:
-    """(name, value) of each field of a dataclass, those that are static or the others; of no other tree."""
+    """(name, value) of each field of a dataclass, the static ones or the others; [] for any other tree."""
     fields = dataclasses.fields(tree) if dataclasses.is_dataclass(tree) else ()
     return [(x.name, getattr(tree, x.name)) for x in fields if bool(x.metadata.get("static")) == static]
 
 
 def difference(mine: Any, theirs: Any, path: str) -> tuple[str, str, str]:
-    """(path, what is there, what the other has) of the first place at which two structures differ."""
+    """(path, what mine has there, what theirs has) for the first place where two structures differ."""
     if look(mine)[:3] == look(theirs)[:3]:
         pairs = zip(children(mine), children(theirs), strict=True)
         return next(difference(a, b, f"{path}[{key!r}]") for (key, a), (_, b) in pairs if look(a) != look(b))

@@ -1,4 +1,4 @@
-"""The grader: assignments whose parts run here, submissions that run elsewhere."""
+"""The grader: parts of assignments run in this process, submissions run in sandboxes."""
 from .assignment import Assignment, Part, Task, folder_of, load, load_checks
 from .compare import (
            Failed,

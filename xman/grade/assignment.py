@@ -1,4 +1,4 @@
-"""An assignment: its tasks, the checks that a student has, and the parts that are graded; read from a folder.
+"""Assignments: tasks, the checks that students have, and the parts that are graded; read from a folder.
 
     assignment = Assignment("wengert", "Wengert lists")
     evaluation = assignment.task(1, "eval")
@@ -33,9 +33,10 @@ PACKAGES = "numpy", "scipy", "xman"
 
 @dataclass(frozen=True)
 class Part:
-    """What is asked of a submission: function(student, rng, *case) for each case, which share the points.
+    """A question to a submission: function(student, rng, *case) for each case; the cases share the points.
 
-    It raises Wrong where the answer is wrong; its result is the credit of the case, 0 to 1, None for 1.
+    The function raises Wrong for a wrong answer; its result is the credit of the case, 0 to 1, or None for 1.
+    title: for reports. hidden: whether students see only title and points.
     """
     title: str
     function: Callable[..., float | None]
@@ -51,25 +52,27 @@ class Part:
 
 @dataclass
 class Task:
-    """A numbered task of an assignment: what a student writes in one go, judged in a process of its own."""
+    """A task with a number and a title, whose parts, or checks, are judged in a process of its own."""
     number: int
     title: str
     parts: list[Part] = field(default_factory=list)
     checks: list[Part] = field(default_factory=list)
 
     def part(self, title: str, points: float, cases: Sequence[Any] = ((),), hidden: bool = False) -> Callable:
-        """Decorate a function as a graded part. Of a hidden one students see title and points alone."""
+        """Decorate a function as a graded part. hidden: whether students see only its title and points."""
         return lambda function: self.parts.append(Part(title, function, points, hidden, cases)) or function
 
     def check(self, title: str, cases: Sequence[Any] = ((),)) -> Callable:
-        """Decorate a function as a check that is handed out, and gives no points."""
+        """Decorate a function as a check, which is handed out and gives no points."""
         return lambda function: self.checks.append(Part(title, function, cases=cases)) or function
 
 
 class Assignment:
-    """A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman").
+    """An assignment, in which a submission is one module.
 
-    limits: of `Limits`, such as wall_seconds and memory_mib.
+    module: its name, which the files of students have. title: for reports. packages: those of "numpy",
+    "scipy" and "xman" that a submission can import. data: names of data sets for the hand-out. cpu_seconds:
+    processor time of a task. limits: others of `Limits`, such as wall_seconds and memory_mib.
     """
 
     def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",),
@@ -82,22 +85,22 @@ class Assignment:
         self.folder: Path | None = None
 
     def task(self, number: int, title: str) -> Task:
-        """A new task of that number (1, 2, …) and title."""
+        """A new task with this number (1, 2, …) and title."""
         self.tasks.append(Task(number, title))
         return self.tasks[-1]
 
     @property
     def points(self) -> float:
-        """Of all parts together."""
+        """The points of all parts together."""
         return float(sum(part.points for task in self.tasks for part in task.parts))
 
     @property
     def probes(self) -> Path | None:
-        """The file of what a worker does with a submission beyond calling its functions."""
+        """The file probes.py, with functions that a worker runs on a submission; None if there is none."""
         path = self.folder and self.folder / "probes.py"
         return path if path and path.is_file() else None
 
-    # of the files that were loaded, also if they are changed while a class is graded
+    # cached: it describes the files that were loaded, even if they change while a class is graded
     @functools.cached_property
     def version(self) -> str:
         """Twelve digits of the SHA-256 of all files of the folder, if it comes from one."""
@@ -110,7 +113,7 @@ class Assignment:
 
 
 def folder_of(name: str, assignments: Path | None = None) -> Path:
-    """The folder of an assignment: a path to it, or its name in `assignments`, here or in a folder above."""
+    """The folder of an assignment. name: its path, or its name in `assignments` here or in a folder above."""
     if (Path(name) / "grading.py").is_file():
         return Path(name).resolve()
     above = [place / "assignments" for place in (Path.cwd(), *Path.cwd().parents)]
@@ -123,12 +126,12 @@ def folder_of(name: str, assignments: Path | None = None) -> Path:
         raise XManError(f"there is no folder of assignments at {places[0]}: {todo}")
     if name not in known:
         where, others = next(iter(known.values())).parent, ", ".join(known)
-        raise XManError(f"no assignment {name!r} in {where}{nearest(name, known)}; there are {others}")
+        raise XManError(f"no assignment {name!r} in {where}; there are {others}{nearest(name, known)}")
     return known[name].resolve()
 
 
 def load(folder: Path) -> Assignment:
-    """The assignment of a folder, with its graded parts. XManError where it holds none, or a wrong one."""
+    """The assignment in a folder, with its graded parts. XManError if there is none, or a faulty one."""
     assignment = package(folder, "grading").assignment
     empty = [task.title for task in assignment.tasks if not task.parts]
     titles = [part.title for task in assignment.tasks for part in task.parts]
@@ -137,7 +140,7 @@ def load(folder: Path) -> Assignment:
         raise XManError(f"{folder}: its parts have {assignment.points:g} points (100 are wanted), a task "
                         f"without a part: {empty or 'none'}, a title twice: {twice or 'none'}")
     assignment.folder = folder
-    of_xman()  # here once, not in each process that judges
+    of_xman()  # fills its cache now, before processes that judge are forked
     return assignment
 
 
@@ -152,7 +155,7 @@ def of_xman() -> dict[str, int]:
 
 
 def load_checks(folder: Path) -> Assignment:
-    """The assignment of a hand-out, or of public/: the tasks with the checks that a student has."""
+    """The assignment in the folder of a hand-out, or public/: its tasks, with the checks of students."""
     if not (folder / "checks.py").is_file():
         raise XManError(f"{folder} is not a hand-out: it has no checks.py")
     assignment = package(folder, "checks").assignment
@@ -161,7 +164,7 @@ def load_checks(folder: Path) -> Assignment:
 
 
 def package(folder: Path, module: str) -> types.ModuleType:
-    """The module of a folder, taken for a package: its files import each other, `from .public import …`."""
+    """A module of a folder, which is taken for a package, so that its files can import each other."""
     name = f"_assignment_{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]}"
     for known in [known for known in sys.modules if known.partition(".")[0] == name]:
         del sys.modules[known]
@@ -178,8 +181,8 @@ def package(folder: Path, module: str) -> types.ModuleType:
 
 
 def data_set(name: str) -> bytes:
-    """A file of xman.datasets, the folder data of a checkout. XManError where there is none of that name."""
-    from ..train.loaders import installed  # it is slow, and wanted for hand-outs alone
+    """The bytes of a file of xman.datasets, the folder data of a checkout. XManError for an unknown name."""
+    from ..train.loaders import installed  # not at the top: it is slow, and only hand-outs need it
     if not (path := installed(name)).is_file():
         raise XManError(f"there is no data set {name!r} in xman.datasets")
     return path.read_bytes()

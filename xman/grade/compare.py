@@ -1,4 +1,4 @@
-"""Compare what came back with what should have, and say in words how they differ; never what should.
+"""Compares results of a submission with the right ones, and says how they differ, but not the right result.
 
 A difference is a Wrong, the feedback of the part: what came back, what was expected, where to look next.
 """
@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-SHOWN = 160  # characters of a value that is shown
+SHOWN = 160  # the most characters of a value that is shown
 
 
 class Wrong(Exception):
-    """A part is not right. In words: what was expected, what came back, where to look next, what was given.
+    """A part is not right. It says what was expected, what came back, where to look next, and what was given.
 
-    What is None is filled in with the last call, or left out. credit: what the case is worth all the same.
+    If came_back or look is None it comes from the last call, or is left out. credit: points in spite of it.
     """
 
     given: str | None = None
@@ -31,16 +31,16 @@ class Wrong(Exception):
 
 
 class Failed(Wrong):
-    """The submission gave no answer: it raised, it is not written yet, or its process ended."""
+    """The submission gave no answer: it raised an error, is not written yet, or its process ended."""
 
 
 @contextlib.contextmanager
 def given(call: str | Sequence[tuple] | None = None, look: str | None = None, failed: str | None = None,
           **more: Any) -> Iterator[None]:
-    """What is Wrong inside was given this, and has this hint if it has none of its own.
+    """A context: a Wrong inside says that this was given, and has this hint if it has none of its own.
 
-    call: the input in words, or a Wengert list; more: values that go with it. failed: the hint for a
-    submission that raised (look, if it is None). What is not written yet needs no hint.
+    call: the input in words, or a Wengert list. more: values that go with it. look: the hint. failed: the
+    hint for a submission that raised an error (None: look). A function that is not written yet gets no hint.
     """
     try:
         yield
@@ -54,7 +54,7 @@ def given(call: str | Sequence[tuple] | None = None, look: str | None = None, fa
 
 
 def told(words: str) -> Callable:
-    """Decorate a part: what it was given, a format of its case's arguments ("train with {0} epochs")."""
+    """Decorate a part with what it was given, a format of its case's arguments ("train with {0} epochs")."""
     def decorate(function: Callable) -> Callable:
         @functools.wraps(function)
         def part(student: Any, rng: Any, *case: Any) -> float | None:
@@ -65,7 +65,7 @@ def told(words: str) -> Callable:
 
 
 def slip(found: Any, slips: Iterable[tuple[Any, str]], otherwise: str | None = None) -> str | None:
-    """The sentence of the usual slip that gives what was found; slips are (what it gives, its sentence)."""
+    """The sentence of the slip that gives the result `found`, or `otherwise`. slips: (result, sentence)."""
     if isinstance(found, (int, float, np.ndarray)):
         for value, sentence in slips:
             if np.shape(found) == np.shape(value) and np.allclose(found, value):
@@ -82,7 +82,7 @@ def listing(steps: Sequence[tuple], most: int = 1500) -> str:
 
 
 def shown_value(value: Any, most: int = SHOWN) -> str:
-    """The value in at most so many characters: an array with its shape, a function by its name."""
+    """The value in at most so many characters; an array with its shape, a function by its name."""
     if isinstance(value, np.ndarray):
         numbers = " ".join(np.array2string(value, precision=4, threshold=6, edgeitems=2).split())
         said = f"{numbers}, shape {value.shape}"
@@ -103,9 +103,10 @@ def shown_value(value: Any, most: int = SHOWN) -> str:
 
 
 def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: float = 1e-9) -> None:
-    """Wrong unless got is want: type, shape, finiteness, each element to the relative and absolute tolerance.
+    """Wrong unless got equals want: in type, shape, finiteness, and in each element up to the tolerance.
 
     want: a number, an array, a string, None, or lists, tuples and dicts of them. what: its name in words.
+    look: a hint. tolerance: relative and absolute.
     """
     if isinstance(want, Mapping):
         expect_mapping(got, want, what)
@@ -127,7 +128,7 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
 
 
 def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) -> None:
-    """Wrong unless both are numbers of one shape and agree; what is infinite or NaN has to be just that."""
+    """Wrong unless both are numbers of one shape and agree; an infinite or NaN element has to be the same."""
     bools, want = np.asarray(want).dtype == bool, np.asarray(want, dtype=float)
     wanted = f"an array of shape {want.shape}" if want.ndim else "a number"
     numbers = isinstance(got, (int, float, np.ndarray)) and not isinstance(got, bool)
@@ -165,7 +166,7 @@ DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
 
 
 def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | None:
-    """A sentence for a slip that shows in the numbers: the sign, zeros, a transposition, a factor."""
+    """A sentence for a slip that the numbers reveal: the sign, zeros, a transposition, a factor."""
     if np.allclose(got, -want, tolerance, tolerance):
         return "Its sign is the other way round."
     sizes = np.unique(np.abs(want[want.astype(bool) & np.isfinite(want)]))
@@ -196,7 +197,7 @@ def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
 
 
 def sort_of(value: Any) -> str:
-    """A value of plain data in words, without the value."""
+    """The kind of a value in words, without the value itself."""
     if value is None:
         return "nothing (None): is a return missing?"
     if isinstance(value, np.ndarray):
@@ -205,13 +206,13 @@ def sort_of(value: Any) -> str:
 
 
 def expect_that(condition: Any, expected: str, came_back: Any = None, look: str | None = None) -> None:
-    """Wrong unless the condition holds; expected says in words what was wanted ("rows that sum to 1")."""
+    """Wrong, with expected ("rows that sum to 1"), came_back and look, a hint, unless the condition holds."""
     if not condition:
         raise Wrong(expected, came_back, look)
 
 
 def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
-    """Wrong unless got is a dict that has these keys."""
+    """Wrong unless got is a dict with these names as keys. what: its name in words."""
     expect_that(isinstance(got, dict), f"{what}: a dict", sort_of(got))
     if missing := [name for name in names if name not in got]:
         wanted = ", ".join(map(shown_value, missing[:4]))
@@ -219,7 +220,8 @@ def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
 
 
 def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance: float = 1e-6) -> None:
-    """Wrong unless got is an array of that shape whose rows are probabilities, of sum 1."""
+    """Wrong unless got is an array of this shape whose rows are probabilities with sum 1 ± tolerance.
+    what: its name in words."""
     if not isinstance(got, np.ndarray) or got.shape != shape or got.dtype == bool:
         raise Wrong(f"{what}: an array of shape {shape}", sort_of(got))
     expect_that(np.isfinite(got).all(), f"{what}: finite numbers", got, NOT_FINITE)
@@ -232,6 +234,6 @@ def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance:
 
 
 def scale(x: float, none: float, full: float) -> float:
-    """Credit between 0 (at none) and 1 (at full), linear in between; NaN gives 0."""
+    """The credit for x: 0 at `none`, 1 at `full`, linear in between; 0 for NaN."""
     share = (float(x) - none) / (full - none)
     return min(max(share, 0.0), 1.0) if math.isfinite(share) else 0.0

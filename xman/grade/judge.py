@@ -1,4 +1,4 @@
-"""Judge one submission: a worker for each task, its parts one after the other, and a record of it."""
+"""Judges one submission: a worker for each task, its parts one after the other, and a record."""
 from __future__ import annotations
 
 import secrets
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
+from ..show.terminal import until_closed
 from . import process
 from . import record as records
 from .assignment import Assignment, Part, load_checks, of_xman
@@ -25,26 +26,26 @@ from .session import Session, Student
 from .submissions import harmless
 from .submissions.scratch import scratch
 
-BORROWED = 150  # nodes of syntax in functions that are alike by chance
+BORROWED = 150  # functions with fewer nodes of syntax in common may be alike by chance
 
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
           stop: threading.Event | None = None, digest: str = "", apart: bool = False) -> Record:
-    """The record of the submission that lies unpacked in a folder, whose module alone is run.
+    """The record of the submission that is unpacked in a folder; the sandbox runs its module alone.
 
-    term: the secret of a term; digest: of the submission. From both inputs are drawn: nobody knows them
-    before, they are the same each time, and of a submission that has changed they are others.
-    checks: run the checks that a student has in place of the graded parts. stop: once it is set, all workers
-    end at once, and the record is worth nothing. apart: run the parts of each task in a process of its own,
-    which has an end (on Linux alone).
+    term: the secret of a term. digest: of the submission. Inputs are drawn from both: nobody knows them
+    before, they are the same each time, and they change with the submission. checks: run the checks that
+    students have in place of the graded parts. stop: when it is set, all workers end at once, and the record
+    is not valid. apart: run the parts of each task in a process of its own, which is ended at a limit (on
+    Linux alone).
     """
     start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
     with scratch() as own:
-        (alone := own / "alone").mkdir()  # what lies beside the module is not handed in
+        (alone := own / "alone").mkdir()  # a folder for the module alone, without other files
         shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
         for k, task in enumerate(assignment.tasks):
             parts = task.checks if checks else task.parts
-            if trouble:  # an import that fails, fails for every task
+            if trouble:  # a failed import fails for every task
                 tasks.append(records.unjudged(task, parts, trouble))
             else:
                 events = judged_task(assignment, sandbox, k, alone, seed_of(term, digest), stop, checks)
@@ -57,7 +58,7 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
 
 
 def check(folder: Path | str = ".") -> bool:
-    """Whether a student's work passes the checks of its hand-out, sandboxed if it can be; prints them."""
+    """Whether the work in a folder passes the checks of its hand-out; prints them. Sandboxed if possible."""
     folder = Path(folder).resolve()
     try:
         assignment = load_checks(folder)
@@ -65,22 +66,23 @@ def check(folder: Path | str = ".") -> bool:
         if not source.is_file() or not source.read_bytes().strip():
             raise XManError(f"there is no {source.name} in {folder}, or it is empty")
         record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
+        with until_closed():
+            print(report_table(record))
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         return False
-    print(report_table(record))
     return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"]
                for case in part["cases"])
 
 
 def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, secret: str,
                 stop: threading.Event, checks: bool = False) -> Iterator[Event]:
-    """Each case's record as soon as there is one, hidden parts last, and what became of the worker."""
+    """The events of a task: each case's record, hidden parts last, and how the worker ended."""
     task, output, trouble, no_import = assignment.tasks[number], None, None, None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits,
                  assignment.probes, stop) as session:
         try:
-            # says nothing of the secret
+            # this seed reveals nothing of the secret
             found = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)
             own = of_xman() if "xman" not in assignment.packages else {}
             if sum(own.get(shape, 0) for shape in found or ()) > BORROWED:
@@ -102,7 +104,7 @@ def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: P
 
 
 def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str) -> Record:
-    """The record of one case: its credit, and the feedback where that is not all."""
+    """The record of one case: its credit, and, if it is below 1, the feedback."""
     session.given = session.came_back = None
     credit, more = 0.0, {}
     try:
@@ -116,7 +118,7 @@ def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session,
                  if own is not None}
     except MemoryError as error:
         more = {"expected": "an answer that the grader has the memory for", "look": str(error) or None}
-    except Exception as error:  # the grader's own fault: it is said loudly, and costs no other part
+    except Exception as error:  # the grader's own fault: the record says so, and other parts go on
         more = {"expected": f"something that the grader can judge ({type(error).__name__}: {error})",
                 "look": "Tell your instructor.", "traceback": traceback.format_exc(), "grader": True}
     more = {"given": session.given, "came_back": session.came_back, **more}

@@ -1,4 +1,4 @@
-"""A submission's list, which came back as plain data: read, evaluated and differentiated within bounds."""
+"""A submission's list, which is plain data: it is read, evaluated and differentiated within bounds."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
@@ -10,7 +10,6 @@ import ops
 from ops.facts import FACTS
 from ops.functions import ORDERED
 from ops.loops.values import metered
-from ops.table import ELEMENTWISE
 
 from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
@@ -19,13 +18,12 @@ from ..validity import as_line
 from ..wengert import Line, WengertList, needed, registers
 from .compare import Wrong, expect, expect_that
 
-# What a line of these takes in memory is bounded by the inputs of the list.
-MODEL = (frozenset(ELEMENTWISE & ops.OURS - ORDERED)
-         | {op for op, facts in FACTS.items() if facts.within and op in ops.OURS})
-# what applies functions, for tasks that allow it, MODEL | LOOPS; a scan goes along arrays, not a whole number
+# operators whose lines take memory that the inputs of the list bound
+MODEL = frozenset(op for op in ops.OURS if FACTS[op].within or FACTS[op].elementwise and op not in ORDERED)
+# operators that apply functions, for tasks that allow MODEL | LOOPS; slices of a scan have to be arrays
 LOOPS = ops.loops.ROWS
-ENTRIES = 10 ** 7      # numbers that the registers of a list may hold together
-OPERATIONS = 10 ** 9   # that its evaluation may take
+ENTRIES = 10 ** 7      # the most numbers in all registers of a list together
+OPERATIONS = 10 ** 9   # the most operations of its evaluation
 ARGUMENTS = ("which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros "
              "is −∞")
 NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
@@ -34,20 +32,21 @@ ARRAYS = ("an argument is a register's name, a number, None, or an axis; an arra
 
 
 class CountedWork(NamedTuple):
-    """The counted work of a list as it stands: its lines, and the operations of one evaluation."""
+    """The work of a list: the number of its lines, and of operations in one evaluation."""
     lines: int
     flops: int
 
 
 def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = MODEL, most: int = 2000,
               what: str = "the model's list", names: str = NAMES) -> WengertList:
-    """The list that came back: valid, of these operators, and of no other leaves than `inputs`.
+    """A submission's list: it is valid, has only these operators, and reads only `inputs` unassigned.
 
     lines: [(dst, op, args), …] as lists or tuples; args: names of registers, numbers, None, tuples of a few
     whole numbers. Whole numbers become floats where the operator has a rule for them, so that none can grow.
-    inputs: the names that it may read without assigning them. operators: names of rows of `ops`; a caller who
-    allows more than MODEL and LOOPS answers for the memory. most: lines, those of functions among them.
-    names: how inputs are named. Wrong: the line, and what to write instead.
+    inputs: names that the list may read without assigning them. operators: names of rows of `ops`; a caller
+    who allows more than MODEL and LOOPS has to bound the memory. most: the most lines, with those of
+    functions. what: the list's name in errors. names: how inputs are named. Wrong says the line, and what to
+    write instead.
     """
     expect_that(isinstance(lines, (list, tuple)), f"{what}: a list of lines (dst, op, args)",
                 f"a {type(lines).__name__}", "operationSequence(register) makes it")
@@ -74,7 +73,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
 
 
 def line_with_functions(line: Any, depth: int = 0) -> Any:
-    """The line, and the functions in it, as tuples where it holds lists."""
+    """The line, and the functions in it, with tuples in place of lists."""
     def as_function(a: Any) -> Any:
         if not (isinstance(a, (list, tuple)) and len(a) == 5 and type(a[0]) is str and a[0] == "def"
                 and all(isinstance(part, (list, tuple)) for part in a[2:])):
@@ -89,7 +88,7 @@ def line_with_functions(line: Any, depth: int = 0) -> Any:
 
 
 def with_floats(line: Line) -> Line:
-    """The line with floats for the whole numbers that have a derivative."""
+    """The line with floats in place of whole numbers that have a derivative."""
     dst, op, args = line
 
     def argument(i: int, a: Any) -> Any:
@@ -100,13 +99,13 @@ def with_floats(line: Line) -> Line:
 
 
 def near(name: str, known: Collection[str]) -> str:
-    """'; did you mean …?' of a known name that is close, in the other case too."""
+    """'; did you mean …?' for a known name that is close, also in other case; or ""."""
     same = [other for other in known if other.lower() == name.lower()]
     return nearest(name, known) or "".join(nearest(other, same) for other in same[:1])
 
 
 def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> None:
-    """Wrong unless the line is a triple of a short name, an operator that is allowed, and small arguments."""
+    """Wrong unless the line is a triple of a short name, an allowed operator, and small arguments."""
     def wrong(why: str, look: str | None = None):
         form = "lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))"
         return Wrong(f"{what}: {form}", f"line {k}{why}", look)
@@ -140,13 +139,13 @@ def small(a: Any) -> bool:
 
 
 def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertList:
-    """The lines that `of` needs once the registers in `given` have values, judged apart from those."""
+    """The lines that `of` needs when the registers in `given` have values: these lines are judged alone."""
     return WengertList(needed([line for line in steps if line[0] not in given], [of]))
 
 
 def values_of(steps: WengertList, inputs: Mapping[str, Any],
               what: str = "the model's list") -> dict[str, Any]:
-    """The values of all registers of a list of `read_list`. Wrong: the line that fails or takes too much."""
+    """The values of all registers of a list from `read_list`. Wrong: a line fails or costs too much."""
     if lacking := [name for name in steps.inputs if name not in inputs]:
         look = "a parameter needs a default: f.param(default=…)"
         raise Wrong(f"{what}: a value for each register that it reads", f"none for {lacking[0]!r}", look)
@@ -171,9 +170,9 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any],
 
 def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Collection[str],
               what: str = "the model's list", delta: Any = 1.0) -> dict[str, Any]:
-    """The deltas of the registers in wrt, on each of which `of` has to depend. Wrong where it does not.
+    """The deltas of the registers in wrt. Wrong unless `of` depends on each of them.
 
-    values: of `values_of`. delta: that of `of`, in its shape; 1 asks for the gradient of one number.
+    values: from `values_of`. delta: the delta of `of`, in its shape; 1 gives the gradient of one number.
     """
     if (own := np.shape(values[of])) != (shape := np.shape(delta)):
         wanted = f"an array of shape {shape}" if shape else "one number"
@@ -197,7 +196,7 @@ def work_of(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
 
 
 def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:
-    """The loss, among the values of all registers. Wrong where it is not one finite number."""
+    """The value of the loss. Wrong unless it is one finite number."""
     if shape := np.shape(values[loss]):
         look = "crossEntropy gives one number for each row, (rows, 1); the loss is their mean"
         raise Wrong("a loss that is one number", f"an array of shape {shape}", look)
@@ -212,9 +211,9 @@ def alike(own: Any, right: Any) -> bool:
 def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, Any], of: str,
                   names: Collection[str], what: str = "the model's list", same: Collection[str] = (),
                   share: float = 1 / 3) -> None:
-    """Wrong unless the deltas of the names are those of the list `right`, and both agree on `same`, or `of`.
+    """Wrong unless both lists have equal values of `same` and `of`, and equal deltas of the names.
 
-    Where they do not agree, the slope of the list's own `of` is worth a share. stopGradient is explained.
+    If a value differs, right deltas of the list's own `of` get a share of the credit. right: the right list.
     """
     same, own, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
     stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps

@@ -1,7 +1,7 @@
-"""Where a submission is judged: processes that can be ended, so that no student holds up the class.
+"""Submissions are judged in processes that can be ended, so that no student holds up the class.
 
-The submission itself runs in its sandbox, one process further on, and never sees a verdict. What came back is
-evaluated, differentiated and compared here, in processor time and memory that the kernel bounds.
+The submission itself runs in its sandbox, in a process of its own, and never sees a verdict. The judging
+process evaluates, differentiates and compares its answers; the kernel limits its processor time and memory.
 """
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from ..errors import XManError
 from .record import Event
 from .sandbox.inside.confine import PR_SET_PDEATHSIG
 
-# the processor time that the submission has; the dearest task of the course takes the grader 0.3 s
+# judging a task may take so many times the submission's processor time; the course needs 0.3 s at most
 TIMES = 2
-WALL_SECONDS = 900   # for one task, however busy the machine
-MEMORY = 2 << 30     # bytes of one task beyond what the grader has
-GRACE = 1.5          # seconds in which a task that is stopped can end its worker and remove its folders
+WALL_SECONDS = 900   # of one task, on a machine however busy
+MEMORY = 2 << 30     # bytes of one task beyond those of the grader
+GRACE = 1.5          # seconds for a task that is stopped to end its worker and remove its folders
 LIMITS = {"SIGXCPU": "too much processor time", "SIGKILL": "too much time or memory", "SIGSEGV": "more than it can do"}
 STOPPED = "the grader was stopped"
 
 
 def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
                stop: threading.Event) -> Iterator[Any]:
-    """work(item) of all items as they come, plain data, from so many processes (threads, if not on Linux).
+    """The results work(item), plain data, as they come from so many processes (threads, if not on Linux).
 
-    stop: set in them all when this ends early. XManError where one fails.
+    stop: is set in all of them when this generator ends early. XManError where a process fails.
     """
     if sys.platform != "linux":
         with ThreadPoolExecutor(jobs) as pool:
@@ -50,7 +50,7 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
         return
     running = {}
     try:
-        # all of them first: an interrupt that comes while one is made is lost in Python's own hooks of fork
+        # fork all of them first: Python's hooks of fork would lose an interrupt during one
         with tempfile.TemporaryFile(buffering=0) as numbers:
             numbers.write(b"".join(k.to_bytes(4, "big") for k in range(len(items))))
             numbers.seek(0)
@@ -73,15 +73,15 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
 
 def done_here(work: Callable[[Any], Any], items: Sequence[Any], numbers: int,
           stop: threading.Event) -> Iterator[Any]:
-    """work(item) of those that this process takes. numbers: a file whose place it shares with others."""
+    """work(item) for the items that this process takes. numbers: a file whose position they all share."""
     while not stop.is_set() and (number := os.read(numbers, 4)):
         yield work(items[int.from_bytes(number, "big")])
 
 
 def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) -> Iterator[Event]:
-    """The events, as a process of their own comes to them, and {"ended": why} where it met a limit.
+    """The events, from a process of their own; and {"ended": why} if it reached a limit.
 
-    cpu_seconds: that the submission has for them. XManError where the process failed, or stop is set.
+    cpu_seconds: the submission's processor time. XManError if the process fails, or stop is set.
     """
     number, pipe = forked(within_limits(events, TIMES * cpu_seconds), stop)
     until = time.monotonic() + WALL_SECONDS
@@ -95,7 +95,7 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
                     until = min(until, time.monotonic() + GRACE)
                 if time.monotonic() > until:
                     os.kill(number, signal.SIGKILL)
-    except (EOFError, OSError):  # it has ended
+    except (EOFError, OSError):  # the process has ended
         pass
     finally:
         code = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
@@ -109,16 +109,16 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
 
 
 def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]:
-    """The number of a process that goes through this, and the pipe on which it tells what comes of it.
+    """The number of a new process that iterates over `told`, and the pipe on which it sends each item.
 
-    In it stop is set by SIGTERM, which it also gets when this process ends.
+    SIGTERM sets stop in the new process; it also gets SIGTERM when this process ends.
     """
     inner, own = Pipe(False)
     parent = os.getpid()
-    # until the process has its own handlers
+    # signals wait until the process has its own handlers
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     with warnings.catch_warnings():
-        # of Python and of JAX: the threads that there are wait, and hold nothing
+        # Python and JAX warn of a fork beside threads; but these threads wait, and hold no lock
         warnings.simplefilter("ignore")
         process = os.fork()
     if process:
@@ -126,9 +126,9 @@ def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]
         own.close()
         return process, inner
     try:
-        # a terminal sends it to all its processes; the grader decides
+        # a terminal sends SIGINT to all processes; the grader decides what to do
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        # while it sleeps, the threads that end workers need not wait for what is evaluated
+        # the handler sleeps, so that threads that end workers get the processor
         signal.signal(signal.SIGTERM, lambda *_: stop.is_set() or (stop.set(), time.sleep(GRACE / 3)))
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -137,9 +137,9 @@ def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]
         try:
             for said in told:
                 send(own, said)
-            if stop.is_set():  # what was judged since is worth nothing
+            if stop.is_set():  # results from now on are not used
                 raise XManError(STOPPED)
-        except Exception as error:  # it is said, and is not the student's fault
+        except Exception as error:  # the grader reports it: it is not the student's fault
             send(own, {"failed": str(error) if isinstance(error, XManError)
                        else f"{type(error).__name__}: {error}"})
         os._exit(0)
@@ -148,12 +148,12 @@ def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]
 
 
 def send(pipe: Connection, said: Any) -> None:
-    """As JSON: what comes from where submissions are judged is data, whatever has happened there."""
+    """Send it as JSON, so that only data come from a process that judges, whatever happened in it."""
     pipe.send_bytes(json.dumps(said).encode())
 
 
 def received(pipe: Connection) -> Any:
-    """The next that the process of a pipe says. XManError where it failed, EOFError where it has ended."""
+    """The next message of the process. XManError if the process failed, EOFError if it has ended."""
     said = json.loads(pipe.recv_bytes())
     if "failed" in said:
         raise XManError(said["failed"])
@@ -161,7 +161,7 @@ def received(pipe: Connection) -> Any:
 
 
 def within_limits(events: Iterable[Event], seconds: int) -> Iterator[Event]:
-    """The events, and from the first on the limits of this process."""
+    """The events; before the first this process gets its limits."""
     import resource
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     for number, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, taken + MEMORY)):

@@ -1,4 +1,4 @@
-"""The record of a submission: what came of it, as plain data, from which every report is made."""
+"""The record of a submission: its results as plain data, from which all reports are made."""
 from __future__ import annotations
 
 import datetime
@@ -16,15 +16,15 @@ from .assignment import Assignment, Part, Task
 from .sandbox import Sandbox
 
 Record = dict[str, Any]
-Event = dict[str, Any]  # what is told of a task while it is judged
-# how is the submission's choice, and could tell what it was asked
+Event = dict[str, Any]  # a message about a task while it is judged
+# it does not say how the process ended: a submission could choose this, to reveal what it was asked
 IN_HIDDEN = "the process ended in a hidden part"
 LARGE = "Which number, list or array of yours is far larger than you think?"
 
 
 def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox,
                       term: str) -> Record:
-    """Its tasks, their sum, the sentence on it as a whole, and with what it was graded, when."""
+    """The record: tasks, the sum of their points, trouble of the whole, versions of the grader, the time."""
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
     versions = {"python": platform.python_version(), "numpy": np.__version__, "sandbox": sandbox.name}
     return {"assignment": assignment.module, "title": assignment.title, **totals(tasks), "trouble": trouble,
@@ -44,9 +44,9 @@ def part_record(part: Part, cases: list[Record]) -> Record:
 
 
 def case_record(name: str, credit: float, expected: str | None = None, **more: Any) -> Record:
-    """The credit of a case; without `expected` there is nothing to say of it.
+    """The record of a case. expected: the feedback, if it is not right.
 
-    more: of the feedback, "given", "came_back" and "look", what there is.
+    more: further feedback, "given", "came_back" and "look".
     """
     feedback = {"given": None, "came_back": None, "expected": expected, "look": None, **more}
     return {"name": name, "credit": credit, "feedback": feedback if expected else None}
@@ -54,7 +54,7 @@ def case_record(name: str, credit: float, expected: str | None = None, **more: A
 
 def lost_cases(part: Part, done: int, said: str, expected: str = "an answer",
                look: str | None = None) -> list[Record]:
-    """The records of a part's cases that were not judged: all but so many."""
+    """The records of a part's cases that were not judged: all after the first `done`."""
     return [case_record(name, 0.0, expected, came_back=said, look=look)
             for name, _ in part.named_cases()[done:]]
 
@@ -64,7 +64,7 @@ def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
 
 
 def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
-    """(the record of the task, why the submission could not even be imported), from what is told of it."""
+    """(the record of the task, why the submission could not even be imported), from the task's events."""
     start, end = time.monotonic(), {"output": "", "trouble": None, "no import": None}
     cases: dict[str, list[Record]] = {part.title: [] for part in parts}
     for event in events:
@@ -92,7 +92,7 @@ def totals(records: list[Record]) -> dict[str, float]:
 
 
 def graded_with(assignment: Assignment, term: str) -> dict[str, str]:
-    """What has to be the same for two records to be of one kind."""
+    """The facts that have to be equal if an earlier record is to be kept."""
     return {"xman": __version__, "assignment": assignment.version, "term": seed_of(term)[:12]}
 
 

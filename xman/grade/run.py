@@ -1,7 +1,7 @@
-"""Grade one submission or hundreds: some at a time, each kept as soon as it is judged, never judged twice.
+"""Grades one submission or hundreds: some at a time; each is kept as soon as it is judged, and judged once.
 
-An output folder holds records/NAME.json, the reports, and the term. A second run over it judges only what is
-new or has changed, with the same inputs as before.
+An output folder holds records/NAME.json, the reports, and the term. A second run over it judges only
+submissions that are new or have changed, with the same inputs as before.
 """
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from .sandbox import Sandbox
 from .submissions import Submission, harmless
 from .submissions.scratch import sweep
 
-REPORTS_EVERY = 10.0  # seconds
-SECRET = 12           # characters
+REPORTS_EVERY = 10.0  # seconds between reports during a run
+SECRET = 12           # the least characters of a term
 
 
 def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
               stop: threading.Event | None = None, apart: bool = False) -> Record:
-    """The record of one submission; of one that cannot be read, its trouble and no points."""
+    """The record of one submission; if it cannot be read, the record has its trouble and no points."""
     start, submission = time.monotonic(), submission.read()
     digest = submission.digest()
     with contextlib.ExitStack() as unpacked:
@@ -44,7 +44,7 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
         except XManError as error:
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term)
-        else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
+        else:  # from here on an error of the machine ends the run: it is not the student's fault
             record = judge(assignment, folder, sandbox, term, stop=stop, digest=digest, apart=apart)
     record["graded"]["digest"] = digest
     return {"submission": submission.name, "slug": submission.slug,
@@ -55,13 +55,14 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
 def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path,
               term: str | None = None, jobs: int = 1, done: Callable[[Record], object] = lambda record: None,
               shard: tuple[int, int] | None = None) -> list[Record]:
-    """The records of all submissions, in order, and their reports in the folder out; done: called after each.
+    """The records of all submissions, in order; their reports are written into the folder out.
 
-    The reports are of all that was ever graded into the folder: who hands in late is added, and a name that
-    comes again is the same student. shard: (3, 8) for the third of eight runs, of which each grades its own
-    of the submissions, all at once and on any machines that see the folder; a run without one then writes the
-    reports. Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on.
-    XManError where another process grades into the folder, or it cannot be written.
+    The reports have all that was ever graded into the folder: late submissions are added, and an equal name
+    is the same student. term: the secret of the term (None: that of the folder). jobs: how many are graded at
+    a time. done: called with each record. shard: (3, 8) for the third of eight runs, each of which grades its
+    share, at the same time and on any machines that see the folder; a run without shard then writes the
+    reports. Ctrl-C ends it at once: finished records are kept, reports are written, and KeyboardInterrupt is
+    raised. XManError if another process grades into the folder, or it cannot be written.
     """
     sweep()
     submissions = submissions if shard is None else [each for each in submissions if in_shard(each, *shard)]
@@ -82,8 +83,9 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
         try:
             with contextlib.closing(each_apart(work, missing, jobs, stop)) as fresh:
                 for record in fresh:
-                    records[slug := record["slug"]] = record
+                    slug = record["slug"]
                     write_whole(out / "records" / f"{slug}.json", json.dumps(record, indent=1) + "\n")
+                    records[slug] = record  # after it is kept: no report holds what Ctrl-C lost
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
                         write_reports([*records.values()], out)
@@ -94,12 +96,12 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
 
 
 def in_shard(submission: Submission, shard: int, of: int) -> bool:
-    """Whether a submission belongs to a shard, 1, …, of: by its name alone, whoever else has handed in."""
+    """Whether a submission belongs to the shard, from 1 to `of`; its name alone decides."""
     return zlib.crc32(submission.slug.encode()) % of == shard - 1
 
 
 def kept_records(out: Path) -> dict[str, Record]:
-    """The records of earlier runs of this xman by slug; what cannot be read, or is none, is made again."""
+    """The records of earlier runs of this xman, by slug; a file that is not a record is left out."""
     found = {}
     for path in sorted((out / "records").glob("*.json")):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -110,7 +112,7 @@ def kept_records(out: Path) -> dict[str, Record]:
 
 
 def kept_term(out: Path, term: str | None) -> str:
-    """The term that was given, or that of the folder's first run: a secret, from which inputs are drawn."""
+    """The given term, or that of the folder's first run: a secret, from which inputs are drawn."""
     path = out / "term"
     if term is not None:
         write_whole(path, secret(term) + "\n")
@@ -118,13 +120,13 @@ def kept_term(out: Path, term: str | None) -> str:
         with tempfile.NamedTemporaryFile("w", dir=out, prefix=".term") as file:
             file.write(secret(None) + "\n")
             file.flush()
-            with contextlib.suppress(FileExistsError):  # another shard was first, and its term is everybody's
+            with contextlib.suppress(FileExistsError):  # another shard was first, and all use its term
                 os.link(file.name, path)
     return path.read_text("utf-8").strip()
 
 
 def secret(term: str | None) -> str:
-    """The term, a new one for None. XManError where students could guess it, and so the inputs."""
+    """The term, or a new one for None. XManError if students could guess it, and so the inputs."""
     if term is not None and len(term) < SECRET:
         raise XManError(f"the inputs are drawn from the term, and students could guess {term!r}: give at "
                         f"least {SECRET} characters, or leave it out")
@@ -133,7 +135,9 @@ def secret(term: str | None) -> str:
 
 @contextlib.contextmanager
 def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
-    """The folder, made if missing, for this process alone or with shards. XManError where it is taken."""
+    """A context that holds the folder, made if missing, for this process alone or with shards.
+
+    XManError if another process holds it."""
     try:
         (out / "records").mkdir(parents=True, exist_ok=True)
         own = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"

@@ -1,8 +1,9 @@
 """The grader's end of the pipe: a submission in its own process, called as if it were an object here.
 
 `student.eval(steps, inputs)` sends {"nonce", "call": "eval", "args": …} to the worker and gives back the
-result, plain data. A function among the arguments is called here when the submission calls it there. All that
-comes from the worker is an enemy's: read to a bounded length, decoded as plain data, for one question.
+result, plain data. A function among the arguments is called here when the submission calls it there. All
+bytes from the worker may come from an enemy: they are read up to a limit, decoded as plain data, for one
+question.
 """
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import json
 import math
 import os
 import secrets
+import select
 import signal
 import subprocess
 import threading
@@ -31,18 +33,18 @@ from .sandbox.worker import signal_of
 from .submissions import harmless
 from .submissions.scratch import scratch
 
-ANSWER = 8 << 20        # bytes of one answer
-NODES = 200_000         # lists and objects in it: a pair of brackets takes fifty times as much memory as text
-ENTRIES = 400_000       # of the array that the arguments of an ask can become together, if they broadcast
-ITEMS = 2000            # of a list, a tuple or a string in an ask
-OUTPUT = 1 << 20        # bytes that a submission may print
-KEPT = 8 << 10          # bytes of them that are kept
-QUESTIONS = 1_000_000   # times that a submission may call the grader's functions in one task
+ANSWER = 8 << 20        # the most bytes of one answer
+NODES = 200_000         # the most lists and objects in it: brackets take fifty times as much memory as text
+ENTRIES = 400_000       # the most entries of an array that the arguments of an ask can broadcast to
+ITEMS = 2000            # the most items of a list, a tuple or a string in an ask
+OUTPUT = 1 << 20        # the most bytes that a submission may print
+KEPT = 8 << 10          # so many of them are kept
+QUESTIONS = 1_000_000   # the most calls of the grader's functions in one task
 MESSAGES = {"result", "error", "ask"}
 
 
 class Session:
-    """One worker with one submission in it. A context; `trouble` is the sentence that ended it, if any."""
+    """A context with one worker for one submission. `trouble`: why it ended, in a sentence, or None."""
 
     def __init__(self, sandbox: Sandbox, submission: Path, module: str, packages: Sequence[str],
                  limits: Limits, probes: Path | None = None, stop: threading.Event | None = None):
@@ -52,7 +54,8 @@ class Session:
         self.limits, self.module = limits, module
         self.given = self.came_back = self.trouble = None
         self.waited, self.since, self.asked, self.served = 0.0, None, 0, 0.0
-        self.printed, self.why = b"", ""  # why it was stopped
+        self.reading, self.total = threading.Lock(), 0  # the bytes that were printed
+        self.printed, self.why = b"", ""  # why: the reason for which the worker was stopped
         self.over, self.stop = threading.Event(), stop or threading.Event()
         self.threads = [threading.Thread(target=run, daemon=True) for run in (self.drain, self.watch)]
         for thread in self.threads:
@@ -74,15 +77,15 @@ class Session:
 
     @functools.cached_property
     def apart(self) -> Session:
-        """Another worker with the probes, where a text that the submission wrote runs without it."""
-        with scratch() as folder:  # of this user alone, so that the worker has a copy
+        """Another worker with the probes alone, to run text that the submission wrote."""
+        with scratch() as folder:  # only this user can read it, so the worker has a copy
             (folder / f"{self.module}.py").touch()
             session = self.of(folder)
             session.load(0)
         return session
 
     def load(self, seed: int) -> dict[str, int]:
-        """Import the submission: the shapes of its functions. Failed where that does not succeed."""
+        """Import the submission; give the shapes of its functions. Failed if the import fails."""
         self.send(json.dumps(self.settings).encode() + b"\n", "the import")
         try:
             return self.exchange(None, (), {}, "the import", seed=seed)
@@ -93,7 +96,7 @@ class Session:
             raise Failed("an answer", self.trouble) from None
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """What the submission's function gives back. Failed where it gives back nothing."""
+        """The result of the submission's function of that name. Failed if there is none."""
         said = [shown_value(value, 120) for value in args]
         said += [f"{key}={shown_value(value, 120)}" for key, value in keywords.items()]
         self.given, self.came_back = f"{name}({', '.join(said)})", None
@@ -103,7 +106,7 @@ class Session:
 
     def exchange(self, name: str | None, args: Sequence[Any], keywords: Mapping[str, Any], what: str,
                  **more: Any) -> Any:
-        """Ask, answer what the submission asks meanwhile, and give back its answer."""
+        """Ask a question, answer the submission's own questions meanwhile, and give back its answer."""
         if self.trouble:
             raise Failed("an answer", self.trouble)
         functions: dict[str, Callable] = {}
@@ -126,13 +129,13 @@ class Session:
 
     def reply(self, functions: Mapping[str, Callable], answer: Mapping[str, Any],
               name_of: Callable[[Callable], str]) -> bytes:
-        """What the grader's function says to the submission's arguments."""
+        """The line with the result of the grader's function for the submission's arguments."""
         start = time.thread_time()
         try:
             line = plain.encoded({"result": functions[answer["ask"]](*modest(answer["args"]))}, name_of)
             if len(line) > ANSWER:
                 raise ValueError(f"the result has more than {ANSWER >> 20} MiB")
-        except Exception as error:  # the submission's arguments are at fault, and it is told
+        except Exception as error:  # the submission's arguments are at fault, and it gets the error
             line = plain.encoded({"error": str(error)[:500], "kind": type(error).__name__})
         self.served += time.thread_time() - start
         return line
@@ -145,18 +148,18 @@ class Session:
             raise self.ended(what) from None
 
     def write(self, line: bytes) -> None:
-        """All of it, to a pipe without a buffer."""
+        """Write the whole line to the unbuffered pipe."""
         rest = memoryview(line)
         while rest:
             rest = rest[self.worker.process.stdin.write(rest):]
 
     def receive(self, nonce: str, what: str) -> dict[str, Any]:
-        """The next message of the worker. Failed, and the end of the worker, where it is not one."""
+        """The next message of the worker. Failed if it is not valid; the worker is then ended."""
         try:
             line = self.answers.readline(ANSWER)
         except (OSError, ValueError):
             line = b""
-        since, self.since = self.since, None  # first, or watch would count it twice
+        since, self.since = self.since, None  # at once, or watch would count the time twice
         self.waited += time.monotonic() - (since or time.monotonic())
         if not line.endswith(b"\n"):
             raise (self.ended(what) if len(line) < ANSWER else
@@ -166,10 +169,10 @@ class Session:
             if line.count(b"[") + line.count(b"{") > NODES:
                 raise ValueError(f"more than {NODES:,} lists, tuples and dicts")
             answer = plain.decoded(line)
-        except ValueError:  # what is wrong with it is in the submission's own words
+        except ValueError:  # the error's text is the submission's, and not shown
             raise self.broken("its answer is not plain data") from None
         self.served += time.thread_time() - start
-        # the grader's own time, which a submission could use up at no cost to itself
+        # the grader's own time counts: a submission could waste it at no cost to itself
         if self.served > self.limits.cpu_seconds:
             raise self.broken(f"to answer it has taken the grader {self.limits.cpu_seconds} s of processor "
                               "time")
@@ -186,7 +189,7 @@ class Session:
 
     def ended(self, what: str) -> Failed:
         """The end of the worker by itself or by a limit, in a sentence."""
-        with suppress(subprocess.TimeoutExpired):  # it has closed its end of the pipe, and goes on
+        with suppress(subprocess.TimeoutExpired):  # it may have closed its end of the pipe, and run on
             self.worker.process.wait(1)
         status = self.worker.process.returncode
         self.worker.stop()
@@ -195,18 +198,34 @@ class Session:
         return Failed("an answer", self.trouble)
 
     def drain(self) -> None:
-        """Keep the first of what the submission prints, and stop it at a flood."""
-        total = 0
-        with self.errors:
-            while chunk := self.errors.read(1 << 16):
-                total += len(chunk)
-                self.printed += chunk[:max(KEPT - len(self.printed), 0)]
-                if total > OUTPUT:
-                    self.why = f"it printed more than {OUTPUT >> 20} MiB"
-                    self.worker.stop()
+        """Read what the submission prints until nobody can print any more."""
+        while not self.errors.closed:
+            self.has_printed(None)  # wait without the lock, so that `output` can read meanwhile
+            with self.reading:
+                if self.has_printed(0, otherwise=True) and not self.read_printed():
+                    self.errors.close()
+
+    def has_printed(self, timeout: float | None, otherwise: bool = False) -> bool:
+        """Whether there is something to read, within timeout seconds; `otherwise` where nobody can tell."""
+        try:
+            return bool(select.select([self.errors], [], [], timeout)[0])
+        except (OSError, ValueError):  # on Windows, which cannot tell; or the pipe is closed
+            return otherwise
+
+    def read_printed(self) -> bool:
+        """Keep the beginning of the submission's output, and stop the worker if it prints too much.
+
+        False at the end of the pipe."""
+        chunk = self.errors.read(1 << 16)
+        self.total += len(chunk)
+        self.printed += chunk[:max(KEPT - len(self.printed), 0)]
+        if self.total > OUTPUT:
+            self.why = f"it printed more than {OUTPUT >> 20} MiB"
+            self.worker.stop()
+        return bool(chunk)
 
     def watch(self) -> None:
-        """Stop the worker when the grader has waited for longer than the limit, or is to stop itself."""
+        """Stop the worker when the grader has waited for longer than the limit, or is told to stop."""
         while not self.over.wait(0.05):
             since = self.since
             if (self.stop.is_set() or since is not None and self.waited + time.monotonic()
@@ -217,20 +236,23 @@ class Session:
                 return
 
     def output(self) -> str:
-        if not self.over.is_set():
-            time.sleep(0.01)  # for what is still in the pipe
+        """The beginning of what the submission has printed up to its last answer."""
+        if self.reading.acquire(timeout=1):
+            while self.has_printed(0) and self.read_printed():
+                pass
+            self.reading.release()
         return harmless(self.printed.decode("utf-8", "replace"), 4000)
 
 
 def again(pipe: IO[bytes]) -> io.FileIO:
-    """The end of a pipe, by a number of its own: stop closes the other, which is soon another pipe's."""
+    """The end of a pipe under a second number: stop closes the first, which another pipe may soon get."""
     return io.FileIO(os.dup(pipe.fileno()))
 
 
 def modest(args: Any) -> Any:
-    """The arguments of an ask. ValueError where adding, multiplying or repeating them gives something large.
+    """The arguments of an ask. ValueError if adding, multiplying or repeating them would give a large object.
 
-    A whole number beyond 10,000 becomes a float: a power of such would be computed for ever.
+    A whole number beyond 10,000 becomes a float, since its powers could take for ever.
     """
     shapes: list[tuple[int, ...]] = []
 
@@ -270,14 +292,14 @@ def reason(status: int | None, limits: Limits) -> str:
 
 
 class Student:
-    """The submission as parts see it: student.name(…) calls the probe, or else its function, of that name."""
+    """The submission, for parts: student.name(…) calls the probe of this name, or else its function."""
 
     def __init__(self, session: Session):
         self._session = session
 
     @property
     def apart(self) -> Student:
-        """The probes alone, where the submission is not."""
+        """The probes alone, in a worker without the submission."""
         return Student(self._session.apart)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""The interpreters: each runs a list against a table. They never change what they are given."""
+"""The interpreters: each runs a list against a table. They never change their arguments."""
 from .backprop import backprop
 from .check import Report, check
 from .eval import eval

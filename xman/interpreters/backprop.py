@@ -4,15 +4,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 import ops
 from ops.arithmetic import past_root
 from ops.silence import silent
 
-from ..errors import XManError
 from ..wengert import Steps, checked_list
-from .context import depends, failure, own, seeds, varies
+from .context import depends, failure, names_wanted, own, seeds, varies
 
 
 @silent
@@ -22,25 +19,24 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
 
     steps, values: the list, and what `eval` returned for it. XManError where the list is not valid.
     DG: the adjoint rules, DG[op][i](delta, out, *args). XManError where one is missing or fails.
-    wrt: the name or names of the registers that are wanted, which spares the products for others (None: all).
-    deltas: where to start, by name, as in backprop(steps, values, loss=1.0); each spreads to its own shape. A
-        delta has the shape and precision of its register and its own buffer. Integers and booleans have none.
+    wrt: the name or names of the wanted registers; products for others are not computed (None: all).
+    deltas: the first deltas, by name, as in backprop(steps, values, loss=1.0); each spreads to its register's
+        shape. A delta has its register's shape and precision, in memory of its own; integers have no delta.
     """
-    if (not isinstance(DG, Mapping) or isinstance(wrt, np.ndarray)
-        or not isinstance(wrt, (Collection, type(None)))):
-        word, said = (("wrt", "names registers") if isinstance(DG, Mapping)
-                      else ("DG", "is the table of adjoint rules"))
-        raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, as "
-                        "by r.name = 'x'")
+    wrt = names_wanted(wrt, DG)
     steps = checked_list(steps, DG)
     active = values if wrt is None else depends(steps, wrt, values, DG)
-    powers = {} if wrt is None else ops.facts.past_roots(steps, DG, wrt)  # norm(x)**3 goes past its root
+    # A power of a root, as norm(x)**3: where the root r is 0 the slope of rⁿ is 0, but r has no slope, since
+    # its rule divides by r. So the delta of rⁿ skips r and goes to the square under the root: r² = Σx² is an
+    # operator with a rule of its own, and rⁿ moves ½n·rⁿ⁻² (past_root) times as much. powers has r² as op and
+    # args, r, and n, for each such line. It is empty if all deltas are wanted, since r would get none.
+    powers = {} if wrt is None else ops.facts.past_roots(steps, DG, wrt)
     def walk(deltas):
         held = set(map(id, deltas.values()))
-        # deltas[r] is what is known so far of ∂output/∂r. Read in reverse, all lines that use dst come before
-        # the one that defines it, so its delta is complete, and the chain rule can pass it on: each rule says
-        # what one argument is sent. One that is read twice is sent something twice, and the two add. What no
-        # delta reaches is skipped.
+        # deltas[r] is the part of ∂output/∂r that is known so far. In reverse, all lines that use dst come
+        # before the line that defines it. So its delta is complete, and the chain rule passes it on: a rule
+        # gives the contribution to one argument. A register that is read twice gets two contributions, and
+        # they add. Lines that no delta reaches are skipped.
         try:
             for dst, op, args in reversed(steps):
                 if dst in deltas:
@@ -54,7 +50,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         except Exception as error:
             raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
         return deltas
-    # looked: if a NaN comes out, walk once more with masks, since what a `where` keeps out is 0 and not 0·∞
+    # looked: if a NaN comes out, walk again with masks: what a `where` excludes sends 0, and not 0·∞
     with ops.by_tables(DG=DG):
         ends = steps.inputs if wrt is None else wrt
         return ops.flows.looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), ends)

@@ -17,7 +17,7 @@ from .eval import eval
 
 
 class Entry(NamedTuple):
-    """One comparison: the register, where (an element's index, or 'direction 3'), and the two derivatives."""
+    """One comparison: the register, the place (an element's index or 'direction 3'), and both derivatives."""
     register: str
     where: tuple | str
     backprop: float
@@ -32,13 +32,13 @@ class Entry(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What `check` found: all comparisons, and the deltas that have another shape than their register."""
+    """The result of `check`. entries: all comparisons. misshapen: sentences on deltas of a wrong shape."""
     entries: list[Entry]
     misshapen: list[str]
 
     @property
     def ok(self) -> bool:
-        """Whether all agree."""
+        """Whether all comparisons agree."""
         return not self.misshapen and all(entry.right for entry in self.entries)
 
     @property
@@ -68,19 +68,20 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
           step: float | None = None, tolerance: float | None = None, seed: int = 0) -> Report:
     """Compare backprop with difference quotients, element by element. The report prints itself, and has `ok`.
 
-    steps, values, G, DG: the list, its inputs, which are taken in float64 whatever they are, and the tables.
-    of: the register to differentiate (None: the last line's); one that is not a number is weighted at random.
-    wrt: the inputs to differentiate by (None: all of floats). sides: 2 for (E(w+ε) − E(w−ε))/2ε, 1 for
-    (E(w+ε) − E(w))/ε. most: a register with more elements is tried in random `directions` instead. step: ε
-    relative to an element above 1 (None: the best for float64). tolerance: relative (None: 1e-6 for two
-    sides, 1e-4 for one), above the rounding error of the quotient. XManError where there is nothing to check.
+    steps, values, G, DG: the list, its inputs, which are computed in float64, and the tables. of: the
+    register to differentiate (None: the last line's); the entries of an array get random weights. wrt: the
+    inputs to differentiate by (None: all of floats). sides: 2 for (E(w+ε) − E(w−ε))/2ε, 1 for (E(w+ε) −
+    E(w))/ε. most: a register with more elements is checked along so many random directions. step: ε, times an
+    element above 1 (None: the best for float64). tolerance: relative (None: 1e-6 for two sides, 1e-4 for
+    one), beyond the quotient's rounding error. seed: of weights and directions. XManError where there is
+    nothing to check.
     """
     if sides not in (1, 2):
         raise XManError(f"a difference quotient has 1 or 2 sides, not {sides!r}")
     steps = checked_list(steps, G, DG)
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
-    (of,) = known_registers(steps, [of or steps[-1][0]], "of")
+    (of,) = known_registers(steps, steps[-1][0] if of is None else of, "of", one=True)
     inputs = {**values, **{x: np.asarray(values[x], float) for x in steps.inputs if varies(values.get(x))}}
     wrt = [x for x in steps.inputs if varies(inputs.get(x))] if wrt is None else inputs_of(steps, wrt)
     if still := [x for x in wrt or steps.inputs or ["the list"] if not varies(inputs.get(x))]:
@@ -116,7 +117,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
 
 
 def probes(x: np.ndarray, most: int, directions: int, random: np.random.Generator):
-    """(index, unit array) of each element of x, or if they are more than `most` directions of length 1."""
+    """(index, unit array) of each element of x; for more than `most` elements, directions of length 1."""
     if x.size > most:
         for k in range(1, directions + 1):
             direction = random.standard_normal(x.shape)

@@ -1,7 +1,7 @@
-"""What the interpreters share: where they start, what has a derivative, and an error with its line."""
+"""The common part of the interpreters: first values, which registers have derivatives, errors with lines."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,9 @@ def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
     if lacking := [name for name in steps.inputs if values.get(name) is None]:
         first = next((k, line) for k, line in enumerate(steps, 1)
                      if any(isinstance(a, str) and a == lacking[0] for a in line[2]))
-        raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}"
-                        f"{'' if lacking[0] in values else nearest(lacking[0], values)}; without a value: "
-                        f"{', '.join(lacking)}")
+        raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}; "
+                        f"without a value: {', '.join(lacking)}"
+                        f"{'' if lacking[0] in values else nearest(lacking[0], values)}")
 
 
 def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:
@@ -45,10 +45,20 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
     return result
 
 
+def names_wanted(wrt: Any, DG: Any) -> Collection[str] | None:
+    """The name or names in wrt. XManError if wrt, or DG, is meant as the delta of a register of that name."""
+    names = [wrt] if isinstance(wrt, str) else wrt
+    listed = isinstance(names, Sequence | Set | Mapping) and all(isinstance(x, str) for x in names)
+    if isinstance(DG, Mapping) and (names is None or listed):
+        return names
+    word, said = ("wrt", "names registers") if isinstance(DG, Mapping) else ("DG", "is the table of rules")
+    raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, "
+                    "r.name = 'x'")
+
+
 def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any],
             DG: Mapping[str, Sequence] | None = None) -> set[str]:
-    """The names, and what is computed from them; with DG what has slopes. XManError without a value."""
-    names = [names] if isinstance(names, str) else names
+    """The names, and all registers that depend on them; with DG those with slopes. XManError: no value."""
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
     found = set(names)
@@ -65,7 +75,7 @@ REAL = (float, np.floating, Expression, Bundle)
 
 
 def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
-    """Whether x has derivatives: floats do, sparse data do not; XManError for a sparse matrix computed."""
+    """Whether x has derivatives: floats do, sparse data do not. XManError for a computed sparse matrix."""
     if isinstance(x, REAL):
         return True
     if isinstance(x, np.ndarray):
@@ -76,7 +86,7 @@ def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
 
 
 def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an argument") -> Any:
-    """part in the precision of x and in a buffer of its own: no view, none that is held (by id) or around."""
+    """The part in x's precision, in memory of its own: not a view, and not held (by id) or in `around`."""
     if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
         if isinstance(part, Masked):
             return part.at(own(part.value, x, held, around, a))
@@ -89,7 +99,7 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an
 
 
 def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """A copy of values; of those named Python's numbers are NumPy's reals (1/0 is infinite), lists arrays."""
+    """A copy of values; for names NumPy's reals replace Python's numbers (1/0 is ∞), and arrays lists."""
     if type(values) is not dict and not isinstance(values, Mapping):
         raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not "
                         f"{shortened(values)}")
@@ -105,7 +115,7 @@ def numpy_real(name: str, v: Any) -> Any:
         return v
     try:
         array = np.asarray(v, float if isinstance(v, int) else None)
-    except (ValueError, OverflowError):  # a ragged list, an int that no float reaches
+    except (ValueError, OverflowError):  # v is a ragged list, or an int too large for a float
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
         raise XManError(f"the value of {name!r} is {shortened(v)}; wanted a number or an array of numbers")
@@ -116,12 +126,12 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
             word: str) -> XManError:
     """The error of an operator or a rule, as a sentence with the line and the shapes of its arguments."""
     if isinstance(error, (TimeoutError, MemoryError, RecursionError)):
-        raise error  # the time limit, the memory or the stack ended it, and no operator
+        raise error  # a time limit, the memory or the stack is the cause, and not the operator
     dst, op, args = line
     where = f"line {[known for known, _, _ in steps].index(dst) + 1}, {shown(line)}"
     if op not in table:
-        return XManError(f"{where}: there is no {word} for the operator {op!r}{nearest(op, table)}; put it "
-                         "in the table")
+        return XManError(f"{where}: there is no {word} for the operator {op!r}; put it in the "
+                         f"table{nearest(op, table)}")
     if callable(table[op]) != (word == "value"):
         wanted = ("a function" if word == "value" else f"a list with a function for each argument: write "
                   f"{op!r}: [rule]")

@@ -13,21 +13,20 @@ from .context import failure, missing, with_numpy_reals
 
 @silent
 def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = ops.G, /) -> dict[str, Any]:
-    """The values of all registers: those given, and that of each line.
+    """The values of all registers: the given ones, and the value of each line.
 
     steps: a list (dst, op, args). XManError, with the line, where it is not valid or an operator fails.
     values: the inputs by name, arrays or numbers; int and float are float64. XManError where one is missing.
-    G: the table of values, G[op](*args) -> value. What overflows is infinite or NaN, without a warning.
+    G: the table of values, G[op](*args) -> value. An overflow gives infinity or NaN, without a warning.
     """
     steps = checked_list(steps, G)
     values = with_numpy_reals(values, steps.inputs)
     missing(steps, values)
     try:
-        # A line reads only what stands above it, so one pass in order is enough. In args a string names a
-        # register, and is looked up; anything else, a number or an axis, is the argument itself. Nothing is
-        # ever overwritten: each register is assigned once, which is why backprop can use all of these values
-        # afterwards.
-        with ops.by_tables(G=G):  # in bodies too
+        # A line reads only registers above it, so one pass in order is enough. A string in args names a
+        # register, whose value is looked up; anything else, a number or an axis, is the argument itself. Each
+        # register is assigned once and never overwritten, so backprop can use all these values afterwards.
+        with ops.by_tables(G=G):  # the functions that lines apply use G too
             for dst, op, args in steps:
                 values[dst] = out = G[op](*[values[a] if isinstance(a, str) else a for a in args])
                 if out is None:

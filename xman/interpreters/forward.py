@@ -17,20 +17,21 @@ from .context import failure, own, seeds
 @silent
 def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any],
             TG: Mapping[str, Sequence] = ops.TG, /) -> dict[str, Any]:
-    """The tangents, Σ ∂register/∂input · tangent: those given, and of all registers computed from them.
+    """The tangents, Σ ∂register/∂input · tangent, of the given registers and of all that depend on them.
 
-    steps: the list. values: what `eval` returned for it. tangents: the direction, by name; each is spread to
+    steps: the list. values: what `eval` returned for it. tangents: the direction, by name; each spreads to
     its register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A register that is not in the
-    result does not depend on those given. Raises XManError as `backprop` does.
+    result does not depend on the given ones. Raises XManError as `backprop` does.
     """
     steps = checked_list(steps, TG)
-    powers = ops.facts.past_roots(steps, TG)  # norm(x)**3 goes past its root, which has no slope at 0
+    powers = ops.facts.past_roots(steps, TG)  # norm(x)**3 goes past its root, as in backprop
     def walk(tangents):
         held = set(map(id, tangents.values()))
-        # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents go the
-        # same way, so they could be computed in one pass. A line moves with each argument that does, and the
-        # parts add (the chain rule); an argument without a tangent stands still, and is skipped rather than
-        # multiplied by 0.
+        # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents have
+        # the same order, so one pass could compute both. Each argument that moves adds to the movement of the
+        # line (the chain rule). An argument without a tangent does not move, and is skipped. A rule answers
+        # STILL if the result does not move although the argument does: it takes one array out of a bundle of
+        # which others move.
         try:
             for dst, op, args in steps:
                 op, args, r, n = powers.get(dst, (op, args, dst, 2))

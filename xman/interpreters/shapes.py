@@ -1,7 +1,7 @@
 """Shapes and precisions of all registers, found by running the list on stand-ins.
 
-A stand-in of an array may be hollow: all its entries are one number in memory. What a row gives for hollow
-arguments follows from its kind: an elementwise row is computed for one entry.
+A stand-in for an array may be hollow: all its entries are one number in memory. The kind of a row says how to
+compute its result for hollow arguments: an elementwise row is computed for one entry.
 """
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.loops import ROWS
 from ops.silence import silent
 
 from ..wengert import Line, Steps, registers
@@ -20,17 +21,18 @@ from .eval import eval
 
 def shapes(steps: Steps, likes: Mapping[str, Any], G: Mapping[str, Callable] = ops.G,
            /) -> dict[str, tuple[tuple, np.dtype]]:
-    """(shape, dtype) of every register.
+    """{register: (shape, dtype)} for every register.
 
-    likes: for each input an array, a number, a shape (float64 is meant), or a pair (shape, dtype). Raises
-    XManError with the first line that does not fit, and the shapes of its arguments.
+    steps: the list. likes: for each input an array, a number, a shape (for float64), or a pair (shape,
+    dtype). G: the table of values. Raises XManError with the first line that does not fit, and its arguments'
+    shapes.
     """
     values = eval(steps, {name: stand_in(like) for name, like in likes.items()}, G)
     return {name: (np.shape(x), getattr(x, "dtype", np.dtype(float))) for name, x in values.items()}
 
 
 def stand_in(like: Any) -> Any:
-    """An array of the shape: ones; a unit matrix where square, so that it can be inverted; integers 0."""
+    """An array of this shape: ones; the unit matrix if square, so that it has an inverse; 0 for integers."""
     if not isinstance(like, tuple):
         return like
     shape, dtype = like if like and isinstance(like[0], tuple) else (like, float)
@@ -41,37 +43,30 @@ def stand_in(like: Any) -> Any:
 
 
 class DependsOnValues(Exception):
-    """The shape of a line follows from no shapes."""
+    """The shape of a line's result depends on values, and not on shapes alone."""
 
 
-def shape_of_product(a: Any, b: Any) -> tuple | None:
-    return ((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-            if a.shape[-1] == b.shape[-2] else None)
+def alongside(op: str) -> bool:
+    """Whether the shape of op's result follows from shapes, even if arguments are whole numbers."""
+    known = ops.facts_of(op)
+    return known.elementwise or known.like is not None and known.flow == "moved"
 
 
-def of_spread(x: Any, like: Any, axis: Any = ()) -> tuple | None:
-    shape = like if isinstance(like, tuple) else np.shape(like)
-    return shape if axis == () and np.broadcast_shapes(np.shape(x), shape) == shape else None
-
-
-# the shape of a result, by its arguments, of two axes or more; None where it does not follow
-SHAPES = {"dot": shape_of_product, "broadcast": of_spread,
-          "dotLeft": lambda d, a, b: a.shape if shape_of_product(a, b) == d.shape else None,
-          "dotRight": lambda d, a, b: b.shape if shape_of_product(a, b) == d.shape else None}
-
-
-# the shapes that they give depend on no values, but for the number of steps in a bundle
-ALONGSIDE = ops.table.ELEMENTWISE | {"bundle", "broadcast", "unbroadcast"}
+def of_values(op: str, args: tuple, room: int) -> tuple:
+    """The arguments whose values may give the result its shape, as masks and numbers of steps do."""
+    if op in ROWS:
+        return () if room and op == "bundle" else args
+    return () if alongside(op) or isinstance(ops.G[op], np.ufunc) else args[1:]
 
 
 @silent
 def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection[str] = (),
              room: int = 0) -> dict[str, Any]:
-    """A value of every register in its shape and precision, hollow where it follows from arrays of floats.
+    """An example of every register in its shape and precision; hollow if it depends on arrays of floats.
 
-    What is computed from whole numbers, truths and registers in `fixed` alone is their value. room: as how
-    many steps each `while_loop` is taken. Raises DependsOnValues where that is not enough, and whatever an
-    operator raises.
+    A register that depends only on whole numbers, truth values and registers in `fixed` has its real value.
+    room: each `while_loop` counts as so many steps. Raises DependsOnValues where this does not give the
+    shape, and whatever an operator raises.
     """
     if any(isinstance(v, ops.Expression) for v in values.values()):
         raise DependsOnValues("what stands for numbers")
@@ -84,13 +79,13 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
                 raise DependsOnValues(op)
             floats.add(dst)
             found[dst] = of_room(room, *given)
-        elif room and op == "item" and type(given[0][given[1]]) is int:  # a number of steps
+        elif room and op == "item" and type(given[0][given[1]]) is int:  # the item is a number of steps
             found[dst] = given[0][given[1]]
         elif floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            if op not in (ALONGSIDE if room else ops.table.ELEMENTWISE) and any(
-                    a in floats and not_float(found[a]) for a in args if isinstance(a, str)):
+            masks = [found[a] for a in registers(of_values(op, args, room)) if a in floats]
+            if any([not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f" for x in masks]):
                 raise DependsOnValues(op)
             floats.add(dst)
             found[dst] = example(op, given)
@@ -98,34 +93,32 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
 
 
 def example(op: str, args: Iterable[Any]) -> Any:
-    """What op gives, where some arguments are hollow: in its shape and precision, and hollow itself."""
-    value, args = ops.facts_of(op).example or ops.G[op], [*args]
-    if op not in ops.table.OURS and op not in ops.table.ELEMENTWISE:
+    """The result of op for arguments of which some are hollow: right in shape and precision, and hollow."""
+    known, args = ops.facts_of(op), [*args]
+    value = known.example or ops.G[op]
+    if op not in ops.table.OURS and not known.elementwise and not known.example:
         raise DependsOnValues(op)
-    if op in ops.table.ELEMENTWISE or isinstance(value, np.ufunc):
+    labels = any([type(a) is np.ndarray and a.dtype.kind in "iu" for a in args])  # may be one a row
+    if isinstance(value, np.ufunc) or known.elementwise and not labels:
         out = (of_ones(value, *[(a.ndim, a.dtype) for a in args])
                if all([type(a) is np.ndarray for a in args]) else
                value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args]))
         shape = np.broadcast_shapes(*map(np.shape, args))
         return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
-    arrays = [a for a in args if not isinstance(a, tuple)]
-    if op in SHAPES and all(type(a) is np.ndarray and a.ndim > 1 and a.dtype == args[0].dtype
-                            for a in arrays) and (shape := SHAPES[op](*args)):
-        return np.broadcast_to(np.ones((), args[0].dtype), shape)
     try:
         return hollow(value(*args))
-    except np.linalg.LinAlgError:  # of ones alone
+    except np.linalg.LinAlgError:  # a matrix of ones has no inverse
         return hollow(value(*map(invertible, args)))
 
 
 @functools.lru_cache(1000)
 def of_ones(value: Callable, *kinds: tuple[int, np.dtype]) -> Any:
-    """What a function gives for ones of these axes and precisions: most lines of a long list are alike."""
+    """The result of a function for ones of these (axes, precision). It is cached: many lines are alike."""
     return value(*[np.ones((1,) * axes, dtype) for axes, dtype in kinds])
 
 
 def of_room(room: int, test: tuple, function: tuple, k: int, args: tuple, most: Any = None) -> tuple:
-    """What a loop of so many steps gives, in the shapes that its carries have after two."""
+    """The result of a loop of so many steps; its carries have the shapes that they have after two steps."""
     carry = args
     for _ in range(2):
         carry = (*ops.G["call"](function, ops.Bundle(carry)), *args[k:])
@@ -137,11 +130,7 @@ def hollow(x: Any) -> Any:
 
 
 def invertible(x: Any) -> Any:
-    """A square hollow matrix as the unit matrix."""
+    """The unit matrix in place of a square hollow matrix."""
     if type(x) is not np.ndarray or x.ndim < 2 or x.shape[-1] != x.shape[-2] or any(x.strides):
         return x
     return np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
-
-
-def not_float(x: Any) -> bool:
-    return not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f"

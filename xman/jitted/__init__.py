@@ -1,4 +1,4 @@
-"""Plain functions compiled by what they do, `jit.py`, and what they read besides arguments, `reached.py`."""
+"""`jit.py` compiles plain functions by what they do; `reached.py` finds what they read besides arguments."""
 from .jit import jit
 
 __all__ = ["jit"]

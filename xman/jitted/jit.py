@@ -25,28 +25,28 @@ from ..notation import shortened
 from ..wengert import WengertList
 from .reached import VALUES, Impure, Place, Watch, reached, steady, still_same
 
-PATHS = 8  # of values, for arguments of one kind
+PATHS = 8  # the most that are kept for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
-KINDS = 64  # of arguments: shapes, precisions and trees
-LONG = 20_000  # lines that all steps of a loop run, from which on its step is compiled for the first call
-DEEP = 50   # brackets in brackets: Python reads not many more
+KINDS = 64  # the most kinds of arguments (shapes, precisions and trees) that are kept
+LONG = 20_000  # a loop that runs at least so many lines in all has its step compiled for the first call
+DEEP = 50   # the most nested brackets in generated text: Python's parser takes few more
 
 
 def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Callable:
-    """fn, compiled by what it does: the first call is traced, later ones run the program.
+    """The function fn, compiled by what it does: the first call is traced, later ones run the program.
 
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
         `trace` has, and everything else in its arguments belongs to the program.
-    engine, threads: as in `compile`.
+    engine, threads: those of `compile`.
 
-    New shapes, precisions and trees are traced anew. What Python went by is checked at each call before a
-    result is returned: the value of a branch, a loop's condition or an index, arguments that are no inputs,
-    and what fn can read of globals, closures and attributes. Where that has changed, fn is traced again, and
-    the new path is kept beside the old ones. With more than 8 of them, and where fn does what a list cannot
-    hold (it prints, draws random numbers, appends to a list of its surroundings), one RuntimeWarning says so
-    and fn runs as plain Python.
+    New shapes, precisions and trees are traced anew. Each call checks, before it returns, all that Python's
+    way through fn depended on: the value of a branch, a loop's condition or an index, arguments that are no
+    inputs, and what fn can read of globals, closures and attributes. If any of it has changed, fn is traced
+    again, and the new path is kept beside the old ones. With more than 8 paths, or if fn does what a list
+    cannot hold (it prints, draws random numbers, appends to a list outside), one RuntimeWarning says so and
+    fn runs as plain Python.
 
-    `fn.lists` are the paths as lists, `fn.guards` what is checked for each of them, in words.
+    The result's `lists` are the paths as lists, and `guards` says in words what is checked for each path.
     Raises XManError as `trace` and `grad` do.
     """
     callable_or_refused("jit", fn)
@@ -59,9 +59,9 @@ class Jitted(Derivative):
     def __new__(cls, fn: Callable, engine: str, threads: int | None) -> Jitted:
         self = super().__new__(cls, jit, fn, fn, engine, threads)
         self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
-        self.locks: dict[int, threading.Lock] = {}  # by process, as `Compiled` has them
-        self.latest: TracedPath | None = None  # of a call without options
-        # by the kinds of the arguments; or why there are none
+        self.locks: dict[int, threading.Lock] = {}  # by process: a forked one finds no lock that is held
+        self.latest: TracedPath | None = None  # the path of the latest call without options
+        # by the kinds of the arguments: the paths, or the reason why there are none
         self.paths: dict[tuple, list[TracedPath] | str] = {}
         return self
 
@@ -74,13 +74,13 @@ class Jitted(Derivative):
                 for path in ([paths] if isinstance(paths, str) else paths)]
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:
-        """fn(*args, **options), by a path that holds for these values; else by a new one."""
+        """fn(*args, **options), by a path that holds for these values, or else by a new path."""
         latest, failed = self.latest, []
         if latest and not options and (values := latest.reads(args)) is not None:
             if (found := latest.outputs(values, failed)) is not None:
                 return latest.result(found)
         else:
-            latest = None  # it has not been tried
+            latest = None
         inputs, fixed, tokens = [], [], []
         within = apart(args, inputs, fixed, tokens)
         for name in options:
@@ -123,7 +123,7 @@ class Jitted(Derivative):
 
 
 class TracedPath:
-    """One way that a call can take: the list, its program, and what has to be so."""
+    """One way that a call can take: the list, its program, and the conditions under which it holds."""
 
     def __init__(self, compiled: Callable, steps: WengertList, inputs: list[str], args: tuple, fixed: list,
                  places: list[Place], checks: dict[str, tuple[np.ndarray, str]],
@@ -139,7 +139,7 @@ class TracedPath:
 
     @property
     def words(self) -> list[str]:
-        """What is checked, from first to last."""
+        """The checks in words, in their order."""
         shown = lambda was: shortened(was.item() if was.size == 1 else was)
         return [*(f"an argument is {shortened(x)}" for x in self.fixed),
                 *dict.fromkeys(place.words for place in self.places),
@@ -150,12 +150,12 @@ class TracedPath:
         return all(map(still_same, self.fixed, fixed)) and self.steady()
 
     def outputs(self, values: dict, failed: list) -> dict | None:
-        """The program's; None where another path has to be taken, or where it does not run, as is noted."""
+        """The program's outputs; None where this path does not hold, or the program fails, as is noted."""
         try:
             found = self.program(values) if self.program else {}
         except TimeoutError:
             raise
-        except Exception:  # of values for another path, or fn's own, which tracing raises
+        except Exception:  # the values may be for another path; tracing raises fn's own errors
             failed.append(self)
             return None
         for name, was in self.values:
@@ -165,7 +165,7 @@ class TracedPath:
 
 
 def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
-    """Put a tree's leaves among inputs or what is fixed, its structure into tokens; whether one is traced."""
+    """Whether a leaf of the tree is traced. Adds the leaves to inputs or fixed, the structure to tokens."""
     kind = type(tree)
     if kind is np.ndarray and tree.dtype.char in NUMBERS:
         inputs.append(tree)
@@ -193,9 +193,8 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
 
 
 def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callable[[tuple], dict | None]:
-    """The function from arguments like these to the inputs by name; None of others, and when `steady` fails.
-
-    names: of the inputs, in the order of `apart`."""
+    """The function from arguments like these to the inputs by name; it gives None for other arguments, and
+    when steady() is false. names: of the inputs, in the order of `apart`."""
     text, known, leaves = [], {"real": np.float64, "steady": steady}, []
 
     def look(tree: Any, at: str) -> None:
@@ -226,7 +225,7 @@ def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callabl
 
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
-    """What makes a tree of a program's outputs. outputs: the name of each leaf, or None and what it is."""
+    """The function from a program's outputs to fn's result. outputs: (name, None) or (None, value) a leaf."""
     if structure is LEAF:
         name, constant = next(outputs)
         return (lambda found: as_own(constant)) if name is None else lambda found: number_of(found[name])
@@ -242,7 +241,7 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
 
 def path_of(fn: Callable, args: tuple, options: dict, fixed: list,
            compiled: Callable) -> tuple[TracedPath, Any]:
-    """The path of a call, and its result. Impure where a list cannot hold it; it has then done nothing."""
+    """The path of a call, and its result. Impure where a list cannot hold the call, which is then undone."""
     watch, guards = Watch([fn, *fixed]), {}
     with CallTape(guards=guards, of_scan=scan_by_engine) as tape:
         given, inputs, names = traced_arguments(fn, args, tape)
@@ -276,7 +275,7 @@ def path_of(fn: Callable, args: tuple, options: dict, fixed: list,
 
 
 def scan_by_engine(*args: Any) -> Any:
-    """The value of a scan, of whose calls `watched` does not hear; the step of a long one is compiled."""
+    """The value of a scan; the step of a long one is compiled. `Watch` does not hear of the calls in it."""
     (function, k, _, b, *_), value, before = args, G["scan"], sys.getprofile()
     if isinstance(b, tuple) and k < len(b) and length(b[k]) * len(function[3]) > LONG:
         value = value_of("scan", "llvm" if importlib.util.find_spec("llvmlite") else "numpy")
@@ -288,5 +287,5 @@ def scan_by_engine(*args: Any) -> Any:
 
 
 def as_own(x: Any) -> Any:
-    """An array that nobody else has; anything else as it is."""
+    """A copy of an array; anything else as it is."""
     return number_of(np.array(x)) if isinstance(x, np.ndarray) else x

@@ -1,4 +1,4 @@
-"""What a function can read besides its arguments, and what it does besides returning: for `jit`."""
+"""For `jit`: what a function can read besides its arguments, and what it does besides returning."""
 from __future__ import annotations
 
 import copyreg
@@ -21,22 +21,22 @@ from ..functions.call import Derivative, name_of
 from ..traced.refusals import inside
 
 STANDARD = sysconfig.get_path("stdlib")
-# modules whose functions do more, or other, than their arguments say
+# modules whose functions do more than return a value of their arguments
 WORLD = {*("time posix nt os io _io random _random secrets uuid datetime logging warnings subprocess "
            "socket").split()}
-ACTS = {"print", "input", "open", "exec", "eval", "globals", "vars", "breakpoint"}  # and builtins
+ACTS = {"print", "input", "open", "exec", "eval", "globals", "vars", "breakpoint"}  # such builtins
 VALUES = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, type(Ellipsis))
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
-MOST = 20_000  # objects that are looked through
+MOST = 20_000  # the most objects that are looked through
 MISSING = object()
 
 
 class Impure(Exception):
-    """A function does or reads what a list cannot hold; the sentence says what."""
+    """A function does or reads what a list cannot hold; the message says what."""
 
 
 class Place(NamedTuple):
-    """Something that holds others: how it is read, what was read there, and what a user calls it."""
+    """An object that holds others: how it is read, what was read there, and what a user calls it."""
     owner: Any
     read: Callable[[Any], Iterable]
     kept: tuple
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 class Globals(NamedTuple):
-    """What a module's dictionary has under these names."""
+    """The values that a module's dictionary has under these names."""
     names: tuple[str, ...]
 
     def __call__(self, held: dict) -> list: return [*map(held.get, self.names, repeat(MISSING))]
@@ -70,7 +70,7 @@ PARTS = {MethodType: ("__self__", "__func__"), functools.partial: ("func", "args
 
 
 def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
-    """Whether what is read there is what was kept."""
+    """Whether a place still holds what was kept of it."""
     found = read(owner)
     if type(found) not in (list, tuple):
         found = tuple(found)
@@ -79,7 +79,7 @@ def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
 
 
 def steady(places: Iterable[Place]) -> Callable[[], bool]:
-    """Whether what is read at the places is unchanged, as a function; most are the very objects kept."""
+    """A function that says whether all places are unchanged; most hold the very objects that were kept."""
     text, known = [], {"unchanged": unchanged, "MISSING": MISSING}
     for k, place in enumerate(places):
         known |= {f"p{k}": place, f"owner{k}": place.owner}
@@ -93,7 +93,7 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
 
 
 def still_same(a: Any, b: Any) -> bool:
-    """Whether b is a, or a value or an array that is equal to it to the last bit."""
+    """Whether b is a, or is equal to it to the last bit."""
     if type(a) is np.ndarray is type(b):
         bits = f"u{a.dtype.itemsize}" if a.dtype.itemsize in (1, 2, 4, 8) else a.dtype
         return a.shape == b.shape and a.dtype == b.dtype and bool((a.view(bits) == b.view(bits)).all())
@@ -129,7 +129,7 @@ def by_name(kept: tuple) -> dict: return dict(zip(kept[:len(kept) // 2], kept[le
 
 
 def reached(roots: Iterable[Any]) -> tuple[list[Place], list[Any], set[CodeType]]:
-    """(places, generators, codes) from the roots: globals, closures, defaults, attributes, what they hold."""
+    """(places, generators, codes) that the roots lead to by globals, closures, defaults and attributes."""
     attributes: set[str] = set()
     while True:  # until all attributes that the code names are known
         before, found = len(attributes), walk(roots, attributes)
@@ -139,12 +139,12 @@ def reached(roots: Iterable[Any]) -> tuple[list[Place], list[Any], set[CodeType]
 
 def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[Any], set[CodeType]]:
     places, generators, codes, seen, todo = [], [], set(), {}, deque((x, name_of(x)) for x in roots)
-    wanted: dict[int, tuple[dict, set, str]] = {}  # of each module the globals that code reads
+    wanted: dict[int, tuple[dict, set, str]] = {}  # for each module the globals that code reads
     while todo:
         x, words = todo.popleft()
         if id(x) in seen or isinstance(x, VALUES):
             continue
-        seen[id(x)] = x  # which keeps it alive
+        seen[id(x)] = x  # this keeps x alive, so its id stays its own
         if len(seen) > MOST:
             raise Impure(f"more than {MOST:,} objects can be reached from it, by {words}")
         if isinstance(x, GENERATORS):
@@ -183,7 +183,7 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
 
 
 def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], Iterable]:
-    """([(what holds something that can change, how it is read), …], what else x leads to)."""
+    """([(an object whose contents can change, how they are read), …], what else x leads to)."""
     kind = type(x)
     if isinstance(x, np.ndarray):
         fixed = x.base is None and not x.flags.writeable
@@ -231,7 +231,7 @@ def named_in(code: CodeType) -> list[tuple[str, bool]]:
 
 @functools.cache
 def foreign(file: str) -> bool:
-    """Whether a file is of this system, NumPy, SciPy or Python's library: that does not change."""
+    """Whether a file is of xman, NumPy, SciPy or Python's library, which do not change."""
     return inside(file) or file.startswith(STANDARD) and "-packages" not in file
 
 
@@ -247,17 +247,17 @@ def state_of(x: Any) -> dict:
 
 
 class Watch:
-    """What a call does besides returning: `look` hears of its calls, `undone` finds what it left behind."""
+    """Watches what a call does besides returning: `look` hears of its calls, `undone` finds its changes."""
 
     def __init__(self, roots: Iterable[Any]):
         self.roots, self.sentence = list(roots), ""
         self.places, generators, self.codes = reached(self.roots)
-        # runs whenever it may
+        # callbacks of the garbage collector, which can run at any moment
         self.collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
         self.states = [(x, state_of(x)) for x in (np.random.mtrand._rand, *generators)]
 
     def look(self, frame: Any, event: str, called: Any) -> None:
-        """Raise Impure before the user's code calls a function of the WORLD."""
+        """Raise Impure before the user's code calls a function of a module in WORLD."""
         user = frame if event == "c_call" else frame.f_back if event == "call" else None
         if user is None or foreign(user.f_code.co_filename) or frame.f_code in self.collecting:
             return
@@ -271,18 +271,18 @@ class Watch:
             code, module = frame.f_code, frame.f_globals.get("__name__", "")
             if module.partition(".")[0] in WORLD:
                 self.stop(f"it calls {module}.{code.co_name}")
-            # found while it runs: by getattr, in a module's list
+            # a function that only the run itself finds: by getattr, or in a module's list
             if not foreign(code.co_filename) and code not in self.codes:
                 self.codes.update(nested(code))
                 self.roots.append(FunctionType(code, frame.f_globals,
                                                closure=tuple(CellType() for _ in code.co_freevars)))
 
     def stop(self, sentence: str) -> None:
-        self.sentence = sentence  # the function may swallow the error
+        self.sentence = sentence  # kept, since the function may swallow the error
         raise Impure(sentence)
 
     def undone(self) -> str:
-        """What the call did, as a sentence, or nothing; what it changed is as it was."""
+        """A sentence for what the call changed, or ""; the changes are undone."""
         for x, before in self.states:
             if pickle.dumps(state_of(x)) != pickle.dumps(before):
                 self.sentence = self.sentence or "it draws random numbers"

@@ -1,8 +1,8 @@
-"""The diagonal of the Hessian in O(W), roughly, beside the exact one in O(W²): Bishop, Deep Learning, §8.1.6.
+"""The diagonal of the Hessian: approximate in O(W), exact in O(W²) (Bishop, Deep Learning, §8.1.6).
 
-Becker and LeCun (1989) send second derivatives back through the network like first ones, and drop what stands
-off the diagonal on the way: with δ the adjoint of y = op(x), the κ of y becomes (∂y/∂x)² κ + ∂²y/∂x² δ of x,
-entry by entry, summed over the places where x is used. So the work is that of a few gradients.
+Becker and LeCun (1989) send second derivatives back through the network like first ones, and drop all that is
+off the diagonal on the way. If y = op(x) has the adjoint δ and the curvature κ, then x gets the curvature
+(∂y/∂x)² κ + ∂²y/∂x² δ, entry by entry, summed over the places where x is used. It costs a few gradients.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import ops
 from ops import f
 from ops.derived import pullback
-from ops.table import ELEMENTWISE
+from ops.reductions import gathered
 
 from ..errors import XManError
 from ..interpreters import backprop, eval
@@ -27,7 +27,7 @@ from .linear import Point, point
 
 
 class Diagonals(NamedTuple):
-    """The diagonal of a Hessian, exact and after Becker and LeCun, by name, in the shape of each register."""
+    """A Hessian's diagonal, exact and approximate (Becker and LeCun): by name, in the registers' shapes."""
     exact: dict[str, Any]
     approximate: dict[str, Any]
 
@@ -37,7 +37,7 @@ class Diagonals(NamedTuple):
         return {x: self.approximate[x] - d for x, d in self.exact.items()}
 
     def __str__(self) -> str:
-        """For each register the norms of the three."""
+        """A row for each register: the norms of both diagonals and of their difference."""
         width = max(map(len, self.exact), default=0)
         rows = [f"{'':<{width}}{'exact':>14}{'Becker–LeCun':>14}{'difference':>14}"]
         for x, parts in ((x, (self.exact, self.approximate, self.difference)) for x in self.exact):
@@ -47,22 +47,25 @@ class Diagonals(NamedTuple):
 
 
 def diagonals(steps: Steps, of: str, wrt: Collection[str], values: Point) -> Diagonals:
-    """∂²of/∂x² for each entry x of each register, by products with the Hessian, and by `becker_lecun`."""
+    """∂²of/∂x² for each entry x of each register in wrt, exact, and by `becker_lecun`.
+
+    steps, of, wrt, values: as for `becker_lecun`."""
     return Diagonals(Hessian(steps, of, wrt).diagonal(values), becker_lecun(steps, of, wrt, values))
 
 
 @np.errstate(all="ignore")
 def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> dict[str, Any]:
-    """∂²of/∂x², roughly, for each entry x of each register in wrt, by a pass after the gradient.
+    """An approximate ∂²of/∂x² for each entry x of each register in wrt, by one pass after the gradient.
 
-    It is exact where no two entries of a register on the way meet again: for a layer of weights with any of
-    the losses, for two where the loss is a sum over outputs (squaredError, sigmoidCrossEntropy) or has one
-    output, and for chains of numbers. steps: a feed-forward network and its loss `of`, a number. Raises
-    XManError for a line that it is not defined for: a product of a register with itself, a matrix function.
+    It is exact where no two entries of a register on the way meet again: for one layer of weights with any
+    loss; for two if the loss is a sum over outputs (squaredError, sigmoidCrossEntropy) or has one output; for
+    chains of numbers. steps: a feed-forward network and its loss `of`, a number. values: all inputs by name.
+    Raises XManError for a line without such a rule: a product of a register with itself, a matrix function.
     """
     steps = checked_list(steps)
-    (of,) = known_registers(steps, [of], "of")
-    wrt, values = inputs_of(steps, wrt), eval(steps, point(values, wrt))
+    (of,) = known_registers(steps, of, "of", one=True)
+    wrt = inputs_of(steps, wrt)
+    values = eval(steps, point(values, wrt))
     if (shape := np.shape(values[of])) != ():
         raise XManError(f"{of!r} has shape {shape}; a Hessian is that of one number: take a mean or a sum")
     moving, found = depends(steps, wrt, values), {of: np.zeros_like(values[of])}
@@ -79,13 +82,13 @@ def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> 
 
 
 def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> Any:
-    """What a line with adjoint d and curvature k sends to the curvature of the register in these places."""
+    """What a line with adjoint d and curvature k adds to the curvature of its arguments at these places."""
     dst, op, args = line
     out, given, rules = values[dst], [values[a] if isinstance(a, str) else a for a in args], ops.DG[op]
-    places = [i for i in places if rules[i]]
+    places, known = [i for i in places if rules[i]], ops.facts_of(op)
     if not places:
         return 0.0
-    if op in ELEMENTWISE:
+    if known.elementwise:
         x = given[places[0]]
 
         def slope(x: Any, d: Any) -> Any:
@@ -95,53 +98,15 @@ def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> A
 
         ones = np.ones_like(out)
         return f.unbroadcast(k * slope(x, ones) ** 2, x) + pullback(lambda x: slope(x, d), x, ones)
-    if op in PRODUCTS and len(places) == 1:
-        other = 1 - places[0]
-        factor = given[other]
-        given[other] = factor.multiply(factor) if hasattr(factor, "tocsr") else np.square(factor)
+    curvature = known.curvature or known.flow == "same" and gathered()
+    if curvature and places == [0]:
+        return curvature(lambda d: rules[0](d, out, *given), k, d, out, *given)
+    if known.flow == "summed" and len(places) == 1 and len(given) == 2 and type(given[0]) is not tuple:
+        factor = given[1 - places[0]]
+        given[1 - places[0]] = factor.multiply(factor) if hasattr(factor, "tocsr") else np.square(factor)
         return rules[places[0]](k, out, *given)
-    if op in GATHERED and places == [0]:
-        slope = rules[0](np.ones_like(out), out, *given)
-        return rules[0](k, out, *given) * slope + GATHERED[op](d, out, slope, *given)
-    if op == "column" or ops.facts_of(op).flow in ("moved", "part", "filled", "same"):
-        return sum(rules[i](k, out, *given) for i in places)  # sums of the argument's entries, none twice
-    if op in ROWWISE and places == [0]:
-        return ROWWISE[op](k, d, out, *given)
+    if known.flow in ("moved", "part", "filled"):
+        return sum(rules[i](k, out, *given) for i in places)  # the operator sums entries, each once
     what = f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}"
     raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for {what}; take the "
                     "exact one, Hessian(…).diagonal")
-
-
-def spread_reduction(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """d, as a reduction of x left it, in the shape of x."""
-    return ops.DG["sum"][0](d, None, x, axis, keepdims)
-
-
-def softmax_curvature(k: Any, d: Any, p: Any, x: Any, axis: int = -1) -> Any:
-    """∂p_k/∂x_l = p_k (δ_kl − p_l), and once more by x_l: (1 − 2 p_l) of that."""
-    total = lambda a: np.sum(a, axis, keepdims=True)
-    return p ** 2 * (k * (1 - 2 * p) + total(k * p ** 2)) + p * (1 - 2 * p) * (d - total(d * p))
-
-
-def through_logSoftmax(k: Any, d: Any, out: Any, x: Any, axis: int = -1) -> Any:
-    """∂out_k/∂x_l = δ_kl − p_l, and once more by x_l: −p_l (1 − p_l)."""
-    p, total = np.exp(out), lambda a: np.sum(a, axis, keepdims=True)
-    return k * (1 - 2 * p) + p ** 2 * total(k) - p * (1 - p) * total(d)
-
-
-def variance(p: Any) -> Any:
-    return p * (1 - p)
-
-
-# each entry of the result is a sum of products of one entry of either argument, none twice
-PRODUCTS = {"dot", "outer"}
-# each entry of the argument enters one entry of the result; d times its second derivative, from the slope
-GATHERED = {
-    **dict.fromkeys(("mean", "max", "min", "prod", "hinge"), lambda d, out, slope, x, *more: 0.0),
-    **dict.fromkeys(("norm", "frobeniusNorm"),
-                           lambda d, out, slope, x, *axes: spread_reduction(d / out, x, *axes) * (1 - slope ** 2)),
-    "logsumexp":           lambda d, out, slope, x, *axes: spread_reduction(d, x, *axes) * variance(slope),
-    "crossEntropy":        lambda d, out, slope, p, y: -f.ratio(d * slope, p),
-    "softmaxCrossEntropy": lambda d, out, slope, z, y: d * f.sum(f.oneHot(y, z), -1, True) * variance(f.softmax(z))}
-# each row of the result depends on all entries of that row
-ROWWISE = {"softmax": softmax_curvature, "logSoftmax": through_logSoftmax}

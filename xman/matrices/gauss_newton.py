@@ -9,6 +9,8 @@ import numpy as np
 
 import ops
 from ops import facts_of
+from ops.facts import linear_in
+from ops.silence import silent
 
 from ..errors import XManError, refuse_unknown
 from ..interpreters import eval
@@ -20,27 +22,25 @@ from .jacobian import Jacobian
 from .linear import DerivativeMatrix, Point, point, vectors_like
 from .modes import lines_between
 
-MULTIPLES = [("subtract", [0]), ("mul", [0]), ("mul", [1]), ("divide", [0])]  # by the places of wrt
-
 
 class GaussNewton(DerivativeMatrix):
-    """The Hessian as if what goes into a loss's squares or cross-entropies were linear: Schraudolph 2002.
+    """The Hessian of a loss whose scores (what it squares, say) are taken as linear (Schraudolph 2002).
 
         G = GaussNewton(steps, of="loss", wrt=["W", "b"])
         G.through                   # ("scores",), where the loss begins: it is convex in them
         G.times(values, {"W": v})   # Jᵀ H J v: forward, times the loss's own Hessian H, and back
 
-    It is never negative, and of half the sum of squares it is JᵀJ (8.40). steps, of, wrt: as for `Hessian`,
-    where `of` is made of losses that are convex in their first argument, of sums, means and multiples by what
-    does not depend on wrt. Raises XManError with the line where that ends.
+    It is never negative, and for half a sum of squares it is JᵀJ (8.40). steps, of, wrt: as for `Hessian`;
+    `of` consists of losses that are convex in their first argument, of their sums and means, and of multiples
+    by factors that do not depend on wrt. Raises XManError with the first line that is something else.
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
         super().__init__(steps, of, wrt)
         self.steps = self.primal
-        self.factors: list[tuple[Line, str]] = []
+        self.multiples: list[tuple[Line, list[int]]] = []
         self.through = self._through()
-        self.outer = Hessian(lines_between(self.steps, of, self.through), of, self.through)
+        self.outer = Hessian(lines_between(self.steps, self.of, self.through), self.of, self.through)
         self.inner: dict[str, Jacobian] = {}
         for a in self.through:
             lines = lines_between(self.steps, a, self.wrt)
@@ -48,11 +48,11 @@ class GaussNewton(DerivativeMatrix):
                 self.inner[a] = Jacobian(lines, a, [w for w in self.wrt if w in lines.inputs])
 
     def at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
-        """The product at values, a function of vectors by name: what depends on values alone is done once."""
+        """The product at values, a function of vectors by name; what depends on values alone is done once."""
         values = eval(self.steps, point(values, self.wrt))
-        for line, factor in self.factors:
-            if not np.all(values[factor] >= 0):
-                raise XManError(f"{shown(line)}: {factor} is negative, so that the loss is not convex in "
+        for line, places in self.multiples:
+            if not rises(line, places, values):
+                raise XManError(f"{shown(line)}: its slope is negative, so that the loss is not convex in "
                                 f"{', '.join(self.through)}; take the Hessian")
         outer = self.outer.at(values)
         maps = {a: (J.pushforward(values), J.pullback(values), J.wrt) for a, J in self.inner.items()}
@@ -70,17 +70,17 @@ class GaussNewton(DerivativeMatrix):
 
 
     def _through(self) -> tuple[str, ...]:
-        """The registers that the convex parts of the loss begin with."""
+        """The registers in which the parts of the loss are convex."""
         moving, wanted, found = depends(self.steps, self.wrt, dict.fromkeys(self.wrt)), {self.of}, {}
         for line in reversed(self.steps):
             dst, op, args = line
             if dst in wanted and dst in moving:
                 mine = [i for i, (a, rule) in enumerate(zip(args, ops.DG[op], strict=False))
                         if rule and isinstance(a, str) and a in moving]
-                if op in ("half", "add") or flows(op) or (op, mine) in MULTIPLES:
+                moves = facts_of(op).flow in ("moved", "part", "filled")  # entries, or sums of them
+                if moves or linear_in(op, mine):
                     wanted.update(args[i] for i in mine)
-                    if op in ("mul", "divide"):
-                        self._keep(line, args[1 - mine[0]])
+                    self.multiples += [(line, mine)] * (not moves)
                 elif facts_of(op).convex and mine == [0] or squares_residual(op, args, mine):
                     found[args[0]] = None
                 else:
@@ -91,17 +91,13 @@ class GaussNewton(DerivativeMatrix):
             raise XManError(f"{self.of!r} has no part with a curvature that depends on {', '.join(self.wrt)}")
         return tuple(found)
 
-    def _keep(self, line: Line, factor: Any) -> None:
-        """A factor that has to be at least 0."""
-        if isinstance(factor, str):
-            self.factors.append((line, factor))
-        elif not factor >= 0:
-            raise XManError(f"{shown(line)}: a negative multiple of a convex loss is not; take the Hessian")
 
-
-def flows(op: str) -> bool:
-    """Whether its results are its arguments' entries, or sums of them: convex where those are."""
-    return facts_of(op).flow in ("moved", "part", "filled")
+@silent
+def rises(line: Line, places: list[int], values: Point) -> bool:
+    """Whether no slope is negative of a line that works entry by entry, and is linear in these places."""
+    dst, op, args = line
+    given = [values[a] if isinstance(a, str) else a for a in args]
+    return all(np.all(ops.TG[op][i](1.0, values[dst], *given) >= 0) for i in places)
 
 
 def squares_residual(op: str, args: tuple, mine: list[int]) -> bool:
@@ -114,18 +110,18 @@ def squares_residual(op: str, args: tuple, mine: list[int]) -> bool:
 # ---- by outer products, and the inverse --------------------------------------------------------------------
 
 def half_squares(a: np.ndarray) -> np.ndarray:
-    """½ Σ (a − t)²: the unit matrix (8.40)."""
+    """The factor L of the Hessian L Lᵀ of ½ Σ (a − t)² by a: the unit matrix (8.40)."""
     return np.eye(a.size)
 
 
 def logistic(a: np.ndarray) -> np.ndarray:
-    """Cross-entropy of σ(a): the roots of y (1 − y) on the diagonal (8.41)."""
+    """The factor for the cross-entropy of y = σ(a): the roots of y (1 − y) on the diagonal (8.41)."""
     from scipy.special import expit
-    return np.diag(np.sqrt(expit(a) * expit(-a)))  # 1 − σ(a) = σ(−a), which does not cancel
+    return np.diag(np.sqrt(expit(a) * expit(-a)))  # σ(−a) is 1 − σ(a) without cancellation
 
 
 def softmax(a: np.ndarray) -> np.ndarray:
-    """Cross-entropy of p = softmax(a): L of L Lᵀ = diag(p) − p pᵀ, diag(√p) − p √pᵀ (as 8.41)."""
+    """The factor for the cross-entropy of p = softmax(a): L Lᵀ = diag(p) − p pᵀ, L = diag(√p) − p √pᵀ."""
     p = np.exp(a - a.max())
     p /= p.sum()
     return np.diag(np.sqrt(p)) - np.outer(p, np.sqrt(p))
@@ -136,12 +132,13 @@ ERRORS = {"squares": half_squares, "logistic": logistic, "softmax": softmax}
 
 def outer_products(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str = "softmax",
                    weight: float = 1.0) -> np.ndarray:
-    """H ≈ Σ_n weight · J_nᵀ L Lᵀ J_n, (W, W) with the elements of all wrt in order; never negative.
+    """The approximate Hessian Σ_n weight · J_nᵀ L Lᵀ J_n, (W, W) for W elements of all wrt; never negative.
 
-    J_n is the Jacobian of the n-th row of `of`, the scores a_n before the last activation, of shape (n, k),
-    (n,) or (). error: "squares" for ½ Σ (a − t)² (8.40), "logistic" for the cross-entropy of σ(a) (8.41),
-    "softmax" for that of softmax(a). weight: 1/n where the loss is the mean over n rows. It is the Hessian
-    itself where a is linear in wrt, and near it where the network fits its data. XManError for another error.
+    J_n is the Jacobian of row n of `of`, the scores a before the last activation, of shape (n, k), (n,) or
+    (). steps, wrt, values: as for `Hessian`. error: "squares" for ½ Σ (a − t)² (8.40), "logistic" for the
+    cross-entropy of σ(a) (8.41), "softmax" for that of softmax(a). weight: 1/n if the loss is the mean over n
+    rows. The result is the Hessian itself if a is linear in wrt, and near it if the network fits its data.
+    XManError for another error.
     """
     return sum(rows.T @ rows for rows in weighted_jacobians(steps, of, wrt, values, error, weight))
 
@@ -150,8 +147,9 @@ def inverse_outer_products(steps: Steps, of: str, wrt: Collection[str], values: 
                            weight: float = 1.0, alpha: float = 1e-4) -> np.ndarray:
     """(alpha · 1 + outer_products)⁻¹, built one example at a time from 1/alpha on (Hassibi and Stork 1993).
 
-    With b the factor of an example, of one column, H⁻¹ becomes H⁻¹ − H⁻¹ b bᵀ H⁻¹ / (1 + bᵀ H⁻¹ b); with k of
-    them the quotient solves k equations. alpha: a positive number, small next to the Hessian.
+    If the factor b of an example has one column, H⁻¹ becomes H⁻¹ − H⁻¹ b bᵀ H⁻¹ / (1 + bᵀ H⁻¹ b); with k
+    columns the quotient solves k equations. alpha: a positive number, small next to the Hessian. steps, of,
+    wrt, values, error, weight: as for `outer_products`.
     """
     if not (isinstance(alpha, (int, float, np.number)) and alpha > 0):
         raise XManError(f"alpha is a positive number, the matrix that the inverse starts from, not {alpha!r}")
@@ -165,12 +163,12 @@ def inverse_outer_products(steps: Steps, of: str, wrt: Collection[str], values: 
 
 def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str, weight: float
                        ) -> Iterator[np.ndarray]:
-    """For each example Lᵀ J_n times the root of its weight, an array (k, W)."""
+    """For each example the array (k, W) of Lᵀ J_n times the root of the weight."""
     refuse_unknown([error], ERRORS, "there is no error {!r}")
     if not (isinstance(weight, (int, float, np.number)) and weight > 0):
         raise XManError(f"the weight of an example is a positive number, not {weight!r}")
     jacobian = Jacobian(steps, of, wrt)
-    y = np.asarray(eval(steps, values)[of])
+    of, y = jacobian.of, np.asarray(eval(steps, values)[jacobian.of])
     if not y.size:
         raise XManError(f"there are no examples: {of!r} has shape {y.shape}")
     scores = y.reshape(len(y) if y.ndim else 1, -1)
@@ -179,7 +177,7 @@ def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Poin
 
 
 def rows_of(jacobian: Jacobian, values: Point, shape: tuple, rows: tuple) -> Iterator[np.ndarray]:
-    """J_n for each example, (k, W): one after another where reverse mode is cheapest, else all at once."""
+    """J_n for each example, (k, W): one by one if reverse mode is cheapest, else all at once."""
     if jacobian.count(values).mode != "reverse":
         blocks = jacobian(values)
         yield from np.concatenate([blocks[x].reshape(*rows, -1) for x in jacobian.wrt], axis=-1)

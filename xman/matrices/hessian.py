@@ -25,23 +25,24 @@ class Hessian(DerivativeMatrix):
         H.diagonal(values)          # {"W": in the shape of W, …}, without the matrix, but in as many products
         H.steps                     # the list that computes a product
 
-    steps: the list. wrt: names of inputs. XManError for other names, and an `of` of many elements.
+    steps: the list. of: a register that is a number. wrt: names of inputs. XManError for other names, and if
+    `of` has several elements.
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
         super().__init__(steps, of, wrt)
-        slopes = gradient(self.primal, of, self.wrt)
+        of, slopes = self.of, gradient(self.primal, self.of, self.wrt)
         dot = ending(slopes)
         self.steps = tangent(slopes, self.wrt)
         self.dots = {x: x + dot for x in self.wrt}
         self.map = LinearMap(self.steps, self.dots, {x: f"d{of}_d{x}{dot}" for x in self.wrt}, self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        """The product with the Hessian at values, a function of vectors; what is of values is done once."""
+        """The product at values, a function of vectors by name; what depends on values alone is done once."""
         return self.map.at(point(values, self.wrt))
 
     def __call__(self, values: Point) -> np.ndarray:
-        """The matrix (n, n), n the elements of all wrt together, each flattened, in their order."""
+        """The matrix (n, n), for the n elements of all wrt, each flattened, in their order."""
         columns = [packed(column, self.wrt) for _, _, column in self._columns(values)]
         return stacked_parts(columns, -1, (len(columns), len(columns)), values[self.wrt[0]])
 
@@ -50,14 +51,14 @@ class Hessian(DerivativeMatrix):
         return self._heat_map(self(values))
 
     def blocks(self, values: Point) -> dict[tuple[str, str], Any]:
-        """For each pair (x, y) of wrt ∂²of/∂x∂y, of the shape of x followed by that of y."""
+        """For each pair (x, y) of wrt the array ∂²of/∂x∂y, of the shape of x followed by that of y."""
         columns = {y: [column for own, _, column in self._columns(values) if own == y] for y in self.wrt}
         shape = lambda x, y: np.shape(values[x]) + np.shape(values[y])
         return {(x, y): stacked_parts([column[x] for column in columns[y]], -1, shape(x, y), values[x])
                 for x in self.wrt for y in self.wrt}
 
     def diagonal(self, values: Point) -> dict[str, Any]:
-        """∂²of/∂x² for each element x of each register, in its shape: n products, but no matrix."""
+        """For each register ∂²of/∂x² for its elements x, in its shape: it takes n products, but no matrix."""
         found: dict[str, list] = {x: [] for x in self.wrt}
         for x, unit, column in self._columns(values):
             found[x].append(np.sum(column[x] * unit))
@@ -69,7 +70,7 @@ class Hessian(DerivativeMatrix):
                             "a mean of it first")
 
     def _columns(self, values: Point) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-        """For each element of all wrt its register, its unit vector and the product with that."""
+        """For each element of all wrt: its register, its unit vector, and the product with this vector."""
         times, values = self.at(values), point(values, self.wrt)
         for x in self.wrt:
             for unit in units(values[x]):
@@ -77,12 +78,13 @@ class Hessian(DerivativeMatrix):
 
 
 def packed(arrays: Mapping[str, Any], wrt: Sequence[str]) -> Any:
-    """The arrays of all wrt as one vector, in that order."""
-    return np.concatenate([np.reshape(arrays[x], (-1,)) for x in wrt])
+    """The arrays of all wrt as one vector, in the order of wrt."""
+    return np.concatenate([np.reshape(arrays[x], (-1,)) for x in ([wrt] if isinstance(wrt, str) else wrt)])
 
 
 def unpacked(vector: Any, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
     """The vector as arrays of the shapes of values[x], for x in wrt: the inverse of `packed`."""
+    wrt = [wrt] if isinstance(wrt, str) else wrt
     ends = np.cumsum([np.size(values[x]) for x in wrt])[:-1]
     return {x: part.reshape(np.shape(values[x]))
             for x, part in zip(wrt, np.split(np.asarray(vector), ends), strict=True)}

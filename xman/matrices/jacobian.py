@@ -1,4 +1,4 @@
-"""The Jacobian of a list, ∂of/∂wrt: its products, and itself, by columns, rows, or what is narrower."""
+"""The Jacobian of a list, ∂of/∂wrt: products with it, and the matrix by forward, reverse or mixed mode."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -26,14 +26,14 @@ class Jacobian(DerivativeMatrix):
         J.jv(values, {"x": v})  # J v in one forward pass (8.67)
         J.vj(values, u)         # {"x": u J} in one reverse pass
 
-    steps: the list. of: the register to differentiate. wrt: the names of those to differentiate by, which
-    have to be inputs. mode: "forward", "reverse", "mixed" (`xman.matrices.modes`), which is one of the two
-    where nothing is narrower, or None for the fewest passes. XManError for other names.
+    steps: the list. of: the register to differentiate. wrt: the names of inputs to differentiate by. mode:
+    "forward", "reverse", "mixed" (`xman.matrices.modes`), which is one of the first two where no register is
+    narrower, or None for the fewest passes. XManError for other names.
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
         super().__init__(steps, of, wrt)
-        self.steps, self.mode = self.primal, mode
+        self.steps, self.mode, of = self.primal, mode, self.of
         if mode not in (None, "forward", "reverse", "mixed"):
             raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mode!r}")
         dot = ending(self.steps)
@@ -46,24 +46,24 @@ class Jacobian(DerivativeMatrix):
         self._parts: dict[tuple, Jacobian] = {}
 
     def count(self, values: Point) -> Count:
-        """The numbers of inputs and outputs at values, the mode that they lead to, and its passes."""
+        """The numbers of inputs and outputs at values, the mode that follows from them, and its passes."""
         return self._count(*self._evaluated(values))[0]
 
     def jv(self, values: Point, vectors: Point) -> Any:
-        """J v, in the shape of `of`: vectors has one for each x in wrt, of its shape; else zeros."""
+        """J v, in the shape of `of`. vectors: by name, each in the shape of its x; else zeros."""
         return self.pushforward(values)(vectors)
 
     def vj(self, values: Point, u: Any) -> dict[str, Any]:
-        """u J, one for each x in wrt and of its shape; u has the shape of `of`."""
+        """u J, an array for each x in wrt, of its shape. u: in the shape of `of`."""
         return self.pullback(values)(u)
 
     def pushforward(self, values: Point) -> Callable[[Point], Any]:
-        """v → J v at values, where what depends on values alone is done once."""
+        """The function v → J v at values; work that depends on values alone is done once."""
         push = self.forward.at(self._evaluated(values)[0])
         return lambda vectors: push(vectors)[self.of]
 
     def pullback(self, values: Point) -> Callable[[Any], dict[str, Any]]:
-        """u → u J at values, where what depends on values alone is done once."""
+        """The function u → u J at values; work that depends on values alone is done once."""
         pull = self.reverse.at(self._evaluated(values)[0])
         return lambda u: pull({self.of: u})
 
@@ -84,14 +84,14 @@ class Jacobian(DerivativeMatrix):
         return {x: stacked_parts(columns[x], -1, shapes[x], y) for x in self.wrt}
 
     def picture(self, values: Point) -> Any:
-        """The matrix as a heat map for notebooks: a row an entry of `of`, a column an entry of wrt."""
+        """The matrix as a heat map for notebooks: a row for each entry of `of`, a column for each of wrt."""
         parts = self(values).values()
         rows = entries_of(self._evaluated(values)[1])
         matrix = np.concatenate([np.reshape(part, (rows, -1)) for part in parts], -1)
         return self._heat_map(matrix)
 
     def _part(self, of: str, wrt: tuple[str, ...], values: Point) -> dict[str, Any]:
-        """∂of/∂wrt of registers on the way, as matrices, by the mode of the fewer passes."""
+        """∂of/∂wrt, for registers on the way, as matrices, by the mode of the fewer passes."""
         n, sizes = entries_of(values[of]), [entries_of(values[x]) for x in wrt]
         key = of, wrt, passes_counted(sum(sizes), n).mode
         if key not in self._parts:
@@ -113,7 +113,7 @@ class Jacobian(DerivativeMatrix):
         return count, way
 
     def _evaluated(self, values: Point) -> tuple[dict[str, Any], Any]:
-        """All values, with floats in wrt, and that of `of`. XManError where that holds whole numbers."""
+        """All values, with floats in wrt, and the value of `of`. XManError if it holds whole numbers."""
         values = eval(self.steps, point(values, self.wrt))
         y = values[self.of]
         if not isinstance(y, Expression) and y.dtype.kind != "f":
@@ -122,6 +122,6 @@ class Jacobian(DerivativeMatrix):
 
 
 def stacked_parts(parts: list, axis: int, shape: tuple, like: Any) -> Any:
-    """The parts along a new axis, in the shape; there may be none."""
+    """The parts stacked along a new axis and reshaped. like: gives the precision where there are no parts."""
     whole = np.stack(parts, axis).reshape(shape) if parts else np.zeros(shape, getattr(like, "dtype", float))
     return whole[()] if isinstance(whole, np.ndarray) else whole

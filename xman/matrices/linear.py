@@ -1,4 +1,4 @@
-"""A list as a linear map in some of its inputs; what does not depend on them is evaluated once."""
+"""A list as a linear map in some of its inputs; lines that do not depend on these are evaluated once."""
 from __future__ import annotations
 
 import importlib
@@ -21,19 +21,20 @@ Point = Mapping[str, Any]
 
 
 class DerivativeMatrix:
-    """What the matrices of derivatives of a list have in common; at(values) is the product with a vector."""
+    """The base of Jacobian, Hessian and GaussNewton; at(values) is the product with a vector."""
 
     _repr_html_ = in_notebooks("linear_in_html")
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
         self.primal = checked_list(steps)
-        (self.of,), self.wrt = known_registers(self.primal, [of], "of"), inputs_of(self.primal, wrt)
+        (self.of,) = known_registers(self.primal, of, "of", one=True)
+        self.wrt = inputs_of(self.primal, wrt)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.of} by {', '.join(self.wrt)}: call it with values>"
 
     def times(self, values: Point, vectors: Point) -> dict[str, Any]:
-        """The product for each x in wrt, in its shape; vectors: one for each, zeros where one is left out."""
+        """The product for each x in wrt, in its shape. vectors: by name; zeros where one is left out."""
         return self.at(values)(vectors)
 
     def _heat_map(self, matrix: np.ndarray) -> Any:
@@ -42,11 +43,12 @@ class DerivativeMatrix:
 
 
 class LinearMap:
-    """The map that a derivative is at a point: `at(values)` takes vectors to their images, by name.
+    """A derivative at a point as a linear map: `at(values)` takes vectors to their images, by name.
 
-    steps: a list that is linear in some inputs. moving: by register the input that holds its vector. images:
-    by register the one that holds its image; it is zero where the list has none. The first time that shapes
-    are seen, look(values) may refuse them, and the list is simplified for them, and split.
+    steps: a list that is linear in some inputs. moving: {register: the input that holds its vector}. images:
+    {register: the register that holds its image}; the image is zero where the list lacks the latter. look:
+    called as look(values) for each new set of shapes, which it may refuse; the list is then simplified for
+    these shapes and split.
     """
 
     def __init__(self, steps: WengertList, moving: Mapping[str, str], images: Mapping[str, str],
@@ -55,7 +57,7 @@ class LinearMap:
         self._split: dict[Any, tuple[WengertList, WengertList]] = {}
 
     def at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
-        """The map at values, zeros for a vector left out; what depends on values alone is done once."""
+        """The map at values, with zeros for a missing vector; what depends on values alone is done once."""
         fixed, moving = self.split({**values, **{name: values[x] for x, name in self.moving.items()}})
         here = eval(fixed, values)
 
@@ -67,7 +69,7 @@ class LinearMap:
         return image
 
     def split(self, values: Point) -> tuple[WengertList, WengertList]:
-        """The lines that do not depend on the vectors, and those that do, for values of such shapes."""
+        """The lines that do not depend on the vectors, and the lines that do, for values of such shapes."""
         key, likes = None, None
         if not any(isinstance(x, Expression) for x in values.values()):
             likes = {name: values[name] for name in self.steps.inputs if name in values}
@@ -85,7 +87,7 @@ class LinearMap:
 
 
 def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
-    """values, with those of wrt as arrays of floats. XManError where one is missing or has no derivative."""
+    """values, those of wrt as arrays of floats. XManError where one is missing or has no derivative."""
     result = dict(values)
     for name in wrt:
         if values.get(name) is None:
@@ -100,21 +102,21 @@ def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
 
 
 def units(like: Any) -> np.ndarray:
-    """The unit vectors in the shape and the precision of like, one after another along the first axis."""
+    """The unit vectors, stacked along the first axis, each in the shape and the precision of like."""
     shape, dtype = np.shape(like), getattr(like, "dtype", np.dtype(float))
     size = int(np.prod(shape))
     return np.eye(size, dtype=dtype).reshape(size, *shape)
 
 
 def vector_like(name: str, v: Any, x: Any) -> Any:
-    """v in the shape of the register x that it belongs to; XManError where it has another."""
+    """v as an array in the shape of x, the value that it belongs to; XManError where it has another shape."""
     if np.shape(v) != np.shape(x):
         raise XManError(f"the vector given for {name!r} has shape {np.shape(v)}, the register {np.shape(x)}")
     return v if isinstance(v, Expression) else np.asarray(v, getattr(x, "dtype", float))[()]
 
 
 def vectors_like(vectors: Point, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
-    """One for each x in wrt: that given, in its shape, else zeros. XManError for another name."""
+    """A vector for each x in wrt: the given one, in the shape of x, or zeros. XManError for another name."""
     if not isinstance(vectors, Mapping):
         raise XManError(f"the vectors are a dictionary with one for each of {', '.join(wrt)}, not a "
                         f"{type(vectors).__name__}")

@@ -1,11 +1,11 @@
 """Forward, reverse and mixed mode: how many passes a Jacobian takes in each, and the way of a mixed one.
 
-Mixed mode is cross-country elimination (Griewank and Walther, Evaluating Derivatives, §9.1 and 10.1) with the
-registers of a list as vertices, each as heavy as it has entries. To eliminate one is to let its successors
-depend on its predecessors directly. What is left between wrt and `of` at any moment is a way to the Jacobian:
-that of each register left by those left before it, in as many passes as the narrower side has entries, and
-then products of matrices. Nothing left is forward or reverse mode. The order is greedy, the least Markowitz
-degree (predecessors × successors) first, and the cheapest moment counts.
+Mixed mode is cross-country elimination (Griewank and Walther, Evaluating Derivatives, §9.1 and 10.1). The
+registers of a list are the vertices, and each weighs as much as it has entries. To eliminate a register is to
+let its successors depend on its predecessors directly. The registers that are left at any moment are a way to
+the Jacobian: each is differentiated by those left before it, in as many passes as the narrower side has
+entries, and then the matrices are multiplied. If none is left, it is forward or reverse mode. The order is
+greedy, the least Markowitz degree (predecessors × successors) first, and the cheapest moment is taken.
 """
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ..errors import XManError
 from ..interpreters.context import depends
 from ..wengert import WengertList, needed
 
-Sources = dict[str, dict[str, None]]  # by register those that it is computed from, each once and in order
-NAMED = 4                             # registers that a count names
+Sources = dict[str, dict[str, None]]  # for each register those that it is computed from, once and in order
+NAMED = 4                             # a count names at most so many registers
 
 
 class Count(NamedTuple):
-    """How many numbers go in and come out, and so how many passes a Jacobian takes (Reps §4, Bishop 8.66).
+    """How many passes a Jacobian takes, from the numbers of its inputs and outputs (Reps §4, Bishop 8.66).
 
-    mixed: the passes of mixed mode, where that is the mode. through: the registers on its way, with sizes.
+    mixed: the passes of mixed mode, if it is the mode. through: the registers on its way, with their sizes.
     """
     inputs: int
     outputs: int
@@ -57,20 +57,20 @@ def numbered(n: int, word: str) -> str:
 
 
 def passes_counted(inputs: int, outputs: int, mode: str | None = None) -> Count:
-    """The count with the mode of the fewer passes, forward where they are equal, or with that asked for."""
+    """The Count with the mode of the fewer passes, forward if they are equal; or with the mode asked for."""
     if mode not in (None, "forward", "reverse"):
         raise XManError(f"the mode is 'forward', 'reverse' or None, which chooses, not {mode!r}")
     return Count(inputs, outputs, mode or ("forward" if inputs <= outputs else "reverse"))
 
 
 def entries_of(x: Any) -> int:
-    return math.prod(np.shape(x))  # np.size of a sparse matrix is another number
+    return math.prod(np.shape(x))  # not np.size, which counts a sparse matrix as one
 
 
 class Route(NamedTuple):
     """The passes that a Jacobian takes by way of the registers `through`, in the order of their elimination.
 
-    sources: for each of them, and for `of`, the registers among through and wrt that it is differentiated by.
+    sources: for each of these, and for `of`, the registers of through and wrt that it is differentiated by.
     """
     passes: int
     through: tuple[str, ...]
@@ -79,8 +79,8 @@ class Route(NamedTuple):
 
 def sources_of(steps: WengertList, wrt: Sequence[str], sizes: Mapping[str, int],
                kept: Callable[[str, int], bool]) -> Sources:
-    """For each register that is kept those kept, or of wrt, that it depends on by way of none that is kept.
-    kept(name, n): whether a register is, where these have n entries. sizes: of what has a derivative."""
+    """For each kept register, the nearest ones before it that are kept, or are in wrt. kept(name, n): whether
+    a register is kept whose nearest ones have n entries. sizes: of the registers that have a derivative."""
     stand_in: Sources = {x: {x: None} for x in wrt}
     found: Sources = {}
     for dst, op, args in steps:
@@ -95,9 +95,9 @@ def sources_of(steps: WengertList, wrt: Sequence[str], sizes: Mapping[str, int],
 def route(steps: WengertList, of: str, wrt: Sequence[str], sizes: Mapping[str, int]) -> Route:
     """The way of the fewest passes that the greedy order finds, never more than forward or reverse mode.
 
-    The search ends where it has taken as many steps as forward or reverse mode would, which it is to save.
+    The search gives up after as many steps as forward or reverse mode would take.
     """
-    # one no narrower than those it is computed from never saves a pass: it goes first, whatever its degree
+    # a register that is not narrower than its sources never saves a pass: it goes first, whatever its degree
     before = sources_of(steps, wrt, sizes, lambda name, n: name == of or sizes[name] < n)
     after: Sources = {name: {} for name in (*wrt, *before)}
     useful = {of}
@@ -143,7 +143,7 @@ def route(steps: WengertList, of: str, wrt: Sequence[str], sizes: Mapping[str, i
 
 
 def lines_between(steps: WengertList, of: str, sources: Sequence[str]) -> WengertList:
-    """The lines by which `of` depends on the sources; all other registers are inputs of them."""
+    """The lines by which `of` depends on the sources; all other registers are their inputs."""
     moving = depends(steps, sources, dict.fromkeys(sources))
     return WengertList(needed([line for line in steps if line[0] in moving and line[0] not in sources], [of]))
 

@@ -1,4 +1,4 @@
-"""Models, each an XMan subclass that reads like the notes."""
+"""Models: each is an XMan subclass that reads like the notes."""
 from .bases import AdaptiveBasis
 from .convolution import ConvolutionalNetwork
 from .linear import LinearRegression, LogisticRegression, PoissonRegression

@@ -22,12 +22,13 @@ class AdaptiveBasis(XMan):
         rbf         exp(−Σ_d (x_d − θ_dk)²/θ′_dk)  centers θ, scales θ′    cell k's middle, width squared
         tanh        tanh(Σ_d x_d θ_dk + θ′_k)      scales θ, locations θ′  1/width, 0 at cell k's middle
 
-    The notes have one column, d = 1. functions: how many, the columns of Φ. low, high: the range of the data,
-    or one for each column, cut into as many cells of one width; of several columns each has its cells in an
-    order of its own (a Latin hypercube), a width is (high − low)/functions^(1/columns), a scale of rbf that
-    squared times the columns, and tanh rises in a random direction. Exponents have no use for it. seed: of
-    all this, of w (functions, 1) and b (1, 1). The loss is a sum over the batch, not a mean: a rate that
-    serves n rows is too large for 10 n. An rbf's scale below 0 is a function that grows without bound.
+    kind: as above. functions: how many, the columns of Φ. columns: those of a row x; the notes have one, d =
+    1. low, high: the range of the data, or of each column, which is cut into one cell per function;
+    polynomials do not use it. With several columns each has its cells in an order of its own (a Latin
+    hypercube), a width is (high − low)/functions^(1/columns), a scale of rbf is its square times the columns,
+    and tanh rises in a random direction. seed: of all this, and of w (functions, 1) and b (1, 1). dtype: of
+    the parameters. The loss is a sum over the batch, not a mean: a rate that is right for n rows is too large
+    for 10 n. An rbf whose scale falls below 0 grows without bound.
     """
 
     def __init__(self, kind: str, functions: int, *, columns: int = 1, low: Any = 0.0, high: Any = 1.0,
@@ -79,7 +80,7 @@ class AdaptiveBasis(XMan):
 
 
 def as_columns(x: Any, columns: int, name: str) -> np.ndarray:
-    """x as an array (n, columns); a sparse matrix may be one, and (n,) is one column."""
+    """x, an array, a sparse matrix, or (n,) for one column, as an array (n, columns). name: for the error."""
     x = x.toarray() if hasattr(x, "toarray") else np.asarray(x)
     if x.shape[1:] != (columns,) and (columns != 1 or x.ndim != 1):
         raise XManError(f"this regression is of one number on a row of them: {name} is "

@@ -1,4 +1,4 @@
-"""A small convolutional network (LeCun et al. 1998), a product: its windows are places of the image."""
+"""A small convolutional network (LeCun et al. 1998): it gathers windows of the image and multiplies them."""
 from __future__ import annotations
 
 import numpy as np
@@ -10,15 +10,15 @@ from .parts import Network, activation_called, bias, glorot
 
 
 class ConvolutionalNetwork(Network):
-    """Images X (n, height·width) to outputs (n, classes): windows, filters, maxima of pools, a linear layer.
+    """Images X (n, height·width) become outputs (n, classes): windows, filters, maxima, a linear layer.
 
         windows = X[:, places]                  (n, positions, window²), of the image with a rim of zeros
         h1 = relu(windows·W1 + b1)              (n, positions, filters)
         h2 = max of h1 over pool x pool         (n, positions/pool²·filters)
         outputs = softmax(h2·W2 + b2)
 
-    shape: (height, width), which `pool` divides. window: an odd number of pixels each way. activation: as in
-    `MLP`. loss: as `outputs_and_loss`. Raises XManError for other sizes.
+    shape: (height, width), multiples of `pool`. classes, filters: how many. window: an odd number of pixels
+    each way. activation, loss, seed, dtype: as for `MLP`. Raises XManError for other sizes.
     """
 
     def __init__(self, shape: tuple[int, int], classes: int, *, filters: int = 16, window: int = 3,

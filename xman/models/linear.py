@@ -10,7 +10,7 @@ from .parts import Network, bias, glorot, outputs_and_loss
 
 
 class Linear(Network):
-    """scores = X·W + b of rows X (n, features), dense or SciPy-sparse; scores and targets: (n, outputs)."""
+    """The base of models with scores = X·W + b (n, outputs), of rows X (n, features), dense or sparse."""
 
     def __init__(self, features: int, outputs: int, *, seed: int = 0, dtype: type = np.float32):
         random = np.random.default_rng(seed)
@@ -20,9 +20,10 @@ class Linear(Network):
 
 
 class LinearRegression(Linear):
-    """outputs = X·W + b, loss = mean ½(outputs − y)² + ½ ridge Σ W²; above 0 it is ridge regression.
+    """outputs = X·W + b, loss = mean ½(outputs − y)² + ½ ridge Σ W²; ridge above 0 makes it ridge regression.
 
-    The loss is a mean over the rows and targets, so ridge is what others call α or λ divided by their number.
+    features, outputs: the columns of X and of y. The loss is a mean over rows and targets, so ridge is what
+    others call α or λ, divided by their number. options: seed and dtype, of the first parameters.
     """
 
     def __init__(self, features: int, outputs: int = 1, *, ridge: float = 0.0, **options: Any):
@@ -34,7 +35,9 @@ class LinearRegression(Linear):
 
 
 class PoissonRegression(Linear):
-    """outputs = exp(X·W + b), rates of counts y; loss = mean(outputs − y·scores), −log p(y) but log y!."""
+    """outputs = exp(X·W + b), rates of counts y; loss = mean(outputs − y·scores), −log p(y) without log y!.
+
+    features, outputs, options: as for `LinearRegression`."""
 
     def __init__(self, features: int, outputs: int = 1, **options: Any):
         super().__init__(features, outputs, **options)
@@ -46,9 +49,9 @@ class PoissonRegression(Linear):
 class LogisticRegression(Linear):
     """f(X, y, W) = mean crossEntropy(softmax(X·W + b), y) + penalty · frobeniusNorm(W): softmax regression.
 
-    classes: the columns of the outputs (n, classes). Of one it is the regression of a class 1 against a class
-    0, with the loss sigmoidCrossEntropy. loss: as `outputs_and_loss`; penalty: the weight of the norm, which
-    the notes set to 1 and is left out at 0.
+    features: the columns of X. classes: the columns of the outputs (n, classes); a single one tells class 1
+    from class 0, with the loss sigmoidCrossEntropy. loss: as for `outputs_and_loss`. penalty: the weight of
+    the norm (the notes have 1). options: seed and dtype, of the first parameters.
     """
 
     def __init__(self, features: int, classes: int, *, loss: str | None = None, penalty: float = 0.0,

@@ -12,12 +12,12 @@ from .parts import Network, activation_called, bias, glorot
 class MLP(Network):
     """h1 = tanh(X·W1 + b1), h2 = tanh(h1·W2 + b2), …, outputs = softmax(h·Wn + bn).
 
-    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs.
+
+    sizes: the numbers of columns of X (n, sizes[0]), of each hidden layer and of the outputs.
     activation: the name of an entrywise operator, as tanh, relu, sigmoid, gelu, or a function of your own.
-    last: one on the last layer too.
-    loss: as `outputs_and_loss`.
-    seed: of the parameters to begin with.
-    dtype: their precision.
+    last: an activation for the last layer too (None: none).
+    loss: as for `outputs_and_loss`.
+    seed, dtype: of the first parameters, and their precision.
 
     The course's is MLP([p, h, k], activation="relu", last="relu", loss="crossEntropy").
     """

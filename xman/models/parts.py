@@ -1,4 +1,4 @@
-"""What the models have in common: how parameters begin, and how scores become outputs and a loss."""
+"""Parts that the models share: first parameters, and the way from scores to outputs and a loss."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.table import ELEMENTWISE, arity
+from ops.facts import FACTS, arity
 
 from ..errors import XManError, nearest, refuse_unknown
 from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
-
-OUTPUTS = {"crossEntropy": f.softmax, "softmaxCrossEntropy": f.softmax, "hinge": f.alias,
-           "sigmoidCrossEntropy": f.sigmoid, "squaredError": f.alias}
 
 
 def glorot(random: np.random.Generator, fan_in: int, fan_out: int, dtype: type = np.float32) -> Register:
@@ -33,25 +30,26 @@ def bias(random: np.random.Generator, size: int, dtype: type = np.float32) -> Re
 
 
 def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register, Register]:
-    """The outputs of a model, (n, k), and its loss, the mean over the rows of scores (n, k) and targets y.
+    """The outputs (n, k) of a model, and its loss, the mean over the rows of scores (n, k) and targets y.
 
-    loss: crossEntropy as the notes write it, of the softmax; softmaxCrossEntropy, the same without overflow;
-    sigmoidCrossEntropy; squaredError; hinge. XManError for any other.
+    loss: crossEntropy of the softmax, as the notes write it; softmaxCrossEntropy, the same without overflow;
+    sigmoidCrossEntropy; squaredError; hinge; a row of your own with the fact `outputs`. XManError for others.
     """
-    refuse_unknown([loss], OUTPUTS, "there is no loss {!r}")
-    outputs = OUTPUTS[loss](scores)
+    known = {op: facts.outputs for op, facts in FACTS.items() if facts.outputs}
+    refuse_unknown([loss], known, "there is no loss {!r}")
+    outputs = getattr(f, known[loss])(scores)
     return outputs, f.mean(getattr(f, loss)(outputs if loss == "crossEntropy" else scores, y))
 
 
 def activation_called(activation: str | Callable[[Register], Register]) -> Callable[[Register], Register]:
-    """An entrywise operator of one argument by its name, or a function of one's own; else XManError."""
+    """The entrywise operator of one argument with this name; or the function itself. XManError otherwise."""
     if callable(activation):
         return activation
-    known = [op for op in sorted(ELEMENTWISE & ops.G.keys()) if arity(ops.G[op])[0] == 1]
+    known = [op for op in sorted(ops.G) if ops.facts_of(op).elementwise and arity(ops.G[op])[0] == 1]
     if activation not in known:
-        raise XManError(f"there is no activation {activation!r}{nearest(str(activation), known)}; the "
-                        "activations are tanh, relu, sigmoid and each entrywise operator of one argument, as "
-                        "gelu, or a function of your own")
+        raise XManError(f"there is no activation {activation!r}; the activations are tanh, relu, sigmoid and "
+                        "each entrywise operator of one argument, as gelu, or a function of your own"
+                        f"{nearest(str(activation), known)}")
     return getattr(f, activation)
 
 
@@ -62,24 +60,24 @@ def normalized(h: Register, axis: int) -> Register:
 
 
 class Network(XMan):
-    """A model of rows X and targets y. Its constructor ends with `score`; `layer` is what it repeats."""
+    """The base of models of rows X and targets y: constructors call `layer` for each layer, then `score`."""
 
     def __init__(self) -> None:
         self.X, self.y = f.input(), f.input()
 
     def layer(self, k: int | str, **registers: Register) -> None:
-        """The registers by name as those of the k-th layer: W=… is W1 of the first."""
+        """Add registers to the k-th layer, by name: W=… becomes W1 in the first layer."""
         for name, register in registers.items():
             setattr(self, f"{name}{k}", register)
 
     def score(self, scores: Register, width: int, loss: str) -> None:
-        """The registers scores, (n, width), outputs and loss, as `outputs_and_loss` has them."""
+        """Add the registers scores (n, width), outputs and loss, as `outputs_and_loss` has them."""
         self.scores, self.width = scores, width
         self.outputs, self.loss = outputs_and_loss(scores, self.y, loss)
         self.setup()
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs for rows X, (n, …) flattened to (n, features), and targets y, of one output (n,) too."""
+        """The inputs for rows X, (n, …) flattened to (n, features), and targets y, which may be (n,)."""
         return {"X": as_rows(X), "y": targets_of(y, self.width)}
 
 
@@ -89,7 +87,7 @@ def as_rows(X: Any) -> Any:
 
 
 def targets_of(y: Any, outputs: int) -> Any:
-    """The targets y (n,) of one output as a column (n, 1), which (n,) would spread; others as they are."""
+    """The targets y (n,) of one output as a column (n, 1), since (n,) would broadcast; others as they are."""
     return y[:, None] if outputs == 1 and np.ndim(y) == 1 else y
 
 

@@ -12,16 +12,17 @@ from .parts import Network, activation_called, bias, glorot, refuse_other_sequen
 
 
 class Sequences(Network):
-    """Reads `steps` inputs (n, features); outputs (n, classes) are of the last hidden state h (n, hidden).
+    """A model of `steps` inputs (n, features), whose outputs (n, classes) come from the last state.
 
-    unrolled: each step has lines of its own, inputs X1, X2, … and states h1, h2, …; else they are one loop
-    along the leading axis of the input `sequences` (steps, n, features), to the last state h: as many lines
-    for any length. None: unrolled below 50 steps.
+    features, hidden, classes: the numbers of columns of the inputs, of the state h (n, hidden), and of the
+    outputs. unrolled: whether each step has lines of its own, with inputs X1, X2, … and states h1, h2, …; or
+    all steps are one loop along the first axis of the input `sequences` (steps, n, features), with as many
+    lines for any length (None: unrolled below 50 steps). last: the activation before the softmax (None:
+    none). loss: as for `outputs_and_loss`. seed, dtype: of the first parameters.
 
-    A subclass says in `cell(X, h, …)` which states a step comes to; for each letter g of its `gates` there
-    are parameters Wg (features, hidden), Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them,
-    begin as zeros (1, hidden), which serve every batch size.
-    last: the activation before the softmax (None: none). loss: as `outputs_and_loss`.
+    The method `cell(X, h, …)` of a subclass gives the states after a step; for each letter g of its `gates`
+    there are parameters Wg (features, hidden), Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among
+    them, begin as zeros (1, hidden), which serve every batch size.
     """
 
     gates, states = "", "h"

@@ -14,11 +14,11 @@ from .parts import Network, activation_called, bias, glorot, normalized
 class ResidualMLP(Network):
     """h0 = X·W0 + b0, blocks h1 = h0 + relu(norm(h0)·W1 + b1)·V1, …, and outputs = softmax(h·W + b).
 
-    features, hidden, classes: the columns of X (n, features), of each h and of the outputs. normalization:
-    "layer", of each row by its own mean and variance; "batch", of each column by those of the minibatch while
-    `fit` trains, and afterwards by the running ones mean1, variance1, …; or None. dropout: the share of a
-    block's entries that a step of `fit` leaves out. activation, loss: as in `MLP`. What fit draws and updates
-    are inputs of the list; evaluation takes their defaults.
+    features, hidden, classes: the columns of X (n, features), of each h and of the outputs. blocks: how many.
+    normalization: "layer" normalises each row by its own mean and variance; "batch" each column, by those of
+    the minibatch while `fit` trains, and later by the running ones mean1, variance1, …; None does nothing.
+    dropout: the share of a block's entries that a step of `fit` leaves out. activation, loss, seed, dtype: as
+    for `MLP`. Values that fit draws and updates are inputs of the list; evaluation takes their defaults.
     """
 
     def __init__(self, features: int, hidden: int, classes: int, *, blocks: int = 2,
@@ -62,7 +62,7 @@ class ResidualMLP(Network):
         return (h - statistics[0]) / f.sqrt(statistics[1] + 1e-5)
 
     def draw(self, random: Any, rows: np.ndarray) -> dict[str, Any]:
-        """What a step of training is given beside the rows of these numbers: that it is one, and masks."""
+        """The inputs of a training step for the rows with these numbers: a flag that it is one, and masks."""
         keep, dtype, shape = 1 - self.dropout, self.W.default.dtype, (len(rows), self.hidden)
         names = [name for name in vars(self) if name.startswith("mask")]
         masks = {name: (random.random(shape) < keep).astype(dtype) / keep for name in names}

@@ -1,4 +1,4 @@
-"""A transformer that tells the class of a sequence (Vaswani et al. 2017; norms first, Xiong et al. 2020)."""
+"""A transformer that classifies sequences (Vaswani et al. 2017; with norms first, Xiong et al. 2020)."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,14 +12,15 @@ from .parts import Network, bias, glorot, normalized, refuse_other_sequences
 
 
 class Transformer(Network):
-    """Sequences X (n, steps, features) to outputs (n, classes), by `blocks` of attention and a perceptron.
+    """Sequences X (n, steps, features) become outputs (n, classes), by blocks of attention and a perceptron.
 
-        h = X·W0 + P                                        (n, steps, hidden), P the places
+        h = X·W0 + P                                        (n, steps, hidden); P tells the places apart
         h = h + attention(norm(h))·O                        heads side by side, each softmax(Q·Kᵀ/√d)·V
         h = h + relu(norm(h)·A + a)·B
         outputs = softmax(mean of norm(h) over the steps · W + b)
 
-    hidden is a multiple of `heads`. loss: as `outputs_and_loss`. Raises XManError for other sizes.
+    features, hidden, classes, steps: the sizes above; hidden is a multiple of `heads`. blocks: how many.
+    loss: as for `outputs_and_loss`. seed, dtype: of the first parameters. Raises XManError for other sizes.
     """
 
     def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10, heads: int = 2,

@@ -1,4 +1,4 @@
-"""Models whose outputs nobody tells them: the data, what is missing, what lies near, how it was made."""
+"""Models without targets of their own: autoencoder, matrix factorization, word embeddings, mixture."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,7 +16,8 @@ from .parts import as_rows, glorot, targets_of
 class Autoencoder(MLP):
     """A perceptron that gives back its rows X (n, sizes[0]) through layers of `sizes`: mean ½(outputs − X)².
 
-    sizes: [64, 16] is 64 → 16 → 64; `codes` (n, sizes[-1]) is what passes in the middle. Any y will do.
+    sizes: [64, 16] is 64 → 16 → 64; the register `codes` (n, sizes[-1]) is the middle layer. options: those
+    of `MLP`. The targets y of a data set are not used.
     """
 
     def __init__(self, sizes: Sequence[int], **options: Any):
@@ -30,11 +31,11 @@ class Autoencoder(MLP):
 
 
 class MatrixFactorization(XMan):
-    """A table of which some entries are known, as U·Vᵀ + u + vᵀ + m (Koren, Bell and Volinsky 2009, eq. 1–5).
+    """A table, known in some entries, as U·Vᵀ + u + vᵀ + m (Koren, Bell and Volinsky 2009, eqs. 1 to 5).
 
-    rows, columns: of the table. rank: the columns of U (rows, rank) and V (columns, rank). X: the places
-    (n, 2) of n entries, whole numbers; y: the entries (n,). loss = mean ½(outputs − y)² + ½ ridge · mean over
-    the entries of their rows' Σ U² + V².
+    rows, columns: of the table. rank: the columns of U (rows, rank) and V (columns, rank). X: the places of n
+    entries (n, 2), whole numbers; y: the entries (n,). loss = mean ½(outputs − y)² + ½ ridge · the mean over
+    the entries of Σ U² + Σ V² in their row and column. seed, dtype: of the first parameters.
     """
 
     def __init__(self, rows: int, columns: int, rank: int, *, ridge: float = 0.0, seed: int = 0,
@@ -62,10 +63,11 @@ class MatrixFactorization(XMan):
 
 
 class WordEmbeddings(XMan):
-    """A vector for each word that tells its neighbours: the skip-gram model (Mikolov et al. 2013, eqs. 1, 2).
+    """Vectors of words that predict its neighbours: the skip-gram model (Mikolov et al. 2013, eq. 1, 2).
 
-    words: how many. X: words (n,), from 0; y: a word (n,) near each. outputs = softmax(E[X]·C), (n, words),
-    over all words; E (words, size) are the embeddings, C (size, words) is what they are read by.
+    words: how many there are. X: words (n,), numbers from 0; y: for each a word near it (n,). outputs =
+    softmax(E[X]·C), (n, words); E (words, size) are the vectors, C (size, words) those of neighbours. seed,
+    dtype: of the first parameters.
     """
 
     def __init__(self, words: int, size: int, *, seed: int = 0, dtype: type = np.float32):
@@ -80,9 +82,10 @@ class WordEmbeddings(XMan):
 class GaussianMixture(XMan):
     """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by its likelihood (Deisenroth and Ong): loss = −mean log p(x).
 
-    X: rows (n, features). components: K. mu (K, features); prec (K, features, features), P of Σ⁻¹ = P Pᵀ;
-    logits (K,), π = softmax(logits). outputs: the responsibilities p(k | x), (n, K). `begin` at rows of the
-    data: with several components where they begin decides what they find.
+    X: rows (n, features). components: their number K. Parameters: mu (K, features); prec (K, features,
+    features), the P of Σ⁻¹ = P Pᵀ; logits (K,) with π = softmax(logits). outputs: the responsibilities p(k |
+    x), (n, K). begin: the first mu, best rows of the data, since the start decides which maximum is found
+    (None: at random). seed, dtype: of the first parameters.
     """
 
     def __init__(self, components: int, features: int, *, begin: Any = None, seed: int = 0,
@@ -103,5 +106,5 @@ class GaussianMixture(XMan):
         self.setup()
 
     def feed(self, X: Any, y: Any = None) -> dict[str, Any]:
-        """The inputs of the list for rows X; nothing is told about them."""
+        """The inputs of the list for rows X; y is not used."""
         return {"X": as_rows(X)}

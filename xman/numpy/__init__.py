@@ -1,7 +1,7 @@
-"""`import xman.numpy as np`: NumPy itself, but for what NumPy lets nobody intercept.
+"""`import xman.numpy as np`: NumPy, with versions of those functions that NumPy lets nobody intercept.
 
-Of traced values `array`, `asarray` and their kin, `full`, `full_like`, `r_` and `c_` make a traced array
-here; of others, and all else, is NumPy's own.
+For traced values `array`, `asarray` and their kin, `full`, `full_like`, `r_` and `c_` make a traced array
+here. For other values, and under all other names, this module is NumPy.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:
 
 
 def made(function: Callable) -> Callable:
-    """NumPy's function that makes an array of a list, of one with traced values in it too."""
+    """NumPy's function that makes an array of a list; the list may have traced values in it."""
     def array(a: Any, dtype: Any = None, *, ndmin: int = 0, **options: Any) -> Any:
         if not is_traced(a):
             return function(a, dtype, **options | ({"ndmin": ndmin} if ndmin else {}))
@@ -51,7 +51,7 @@ def full_like(a: Any, fill_value: Any, **options: Any) -> Any:
 
 
 class Joined:
-    """numpy.r_ or numpy.c_, of traced values too."""
+    """numpy.r_ or numpy.c_, which also takes traced values."""
 
     def __init__(self, plain: Any, axis: int):
         self.plain, self.axis = plain, axis

@@ -1,4 +1,4 @@
-"""NumPy's functions that are no operator and take more than a line to write with those there are."""
+"""NumPy's functions that are not operators, and take more than a line to write in terms of operators."""
 from __future__ import annotations
 
 import functools
@@ -163,13 +163,13 @@ def interp(x, xp, fp, left=None, right=None):
 def sinc(x):
     y = np.pi * x
     s, near = y * y, f.less(f.abs(y), 0.1)
-    # so that all derivatives are right at 0
+    # a series near 0, so that all derivatives are right there
     series = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0)))
     return f.where(near, series, f.sin(y) / f.where(near, 1.0, y))
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
-    """Each function sees the entries where its condition holds; the last condition that holds wins."""
+    """Each function gets the entries where its condition holds; the last condition that holds wins."""
     x = with_shape(x)
     if np.isscalar(condlist) or not isinstance(condlist[0], (list, np.ndarray)) and x.ndim:
         condlist = [condlist]

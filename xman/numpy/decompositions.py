@@ -21,12 +21,12 @@ def in_floats(x):
 
 
 def triangle_mask(a, lower):
-    """Where the lower triangle of a is, the diagonal in it; or the upper."""
+    """A mask of the lower triangle of a, with its diagonal; or of the upper triangle."""
     return (np.tril if lower else np.triu)(np.ones(a.shape[-2:], bool))
 
 
 def mirrored(a, lower):
-    """The symmetric matrix of which only the lower triangle of a is read, or the upper."""
+    """The symmetric matrix with the lower triangle of a; or with the upper."""
     a = in_floats(a)
     return f.where(triangle_mask(a, lower), a, f.mT(a))
 
@@ -46,7 +46,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     if full_matrices and a.shape[-1] != a.shape[-2]:
         refuse("svd with full_matrices=True gives any basis of a null space, and no derivative",
                "write full_matrices=False")
-    return SVD(f.leftVectors(a), f.svdvals(a), f.mT(f.rightVectors(a)))
+    return SVD(f.left_vectors(a), f.svdvals(a), f.mT(f.right_vectors(a)))
 
 
 def qr(a, mode="reduced"):
@@ -111,6 +111,6 @@ def polyfit(x, y, deg, rcond=None, w=None):
 NAMES.update({
     np.linalg.eigvalsh:    lambda a, UPLO="L": eigh(a, UPLO)[0],
     np.linalg.svdvals:     lambda x: f.svdvals(x),
-    np.linalg.slogdet:     lambda a: SLOGDET(f.detSign(a), f.logabsdet(a)),
+    np.linalg.slogdet:     lambda a: SLOGDET(f.det_sign(a), f.logabsdet(a)),
     np.linalg.matrix_rank: lambda A, *options, **named: np.linalg.matrix_rank(plain(A), *options, **named),
 })

@@ -1,4 +1,4 @@
-"""NumPy's functions that move entries, by the operators that there are."""
+"""NumPy's functions that move entries, in terms of operators."""
 from __future__ import annotations
 
 import operator
@@ -14,7 +14,7 @@ from ..traced.refusals import refuse
 
 
 def whole_axis(axis: Any) -> Any:
-    """An axis or several as plain ints, for a list to hold."""
+    """An axis or several as plain ints, which a list can hold."""
     if isinstance(axis, (tuple, list)):
         return tuple(map(operator.index, axis))
     return None if axis is None else operator.index(axis)
@@ -41,7 +41,7 @@ def broadcast_arrays(*arrays, subok=False):
 
 
 def reshaping(function: Any) -> Any:
-    """A function that only changes the shape, to what NumPy's own makes of an array of the old one."""
+    """The reshape that NumPy's function amounts to: applied to a blank array, it shows the new shape."""
     def reshaped(a, *args, **options):
         shape = function(np.broadcast_to(0, a.shape), *args, **options).shape
         return a if shape == a.shape else f.reshape(a, shape)
@@ -49,19 +49,19 @@ def reshaping(function: Any) -> Any:
 
 
 def rearranged(rearrange: Any) -> Any:
-    """A rearrangement of axes by NumPy's own, which shows on an array (0, 1, 2, …) where each axis goes."""
+    """The transpose that NumPy's function amounts to: a blank array shows where each axis goes."""
     return lambda a, *to, **options: f.transpose(a, rearrange(np.empty(range(a.ndim)), *to, **options).shape)
 
 
 def moving(function: Any) -> Any:
-    """A function that moves, repeats or leaves out entries: NumPy's own, on their positions, shows which."""
+    """A function that moves, repeats or drops entries: NumPy's, applied to their positions, shows which."""
     known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
     return lambda a, *args, **options: f.take(a := with_shape(a), function(
         entry_positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
 
 
 def split_like(split: Any) -> Any:
-    """NumPy's split of that name, which shows on positions where each part begins."""
+    """NumPy's split function: applied to positions, it shows where each part begins."""
     def key(part, shape):
         start = np.unravel_index(part.flat[0], shape) if part.size else (0,) * part.ndim
         return tuple(slice(None) if n == whole else slice(int(i), int(i) + n)
@@ -106,7 +106,7 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
 
 
 def upper_or_lower(function):
-    """np.triu or np.tril, which shows on ones what it keeps."""
+    """np.triu or np.tril: applied to ones, it shows what it keeps."""
     return lambda m, k=0: f.where(function(np.ones(m.shape, bool), k), m, m.dtype.type(0).item())
 
 
@@ -138,7 +138,7 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def taken_along(a, indices, axis):
-    """a at the indices along an axis, at its own place along the others."""
+    """a at the indices along one axis, and at the same place along the others."""
     key: list = list(np.ogrid[tuple(slice(n) for n in a.shape)]) if a.ndim > 1 else [None]
     key[axis] = indices
     return f.getitem(a, *key)

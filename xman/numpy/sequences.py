@@ -28,7 +28,7 @@ def gradient(f, *spacing, axis=None, edge_order=1):
 
 
 def parabola_slopes(y, h, edge_order):
-    """The differences of y along its first axis, by parabolas; h: how far apart, or where, the points are."""
+    """The slopes of y along its first axis, by parabolas. h: the distance of the points, or their places."""
     h = np.diff(h) if h.ndim else np.broadcast_to(h, (len(y) - 1,))
     h = np.reshape(h, (-1, *(1,) * (y.ndim - 1)))
     rise = (y[1:] - y[:-1]) / h
@@ -54,7 +54,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
 # ---- running extremes --------------------------------------------------------------------------------------
 
 def running(extreme):
-    """extreme.accumulate: of windows that end at each place, each step twice as long as the one before."""
+    """extreme.accumulate: the extreme of windows that end at each place, which double in length."""
     def accumulate(array, axis=0, dtype=None):
         x, width = np.moveaxis(cast_to(with_shape(array), dtype or array.dtype), axis, 0), 1
         while width < len(x):
@@ -122,7 +122,7 @@ def einsum(*operands, optimize=False):
 
 
 def letters_for_dots(subscripts, ndims):
-    """The subscripts with letters in the place of each `...`, whose axes are the last that are left."""
+    """The subscripts with letters in place of each `...`, aligned at the last axes."""
     inputs, arrow, result = subscripts.partition("->")
     parts = inputs.split(",")
     sizes = [n - len(part) + 3 if "..." in part else 0 for part, n in zip(parts, ndims, strict=True)]
@@ -144,7 +144,7 @@ def block(arrays):
 
 
 def depth_of(part: Any) -> tuple[int, int]:
-    """How deep lists lie in one another, and the most axes of an array in them; ValueError if unequal."""
+    """The depth of nested lists, and the most axes of an array in them; ValueError if depths differ."""
     if isinstance(part, tuple):
         raise TypeError("np.block takes lists, and found a tuple; write […]")
     if not isinstance(part, list):
@@ -170,7 +170,7 @@ def insert(arr, obj, values, axis=None):
     where = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(obj)
     where = np.flatnonzero(where) if where.dtype.kind == "b" else where.astype(int)
     new = where.size
-    if new == 1:  # as many as there are values
+    if new == 1:  # one position for all values
         values = np.reshape(values, (*(1,) * (x.ndim - values.ndim), *values.shape))
         values = np.moveaxis(values, 0, axis) if where.ndim == 0 else values
         where, new = int(where.item()), values.shape[axis]

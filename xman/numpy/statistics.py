@@ -1,4 +1,4 @@
-"""NumPy's reductions, order statistics and covariances, by the operators that there are."""
+"""NumPy's reductions, order statistics and covariances, in terms of operators."""
 from __future__ import annotations
 
 import math
@@ -15,12 +15,12 @@ from ..traced.refusals import refuse
 from .decompositions import in_floats
 from .rearrangements import take_along_axis, taken_along, whole_axis
 
-# what a reduction does with two parts, and with what it begins, unless that is to be said
+# how a reduction joins two parts, and the number that it begins with (None: the caller has to give one)
 JOINED = {"sum": (f.add, 0), "prod": (f.mul, 1), "max": (f.maximum, None), "min": (f.minimum, None)}
 
 
 def reduction_by(op: str) -> Any:
-    """A reduction by our operator of that name; it may have a dtype, a mask and a number to begin with."""
+    """A reduction by our operator of that name; it takes a dtype, a mask and a number to begin with."""
     over = getattr(f, op)
 
     def reduced(a, axis=None, keepdims=False, **options):
@@ -61,7 +61,7 @@ def var_or_std(op: str) -> Any:
 
 
 def spread_by(op: str, of_none: float = 0.0) -> Any:
-    """np.var or np.std where a mask holds; of_none: for their number less ddof where that is not positive."""
+    """np.var or np.std where a mask holds. of_none: in place of the count less ddof where that is below 1."""
     def over_mask(a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None, where=True):
         x, axis = in_floats(in_summing_precision(op, a, dtype=dtype)), whole_axis(axis)
         n = np.sum(np.broadcast_to(where, x.shape), axis, keepdims=True)
@@ -69,7 +69,7 @@ def spread_by(op: str, of_none: float = 0.0) -> Any:
         deviation = f.where(where, x - mean, 0.0)
         n = n - (ddof if correction is None else correction)
         n = f.where(n > 0, n, of_none)
-        # the norm has a gradient where all are equal
+        # by the norm, which has a gradient where all entries are equal
         result = (f.norm(deviation, axis, True) / np.sqrt(n) if op == "std"
                   else f.sum(deviation * deviation, axis, True) / n)
         return result if keepdims else np.reshape(result, np.sum(np.ones(x.shape), axis).shape)
@@ -77,7 +77,7 @@ def spread_by(op: str, of_none: float = 0.0) -> Any:
 
 
 def in_summing_precision(op: str, a: Any, *, dtype: Any = None) -> Any:
-    """a in the precision in which it is to be summed."""
+    """a in the precision in which NumPy sums it."""
     if dtype is not None and op not in ("sum", "prod", "cumsum", "cumprod") and np.dtype(dtype).kind != "f":
         refuse(f"np.{op} in whole numbers has no operator here", "take it of floats")
     return a if dtype is None else cast_to(a, dtype)
@@ -113,14 +113,14 @@ def argmin(a, axis=None, keepdims=False):
 
 
 def axes_first(a, axis):
-    """(a with `axis`, or all axes together, as its first, those axes)."""
+    """(a with `axis`, or all axes in one, as its first axis; the axes that this joins)."""
     axes = tuple(range(a.ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
     a = np.moveaxis(a, axes, range(len(axes)))
     return np.reshape(a, (math.prod(a.shape[:len(axes)]), *a.shape[len(axes):])), axes
 
 
 def along_order(choose: Any) -> Any:
-    """choose(a in order along its first axis, …) over `axis`, NaN where an entry of the slice is."""
+    """The statistic over `axis` that `choose` makes of a slice in ascending order; NaN if an entry is NaN."""
     def statistic(a, *args, axis=None, keepdims=False):
         a, axes = axes_first(a, axis)
         a = np.sort(a, 0)
@@ -135,7 +135,7 @@ def middle(a):
 
 
 def at_quantile(a, q):
-    """NumPy's default, linear between the two nearest entries in order."""
+    """The quantile q by NumPy's default: linear between the two nearest entries in order."""
     if not 0 <= q <= 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
     position = q * (len(a) - 1)
@@ -175,7 +175,7 @@ def argsort(a, axis=-1, **how):
 @checked
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     rows = [np.atleast_2d(x) for x in ((m,) if y is None else (m, y))]
-    if not rowvar:  # a vector m is a row, and so is a y with one
+    if not rowvar:  # a vector m counts as one row, and so does y
         rows = [x if np.ndim(m) == 1 and not k or k and len(x) == 1 else x.T for k, x in enumerate(rows)]
     if not len(rows[0]):
         return np.zeros((0, 0))
@@ -196,7 +196,7 @@ def corrcoef(x, y=None, rowvar=True):
 # ---- partitions, positions, and statistics that pass over NaN ----------------------------------------------
 
 def partition(a, kth, axis=-1, kind="introselect"):
-    """All in order: how the entries below and above the kth lie, NumPy leaves open."""
+    """a, fully sorted: NumPy leaves open in which order the entries below and above the kth are."""
     np.partition(np.zeros(np.shape(a)), kth, axis, kind)  # raises what NumPy does
     return np.sort(a, axis)
 
@@ -214,7 +214,7 @@ def nan_spread(op):
 
 
 def quantile_past_nan(a, q, axis=None, overwrite_input=False, keepdims=False):
-    """Linear between the two nearest entries in order."""
+    """np.nanquantile: linear between the two nearest entries in order."""
     def at(q):
         found = quantile_of_numbers(rows, q)
         return np.expand_dims(found, axes) if keepdims else found
@@ -228,7 +228,7 @@ def quantile_past_nan(a, q, axis=None, overwrite_input=False, keepdims=False):
 
 
 def quantile_of_numbers(a, q):
-    """The quantile q along the first axis, along which NaNs stand last in order."""
+    """The quantile q of the numbers along the first axis, where NaNs come last."""
     if not 0 <= plain(q) <= 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
     count = f.sum(f.logical_not(f.isnan(a)), axis=0, keepdims=True)

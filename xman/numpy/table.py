@@ -1,4 +1,4 @@
-"""NumPy's functions by the operators of `ops`: what `np.<name>(x)` is where x is an ArrayLike."""
+"""NumPy's functions in terms of the operators of `ops`: what np.<name>(x) is for a traced value x."""
 from __future__ import annotations
 
 import math
@@ -23,7 +23,7 @@ LN2, DEGREE = math.log(2.0), math.pi / 180.0
 
 
 def bitwise(op: Callable) -> Callable:
-    """A bitwise function, of booleans alone."""
+    """A bitwise function, which takes booleans alone."""
     def on_booleans(*args):
         if any(with_shape(a).dtype.kind != "b" for a in args):
             refuse("bitwise functions of whole numbers have no operator here",
@@ -33,11 +33,11 @@ def bitwise(op: Callable) -> Callable:
 
 
 def without_nan(filler: float, reduced: Callable) -> Callable:
-    """A reduction that passes over NaN: it finds the filler there. The greatest of nothing is NaN."""
+    """A reduction that skips NaN, by the filler in its place; the maximum of NaNs alone is NaN."""
     def over_the_rest(a, **options):
         if a.dtype.kind != "f":
             return reduced(a, **options)
-        alone = np.isinf(filler) and np.isnan(options.get("initial", np.nan))  # else that number stands there
+        alone = np.isinf(filler) and np.isnan(options.get("initial", np.nan))  # without an initial number
         first = {"initial": filler} if alone and "initial" in options else {}
         result = reduced(f.where(f.isnan(a), filler, a), **options | first)
         options.pop("initial", None)
@@ -83,7 +83,7 @@ def fmod(x, y):
 
 def modf(x):
     whole = f.trunc(x)
-    part = f.where(f.signbit(x), -(whole - x), x - whole)  # of −2.0 it is −0.0
+    part = f.where(f.signbit(x), -(whole - x), x - whole)  # −0.0 for −2.0, as NumPy has it
     return f.where(f.equal(f.abs(x), np.inf), f.reciprocal(x), part), whole
 
 
@@ -93,7 +93,7 @@ def full_of(number: Any) -> Callable:
 
 
 def each_reshaped(function: Callable) -> Callable:
-    """NumPy's function of any number of arrays that changes the shape of each."""
+    """A function that changes the shape of each of its arrays, as NumPy's does."""
     def changed(*arrays):
         results = tuple(r.reshaping(function)(with_shape(a)) for a in arrays)
         return results[0] if len(results) == 1 else results
@@ -136,7 +136,7 @@ for module in (*map(vars, (c, decompositions, r, s, sequences)), globals()):
     NAMES.update((THEIRS[name], ours) for name, ours in defined_in(module).items() if name in THEIRS)
 NAMES.update({
     np.linalg.det: f.det, np.linalg.inv: f.inv,
-    # what NumPy's own function shows
+    # rearrangements that NumPy's own function shows
     **{move: r.rearranged(move) for move in (np.moveaxis, np.rollaxis, np.swapaxes)},
     **{move: r.moving(move) for move in (np.delete, np.repeat, np.rot90, np.tile, np.lib.stride_tricks.sliding_window_view)},
     **{shape: r.reshaping(shape) for shape in (np.expand_dims, np.squeeze)},
@@ -217,7 +217,7 @@ NAMES.update({
     np.trace:         lambda x, offset=0, axis1=0, axis2=1: f.sum(r.diagonal(x, offset, axis1, axis2), -1),
     np.compress:      lambda condition, a, axis=None: r.moving(lambda at, holds: np.compress(holds, at, axis))(a, condition),
     np.flatnonzero:   lambda x: c.nonzero(np.ravel(x))[0],
-    # what does not depend on the numbers
+    # functions of the shape or the dtype alone
     np.shape:         lambda x: x.shape,
     np.ndim:          lambda x: x.ndim,
     np.size:          lambda x, axis=None: np.size(np.broadcast_to(0, x.shape), axis),

@@ -1,4 +1,4 @@
-"""SciPy's optimizers on models and functions, whose values and derivatives are compiled lists."""
+"""SciPy's optimizers on models and functions; values and derivatives are compiled lists."""
 from .least_squares import least_squares
 from .minimize import minimize
 

@@ -21,13 +21,14 @@ METHODS = "trf", "dogbox", "lm"
 def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf",
                   epochs: int = 1000, tolerance: float = 1e-8, engine: str = "numpy",
                   progress: bool = True) -> Result:
-    """Make ½ Σ r² small, residuals r of a model or a function, by scipy.optimize.least_squares with Jacobian.
+    """Minimise ½ Σ r² for the residuals r of a model or a function, by scipy.optimize.least_squares.
 
-    what: an XMan whose register `residuals` they are, or else its `outputs` less y, with data a pair (X, y);
-    or a function fn(parameters, *data) of arrays to an array, traced at `start` as `minimize` does. method:
-    trf, dogbox, or lm, which wants as many residuals as parameters at least. tolerance: of SciPy's three
-    rules. The result is as that of `fit`; an epoch is a step, and its loss is ½ Σ r².
-    Raises XManError for what does not fit, and Diverged where a residual is NaN at the beginning.
+    what: an XMan with a register `residuals`, or else with `outputs`, whose residuals are outputs − y; or a
+    function fn(parameters, *data) from arrays to an array, traced at `start` as for `minimize`. data: (X, y)
+    of a model, or the function's further arguments. start: the first parameters. method: trf, dogbox, or lm,
+    which needs at least as many residuals as parameters. epochs: the most steps. tolerance: of SciPy's three
+    criteria. engine, progress: as for `fit`. The Result is as for `fit`; an epoch is a step, and its loss is
+    ½ Σ r². Raises XManError for arguments that do not fit, and Diverged if a residual is NaN at the start.
     """
     from scipy import optimize
 
@@ -58,7 +59,7 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
         found, now = jacobian(at(w)), time.perf_counter()
         history.append({"epoch": len(history), "loss": 0.5 * float(np.sum(residuals(w) ** 2)),
                         "seconds": now - begun})
-        if len(history) > 1:  # the first is where it begins
+        if len(history) > 1:  # the first entry is the start
             shown.step()
             shown.line(history[-1])
         begun = now

@@ -1,4 +1,4 @@
-"""SciPy's methods on a model or a function, whose values and derivatives are one list, compiled."""
+"""SciPy's methods on a model or a function; its values and derivatives are one compiled list."""
 from __future__ import annotations
 
 import sys
@@ -27,9 +27,9 @@ from ..train.second_order import SMALLEST, refuse_changing
 from ..wengert import WengertList
 
 WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov")
-# rounding stops the other two before it: they end at a gradient of 1e-7 where this comes to 1e-14
+# rounding stops the other two earlier: they end at a gradient of 1e-7 where this one reaches 1e-14
 FINAL = "trust-ncg"
-STALLED = 10  # epochs in which the loss has not fallen
+STALLED = 10  # so many epochs without a smaller loss end a method
 
 
 def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B",
@@ -37,16 +37,17 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
              l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None,
              sample_weight: Any = None, class_weight: dict[Any, float] | str | None = None,
              callbacks: Iterable[Callback] = (), engine: str = "auto", progress: bool = True) -> Result:
-    """Make a model's loss, or a function, small by scipy.optimize.minimize; the result is as that of `fit`.
+    """Minimise a model's loss, or a function, by scipy.optimize.minimize; the Result is as for `fit`.
 
-    what: an XMan as `fit` takes it, with data a pair (X, y); or a function fn(parameters, *data) of arrays to
-    a number, of which the path is taken that it goes at `start`: the parameters to begin with, an array, a
-    number or a tree of them. method: L-BFGS-B, BFGS or CG, which take the gradient; Newton-CG, trust-ncg or
-    trust-krylov, which take products with the Hessian too; where rounding stops one of these, trust-ncg goes
-    on. It ends where no entry of the gradient is larger than tolerance, or after so many epochs, its
-    iterations. The history has the loss of each epoch and the largest entry of its gradient. engine: auto is
-    numpy. Other arguments are as for `fit`. Raises XManError for what does not fit, and Diverged where the
-    loss or its gradient is NaN at the beginning.
+    what: an XMan as for `fit`; or a function fn(parameters, *data) from arrays to a number, traced at
+    `start`, so that all steps take the path that it takes there. data: (X, y) of a model, or the function's
+    further arguments. start: a function's first parameters, an array, a number or a tree of them. method:
+    L-BFGS-B, BFGS or CG, which use the gradient; Newton-CG, trust-ncg or trust-krylov, which also use
+    products with the Hessian; where rounding stops one of these three, trust-ncg goes on. epochs: the most
+    iterations. tolerance: the run ends when no entry of the gradient is larger. The history has the loss of
+    each epoch and the largest entry of its gradient. engine: auto is numpy. validation, l1, l2,
+    sample_weight, class_weight, callbacks, progress: as for `fit`. Raises XManError for arguments that do not
+    fit, and Diverged if the loss or its gradient is NaN at the start.
     """
     refuse_unknown([method], (*WITH_GRADIENT, *WITH_PRODUCTS), "there is no method {!r}")
     judged, known = None, {}
@@ -72,10 +73,10 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
 
 
 class Problem:
-    """A loss as a function of one vector w, all parameters in turn, with its gradient and products of H.
+    """A loss as a function of one vector w of all parameters, with its gradient and products of its Hessian.
 
-    The list is split where it begins to depend on the vector that the Hessian is multiplied by: what stands
-    before it is the value, the gradient, and what all products at a point have in common.
+    The list is split: lines that do not depend on the vector of a product are computed once at a point; they
+    are the value, the gradient, and the common part of all products.
     """
 
     def __init__(self, steps: WengertList, of: str, wrt: list[str], values: dict[str, Any], products: bool,
@@ -100,12 +101,12 @@ class Problem:
             self.products = compile(moving, images, engine) if moving else None
         self.evaluated = compile(both, dict.fromkeys([of, *self.slopes, *kept]), engine)
         self.w: np.ndarray | None = None
-        # a line search gives up where it meets NaN or 1e65: what is above `far` is as high as that, and flat
+        # a line search gives up at NaN or 1e65: values above `far` are cut to it, and have no slope
         self.far = sys.float_info.max
         self.far = 100 * (1 + abs(self.at(self.start).loss))
 
     def at(self, w: np.ndarray) -> Problem:
-        """The problem with what is known at w: SciPy asks for value, gradient and products one by one."""
+        """The problem, computed at w: SciPy asks for value, gradient and products one by one."""
         if self.w is None or not np.array_equal(w, self.w):
             self.w, self.here = w.copy(), self.named(w)
             self.found = self.evaluated(self.values | self.here)
@@ -135,7 +136,7 @@ class Problem:
 
 
 class Descent:
-    """A run of one of SciPy's methods: what its iterations came to."""
+    """A run of one of SciPy's methods, and the results of its iterations."""
 
     def __init__(self, problem: Problem, back: Callable[[dict], Any], tolerance: float,
                  judged: Callable | None = None, callbacks: Iterable[Callback] = ()):
@@ -145,7 +146,7 @@ class Descent:
 
     @np.errstate(all="ignore")
     def run(self, method: str, epochs: int, progress: bool) -> Result:
-        """The result of the method. Raises Diverged where there is nothing to descend from."""
+        """The Result of the method. Raises Diverged if the start is not finite."""
         from scipy import optimize
 
         problem = self.problem
@@ -177,7 +178,7 @@ class Descent:
         return bool(self.reason)
 
     def seen(self, intermediate_result: Any) -> None:
-        """An iteration is done."""
+        """Record an iteration, which SciPy reports here."""
         w = intermediate_result.x
         loss, slope, here = self.problem.value(w), self.problem.gradient(w), self.back(self.problem.named(w))
         row = {"epoch": len(self.history) + 1, "loss": loss, "gradient": float(np.abs(slope).max()),
@@ -200,14 +201,14 @@ class Descent:
 
 
 def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
-    """The error for a value or a derivative that is not finite where the parameters begin."""
+    """The error for a value or a derivative that is not finite at the start."""
     first = first_nan(steps, eval(steps, values)) or "it or its derivative is not finite"
     return Diverged(f"the loss cannot be made smaller from where the parameters begin: {first}")
 
 
 def objective_list(fn: Callable, start: Any,
                    data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
-    """The list of fn(start, *data), the names of start's leaves, all values, what makes a tree of leaves."""
+    """(the list of fn(start, *data), the names of start's leaves, all values, the function leaves → tree)."""
     if start is None:
         raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")
     leaves, structure = flattened_tree(start)

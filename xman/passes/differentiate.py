@@ -1,4 +1,4 @@
-"""The derivative of a list is a list: the interpreters, run on symbols, write it.
+"""The derivative of a list is a list: the interpreters write it when they run on symbols.
 
 Bishop, Deep Learning, eqs. 8.57 to 8.64 (tangents) and 8.68 to 8.76 (adjoints); Reps, Automatic
 Differentiation and Backpropagation, §2 (each statement doubled).
@@ -17,7 +17,6 @@ from ..wengert import Line, Steps, WengertList, all_registers, checked_list, inp
 from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
 
-TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
@@ -31,12 +30,13 @@ def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
         z2 = mul(darea_dz1, w)
         darea_dh = unbroadcast(z2, h)
 
-    The result is a list like any other: to be evaluated, printed, simplified and differentiated again, as in
-    gradient(…, "darea_dh", ["w"]), whose answer is ddarea_dh_dw. Each adjoint has the shape and precision of
-    its register; where `of` does not depend on x it is zeros. seed: the name of a further input, the adjoint
-    of `of` to start from (a number, or of the shape of `of`); without one it is 1 for each of its elements,
-    so that the sum is differentiated. DG: the table of adjoint rules.
-    Raises XManError for a name that the list does not have or has already, and as `backprop`.
+    The result is a list like any other, which can be evaluated, printed, simplified and differentiated again:
+    gradient(…, "darea_dh", ["w"]) has the register ddarea_dh_dw. Each adjoint has the shape and precision of
+    its register; if `of` does not depend on x it is zeros. steps: the list. of: the register to
+    differentiate. wrt: registers to differentiate by. seed: the name of a further input, the adjoint of `of`
+    to start from (a number, or of the shape of `of`); without one it is 1 for each element, so that the sum
+    is differentiated. DG: the table of adjoint rules. XManError for a name that the list lacks or has
+    already, and as `backprop`.
     """
     return WengertList(line for line, _ in adjoints(steps, of, wrt, seed, DG))
 
@@ -53,18 +53,19 @@ def tangent(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops
         area_dot = half(z1_dot)
 
     The x_dot are new inputs, numbers or of the shape of their x. A register that does not depend on wrt has
-    no tangent. Where such names are in the list already, as in the tangent of a tangent, all end in
-    `_dot_dot` instead. TG: the table of tangent rules. XManError for another name, and as `forward`.
+    no tangent. If such names are in the list already, as in the tangent of a tangent, all new ones end in
+    `_dot_dot`. steps: the list. wrt: its inputs to differentiate by. TG: the table of tangent rules.
+    XManError for another name, and as `forward`.
     """
     return WengertList(line for line, _ in tangents(steps, wrt, TG))
 
 
 def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> Origins:
-    """The lines of `gradient`, each with the line that it belongs to: a line of the list itself with None."""
+    """The lines of `gradient`, each with the line it belongs to; lines of the list itself with None."""
     steps, writer = checked_list(steps, DG), ListWriter()
     symbols = writer.symbols(steps)
-    (of,), wrt = known_registers(steps, [of], "of"), known_registers(steps, wrt, "wrt")
+    (of,), wrt = known_registers(steps, of, "of", one=True), known_registers(steps, wrt, "wrt")
     if seed is not None and not isinstance(seed, str):
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not "
                         f"{seed!r}")
@@ -88,7 +89,7 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
 
 
 def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops.TG) -> Origins:
-    """The lines of `tangent`, each with the line that it belongs to: a line of the list itself with None."""
+    """The lines of `tangent`, each with the line it belongs to; lines of the list itself with None."""
     steps, writer = checked_list(steps, TG), ListWriter()
     symbols = writer.symbols(steps)
     dot = ending(steps)
@@ -96,7 +97,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     found = forward(Followed(steps, writer), symbols, inputs, TG)
     for writer.origin in steps:
         if isinstance(t := found.get(y := writer.origin[0]), Symbol) and y not in inputs:
-            if t.name:  # the tangent of another register too
+            if t.name:  # it is the tangent of another register too
                 t = f.alias(t)
             t.name = y + dot
     cut_loops(writer, steps, symbols)
@@ -107,7 +108,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
 
 
 def ending(steps: WengertList, word: str = "_dot") -> str:
-    """The word, or as many of them as it takes that no register with this ending is in the list."""
+    """The word, repeated until no register of the list ends in the result."""
     registers, end = {*all_registers(steps)}, word
     while any(x + end in registers for x in registers):
         end += word
@@ -115,23 +116,24 @@ def ending(steps: WengertList, word: str = "_dot") -> str:
 
 
 def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
-    """Whether the adjoint has the shape and the precision of x for sure: its lines take them from x."""
+    """Whether the adjoint surely has the shape and the precision of x: its lines take them from x."""
     parts = {id(delta)}
     todo = [delta]
     while todo:
         line = lines.get(id(todo.pop()))
         if line is None:
             return False
-        if line.op == "add":
+        known = ops.facts_of(line.op)
+        if known.flow == "plus":
             todo += [a for a in line.args if id(a) not in parts]
             parts.update(map(id, line.args))
-        elif line.op not in TAKES_SHAPE or getattr(line.args[1], "name", None) != x:
+        elif known.like is None or getattr(line.args[known.like], "name", None) != x:
             return False
     return True
 
 
 def unused_name(name: str, symbols: Mapping[str, Symbol]) -> str:
-    """name, when the list does not have it yet."""
+    """The name. XManError if the list has it already."""
     if name in symbols:
         raise XManError(f"the list has a register {name} already; rename it, or take what it holds")
     return name

@@ -13,7 +13,9 @@ from ..wengert import Steps, WengertList, registers
 
 
 def most_held(steps: Steps, keep: Collection[str], values: Mapping[str, Any]) -> int:
-    """The bytes that registers hold at their most, each gone after its last use; of a loop also a step's."""
+    """The most bytes that registers hold at a time, each freed after its last use, in steps of loops too.
+
+    keep: the registers that are not freed. values: the inputs."""
     last = {a: k for k, (dst, _, args) in enumerate(steps) for a in (dst, *registers(args))}
     last |= dict.fromkeys([*keep, *WengertList(steps).inputs], len(steps))
     owners = {name: memory_of(x) for name, x in values.items()}
@@ -32,7 +34,7 @@ def most_held(steps: Steps, keep: Collection[str], values: Mapping[str, Any]) ->
 
 
 def memory_of(x: Any) -> dict[int, int]:
-    """The bytes of each piece of memory that x lies in, by its id; a view's are those that it views."""
+    """{id: bytes} of each piece of memory that x lies in; a view counts as the memory that it views."""
     if isinstance(x, tuple):
         return {key: size for part in x for key, size in memory_of(part).items()}
     while isinstance(getattr(x, "base", None), np.ndarray):
@@ -53,7 +55,7 @@ def first_steps(op: str, args: list) -> list[tuple[tuple, tuple]]:
 
 
 def within_step(function: tuple, args: tuple) -> int:
-    """The bytes that a function holds at its most beside its arguments."""
+    """The most bytes that a function holds at a time, without its arguments."""
     _, _, parameters, lines, results = function
     given = dict(zip(parameters, args, strict=True))
     mine = most_held(lines, results, eval(WengertList(lines), given)) if lines else 0

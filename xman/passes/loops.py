@@ -1,4 +1,4 @@
-"""Passes on lines that apply functions: what nobody reads of results, arguments and bodies goes."""
+"""Passes on lines that apply functions: they drop results, arguments and body lines that nobody reads."""
 from __future__ import annotations
 
 from collections import Counter
@@ -16,18 +16,18 @@ from ..interpreters import eval
 from ..wengert import WengertList, needed
 from .writer import ListWriter, Symbol, WrittenLine
 
-# where the functions begin; what comes after them and before the bundle are counts
+# by operator the place of its first function; counts stand between the functions and the bundle
 APPLYING = {"call": 0, "scan": 0, "cond": 1}
-Key = Any  # of a register: its name, or a Symbol's id
+Key = Any  # the key of a register: its name, or the id of a Symbol
 
 
 
 def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
                named: Collection[Key] = ()) -> list[tuple]:
-    """The lines without those that take an array out of a bundle just made, or take it out a second time.
+    """The lines, without those that take an item out of a bundle just made, or take it out again.
 
-    lines: (register, op, arguments, …), registers being names or Symbols. before: (op, arguments) of other
-    registers. named: the registers that stay whatever they are.
+    lines: (register, op, arguments, …); registers are names or Symbols. before: (op, arguments) by register,
+    of earlier lines. named: registers whose lines stay in any case.
     """
     definition, same, seen, result = dict(before), {}, {}, []
     for out, op, args, *rest in lines:
@@ -45,9 +45,9 @@ def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
 
 def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], Any],
             before: Mapping[Key, tuple] = {}) -> list[tuple]:
-    """The lines that lead to keep, where what applies a function gives what is read, and takes what it needs.
+    """The lines that lead to keep; functions give only results that are read, and take only what they need.
 
-    lines, before: as of `items_read`. fresh(): a register for a bundle that is shorter than it was.
+    lines, before: as for `items_read`. fresh(): a new register, for a bundle that was shortened.
     """
     definition = {**before, **{name_or_id(out): (op, args) for out, op, args, *_ in lines}}
     wanted, read, result, moved = set(keep), {}, [], {}
@@ -56,7 +56,7 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
             continue
         registers = [a for a in args if name_or_id(a) in definition or isinstance(a, str)]
         if op != "item":
-            read |= {name_or_id(a): None for a in registers}  # as a whole
+            read |= {name_or_id(a): None for a in registers}  # the whole bundle
         elif (some := read.setdefault(name_or_id(args[0]), set())) is not None:
             some.add(args[1])
         if (op in APPLYING and (some := read.get(name_or_id(out))) is not None
@@ -84,7 +84,7 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
 
 
 def cut_loops(writer: ListWriter, steps: WengertList, symbols: Mapping[str, Symbol]) -> None:
-    """Leave out of what was written, where the list has such lines, what leads to no register with a name."""
+    """Drop written lines that lead to no register with a name, if the list applies functions."""
     if any(op in APPLYING or op == "while_loop" for _, op, _ in steps):
         before = {id(symbols[dst]): (op, tuple([symbols[a] if isinstance(a, str) else a for a in args]))
                   for dst, op, args in steps}
@@ -94,8 +94,8 @@ def cut_loops(writer: ListWriter, steps: WengertList, symbols: Mapping[str, Symb
 
 
 def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loop: bool) -> tuple | None:
-    """The functions with the results in `read` alone, (carries, slices), the places of the parameters that
-    are left, those of the results; None where nothing can go. A carry that is needed is read."""
+    """(functions with only the results in `read`, (carries, slices), the places of the parameters that are
+    left, the places of the results); None if nothing can go. A carry that a step needs counts as read."""
     n, m, need = len(functions[0][2]), k + slices, {*read}
     while True:
         bodies = [needed(lines, {results[i] for i in need}) for _, _, _, lines, results in functions]
@@ -106,7 +106,7 @@ def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loo
         if not loop or {i for i in places if i < k} <= need:
             break
         need |= {i for i in places if i < k}
-    # a carry that nobody needs goes with its result, one that is handed on stays; a slice counts the steps
+    # a carry that nobody needs goes with its result; one that is handed on stays; a slice tells the steps
     if loop:
         places = sorted({i for i in places if i >= k} | {i for i in need if i < k})
         places = places if any(k <= i < m for i in places) else sorted([*places, k])
@@ -122,11 +122,11 @@ def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loo
 # ---- sums over all steps -----------------------------------------------------------------------------------
 
 def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: bool) -> Any:
-    """What scan(function, k, slices, b) gives, its sums of products over all steps as one product each.
+    """scan(function, k, slices, b) with one product over all steps in place of a sum of a product per step.
 
     A carry to which each step adds x.T @ d, outer(x, d), sum(d, 0) or scatterAdd(d, like, key), the delta of
-    a weight, goes: x, d and key are stacked in its place, which takes the memory of all steps. None where
-    there is none, or no shapes are known. w: the writer, as a rewrite is given it.
+    a weight, is dropped: x, d and key are stacked instead, which takes memory for all steps. None if there is
+    no such carry, or shapes are not known. w: the writer, as for a rewrite. reverse: as for `scan`.
     """
     _, name, parameters, lines, results = function
     made, entries = w.definition.get(id(b), ("", ()))
@@ -137,7 +137,7 @@ def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: b
     n = np.shape(given[k]) and len(given[k]) or given[k]
     try:
         known = eval(WengertList(lines), dict(zip(parameters, likes, strict=True)))
-    except Exception:  # it is left as it is, and says so when it runs
+    except Exception:  # the scan stays as it is, and raises the error when it runs
         return None
     definition, uses = {dst: (op, args) for dst, op, args in lines}, Counter(results)
     uses.update(a for _, _, args in lines for a in args if isinstance(a, str))
@@ -145,7 +145,7 @@ def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: b
     axes = lambda *names: [np.ndim(known[x]) if x in in_step else -1 for x in names]
 
     def parts(r: str, p: str) -> list | None:
-        """The summands of r but for p, each as what it makes of what is stacked."""
+        """The summands of r without p, each as a function of the stacks."""
         op, args = definition.get(r, ("", ()))
         if op in ("add", "subtract") and uses[r] == 1 and all(isinstance(a, str) for a in args):
             found = [[] if a == p else parts(a, p) for a in args]

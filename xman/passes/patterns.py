@@ -1,4 +1,4 @@
-"""What a rewrite is: a tree of operators that is found, and what is written instead, both in the language."""
+"""Rewrites: a tree of operators to find, and a tree to write instead, both in the language."""
 from __future__ import annotations
 
 import math
@@ -14,7 +14,8 @@ from ..errors import XManError
 
 
 class Rewrite(NamedTuple):
-    """attempt(writer, args) is what op(*args) becomes, or None where the rewrite does not apply."""
+    """attempt(writer, args) is what op(*args) becomes, or None if the rewrite does not apply.
+    title: the rewrite as text. changes: how values change, in words."""
     op: str
     attempt: Callable[..., Any]
     title: str
@@ -22,12 +23,12 @@ class Rewrite(NamedTuple):
 
 
 class Rewrites(tuple):
-    """A table of them; `help` tells its size alone."""
+    """A table of rewrites, which `help` shows by its size alone."""
     def __repr__(self) -> str: return f"<{len(self)} rewrites>"
 
 
 class Pattern(Expression):
-    """A tree of operators over holes, each of which stands for whatever is found in its place."""
+    """A tree of operators over holes; a hole stands for whatever is found in its place."""
 
     def __init__(self, op: str | None, args: tuple): self.op, self.args = op, args
     def record(self, op: str, args: tuple) -> Pattern: return Pattern(op, args)
@@ -39,12 +40,12 @@ class Pattern(Expression):
 
 
 def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callable | None = None) -> Rewrite:
-    """The row that writes becomes(x, …) where found(x, …) stands and given(writer, x, …) holds.
+    """The row that writes becomes(x, …) in place of found(x, …) if given(writer, x, …) holds.
 
     found, becomes: functions of the same registers and literals, written in the language: lambda x:
-    f.log(f.exp(x)). changes: what it does to the values, "" where they stay to the last bit. given: without
-    it a row that changes something applies where none of the registers is known to hold whole numbers or
-    conditions, whose arithmetic is another. Raises XManError for what is no such pair.
+    f.log(f.exp(x)). changes: how values change, in words; "" if they stay to the last bit. given: the
+    condition; without it, a row with changes does not apply to registers that are known to hold whole numbers
+    or truth values, whose arithmetic differs. Raises XManError for functions that make no such pair.
     """
     n = arity(found)[1] if callable(found) else MANY
     if n == MANY or not callable(becomes) or arity(becomes)[1] != n:
@@ -67,7 +68,7 @@ def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callab
 
 
 def floats(writer, *holes: Any) -> bool:
-    """Whether no register among the holes is known to hold whole numbers or conditions."""
+    """Whether no register among the holes is known to hold whole numbers or truth values."""
     return not any(map(writer.whole, holes))
 
 
@@ -96,13 +97,15 @@ def holes_filled(wanted: Any, a: Any, holes: dict, writer):
 
 
 def shaped(op: str, becomes: Callable, title: str = "", changes: str = "") -> Rewrite:
-    """The row for what a pattern cannot say: becomes(writer, *args) is written for op(*args), or None."""
+    """A row that needs no pattern: becomes(writer, *args) gives what to write for op(*args), or None.
+
+    title: what the row does, in words. changes: as for `rewrite`."""
     title = title or f"{op} with shapes known"
     return Rewrite(op, lambda writer, args: becomes(writer, *args), title, changes)
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether two arguments are the same, numbers by value; but no number is True, and −0.0 is not 0."""
+    """Whether two arguments are the same: numbers by value, but 1 is not True, and −0.0 is not 0."""
     if isinstance(a, Expression) or isinstance(b, Expression):
         return a is b
     if {type(a), type(b)} <= {int, float}:

@@ -1,8 +1,8 @@
 """The rewrites, in tables that `simplify` takes.
 
-EXACT    keeps every value to the last bit
-STABLE   the same function, computed so that it neither overflows nor cancels: better values, other bits
-ALGEBRA  the same function for real numbers: shorter, rounded otherwise; each row says what changes
+EXACT    every value stays the same to the last bit
+STABLE   the same function, computed without overflow and cancellation: better values, other bits
+ALGEBRA  the same function of real numbers, shorter, with other roundings; each row says what changes
 """
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .patterns import Rewrites, floats, rewrite, shaped
 
 def is_real(w, x, *_): return w.real(x)
 def second_real(w, x, y): return w.real(y)
-def first_float(w, x, *_): return floats(w, x)  # for a row whose second argument may be labels
+def first_float(w, x, *_): return floats(w, x)  # for rows whose second argument may hold labels
 def is_real_number(w, x): return w.shape(x) == () and w.real(x)
 def both_numbers(w, a, b, *rest): return nonzero_literal(w, a) and nonzero_literal(w, b, *rest)
-def always(*_): return True  # for a row that may meet conditions: a mask
+def always(*_): return True  # for rows that may meet truth values, such as a mask
 
 
 def condition(w, c, x):
-    """Truth values of the shape of x, a float."""
+    """Whether c holds truth values of the shape of x, and x is a float."""
     known = w.value(c) if w.whole(c) else None
     return known is not None and np.asarray(known).dtype == bool and w.shape(c) == w.shape(x)
 
 
 def nonzero_literal(w, c, *rest):
-    """A literal other than 0, whose product with anything is what it is."""
+    """Whether c is a literal number other than 0."""
     number = isinstance(c, (int, float)) and not isinstance(c, bool)
     return number and c != 0 and np.isfinite(c) and floats(w, *rest)
 
@@ -55,13 +55,13 @@ def broadcast(w, x, like, axis=()):
 
 
 def spread_number(w, x):
-    """The number that x is a broadcast of, where that is known."""
+    """The number that x is a broadcast of, if this is known."""
     op, args = w.definition.get(id(x), (None, ()))
     return args[0] if op == "broadcast" and w.shape(args[0]) == () and w.one_precision else None
 
 
 def outright(op):
-    """op without the broadcast of its arguments that it does by itself."""
+    """The rewrite of op that drops broadcasts of its arguments, which op does by itself."""
     def becomes(w, *args):
         for i, a in enumerate(args):
             inner_op, inner = w.definition.get(id(a), (None, ()))
@@ -75,7 +75,7 @@ def outright(op):
     return becomes
 
 
-ADJOINTS = {  # of a and of b in a product, by their axes; 3: batches of matrices
+ADJOINTS = {  # (of a, of b) in a product d of a and b, by their numbers of axes; 3 is a batch of matrices
     (1, 1): (lambda d, a, b: d * b,         lambda d, a, b: a * d),
     (1, 2): (None,                          lambda d, a, b: f.outer(a, d)),
     (2, 1): (lambda d, a, b: f.outer(d, b), None),
@@ -84,7 +84,7 @@ ADJOINTS = {  # of a and of b in a product, by their axes; 3: batches of matrice
 
 
 def adjoint_by_axes(i):
-    """The adjoint of the i-th argument, where d has the shape of the product and a is not sparse."""
+    """The rewrite of the adjoint of argument i, if d has the shape of the product and a is not sparse."""
     def becomes(w, d, a, b):
         one, two, made = w.shape(a), w.shape(b), w.shape(d)
         if not (one and two and made and isinstance(w.value(a), np.ndarray)):
@@ -140,8 +140,8 @@ EXACT = Rewrites((
     shaped("count",                                       lambda w, x, axis=None, less=0: f.count(w.value(x), axis, less)
                                                           if w.shape(x) is not None and not isinstance(axis, Expression)
                                                           and not isinstance(less, Expression) else None),
-    shaped("dotLeft",                                     adjoint_by_axes(0)),
-    shaped("dotRight",                                    adjoint_by_axes(1)),
+    shaped("dot_left",                                    adjoint_by_axes(0)),
+    shaped("dot_right",                                   adjoint_by_axes(1)),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
                                           "minimum", "share")),
 ))
@@ -154,7 +154,7 @@ LOGARITHMS = {**LEAVES, **PAIRS, "sum": f.logsumexp, "power": lambda a, c: c * a
 
 
 def logarithm(w, a, depth=100):
-    """log a, a made of exponentials by sums, products, quotients, powers and parts. None for all else."""
+    """log a, if a is made of exponentials by sums, products, quotients, powers and parts; else None."""
     if not isinstance(a, Expression):
         return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
     if id(a) not in w.logarithms:

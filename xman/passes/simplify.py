@@ -1,4 +1,4 @@
-"""Simplification: a list is written anew, line by line, by a writer that knows a table of rewrites."""
+"""Simplification: a writer that knows a table of rewrites writes the list anew, line by line."""
 from __future__ import annotations
 
 import re
@@ -24,16 +24,16 @@ from .writer import ListWriter, Origins, Symbol, in_order
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
              rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> WengertList:
-    """A shorter list that computes the same: each expression once, only what is wanted, rewrites applied.
+    """A shorter list with the same results: each expression once, only needed lines, rewrites applied.
 
-    keep: the registers that are wanted, by name (None: the list's outputs); all others may go. likes: an
-    example of each input, as `shapes` takes it; with shapes known the helpers of the rules (`unbroadcast`,
-    `dotLeft`, …) become what they are there, mostly nothing, and the list is for these shapes alone.
-    rewrites: EXACT keeps every value to the last bit, but that with likes a number made from literals alone
-    takes the precision of the list. STABLE and ALGEBRA, to be added as in EXACT + STABLE, say of each row
-    what it changes, and take what no likes show to be otherwise for floats. Apply STABLE before a list is
-    differentiated, so that the adjoints are stable too. G: the table of values; with one that lacks operators
-    of `ops`, or has its own in their place, no rewrite applies. A line that fails for the likes is kept as it
+    steps: the list. keep: the registers that are wanted, by name (None: the list's outputs); all others may
+    go. likes: an example of each input, as for `shapes`; with shapes known the helpers of the rules
+    (`unbroadcast`, `dot_left`, …) become what they amount to, mostly nothing, and the list is for these
+    shapes alone. rewrites: EXACT keeps every value to the last bit, except that with likes a number computed
+    from literals takes the precision of the list. EXACT + STABLE and EXACT + ALGEBRA have more rows, each of
+    which says what it changes; they take a register for floats unless likes show that it is not. Apply STABLE
+    before a list is differentiated, so that the adjoints are stable too. G: the table of values; if it lacks
+    operators of `ops`, or redefines one, no rewrite applies. A line that fails for the likes is kept as it
     is. Raises XManError for a name that the list does not have.
     """
     return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
@@ -41,7 +41,7 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
 
 def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
                rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> Origins:
-    """The lines of `simplify`, each with the line of steps for whose sake it was written."""
+    """The lines of `simplify`, each paired with the line of steps for which it was written."""
     steps = checked_list(steps, G)
     keep = known_registers(steps, steps.outputs if keep is None else keep, "keep")
     if likes is not None and not isinstance(likes, Mapping):
@@ -52,7 +52,7 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
     lines = [(*line, line) for line in needed(steps, keep)]
     if any(line[1] == "item" for line in lines):
         lines = trimmed(items_read(lines, named=keep), keep, temporaries({*all_registers(steps)}).__next__)
-    for dst, op, args, writer.origin in lines:  # a bundle that was cut belongs to the line that takes it
+    for dst, op, args, writer.origin in lines:  # a shortened bundle belongs to the line that reads it
         try:
             args = writer.with_simple_bodies(op, args, found)
             found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])
@@ -63,7 +63,7 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
 
 
 class Simplifier(ListWriter):
-    """Writes a line only where no rewrite finds something shorter, and none that it has written before."""
+    """Writes a line only if no rewrite finds a shorter form, and no equal line has been written before."""
 
     def __init__(self, rewrites: Iterable[Rewrite], G: Mapping[str, Callable]):
         super().__init__()
@@ -72,16 +72,16 @@ class Simplifier(ListWriter):
         if strange := [row for row in rewrites if not isinstance(row, Rewrite)]:
             raise XManError(f"rewrites are rows of a table, as in EXACT + STABLE, and found "
                             f"{shortened(strange[0])}; one of your own is [rewrite(found, becomes)]")
-        if all(G.get(op) is value for op, value in ops.G.items()):  # else its names may mean something else
+        if all(G.get(op) is value for op, value in ops.G.items()):  # else names may mean other things
             for rewrite in rewrites:
                 self.rewrites.setdefault(rewrite.op, []).append(rewrite)
-        self.definition: dict[int, tuple] = {}    # (op, args) by a symbol's id; `lines` keeps these alive
-        self.example: dict[int, Any] = {}         # a value for each symbol, where one could be computed
-        self.hollow: set[int] = set()             # the symbols whose example is in its shape alone
-        self.logarithms: dict[int, Any] = {}      # of the symbols of which a rewrite has asked for them
-        self.written: dict[tuple, Symbol] = {}    # by what it computes
-        self.precisions: set[np.dtype] = set()    # those of the examples that are floats
-        self.reals: set[int] = set()              # the symbols that are floats whatever the inputs
+        self.definition: dict[int, tuple] = {}    # (op, args) by a symbol's id; `lines` keeps symbols alive
+        self.example: dict[int, Any] = {}         # by id a value, if one could be computed
+        self.hollow: set[int] = set()             # symbols whose example is right in its shape alone
+        self.logarithms: dict[int, Any] = {}      # by id the logarithm, if a rewrite has asked for it
+        self.written: dict[tuple, Symbol] = {}    # by (op, args) the symbol
+        self.precisions: set[np.dtype] = set()    # the precisions of examples that are floats
+        self.reals: set[int] = set()              # symbols that are floats for any inputs
 
     def input(self, name: str, likes: Mapping[str, Any] | None) -> Symbol:
         symbol = Symbol(self, name)
@@ -105,7 +105,7 @@ class Simplifier(ListWriter):
         literals = not any(isinstance(a, Symbol) for a in args)
         if literals and (value := self.constant(op, args)) is not None:
             return value
-        for rewrite in () if literals else self.rewrites.get(op, ()):  # of Python's numbers 1/0 is an error
+        for rewrite in () if literals else self.rewrites.get(op, ()):  # 1/0 of Python's is an error
             if (shorter := rewrite.attempt(self, args)) is not None:
                 return shorter
         key = (op, *(sorted(map(key_of, args)) if ops.facts_of(op).commutes else map(key_of, args)))
@@ -120,7 +120,7 @@ class Simplifier(ListWriter):
         return self.written[key]
 
     def brief(self, op: str, args: tuple) -> tuple:
-        """args without those at the end that have their default value."""
+        """args without the last ones, as far as they have their default value."""
         defaults, most = self.defaults(op)
         while (len(args) > most - len(defaults) and len(args) <= most and args
                and equal(args[-1], defaults[len(args) - 1 - most])):
@@ -128,38 +128,39 @@ class Simplifier(ListWriter):
         return args
 
     def full(self, op: str, args: tuple) -> tuple:
-        """args with the defaults of those left out."""
+        """args, completed with the defaults of the missing ones."""
         defaults, most = self.defaults(op)
         return args + defaults[len(defaults) - (most - len(args)):] if len(args) < most else args
 
     def defaults(self, op: str) -> tuple[tuple, int]:
-        """The defaults of the last arguments of op, and the number of all that have a name."""
-        names, defaults = parameters(self.G[op])
+        """The defaults of the last arguments of op, and the number of its named arguments."""
+        names, defaults, *_ = parameters(self.G[op])
         return (*defaults.values(),), len(names)
 
     def evaluated(self, op: str, args: tuple) -> Any:
-        """The value for the examples; None where one is missing, or the operator does not take them."""
+        """The value for the examples; None if one is missing, or the operator fails for them."""
         if any(isinstance(a, Symbol) and id(a) not in self.example for a in args):
             return None
         try:
             with np.errstate(all="ignore"):
-                known = op in ops.table.OURS or op in ops.table.ELEMENTWISE
-                if known and self.rewrites and any(id(a) in self.hollow for a in args):
+                known = ops.facts_of(op)
+                if ((op in ops.table.OURS or known.elementwise or known.example) and self.rewrites
+                    and any(id(a) in self.hollow for a in args)):
                     return example(op, map(self.value, args))
-                return (ops.facts_of(op).example or self.G[op])(*map(self.value, args))
+                return (known.example or self.G[op])(*map(self.value, args))
         except TimeoutError:
-            raise  # the user's time limit is no failure of this
-        except Exception:  # whatever it is, the line is written as it stands, and raises it when it runs
+            raise  # a time limit that the user set
+        except Exception:  # whatever it is, the line is written as it is, and raises the error when it runs
             return None
 
     def constant(self, op: str, args: tuple) -> int | float | None:
-        """The number that op makes of literals, in the precision of the list; None where that is not one."""
+        """The number that op makes of literals, in the list's precision; None if it is not a number."""
         value = self.evaluated(op, args)
         value = value.item() if isinstance(value, np.floating) and self.one_precision else value
         return value if type(value) in (int, float) else None
 
     def with_simple_bodies(self, op: str, args: tuple, found: Mapping[str, Any]) -> tuple:
-        """The arguments of a line, functions among them simplified, for their shapes if these are known."""
+        """The arguments of a line, with functions among them simplified, for their shapes if known."""
         if not any(map(ops.is_function, args)):
             return args
         loop = op in ("scan", "while_loop")
@@ -168,7 +169,7 @@ class Simplifier(ListWriter):
         if op == "scan" and inputs is not None:
             after = self.evaluated(op, (*args[:3], inputs)) or ()
             if any(np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False)):
-                inputs = None  # the first step broadens a carry: a body is for all steps
+                inputs = None  # the first step changes a carry's shape, but a body is for all steps
         return tuple([self.simple_body(a, k, m, inputs) if ops.is_function(a) else a for a in args])
 
     def simple_body(self, function: tuple, k: int, m: int, inputs: Sequence | None) -> tuple:
@@ -187,14 +188,14 @@ class Simplifier(ListWriter):
     # ---- what a rewrite may ask ----------------------------------------------------------------------------
 
     def value(self, a: Any) -> Any:
-        """A literal itself, a value for a symbol, None where none is known."""
+        """A literal itself; the example of a symbol; None if there is none."""
         return self.example.get(id(a)) if isinstance(a, Symbol) else a
 
     def shape(self, a: Any) -> tuple | None:
         return None if (value := self.value(a)) is None else np.shape(value)
 
     def alike(self, a: Any, like: Any) -> bool:
-        """Whether a surely has the shape and the precision of like. A literal number has any number's."""
+        """Whether a surely has the shape and the precision of like; a literal number fits any number."""
         if not (isinstance(like, Symbol) and id(like) in self.example):
             return False
         if not isinstance(a, Symbol):
@@ -210,20 +211,20 @@ class Simplifier(ListWriter):
         return id(a) in self.reals if known is None else kind_of_value(known)[1].kind == "f"
 
     def whole(self, a: Any) -> bool:
-        """Whether a is known to be whole numbers or conditions."""
+        """Whether a is known to hold whole numbers or truth values."""
         if id(a) in self.example:
             return kind_of_value(self.example[id(a)])[1].kind != "f"
         return ops.facts_of(self.definition.get(id(a), ("",))[0]).gives is not float
 
     @property
     def one_precision(self) -> np.dtype | None:
-        """The precision of all floats, where it is one: then a literal number may stand for any of them."""
+        """The one precision of all floats, or None; with one, a literal number may stand for any float."""
         return next(iter(self.precisions)) if len(self.precisions) == 1 else None
 
     # ---- reading the list off ------------------------------------------------------------------------------
 
     def finished(self, found: dict[str, Any], keep: Collection[str]) -> Origins:
-        """The lines that lead to the registers in keep, under the names of the list that was simplified."""
+        """The lines that lead to the registers in keep, with the names of the original list."""
         for name in keep:
             symbol = found[name]
             if not isinstance(symbol, Symbol) or symbol.name not in (None, name):
@@ -233,7 +234,7 @@ class Simplifier(ListWriter):
             symbol.name = name
         for name, symbol in sorted(found.items(), key=lambda item: bool(re.fullmatch(r"z\d+", item[0]))):
             if isinstance(symbol, Symbol):
-                symbol.name = symbol.name or name  # that of a temporary where it has no other
+                symbol.name = symbol.name or name  # a temporary's name, if it has no other
         self.lines = needed(self.lines, [found[name] for name in keep])
         return list(self.named(found))
 

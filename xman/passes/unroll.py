@@ -1,4 +1,4 @@
-"""Loops written out: each step has lines of its own, as Python's `for` leaves them in a list."""
+"""Loops written out: each step has lines of its own, as a traced Python `for` has them."""
 from __future__ import annotations
 
 import re
@@ -15,17 +15,18 @@ from ..interpreters import shapes
 from ..wengert import Steps, WengertList, all_registers, checked_list, fresh
 from .writer import ListWriter, Symbol
 
-MOST = 10_000_000  # lines: some gigabytes
+MOST = 10_000_000  # the most lines, which take some gigabytes
 
 
 def unroll(steps: Steps, likes: Mapping[str, Any] | None = None,
            G: Mapping[str, Callable] = ops.G) -> WengertList:
-    """The list with the lines of each step in place of its loops, and those of a function where it is called.
+    """The list with the lines of each step in place of loops, and of functions in place of calls.
 
-    likes: an example of each input, as `shapes` takes it; needed where the rows of an array are the steps.
-    A register h of a loop is h_1, h_2, … in its steps, or has the name that its result has outside.
-    What turns on values stays, `while_loop` and `cond`, and so does a loop of no steps or of unknown many.
-    Raises XManError for a list that is not valid, likes that do not fit, and more than 10,000,000 lines.
+    steps: the list. likes: an example of each input, as for `shapes`; needed if an array's rows are the
+    steps. G: the table of values. A register h of a loop becomes h_1, h_2, … in the steps, or gets the name
+    of its result outside. `while_loop` and `cond`, which depend on values, stay, and so does a loop whose
+    number of steps is 0 or unknown. XManError for a list that is not valid, likes that do not fit, and above
+    10,000,000 lines.
     """
     steps = checked_list(steps, G)
     sizes = {x: size for x, (size, _) in shapes(steps, likes, G).items()} if likes is not None else {}
@@ -45,20 +46,20 @@ def unroll(steps: Steps, likes: Mapping[str, Any] | None = None,
 
 
 class Unroller(ListWriter):
-    """Writes lines. A bundle is the Bundle of its parts, and what all steps of a loop gave a list."""
+    """Writes lines. A bundle is a Bundle of its parts; the stacked results of a loop are a Python list."""
 
     def __init__(self, taken: set[str]):
         super().__init__()
         self.taken = taken
-        self.stacked: dict[int, tuple[Symbol, list]] = {}  # the line that holds a list, by its id
-        self.sizes: dict[int, tuple | None] = {}  # the shape of a symbol, where it is known, by its id
+        self.stacked: dict[int, tuple[Symbol, list]] = {}  # by a list's id, the symbol that stacks it
+        self.sizes: dict[int, tuple | None] = {}  # by a symbol's id its shape, or None
 
     def sized(self, symbol: Symbol, size: tuple | None) -> Symbol:
         self.sizes[id(symbol)] = size
         return symbol
 
     def expanded(self, op: str, args: Sequence[Any], step: str) -> Any:
-        """What a line gives. step: what the names of registers end with."""
+        """The result of a line. step: the ending of its registers' names."""
         if op == "bundle":
             return Bundle(args)
         if op == "item" and isinstance(args[0], Bundle):
@@ -75,11 +76,11 @@ class Unroller(ListWriter):
         return self.write(op, map(self.operand_of, args))
 
     def of_steps(self, op: str, args: Sequence[Any]) -> Any:
-        """What a line makes of the lists that it is given, None where it needs them stacked."""
+        """The result of a line on lists of steps' results; None if it needs them stacked."""
         if op == "getitem" and isinstance(args[0], list) and len(args) == 2 and type(args[1]) in (int, slice):
             x, key = args
             if type(key) is slice:
-                return x[key] or None  # of no steps nothing is stacked
+                return x[key] or None  # nothing can be stacked of no steps
             return x[key] if -len(x) <= key < len(x) else None
         if op == "concat" and args[0] == 0 and all(isinstance(a, list) for a in args[1:]):
             return [a for part in args[1:] for a in part]
@@ -92,7 +93,7 @@ class Unroller(ListWriter):
 
     def all_steps(self, n: int, function: Function, carry: tuple, xs: tuple, constants: tuple,
                   backwards: bool, step: str) -> Bundle:
-        """The lines of n steps; the last carries, and the lists of what they gave."""
+        """The Bundle of the last carries and the lists of results, after the lines of n steps are written."""
         if len(self.lines) + n * len(function[3]) > MOST:
             raise XManError(f"written out, the {n:,} steps of {function[1]} make more than {MOST:,} lines")
         k, gave = len(carry), []
@@ -113,20 +114,20 @@ class Unroller(ListWriter):
         return Bundle(here[r] for r in results)
 
     def steps_of(self, x: Any) -> int:
-        """The steps that a slice makes, 0 where that is not known."""
+        """The number of steps along a slice; 0 if it is not known."""
         if isinstance(x, Symbol):
             return (self.sizes.get(id(x)) or (0,))[0]
         return len(x) if isinstance(x, (list, np.ndarray)) else x
 
     def seen_at(self, x: Any, t: int) -> Any:
-        """What step t sees of a slice."""
+        """The entry of a slice at step t."""
         if isinstance(x, Symbol):
             size = self.sizes.get(id(x))
             return self.sized(self.write("getitem", (x, t)), size and size[1:])
         return x[t] if isinstance(x, (list, np.ndarray)) else t
 
     def operand_of(self, a: Any) -> Any:
-        """An argument as a line takes it."""
+        """An argument in the form that a line takes."""
         if isinstance(a, list):
             if id(a) not in self.stacked:
                 self.stacked[id(a)] = self.write("stack", (0, *map(self.operand_of, a))), a

@@ -1,4 +1,4 @@
-"""Writing lists: rules that meet a Symbol in place of an array write lines in place of computing numbers."""
+"""Writers of lists: a rule that is given Symbols in place of arrays writes lines in place of numbers."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
@@ -10,11 +10,11 @@ from ops.expression import FLAT
 from ..register import as_arg
 from ..wengert import Line, Steps, WengertList, registers, temporaries
 
-Origins = list[tuple[Line, Line | None]]  # lines, each with the line of another list that it belongs to
+Origins = list[tuple[Line, Line | None]]  # lines, each paired with a line of another list
 
 
 class Symbol(Expression):
-    """A register of a list that is being written; one without a name gets a temporary's at the end."""
+    """A register of a list that is being written; if it has no name it gets a temporary's at the end."""
 
     def __init__(self, writer: ListWriter, name: str | None = None, op: str | None = None):
         self.writer, self.name, self.slopeless = writer, name, op in FLAT
@@ -23,7 +23,7 @@ class Symbol(Expression):
 
 
 class WrittenLine(NamedTuple):
-    """A line that has been written, and the line of the list under way for whose sake it was."""
+    """A line that was written, and the line of the original list for which it was written."""
     out: Symbol
     op: str
     args: tuple
@@ -31,7 +31,7 @@ class WrittenLine(NamedTuple):
 
 
 class ListWriter:
-    """The lines written so far."""
+    """Writes lines of a list, and keeps them."""
 
     def __init__(self) -> None:
         self.lines: list[WrittenLine] = []
@@ -45,12 +45,12 @@ class ListWriter:
         return out
 
     def symbols(self, steps: WengertList) -> dict[str, Symbol]:
-        """One for each register of steps."""
+        """A symbol for each register of steps."""
         named = *((x, None) for x in steps.inputs), *(line[:2] for line in steps)
         return {name: Symbol(self, name, op) for name, op in named}
 
     def named(self, taken: Collection[str]) -> Iterator[tuple[Line, Line | None]]:
-        """The pairs (line, origin), those without a name called as the first temporaries that are free."""
+        """The pairs (line, origin); a symbol without a name gets the name of the next free temporary."""
         fresh = temporaries(taken)
         for out, op, args, origin in self.lines:
             out.name = out.name or next(fresh)
@@ -58,11 +58,11 @@ class ListWriter:
 
 
 class Followed(WengertList):
-    """A list that tells a writer which of its lines an interpreter has come to."""
+    """A list that tells a writer which of its lines an interpreter is at."""
 
     def __init__(self, steps: WengertList, writer: ListWriter):
-        list.__init__(self, steps)  # which is valid
-        self.writer, self.checkedFor, self._inputs = writer, steps.checkedFor, steps.inputs
+        list.__init__(self, steps)  # not checked again: steps is valid
+        self.writer, self.checked_for, self._inputs = writer, steps.checked_for, steps.inputs
 
     def __iter__(self) -> Iterator[Line]: return self._told(super().__iter__())
     def __reversed__(self) -> Iterator[Line]: return self._told(super().__reversed__())
@@ -74,7 +74,7 @@ class Followed(WengertList):
 
 
 def in_order(steps: Steps, taken: Iterable[str] = ()) -> dict[str, str]:
-    """New names for the temporaries of a list, by the old: z1, z2, … in the order of evaluation."""
+    """{old: new} names for the temporaries of a list: z1, z2, … in the order of evaluation."""
     computed = [dst for dst, _, _ in steps if dst[0] == "z" and dst[1:].isdigit()]
     others = {a for dst, _, args in steps for a in (dst, *registers(args))} - {*computed}
     return dict(zip(computed, temporaries(others.union(taken)), strict=False))

@@ -1,4 +1,4 @@
-"""Pictures by Matplotlib of what a model has learned and of derivatives; learning curves are train's."""
+"""Pictures of what a model has learned, and of derivatives; `xman.train` draws learning curves."""
 from .differences import Errors, difference_errors
 from .pictures import (
     confusion_picture,

@@ -17,25 +17,26 @@ from ..show.explain import output
 from ..wengert import Steps, checked_list
 
 NAMES = "finite differences (8.24)", "central differences (8.25)"
-# above it higher powers of ε count as well, and the slope is no longer that of the leading one
+# the largest ε that counts for the slope: above it higher powers of ε count as well
 LARGEST = 1e-2
 
 
 class Errors(NamedTuple):
-    """For each step size ε the error |quotient − derivative| with one side (8.24) and with two (8.25)."""
+    """For each of the sizes ε the error |quotient − derivative|, one_sided (8.24) and central (8.25).
+    of, along: what was differentiated, and by what. rounding: roughly the error by rounding E."""
     of: str
     along: str
     derivative: float
     sizes: np.ndarray
     one_sided: np.ndarray
     central: np.ndarray
-    rounding: np.ndarray  # what the rounding of E alone makes of the error, roughly
+    rounding: np.ndarray
 
     @property
     def slopes(self) -> tuple[float, float]:
-        """The powers of ε that the two errors grow with, where not rounding makes them: about 1 and 2.
+        """The powers of ε that the two errors grow with, about 1 and 2, where rounding does not make them.
 
-        NaN where the quotient is exact but for rounding, as that of a straight line.
+        NaN for a quotient that is exact but for rounding, as that of a straight line.
         """
         return self.slope(self.one_sided), self.slope(self.central)
 
@@ -54,7 +55,7 @@ class Errors(NamedTuple):
         return "\n".join(lines)
 
     def plot(self, path: str | Path) -> None:
-        """Draw both errors against ε, and lines of slope 1 and 2, into path, .png, .svg or .pdf.
+        """Draw both errors against ε, and lines of slope 1 and 2, into path, a .png, .svg or .pdf.
 
         XManError where matplotlib is missing or the file cannot be written.
         """
@@ -65,7 +66,7 @@ class Errors(NamedTuple):
                 shown, on = np.isfinite(e) & (e > 0), self.truncated(e)  # 0 has no logarithm
                 label = name if shown.any() else f"{name}: no error"
                 axes.plot(self.sizes[shown], e[shown], f"{hue}.-", markersize=4, linewidth=1, label=label)
-                if on.any():  # beside the points, not on them
+                if on.any():
                     level = 3 * np.exp(np.mean(np.log(e[on] / self.sizes[on] ** power)))
                     ends = np.array([self.sizes[on].min(), self.sizes.max()])
                     axes.plot(ends, level * ends ** power, f"{hue}--", linewidth=1, label=f"slope {power}")
@@ -76,7 +77,7 @@ class Errors(NamedTuple):
             axes.grid(alpha=0.3)
 
     def truncated(self, e: np.ndarray) -> np.ndarray:
-        """Whether truncation and not rounding makes the error, for each step size."""
+        """For each step size, whether truncation, and not rounding, makes the error."""
         return np.isfinite(e) & (e > 100 * self.rounding) & (self.sizes <= LARGEST)
 
     def slope(self, e: np.ndarray) -> float:
@@ -95,11 +96,11 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
         finite differences (8.24)    1.00   6.8e-09    7.3e-10
         central differences (8.25)   2.00   3.2e-06    1.2e-11
 
-    of: the register E, the sum of its entries (None: the last line's). values: the inputs, which are taken in
-    float64 whatever they are. wrt: the name of a number; or of an array, which is moved in a direction of
-    length 1 drawn by `seed`; or a direction {name: tangent}; None is such a direction in all inputs of
-    floats. sizes: the step sizes ε, above 0 (None: from 1e-16 to 1, six to a power of ten). Raises XManError
-    for a name that the list does not have, and where there is nothing to differentiate by.
+    steps: the list. of: the register whose entries sum to E (None: the last line's). wrt: the name of a
+    number; or of an array, which moves in a direction of length 1 drawn by `seed`; or a direction {name:
+    tangent}; None draws such a direction in all inputs of floats. values: the inputs, computed in float64.
+    sizes: the step sizes ε, above 0 (None: from 1e-16 to 1, six to a power of ten). Raises XManError for a
+    name that the list does not have, and where there is nothing to differentiate by.
     """
     steps = checked_list(steps, ops.G)
     of = output(steps, of)
@@ -117,7 +118,7 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
     here = E(0)
     deltas = backprop(steps, result, ops.DG, list(direction), **{of: 1.0})
     derivative = sum(float(np.sum(deltas[name] * t)) for name, t in direction.items() if name in deltas)
-    with np.errstate(all="ignore"):  # an E that is infinite somewhere has an error that is NaN there
+    with np.errstate(all="ignore"):  # where E is infinite its error is NaN
         one_sided = np.array([abs((E(h) - here) / h - derivative) for h in sizes])
         central = np.array([abs((E(h) - E(-h)) / (2 * h) - derivative) for h in sizes])
     rounding = np.finfo(float).eps * max(abs(here), abs(derivative)) / sizes
@@ -126,7 +127,7 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
 
 def directed(wrt: Any, values: Mapping[str, Any], inputs: Sequence[str],
              random: np.random.Generator) -> dict[str, Any]:
-    """The direction {name: tangent} that is meant by wrt, each tangent of the shape of its input."""
+    """The direction {name: tangent} that wrt means, each tangent of the shape of its input."""
     floats = [name for name in inputs if varies(values[name])]
     names = floats if wrt is None else [wrt] if isinstance(wrt, str) else wrt
     if strange := [name for name in names if name not in floats]:

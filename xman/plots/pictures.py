@@ -1,9 +1,9 @@
-"""Each function draws a picture into a .png, .svg or .pdf, and returns the numbers that it shows. XManError
-where Matplotlib is missing or the file cannot be written."""
+"""Each function draws a picture into path, a .png, .svg or .pdf, and returns the numbers that it shows.
+XManError where Matplotlib is missing or the file cannot be written."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ from ..errors import XManError
 from ..files.figures import drawing
 from ..matrices import Hessian
 from ..passes import ALGEBRA, EXACT, gradient, simplify
-from ..wengert import Steps, checked_list
+from ..wengert import Steps, checked_list, known_registers
 
 
 def confusion_picture(truth: Any, predicted: Any, path: str | Path,
                       classes: Sequence[str] | None = None) -> np.ndarray:
-    """How often each class (a row) was taken for each (a column): numbers of classes from 0 on, each (n,)."""
+    """The counts (k, k) of rows of class i (row i) that were taken for class j (column j), drawn into path.
+
+    truth, predicted: numbers of classes from 0 on, (n,). classes: their names (None: the numbers)."""
     truth, predicted = np.asarray(truth), np.asarray(predicted)
     whole = all(x.dtype.kind in "iu" and x.min(initial=0) >= 0 for x in (truth, predicted))
     if truth.shape != predicted.shape or truth.ndim != 1 or truth.size == 0 or not whole:
@@ -40,7 +42,9 @@ def confusion_picture(truth: Any, predicted: Any, path: str | Path,
 
 
 def weight_images(W: Any, shape: tuple[int, int], path: str | Path) -> np.ndarray:
-    """The columns of W (height·width, classes) as images of that shape, on one scale, blue below 0."""
+    """The columns of W (height·width, classes) as images, (classes, height, width), blue below 0.
+
+    shape: (height, width). path: the file, in which all images share one scale."""
     W = np.asarray(W)
     if W.ndim != 2 or W.shape[0] != math.prod(shape):
         raise XManError(f"W has shape {W.shape}, and images of {shape[0]}×{shape[1]} want "
@@ -59,7 +63,9 @@ def weight_images(W: Any, shape: tuple[int, int], path: str | Path) -> np.ndarra
 
 def decision_regions(predict: Callable[[np.ndarray], np.ndarray], X: Any, labels: Any,
                      path: str | Path) -> np.ndarray:
-    """What `predict`, of rows (m, 2) to classes or probabilities (m, k), says where, and rows X (n, 2)."""
+    """The class that `predict` gives at each point of a grid, (200, 200), drawn into path under the rows X.
+
+    predict: from rows (m, 2) to classes (m,) or probabilities (m, k). X: rows (n, 2), with labels (n,)."""
     X, labels = np.asarray(X), np.asarray(labels)
     if X.ndim != 2 or X.shape[1] != 2 or labels.shape != X.shape[:1]:
         raise XManError(f"regions are of rows of two numbers with a label each; found the shapes {X.shape} "
@@ -78,7 +84,9 @@ def decision_regions(predict: Callable[[np.ndarray], np.ndarray], X: Any, labels
 
 def hessian_spectrum(steps: Steps, of: str, wrt: Sequence[str], values: Mapping[str, Any],
                      path: str | Path) -> np.ndarray:
-    """The eigenvalues, the least first, of ∂²of/∂wrt² as one matrix, `of` a number, wrt registers."""
+    """The eigenvalues, the least first, of the Hessian ∂²of/∂wrt² at values, drawn into path.
+
+    steps: the list. of: a register that is a number. wrt: names of inputs. values: all inputs by name."""
     matrix = Hessian(steps, of, wrt)(values)
     eigenvalues = np.linalg.eigvalsh((matrix + matrix.T) / 2)
     below = f"{(eigenvalues < 0).sum()} of {len(eigenvalues)} below 0"
@@ -89,10 +97,15 @@ def hessian_spectrum(steps: Steps, of: str, wrt: Sequence[str], values: Mapping[
     return eigenvalues
 
 
-def growth_of_derivatives(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], orders: int,
-                          path: str | Path) -> np.ndarray:
-    """(orders + 1, 2) lines of the lists of `of` and its derivatives: as written by rules, and simplified."""
+def growth_of_derivatives(steps: Steps, of: str, wrt: Collection[str], likes: Mapping[str, Any],
+                          orders: int, path: str | Path) -> np.ndarray:
+    """How many lines the lists of the derivatives 0 to `orders` have: (orders + 1, 2), drawn into path.
+
+    Column 0 counts lines as the rules write them, column 1 lines as `simplify` leaves them. steps: the list.
+    of, wrt: registers that are numbers. likes: an example of each input."""
     written, short, counts = checked_list(steps), checked_list(steps), []
+    (of,) = known_registers(written, of, "of", one=True)
+    (wrt,) = known_registers(written, wrt, "wrt", one=True)
     names = [of, of]
     for order in range(orders + 1):
         counts.append((len(written), len(short)))

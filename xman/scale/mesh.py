@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import XManError, extra
-from ..wengert import Line, WengertList, all_registers, fresh
-from .mpi import workers
+from ops import facts_of
 
-PRODUCTS = "dot", "dotLeft", "dotRight"
+from ..errors import XManError, extra
+from ..wengert import Line, WengertList, all_registers, fresh, registers
+from .mpi import workers
 
 
 def mesh_of(text: str) -> Any:
@@ -54,11 +54,11 @@ def in_mixed_precision(steps: WengertList) -> WengertList:
     rounded: dict[str, str] = {}
     taken = {*all_registers(steps)}
     for dst, op, args in steps:
-        for a in args if op in PRODUCTS else ():
-            if isinstance(a, str) and a not in rounded:
+        product = facts_of(op).flow == "summed" and sum(type(a) is not tuple for a in args) > 1  # else a sum
+        for a in registers(args) if product else ():
+            if a not in rounded:
                 short, rounded[a] = fresh(f"{a}_bfloat16", taken), fresh(f"{a}_rounded", taken)
                 lines += [(short, "astype", (a, ("bfloat16",))),
                           (rounded[a], "astype", (short, ("float32",)))]
-        lines.append((dst, op, tuple(rounded[a] if isinstance(a, str) else a for a in args) if op in PRODUCTS
-                      else args))
+        lines.append((dst, op, tuple(rounded[a] if product and isinstance(a, str) else a for a in args)))
     return WengertList(lines)

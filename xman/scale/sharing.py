@@ -73,7 +73,7 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
         elif linear_in(op, [k for k, a in enumerate(args) if isinstance(a, str) and a in parts]):
             given = []
             for a in args:
-                if a in parts or ops.facts_of(op).flow != "sum":
+                if a in parts or ops.facts_of(op).flow != "plus":
                     given.append(parts.get(a, a) if isinstance(a, str) else a)
                 elif isinstance(a, str):  # what all have is added once
                     given.append(fresh(f"{a}_here", taken))

@@ -1,7 +1,7 @@
-"""SciPy, but special, linalg and stats take traced values: `from xman.scipy.special import logsumexp`.
+"""SciPy with special, linalg and stats for traced values too: `from xman.scipy.special import logsumexp`.
 
-SciPy hands traced values over only from its ufuncs (scipy.special.erf). Its other functions turn them into
-plain arrays, which is refused; the same functions from here do not. On plain arrays they are SciPy's own.
+Of SciPy's own functions only the ufuncs (scipy.special.erf) accept traced values. The others turn them into
+plain arrays, which is an error; the functions here do not. On plain arrays they are SciPy's own.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..traced.arraylike import is_traced
 
 
 def both(theirs: Callable, ours: Callable) -> Callable:
-    """SciPy's function on plain arrays, ours on traced values."""
+    """The function that is `theirs` on plain arrays and `ours` on traced values."""
     @functools.wraps(theirs)
     def function(*args, **options):
         return (ours if is_traced((args, options)) else theirs)(*args, **options)
@@ -22,7 +22,7 @@ def both(theirs: Callable, ours: Callable) -> Callable:
 
 
 def room(module: str, ours: Mapping[str, Callable]) -> tuple[Callable, Callable]:
-    """__getattr__ and __dir__ of a module that is SciPy's of that name, with ours on traced values."""
+    """__getattr__ and __dir__ for a module like SciPy's of that name, with our functions on traced values."""
     def found(name: str) -> Any:
         theirs = getattr(importlib.import_module(module), name)
         return both(theirs, ours[name]) if name in ours else theirs

@@ -1,4 +1,4 @@
-"""The distributions of scipy.stats: log densities, and distribution functions where they have an operator."""
+"""The distributions of scipy.stats: log densities, and distribution functions if an operator has them."""
 from __future__ import annotations
 
 import math
@@ -22,7 +22,7 @@ def t_cdf(z, df):
     return f.where(z > 0, 1.0 - tail, tail)
 
 
-# the log density at z = (x − loc)/scale of each, with its shapes, and where it is not 0
+# for each distribution the log density at z = (x − loc)/scale, and the domain where the density is not 0
 POSITIVE, WHOLE_LINE, UNIT = (lambda z: z >= 0), None, (lambda z: f.logical_and(z >= 0, z <= 1))
 DENSITIES = {
     "norm":     (WHOLE_LINE, lambda z: -f.half(z * z + LOG_2PI)),
@@ -38,7 +38,7 @@ DENSITIES = {
     "t":        (WHOLE_LINE, lambda z, df: f.gammaln(f.half(df + 1.0)) - f.gammaln(f.half(df)) - f.half(f.log(df * math.pi))
                              - f.half(df + 1.0) * f.log1p(z * z / df)),
 }
-# the probability of less than z, and of more
+# for each distribution the probability below z, and above z
 CDF = {
     "norm":     (ndtr, lambda z: ndtr(-z)),
     "expon":    (lambda z: -f.expm1(-f.maximum(z, 0.0)), lambda z: f.exp(-f.maximum(z, 0.0))),
@@ -57,7 +57,7 @@ CDF = {
 
 
 def located(name, method):
-    """The method of SciPy's distribution: of x, its shapes, loc and scale."""
+    """The method of SciPy's distribution, on traced values: a function of x, its shapes, loc and scale."""
     support, density = DENSITIES[name]
     shapes = density.__code__.co_varnames[1:density.__code__.co_argcount]
     function = {"cdf": CDF[name][0], "sf": CDF[name][1]}.get(method.removeprefix("log"))
@@ -112,7 +112,7 @@ def mvn_logpdf(x, mean=None, cov=1, allow_singular=False):
 
 
 def multivariate(x, mean, cov):
-    """x (…, n), mean (n,), cov (n, n) and n; SciPy takes numbers, vectors of variances and None too."""
+    """x (…, n), mean (n,), cov (n, n) and n, from numbers, vectors of variances or None, as in SciPy."""
     mean, cov = with_shape(0.0 if mean is None else mean), with_shape(cov)
     n = max(mean.shape[-1] if mean.ndim else 1, cov.shape[-1] if cov.ndim else 1)
     cov = cov * np.eye(n) if cov.ndim < 2 else mirrored(cov, lower=True)

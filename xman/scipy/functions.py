@@ -1,4 +1,4 @@
-"""The functions of scipy.special on traced values: ufuncs hand them over, the others by xman.scipy."""
+"""The functions of scipy.special on traced values: SciPy's ufuncs call them; `xman.scipy` has the others."""
 from __future__ import annotations
 
 import math
@@ -17,7 +17,7 @@ ROOT_HALF = math.sqrt(0.5)
 
 
 def rel_entr(x, y, rest=lambda x, y: 0.0):
-    """x log(x/y) + rest(x, y): the rest alone where x is 0, ∞ beyond, NaN where one of them is."""
+    """x log(x/y) + rest(x, y); rest(x, y) where x is 0, ∞ outside the domain, NaN where x or y is NaN."""
     inside = f.logical_and(f.greater(x, 0), f.greater(y, 0))
     edge = f.logical_and(f.equal(x, 0), f.greater_equal(y, 0))
     p, q = f.where(inside, x, 1.0), f.where(inside, y, 1.0)
@@ -27,7 +27,7 @@ def rel_entr(x, y, rest=lambda x, y: 0.0):
 
 
 def whole_order(op):
-    """The function of a whole order: SciPy's own cuts others off."""
+    """The function op(n, x) of a whole order n: SciPy's own truncates other orders."""
     def function(n, x):
         if isinstance(n, ArrayLike) or np.ndim(n) or not np.isfinite(n) or n != int(n):
             refuse("yn and kn have a derivative here for a whole order", "write yv or kv")
@@ -36,7 +36,7 @@ def whole_order(op):
 
 
 def vanishing(op, order, at_infinity):
-    """The function of that order, which vanishes at ∞, and at −∞ too where it is not None there."""
+    """The function of that order; it is 0 at ∞, and it is at_infinity at −∞ unless that is None."""
     def function(x):
         value = f.where(f.equal(x, np.inf), 0.0, getattr(f, op)(order, x))
         return value if at_infinity is None else f.where(f.equal(x, -np.inf), at_infinity, value)
@@ -51,14 +51,14 @@ def gammasgn(x):
 
 
 def rgamma(x):
-    """1/Γ(x), to the left of ½ by its reflection, which has the derivatives where Γ has poles."""
+    """1/Γ(x); left of ½ by Γ's reflection formula, which has derivatives where Γ has poles."""
     left = f.logical_and(f.less(x, 0.5), f.greater(x, -np.inf))
     y = f.where(left, x, 0.0)
     r = f.round(y)
     reflected = ((1.0 - 2.0 * f.remainder(r, 2.0)) * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y)
                  + 0.0)
     right = f.where(left, 1.0, x)
-    reflected = f.where(f.equal(x, 0), x * (1.0 + np.euler_gamma * x), reflected)  # the sign of 0
+    reflected = f.where(f.equal(x, 0), x * (1.0 + np.euler_gamma * x), reflected)  # keeps the sign of 0
     return f.where(left, reflected, f.where(f.equal(right, -np.inf), 0.0, f.reciprocal(f.Gamma(right))))
 
 
@@ -90,7 +90,7 @@ def exprel(x):
 
 
 def boxcox(y, lmbda):
-    """(e^(λ y) − 1)/λ, y where λ is 0."""
+    """(e^(λ y) − 1)/λ; y where λ is 0."""
     u = f.scale(lmbda, y)
     near = f.abs(u) < 0.1
     return f.where(near, y * series(f.where(near, u, 0.0)), f.expm1(u) / f.where(near, 1.0, lmbda))

@@ -1,4 +1,4 @@
-"""scipy.linalg, whose functions take traced values too: solve, cholesky, cho_solve, expm …"""
+"""scipy.linalg with functions that also take traced values: solve, cholesky, cho_solve, expm …"""
 from . import room
 from .matrices import LINALG
 

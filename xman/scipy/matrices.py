@@ -1,4 +1,4 @@
-"""The functions of scipy.linalg on traced values: check_finite and overwrite_… change nothing in them."""
+"""The functions of scipy.linalg on traced values; check_finite and overwrite_… have no effect."""
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""scipy.special, whose functions take traced values too: logsumexp, softmax, polygamma … and the ufuncs."""
+"""scipy.special with functions that also take traced values: logsumexp, softmax, polygamma …, the ufuncs."""
 from . import room
 from .functions import FUNCTIONS
 

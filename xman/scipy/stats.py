@@ -1,4 +1,4 @@
-"""scipy.stats, whose distributions take traced values too: norm.logpdf, gamma.pdf …"""
+"""scipy.stats with distributions that also take traced values: norm.logpdf, gamma.pdf …"""
 from __future__ import annotations
 
 import importlib
@@ -9,7 +9,7 @@ from .distributions import DISTRIBUTIONS
 
 
 class Distribution:
-    """SciPy's distribution of that name, or what it makes of its parameters, with ours for traced values."""
+    """SciPy's distribution of that name, or the frozen one with its parameters; ours for traced values."""
 
     def __init__(self, name: str, *args: Any, **options: Any):
         self.__dict__.update(name=name, args=args, options=options)

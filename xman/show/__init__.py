@@ -1,4 +1,4 @@
-"""Seeing how a derivative comes about: as a function, a trace, a derivation, a graph, a cost."""
+"""How a derivative comes about, to look at: as a function, a trace, a derivation, a graph, a cost."""
 from .cost import Cost, cost
 from .derivation import Derivation, derivation
 from .explain import Explanation, explain

@@ -1,4 +1,4 @@
-"""What a list, its tangent and its adjoint cost: operations counted from the shapes, and seconds measured."""
+"""The cost of a list, its tangent and its adjoint: operations counted from shapes, and measured seconds."""
 from __future__ import annotations
 
 import statistics
@@ -20,11 +20,11 @@ from ..passes.held import bytes_of, most_held
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .explain import output
 
-SECONDS = 0.2  # that each of the three is timed for
+SECONDS = 0.2  # each of the three is timed for so long
 
 
 class LineCost(NamedTuple):
-    """What one line costs: operations, and the bytes of its arguments (read) and of its result (written)."""
+    """The cost of one line: operations, and the bytes of its arguments (read) and of its result (written)."""
     register: str
     op: str
     flops: int
@@ -36,9 +36,9 @@ class LineCost(NamedTuple):
 
 
 class ListCost(NamedTuple):
-    """The cost of a list: its lines, the median of the measured seconds, None where none were, and the most
-    bytes that its registers hold at a time when each goes after its last use, inputs included.
-    It prints line by line."""
+    """The cost of a list: its lines; the median of the measured seconds, or None; and the most bytes that
+    registers, inputs too, hold at a time if each is freed after its last use. It prints itself line by
+    line."""
     lines: list[LineCost]
     seconds: float | None
     peak: int = 0
@@ -57,7 +57,7 @@ class ListCost(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The cost of a list, of the list with its tangents, and of the list with its adjoints."""
+    """The ListCost of a list's evaluation, of the list with its tangent, and of the list with its adjoint."""
     evaluation: ListCost
     tangent: ListCost
     adjoint: ListCost
@@ -66,12 +66,12 @@ class Cost(NamedTuple):
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Operations with tangents, and with adjoints, over those of the list alone: Bishop's factors."""
+        """Operations with tangents, and with adjoints, divided by those of the list: Bishop's factors."""
         alone = self.evaluation.flops
         return ratio(self.tangent.flops, alone), ratio(self.adjoint.flops, alone)
 
     def table(self) -> list[list[str]]:
-        """The titles, and a row for the list, for that with tangents and for that with adjoints."""
+        """The titles, and a row for the list, for the list with tangents, and for the list with adjoints."""
         base, titles = self.evaluation, ["", "lines", "operations", "bytes read", "written", "held", "ratio"]
         timed = base.seconds is not None
         rows = [titles + ["microseconds", "ratio"] * timed]
@@ -89,7 +89,7 @@ class Cost(NamedTuple):
 
 def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None,
          values: Mapping[str, Any] | None = None, *, measured: bool = True) -> Cost:
-    """The operations, bytes and seconds of a list, of it with its tangents and of it with its adjoints.
+    """The operations, bytes and seconds of a list, of the list with tangents, and of the list with adjoints.
 
         >>> steps = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
         >>> print(cost(steps, values={"h": 3.0, "w": 6.0}, measured=False))
@@ -98,20 +98,20 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
         with tangents      6           6          80       48    64   3.00
         with adjoints      4           4          40       32    40   2.00
 
-    of: the register that is differentiated (None: the last line's). wrt: the inputs it is differentiated by
-    (None: all of floats). values: the inputs, in the shapes and the precision that count. measured: time the
-    interpreters too, each for 0.2 s: `eval`, `eval` and `forward`, `eval` and `backprop`, on the list as it
-    stands. Counted are the lists that `gradient` and `tangent` write, and the list itself, as `simplify`
-    leaves them for these shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.
+    steps: the list. of: the register to differentiate (None: the last line's). wrt: the inputs to
+    differentiate by (None: all of floats). values: the inputs, whose shapes and precisions count. measured:
+    whether to time the interpreters too, each for 0.2 s: `eval`, `eval` and `forward`, `eval` and `backprop`,
+    on the list as it is. The counts are for the list, and the lists that `gradient` and `tangent` write,
+    after `simplify` for these shapes: no expression twice, no line that `of` does not need, no helpers of the
+    rules.
 
-    `ops.facts` says what counts as one operation; an operator of your own says it in its row, as flops, or it
-    counts as one an entry where it is elementwise. Bytes are those of each line's registers, read and
-    written, as if nothing was cached. Held are those of the registers that are still read, at most: what the
-    way back keeps counts, and what is computed again there does not (Bishop, Deep Learning, §8.2.2). By §8.2
-    there the operations are at most 6 times an evaluation's, in practice 2 or 3 times. A list of nothing but
-    operators whose derivative is a much longer calculation than they are, such as a determinant, has more.
-    Raises XManError for an operator whose row does not say its flops, for a name that the list does not have,
-    and as `eval` does.
+    `ops.facts` says how many operations an operator takes; your own operator says it in its row, as flops,
+    or, if it is elementwise, counts as one for each entry. Bytes are those of each line's registers, read and
+    written, as if nothing was cached. Held are the most bytes of registers that are still needed at a time:
+    registers that the way back reads count until then (Bishop, Deep Learning, §8.2.2). By §8.2 of that book a
+    gradient takes at most 6 times the operations of an evaluation, and in practice 2 or 3 times; more if the
+    list consists of operators with long derivatives, such as a determinant. Raises XManError for an operator
+    whose row does not say its flops, for a name that the list does not have, and as `eval` does.
     """
     steps = checked_list(steps, ops.G)
     of, values = output(steps, of), eval(steps, values)
@@ -131,7 +131,7 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
 
 
 def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> tuple[list[LineCost], int]:
-    """The cost of each line that the registers in keep need, and the bytes that they hold at their most."""
+    """The cost of each line that the registers in keep need, and the most bytes that are held at a time."""
     keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
     steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
     values = {x: np.asarray(v) if type(v) in (int, float) else v for x, v in eval(steps, values).items()}
@@ -147,7 +147,7 @@ def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -
 
 
 def timed(run: Callable[[], Any]) -> float:
-    """The median of the seconds of a run, of at least three."""
+    """The median of the seconds of at least three runs."""
     run()
     times: list[float] = []
     while len(times) < 3 or sum(times) < SECONDS:

@@ -5,7 +5,7 @@ import ast
 import itertools
 import string
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ops
@@ -19,12 +19,12 @@ from .expressions import formula, mathematical, node, with_replaced
 from .polynomial import polynomial, polynomials
 from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree
 
-PARTS = 300  # of an expression in a derivation: some lines of text
-TERMS = 20   # of a register that a brief derivation puts in at its end
+PARTS = 300  # the most parts of an expression in a derivation: some lines of text
+TERMS = 20   # the most terms of a register that a brief derivation substitutes at its end
 
 
 class Equation(NamedTuple):
-    """An equation and what makes it true."""
+    """An equation and the reason for it."""
     step: str
     reason: str
 
@@ -35,7 +35,7 @@ class Derivation(list):
     def __str__(self) -> str: return self.wrapped()
 
     def wrapped(self, columns: int | None = None) -> str:
-        """The table in so many columns, 40 at least, longer cells going on below; None: as wide as it is."""
+        """The table in so many columns, at least 40, with longer cells on several lines (None: no limit)."""
         rows = [Equation("Derivation step", "Reason"), *self]
         left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
         columns = left + 3 + right if columns is None else max(columns, 40)
@@ -48,18 +48,18 @@ class Derivation(list):
     __repr__ = __str__
 
 
-def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivation:
+def derivation(steps: Steps, of: str, wrt: Collection[str], brief: bool = False) -> Derivation:
     """The steps that lead to the derivative of `of` with respect to wrt, and to its formula in the inputs.
 
-    Each puts in a definition from the list, or the derivative of an operator, which is what its rule in
-    ops.DG says. steps: a list on numbers. of, wrt: names of registers; a wrt that is computed is taken as an
-    input. brief: both at once, as in Table 3. (Table 2 prints df/dx1 on two of the lines that derive df/dx2;
-    this does not.) The partial derivatives of what functions and loops give come after it. Raises XManError
-    for a name that the list does not have, for a line on arrays, and past 300 parts in an expression.
+    Each step substitutes a definition from the list, or the derivative of an operator, from its rule in
+    ops.DG. steps: a list on numbers. of, wrt: names of registers; a computed wrt is taken as an input. brief:
+    do both in one step, as in Table 3. (Table 2 prints df/dx1 on two of the lines that derive df/dx2; this
+    does not.) The derivations of functions and loops come after the main one. Raises XManError for a name
+    that the list does not have, for a line on arrays, and above 300 parts in an expression.
     """
     steps = checked_list(steps, ops.G)
-    known_registers(steps, [of], "of")
-    known_registers(steps, [wrt], "wrt")
+    (of,) = known_registers(steps, of, "of", one=True)
+    (wrt,) = known_registers(steps, wrt, "wrt", one=True)
     lines = functions_apart([line for line in steps if line[0] != wrt], definition_of)
     goal = f"d{of}/d{wrt}"
     e: ast.expr = ast.Name(goal)
@@ -103,8 +103,8 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
 
 
 def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
-    """The expression without its 0s and 1s, the reason, and its formula in the inputs, unless it is too long.
-    brief: with the definitions of the registers in it put in."""
+    """(the expression without its 0s and 1s, the reason), and its formula in the inputs, unless too long.
+    brief: substitute the definitions of registers."""
     e = tidy(e, fold=True)
     inside = names_in(e)
     try:
@@ -122,10 +122,10 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
 # ---- functions ---------------------------------------------------------------------------------------------
 
 def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[str, dict, list] | None:
-    """Where an item comes from, its partial derivatives by the arguments that depend on wrt, and what they
-    are: those of a function's results, of a loop the recurrence of its tangents, and the derivations of both.
+    """(where an item comes from, its partial derivatives by arguments that depend on wrt, their derivation).
 
-    None where it is not one number of numbers.
+    They are those of a function's result; for a loop, the recurrence of its tangents. None if the item is not
+    one number computed from numbers.
     """
     dst, _, (made, i) = line
     defined = {x: (op, args) for x, op, args in lines}
@@ -179,18 +179,18 @@ def leads_to(lines: Steps, wrt: str, of: str) -> bool:
 # ---- one line ----------------------------------------------------------------------------------------------
 
 def slope_of(a: Any, wrt: str) -> ast.expr:
-    """da/dwrt, a name that is not a register's."""
+    """da/dwrt as a name, which no register can have."""
     text = a if isinstance(a, str) else ast.unparse(node(a))
     return ast.Name(f"d({text})/d{wrt}" if text.startswith("-") else f"d{text}/d{wrt}")
 
 
 def put_in(e: ast.expr, dst: str, wrt: str, value: ast.expr) -> ast.expr:
-    """e with value for d dst/d wrt."""
+    """e with the value in place of d dst/d wrt."""
     return tidy(with_replaced(e, {f"d{dst}/d{wrt}": value}))
 
 
 def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> ast.expr:
-    """The derivative of op(*args) before it is known; of a function of one register by the chain rule."""
+    """The derivative of op(*args), still to be found; for one register in the form of the chain rule."""
     text = mathematical(formula(op, args))
     inner = [args[i] for i in places]
     if len(inner) == 1:
@@ -199,7 +199,7 @@ def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> a
 
 
 def chain(op: str, args: Sequence[Any], partials: Mapping[int, ast.expr], wrt: str) -> ast.expr:
-    """Σ ∂op/∂a · da/dwrt; of a product da/dwrt·b + a·db/dwrt, as one says it."""
+    """Σ ∂op/∂a · da/dwrt; for a product in the usual order, da/dwrt·b + a·db/dwrt."""
     products = [(p, slope_of(args[i], wrt)) for i, p in partials.items()]
     if op == "mul" and 0 in partials:
         products[0] = products[0][::-1]

@@ -1,7 +1,7 @@
 """Values, tangents and adjoints side by side: the traces of Bishop, Deep Learning, §8.2, and Adams."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +15,11 @@ from ..notation import in_notebooks, table_as_text
 from ..wengert import Steps, checked_list, known_registers
 from .expressions import expression, mathematical
 
-WHOLE = 6  # an array with more entries is summed up
+WHOLE = 6  # an array with more entries is shown by its shape, range and norm
 
 
 class Row(NamedTuple):
-    """A register with all that belongs to it; None where there is none, as the op of an input."""
+    """A register and its operator, arguments, value, tangent and adjoint; None for what it does not have."""
     register: str
     op: str | None
     args: tuple
@@ -29,7 +29,8 @@ class Row(NamedTuple):
 
 
 class Explanation(list):
-    """The rows of a trace, inputs first; printed it is a table, with numbers to `digits` decimals."""
+    """The rows of a trace, inputs first. It prints itself as a table of numbers with `digits` decimals.
+    of: the register of the adjoints. along: the name or direction of the tangents."""
 
     def __init__(self, rows: list[Row], of: str, along: str, digits: int):
         super().__init__(rows)
@@ -50,7 +51,7 @@ class Explanation(list):
     _repr_html_ = in_notebooks("trace_in_html")
 
 
-def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
+def explain(steps: Steps, of: str | None = None, wrt: Collection[str] | Mapping[str, Any] | None = None,
             values: Mapping[str, Any] | None = None, digits: int = 4) -> Explanation:
     """The trace of a list: a row (register, op, args, value, tangent, adjoint) for each input and each line.
 
@@ -61,25 +62,25 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
         z1        h·w         18.0000        6.0000           0.5000
         area      0.5·z1       9.0000        3.0000           1.0000
 
-    of: the register that is differentiated, its adjoint 1 for each entry (None: the last line's). values: the
-    inputs. wrt: what it all is differentiated by, forwards: the name of an input, whose tangent is 1 for each
-    entry, or a direction {name: tangent}, numbers or of the shape of the input; None leaves the tangents out.
-    digits: the decimals that are printed; what would round to 0 is printed as a power of ten. A register that
-    does not depend on wrt has the tangent 0, one that `of` does not depend on the adjoint 0; whole numbers
-    have neither. An array of more than 6 entries is printed as its shape, its range and its norm √Σx². Raises
-    XManError for a name that the list does not have, and as the interpreters do. Bishop (8.50) to (8.64),
-    (8.70) to (8.76); Adams, Computing Gradients with Backpropagation, (18) to (36).
+    steps: the list. of: the register whose derivatives the adjoints are; its own adjoint is 1 for each entry
+    (None: the last line's). wrt: what the tangents differentiate by: the name of an input, whose tangent is 1
+    for each entry, or a direction {name: tangent}, numbers or of the shape of the input; None leaves the
+    tangents out. values: the inputs. digits: the decimals that are printed; a number that would round to 0 is
+    printed as a power of ten. If a register does not depend on wrt its tangent is 0; if `of` does not depend
+    on it its adjoint is 0; whole numbers have neither. An array of more than 6 entries is printed as its
+    shape, range and norm √Σx². Raises XManError for a name that the list does not have, and as the
+    interpreters do. Bishop (8.50) to (8.64), (8.70) to (8.76); Adams, Computing Gradients with
+    Backpropagation, (18) to (36).
     """
     steps = checked_list(steps, ops.G)
     of = output(steps, of)
     if not isinstance(digits, int) or not 0 <= digits <= 17:
         raise XManError(f"digits is the number of decimals, 0 to 17, not {digits!r}")
     values = eval(steps, values)
-    direction = {wrt: 1.0} if isinstance(wrt, str) else {} if wrt is None else wrt
-    if not isinstance(direction, Mapping):
-        raise XManError(f"wrt is the name of an input or a direction {{name: tangent}}, not a "
-                        f"{type(wrt).__name__}")
-    for name in known_registers(steps, direction, "wrt"):
+    wrt = {} if wrt is None else wrt
+    names = known_registers(steps, wrt, "wrt", one=not isinstance(wrt, Mapping))
+    direction = wrt if isinstance(wrt, Mapping) else dict.fromkeys(names, 1.0)
+    for name in names:
         if not varies(values[name]):
             raise XManError(f"wrt names {name!r}, which holds whole numbers and has no tangent; give it as "
                             "floats")
@@ -93,23 +94,23 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
         return Row(register, op, args, x, tangent, adjoints.get(register, zero))
 
     rows = [row(name, None, ()) for name in steps.inputs] + [row(*line) for line in steps]
-    number = isinstance(wrt, str) and np.ndim(values[wrt]) == 0
-    along = f"∂/∂{wrt}" if number else f"along {', '.join(direction)}" if direction else ""
+    number = direction is not wrt and not any(np.ndim(values[name]) for name in names)
+    along = ("∂/∂" if number else "along ") * bool(names) + ", ".join(names)
     return Explanation(rows, of, along, digits)
 
 
 def output(steps: Steps, of: str | None) -> str:
-    """The register meant by `of`, the last line's for None. XManError for an empty list and another name."""
+    """The register `of`, or the last line's for None. XManError for an empty list and for an unknown name."""
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
-    return steps[-1][0] if of is None else known_registers(checked_list(steps), [of], "of")[0]
+    return known_registers(checked_list(steps), steps[-1][0] if of is None else of, "of", one=True)[0]
 
 
 def shown_number_or_array(x: Any, digits: int) -> str:
     """x in one line: a number, the entries of a small array, the shape, range and norm of a larger one."""
     if x is None:
         return ""
-    if isinstance(x, (tuple, dict)):  # its items show it
+    if isinstance(x, (tuple, dict)):
         return "a bundle"
     if not isinstance(x, np.ndarray):
         return decimals_of(x, digits) if np.ndim(x) == 0 and not hasattr(x, "tocsr") else f"sparse {x.shape}"
@@ -123,7 +124,7 @@ def shown_number_or_array(x: Any, digits: int) -> str:
 
 
 def decimals_of(x: Any, digits: int) -> str:
-    """x to so many decimals; in powers of ten where nothing of it would be left, or digits without sense."""
+    """x with so many decimals; as a power of ten if it is too small, or too large, for them."""
     if not isinstance(x, (float, np.floating)):
         return str(x)
     plain = x == 0 or 0.5 * 10.0 ** -digits <= abs(x) < 1e8 or not np.isfinite(x)

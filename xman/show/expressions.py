@@ -1,6 +1,6 @@
-"""A line as the Python expression that a person would have written: `z1 * w`, `np.exp(x)`, `f.softmax(z)`.
+"""A line as the Python expression that a person would write: `z1 * w`, `np.exp(x)`, `f.softmax(z)`.
 
-Expressions are nodes of Python's own syntax tree: they nest, and `ast.unparse` puts in the brackets.
+Expressions are nodes of Python's own syntax tree: they nest, and `ast.unparse` adds the brackets.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..errors import XManError, nearest
 from ..passes.patterns import equal
 from ..wengert import Steps
 
-# operators as Python writes them, of x and y
+# operators that Python writes with a sign, as expressions of x and y
 FORMS = {INFIX[name]: f"x {sign} y" for name, sign in zip(
     "add sub mul truediv pow eq ne lt le gt ge matmul".split(),
     "+ - * / ** == != < <= > >= @".split(), strict=True)}
@@ -35,13 +35,13 @@ LOAD = ast.Load()
 def expression(op: str, args: Sequence[Any]) -> ast.expr:
     """The expression for op(*args).
 
-    args: registers' names, expressions that stand in a register's place, and literals. It is infix or a
-    function of NumPy where Python and NumPy have the operator, f.<op> elsewhere. Its value, with np and f in
-    scope, is G[op](*args): to the last bit for arrays; ** of two numbers is C's,
-    an ulp from NumPy's at times. Raises XManError for an unknown operator.
+    op: an operator. args: names of registers, expressions in the place of a register, and literals. The
+    result is infix or calls NumPy if Python or NumPy has the operator, and else calls f.<op>. Its value, with
+    np and f in scope, is G[op](*args) to the last bit for arrays; ** of two numbers is C's, sometimes an ulp
+    from NumPy's. Raises XManError for an unknown operator.
     """
     if not any(isinstance(a, (str, ast.expr)) for a in args):
-        return operator_call(op, args)  # numbers among themselves would stay Python's
+        return operator_call(op, args)  # infix would compute numbers alone as Python's, not NumPy's
     match op, [node(a) for a in args]:
         case _, [x] | [x, _] as parts if op in FORMS and len(parts) == 1 + ("y" in FORMS[op]):
             return with_replaced(ast.parse(FORMS[op], mode="eval").body, dict(zip("xy", parts, strict=False)))
@@ -62,12 +62,12 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
 
 
 def applied_to(function: ast.expr, b: ast.expr) -> ast.expr:
-    """The call with the arrays of the bundle b."""
+    """The call of the function with the arrays of the bundle b."""
     return ast.Call(function, b.elts if isinstance(b, ast.Tuple) else [ast.Starred(b, LOAD)], [])
 
 
 def formula(op: str, args: Sequence[Any]) -> ast.expr:
-    """`expression` for reading alone: infix where all are numbers, too."""
+    """`expression` for readers: infix also where all arguments are numbers."""
     return expression(op, [node(a) for a in args] if all(isinstance(a, (int, float)) for a in args) else args)
 
 
@@ -82,8 +82,8 @@ def mathematical(e: ast.expr | str) -> str:
 def inlined(steps: Steps, of: str, limit: int = 200) -> ast.expr:
     """One expression for a register in terms of the inputs of steps.
 
-    What is read twice is written out twice: XManError where that makes more than `limit` parts, by default no
-    more than Python's parser takes brackets in one another. of: a register of the list.
+    steps: the list. of: one of its registers. A register that is read twice is written out twice; XManError
+    if that makes more than `limit` parts, by default as many nested brackets as Python's parser takes.
     """
     found: dict[str, tuple[ast.expr, int]] = {}
     for dst, op, args in steps:
@@ -100,7 +100,7 @@ def inlined(steps: Steps, of: str, limit: int = 200) -> ast.expr:
 # ---- parts -------------------------------------------------------------------------------------------------
 
 def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
-    """e with expressions in the place of registers; e itself stays as it is."""
+    """A copy of e with expressions in place of registers. by: the expressions by register."""
     class Registers(ast.NodeTransformer):
         def visit_Name(self, name): return by.get(name.id, name)
         def visit_Attribute(self, part): return self.generic_visit(part) if part.attr in ("T", "mT") else part
@@ -109,7 +109,7 @@ def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
 
 
 def operator_call(op: str, args: Sequence[Any]) -> ast.expr:
-    """op(*args) as a call: of NumPy's function where that is the operator, else of f.<op>."""
+    """op(*args) as a call of NumPy's function if that is the operator, or else of f.<op>."""
     match op, args:
         case ("concat" | "stack"), [int() as axis, *arrays]:
             name = "np.concatenate" if op == "concat" else "np.stack"
@@ -124,9 +124,9 @@ def operator_call(op: str, args: Sequence[Any]) -> ast.expr:
 
 
 def numpys(op: str) -> str:
-    """np.<name>, where that function of NumPy is the operator, else f.<op>."""
+    """np.<name> if this function of NumPy is the operator, or else f.<op>."""
     if op not in ops.G:
-        raise XManError(f"there is no operator {op!r}{nearest(op, ops.G)}; define it with ops.operator")
+        raise XManError(f"there is no operator {op!r}; define it with ops.operator{nearest(op, ops.G)}")
     value = ops.G[op]
     if isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is value:
         return f"np.{op if getattr(np, op, None) is value else value.__name__}"
@@ -134,8 +134,8 @@ def numpys(op: str) -> str:
 
 
 def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """args by position and by keyword: what has a default goes by keyword, or not at all where it is that."""
-    names, defaults = parameters(ops.G[op])
+    """(positional, keyword) arguments: those with a default go by keyword, or not at all if equal to it."""
+    names, defaults, *_ = parameters(ops.G[op])
     first = len(args) if not names or arity(ops.G[op])[1] == MANY else len(names) - len(defaults)
     named = zip(defaults.items(), args[first:], strict=False)
     return args[:first], {name: a for (name, default), a in named if isinstance(a, (str, ast.expr))
@@ -183,7 +183,7 @@ def node(a: Any) -> ast.expr:
         return e if a.size or a.ndim < 2 else function_call("np.reshape", [e, a.shape])
     if isinstance(a, float) and (a != a or a == np.inf):
         return ast.Attribute(ast.Name("np", LOAD), "nan" if a != a else "inf", LOAD)
-    # -2 ** x is -(2 ** x), as Python knows of an operator alone
+    # a negative number has to be an operator and its number, so that unparse puts brackets into (-2) ** x
     if isinstance(a, (int, float)) and str(a)[0] == "-":
         return ast.UnaryOp(ast.USub(), node(-a))
     return ast.Constant(a)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.table import ELEMENTWISE
 
 from ..errors import XManError
 from ..interpreters import backprop
@@ -19,12 +18,12 @@ from ..wengert import Line, Steps, WengertList, needed, registers
 from .expressions import formula, mathematical
 from .slopes import Rules, slopes_of
 
-ENTRIES = 1_000_000  # of a matrix
-ROWS = 40            # of what is printed
+ENTRIES = 1_000_000  # the most of a matrix
+ROWS = 40            # the most that are printed
 
 
 class Edge(NamedTuple):
-    """An edge; value is its label in numbers, if there are: a Jacobian matrix where an end is an array."""
+    """An edge. value: its label in numbers, a Jacobian matrix if an end is an array; None without values."""
     source: str
     target: str
     slope: ast.expr
@@ -40,7 +39,7 @@ class Edge(NamedTuple):
 
 
 class Solution(dict):
-    """The sum over all paths between one register and each of the others, and the operations that it took."""
+    """The sum over all paths from one register to each of the others, and how many operations it took."""
     extends = combines = 0
 
     def __str__(self) -> str:
@@ -50,7 +49,7 @@ class Solution(dict):
 
 
 class PathWork(NamedTuple):
-    """What all the derivatives take by a forward pass a wrt, or by a backward pass an `of` (Reps, Fig. 5)."""
+    """The work of all derivatives, by a forward pass per wrt or a backward pass per `of` (Reps, Fig. 5)."""
     forward_passes: int
     forward_extends: int
     forward_combines: int
@@ -65,10 +64,10 @@ class PathWork(NamedTuple):
 
 def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Callable[[Edge, Any], Any],
           combine: Callable[[Any, Any], Any] = operator.add) -> Solution:
-    """The path problem from start along the edges, or back against them: the edges are in topological order.
+    """The path problem from start along the edges, which are in topological order, or, if back, against them.
 
-    one: the worth of the empty path. extend(edge, x): that of a path of worth x with the edge. combine(x, y):
-    that of two paths, or of all of two kinds.
+    one: the worth of the empty path. extend(edge, x): the worth of a path of worth x with this edge more.
+    combine(x, y): the worth of two sets of paths together.
     """
     found = Solution({start: one})
     for edge in reversed(edges) if back else edges:
@@ -82,7 +81,7 @@ def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Calla
 
 
 def between(edges: Sequence[Edge], start: str, back: bool) -> Solution:
-    """The registers on paths from start, and what it takes to solve for them."""
+    """The derivatives of registers on paths from start, with the operations that this took."""
     return solve(edges, start, back, 0, lambda edge, x: x)
 
 
@@ -93,7 +92,7 @@ def edges_between(edges: Sequence[Edge], source: str, target: str) -> list[Edge]
 
 
 def paths_listed(edges: Sequence[Edge], source: str, target: str) -> Iterator[tuple[Edge, ...]]:
-    """The paths from source to target, one after another, when all the edges lie on some."""
+    """The paths from source to target, one by one. edges: those that `edges_between` gives."""
     leaving: dict[str, list[Edge]] = {}
     for edge in edges:
         leaving.setdefault(edge.source, []).append(edge)
@@ -109,7 +108,7 @@ def paths_listed(edges: Sequence[Edge], source: str, target: str) -> Iterator[tu
 # ---- edges -------------------------------------------------------------------------------------------------
 
 def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str], values: Mapping | None) -> list[Edge]:
-    """The edges of the lines that some `of` is computed from, or that depend on some wrt."""
+    """The edges of the lines that some `of` depends on, or that depend on some wrt."""
     above, below = {dst for dst, _, _ in needed(steps, of)}, set(wrt)
     edges: list[Edge] = []
     rules: Rules = {}
@@ -126,7 +125,7 @@ def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str], values: Ma
 
 
 def lines_folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
-    """Each line with the lines to compute it by; a bundle, what is applied to it and an item are one line."""
+    """Each line with the lines that compute it; a bundle, its reader and an item count as one line."""
     defined = {line[0]: line for line in steps}
     for line in steps:
         if line[1] == "item" and line[2][0] in defined:
@@ -141,18 +140,18 @@ def lines_folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
 
 
 def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> dict[int, ast.expr]:
-    """The partial derivative for each place: of numbers, also where it is entrywise, else d(x @ W)/dW."""
+    """For each argument the formula of the partial derivative; for other than entrywise lines d(x @ W)/dW."""
     dst, op, args = line
     places = {i: a for i, a in enumerate(args) if isinstance(a, str)}
     if op == "item":
         return {i: ast.Name(f"d{dst}/d{a}") for i, a in places.items()}
     numbers = values is None or not any(np.shape(values[a]) for a in (dst, *places.values()))
-    found = slopes_of(op, args, dst, rules) if numbers or op in ELEMENTWISE else None
+    found = slopes_of(op, args, dst, rules) if numbers or ops.facts_of(op).elementwise else None
     return found or {i: ast.Name(f"d({mathematical(formula(op, args))})/d{a}") for i, a in places.items()}
 
 
 def jacobians(line: Line, values: Mapping[str, Any], alone: list[Line]) -> dict[int, Any]:
-    """The matrix of partial derivatives for each place: backprop of the lines alone from each unit vector."""
+    """For each argument the matrix of partial derivatives, by backprop of `alone` from each unit vector."""
     dst, op, args = line
     holes = {i: f"x{i}" for i, a in enumerate(args) if isinstance(a, str)}  # x + x has two edges
     new = {register: f"y{k}" for k, (register, *_) in enumerate(alone)} | {dst: "out"}

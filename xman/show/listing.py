@@ -12,11 +12,10 @@ from ..wengert import Steps, WengertList, checked_list
 
 
 def listing(steps: Steps, likes: Mapping[str, Any] | None = None) -> Listing:
-    """The list in columns, each line with its shape; in a notebook a table, where each register says its own,
-    and the explorer at the likes that are arrays and numbers.
+    """The list in columns, each line with its shape; a notebook shows a table and the explorer.
 
-    likes: examples of the inputs, as `shapes` takes them: arrays, numbers, or shapes; without them no shape
-    is known. Raises XManError as `shapes` does.
+    steps: the list. likes: examples of the inputs, as for `shapes`: arrays, numbers, or shapes; without them
+    no shape is known. The explorer has the likes that are arrays or numbers. XManError as for `shapes`.
     """
     steps = checked_list(steps, ops.G)
     values = {x: a for x, a in (likes or {}).items() if not isinstance(a, tuple)}
@@ -24,14 +23,14 @@ def listing(steps: Steps, likes: Mapping[str, Any] | None = None) -> Listing:
 
 
 class Listing(NamedTuple):
-    """What `listing` found: the list, sizes, (shape, dtype) by register, and values of inputs."""
+    """The result of `listing`: steps, sizes, (shape, dtype) by register, and values of inputs."""
     steps: WengertList
     sizes: Mapping[str, Any]
     values: Mapping[str, Any] = {}
 
     def text(self, paint: Callable[..., str] = lambda text, **_: text, aligned: bool = True,
              columns: int = 10 ** 9) -> str:
-        """The lines, in so many columns; paint(text, bold=True, …) puts the colours in."""
+        """The lines, as wide as `columns`. paint(text, bold=True, …) adds colours. aligned: in columns."""
         width, rows = max((len(dst) for dst, _, _ in self.steps), default=0) * aligned, []
         shapes = {dst: f"# {size_text(size)}" for dst, size in self.sizes.items()}
         place = min(51, columns - max(map(len, shapes.values()), default=0))

@@ -24,7 +24,7 @@ from .graph import ROWS, Edge, PathWork, Solution, between, edges_between, edges
 from .polynomial import constant_term, polynomial, polynomials
 from .slopes import names_in
 
-FEW = 10  # paths, that are printed one by one
+FEW = 10  # so many paths, or fewer, are printed one by one
 
 
 def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str],
@@ -42,10 +42,11 @@ def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str],
         path x → z1 → f   x·x = 25
         path x → f        z1 = 25
 
-    of, wrt: a register's name, or several. values: those of the inputs, for labels in numbers; an array has
-    for label the matrix of partial derivatives of its elements in C order. Without values all registers are
-    taken for numbers, and the graph has formulas alone. Raises XManError for a name that the list does not
-    have, for an input without a value, and for matrices of more than a million entries.
+    steps: the list. of, wrt: a register's name, or several. values: of the inputs, so that labels are
+    numbers; for arrays a label is the matrix of partial derivatives of their elements, in C order. Without
+    values all registers are taken for numbers, and labels are formulas alone. Raises XManError for a name
+    that the list does not have, for an input without a value, and for matrices of more than a million
+    entries.
     """
     steps = checked_list(steps, ops.G)
     of, wrt = tuple(known_registers(steps, of, "of")), tuple(known_registers(steps, wrt, "wrt"))
@@ -59,7 +60,7 @@ def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str],
 
 
 class Path(NamedTuple):
-    """A path from wrt to of; text is the product of its labels, value the same in numbers, if there are."""
+    """A path from wrt to of. text: the product of its labels. value: the same in numbers, or None."""
     edges: tuple[Edge, ...]
     text: str
     value: Any
@@ -69,7 +70,7 @@ class Path(NamedTuple):
 
 
 class Paths:
-    """A computation graph and its path problems, as `paths` makes it; it prints itself."""
+    """A computation graph and its path problems, made by `paths` with its arguments; it prints itself."""
 
     def __init__(self, steps: WengertList, edges: list[Edge], of: tuple[str, ...], wrt: tuple[str, ...],
                  values: Mapping | None):
@@ -78,39 +79,40 @@ class Paths:
     def forward(self, source: str | None = None) -> Solution:
         """∂register/∂source for each register that depends on the source: single source, all targets.
 
-        source: one of wrt; may be left out where there is one alone. Raises XManError without values.
+        source: one of wrt; it may be left out if wrt is a single register. Raises XManError without values.
         """
         return self._solved(self._one(source, self.wrt, "wrt"), False)
 
     def backward(self, target: str | None = None) -> Solution:
         """∂target/∂register for each register that the target depends on: all sources, single target.
 
-        target: one of `of`; may be left out where there is one alone. Raises XManError without values.
+        target: one of `of`; it may be left out if `of` is a single register. Raises XManError without values.
         """
         return self._solved(self._one(target, self.of, "of"), True)
 
     def solve(self, extend: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any], one: Any,
               label: Callable[[Edge], Any] = lambda edge: edge.value, start: str | None = None,
               back: bool = False) -> Solution:
-        """The path problem of your own algebra: combine over all paths what extend makes of labels (Reps §3).
+        """A path problem in your own algebra: extend joins labels of a path, combine joins paths (Reps §3).
 
             graph.solve(operator.add, min, 0, lambda edge: 1)     # how long the shortest path to each is
 
-        extend(x, y), combine(x, y): of paths, x nearer to the start; extend distributes over combine. one:
-        the path without edges. label: that of an edge. start: one of wrt, or of `of` where back.
+        extend(x, y): the worth of a path from those of its parts, x nearer to the start. combine(x, y): the
+        worth of two paths; extend distributes over it. one: the worth of the path without edges. label: from
+        an edge to its worth. start: one of wrt, or of `of` if back. back: go against the edges.
         """
         start = self._one(start, self.of if back else self.wrt, "of" if back else "wrt")
         return solve(self.edges, start, back, one, lambda edge, x: extend(x, label(edge)), combine)
 
     @property
     def derivative(self) -> Any:
-        """∂of/∂wrt: a number, or a matrix, a row an element of `of`. Of several the dict {(of, wrt): …}."""
+        """∂of/∂wrt: a number, or a matrix with a row for each element of `of`; for several {(of, wrt): …}."""
         found = {y: self.backward(y) for y in self.of}
         return self._each(lambda y, x: found[y][x] if x in found[y] else self._nothing(y, x))
 
     @property
     def work(self) -> PathWork:
-        """The extends and the combines of all forward and of all backward passes."""
+        """The numbers of extends and combines in all forward passes, and in all backward passes."""
         def summed(ends: Sequence[str], back: bool) -> tuple[int, int, int]:
             way = [between(self.edges, x, back) for x in ends]
             return len(way), sum(s.extends for s in way), sum(s.combines for s in way)
@@ -123,7 +125,7 @@ class Paths:
         return sum(found.get(y, 0) for found in ways for y in self.of)
 
     def all(self, limit: int = 100) -> list[Path]:
-        """Each path from wrt to of. Raises XManError where they are more than limit."""
+        """All paths from wrt to of. Raises XManError for more than `limit` paths."""
         if (n := self.count) > limit:
             digits = f"{n:,}" if n < 10 ** 15 else f"more than 10^{(n.bit_length() - 1) * 3 // 10}"
             raise XManError(f"there are {digits} paths, and {limit:,} is the limit; forward() and backward() "
@@ -134,9 +136,9 @@ class Paths:
                 for way in ends for path in paths_listed(*way)]
 
     def symbolic(self, direction: str = "forward") -> Any:
-        """∂of/∂wrt multiplied out in the inputs (Reps, Example 4.1). Of several a dict.
+        """∂of/∂wrt as a formula, multiplied out in the inputs (Reps, Example 4.1); for several a dict.
 
-        direction: "forward" or "backward". Raises XManError for another, and where the formula is too long.
+        direction: "forward" or "backward". Raises XManError for another one, and for too long a formula.
         """
         if direction not in ("forward", "backward"):
             raise XManError(f"the direction is 'forward' or 'backward', not {direction!r}")
@@ -168,6 +170,7 @@ class Paths:
         return each if len(each) > 1 else next(iter(each.values()))
 
     def _one(self, name: str | None, choices: Sequence[str], word: str) -> str:
+        name = name[0] if isinstance(name, (list, tuple)) and len(name) == 1 else name
         if name is None and len(choices) == 1:
             return choices[0]
         if name not in choices:
@@ -184,11 +187,11 @@ class Paths:
             found = solve(self.edges, start, back, graph.identity(self.values[start]), extend)
         for name, x in found.items():
             if np.ndim(x) and np.shape(self.values[name]) == np.shape(self.values[start]) == ():
-                found[name] = x.item()  # by way of an array
+                found[name] = x.item()  # a number that went through an array
         return found
 
     def _nothing(self, y: str, x: str) -> Any:
-        """∂y/∂x where no path leads from x to y."""
+        """∂y/∂x = 0, in the right shape, if no path leads from x to y."""
         y, x = self.values[y], self.values[x]
         return np.zeros((graph.entries_of(y), graph.entries_of(x))) if np.ndim(y) or np.ndim(x) else 0.0
 
@@ -208,7 +211,7 @@ class Paths:
 
 
 def factor(edge: Edge) -> str:
-    """The label in a product."""
+    """The label of an edge, in brackets if a product needs them."""
     match edge.slope:
         case ast.Name() | ast.Constant() | ast.Call() | ast.BinOp(op=ast.Mult() | ast.Pow()):
             return edge.label

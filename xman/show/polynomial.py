@@ -1,6 +1,6 @@
-"""A register multiplied out in its inputs: a sum of products in one order, so that equal answers look equal.
+"""A register multiplied out in its inputs: a sum of products in a fixed order, so that equal sums look equal.
 
-What is not + - * /, half, square, negative or a whole power is taken as it stands: an atom, such as exp(x*y).
+Anything but + - * /, half, square, negative and whole powers stays as it is: an atom, such as exp(x*y).
 """
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..wengert import Steps, checked_list, known_registers, needed
 from .expressions import formula, with_replaced
 from .slopes import names_in
 
-TERMS = 1000     # what a polynomial may have: more than a person reads
-LETTERS = 10_000  # the same of an atom
+TERMS = 1000     # the most of a polynomial, more than a person reads
+LETTERS = 10_000  # the most of an atom
 ALGEBRAIC = {ast.Add: add, ast.Sub: lambda p, q: p + -q, ast.Mult: mul, ast.Div: lambda p, q: p * q ** -1}
 
 
@@ -30,16 +30,16 @@ def expand(steps: Steps, of: str) -> str:
         '4*x**2'
 
     steps: a list on numbers. of: the name of a register. Fractions are added exactly, 0.1 as a tenth; terms
-    stand by descending degree and then by the alphabet (graded lexicographic order). Raises XManError for a
+    are sorted by descending degree, then alphabetically (graded lexicographic order). Raises XManError for a
     name that the list does not have, and above 1,000 terms.
     """
     steps = checked_list(steps)
-    known_registers(steps, [of], "of")
+    (of,) = known_registers(steps, of, "of", one=True)
     return str(polynomials(steps, of).get(of, symbol(of)))
 
 
 def polynomials(steps: Steps, *of: str) -> dict[str, Polynomial]:
-    """The polynomials of the registers in `of` and of all that they are computed from, inputs excepted."""
+    """The polynomials of the registers in `of`, and of all registers that they depend on, without inputs."""
     found: dict[str, Polynomial] = {}
     for line in needed(steps, of):
         try:
@@ -51,7 +51,7 @@ def polynomials(steps: Steps, *of: str) -> dict[str, Polynomial]:
 
 
 def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
-    """The polynomial of an expression, its names those in found, or themselves. OverflowError if too long."""
+    """The polynomial of an expression. found: those of names; others are inputs. OverflowError: too long."""
     match e:
         case ast.Name(name):
             return found.get(name, symbol(name))
@@ -67,7 +67,7 @@ def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
 
 
 def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
-    """An expression as one factor, written with the polynomials of its parts."""
+    """The expression as one factor; its parts are written as polynomials."""
     if isinstance(e, ast.Call):
         parts = [*((None, a) for a in e.args), *((word.arg, word.value) for word in e.keywords)]
         given = ", ".join((f"{word}=" if word else "") + str(polynomial(a, found)) for word, a in parts)
@@ -82,13 +82,13 @@ def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
 
 
 class Polynomial(dict):
-    """{term: coefficient}, a term being a tuple of (factor, power) in order. It prints itself."""
+    """{term: coefficient}; a term is a sorted tuple of (factor, power). It prints itself."""
 
     def __add__(self, other: Polynomial) -> Polynomial: return Polynomial.of([*self.items(), *other.items()])
     def __neg__(self) -> Polynomial: return Polynomial((term, -c) for term, c in self.items())
 
     def __mul__(self, other: Polynomial) -> Polynomial:
-        if len(self) * len(other) > 100 * TERMS:  # before the work is done
+        if len(self) * len(other) > 100 * TERMS:  # give up before the work, not after it
             raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
         pairs = itertools.product(self.items(), other.items())
         return Polynomial.of((product_of_terms(s, t), b * c) for (s, b), (t, c) in pairs)
@@ -108,7 +108,7 @@ class Polynomial(dict):
 
     @classmethod
     def of(cls, terms) -> Polynomial:
-        """The sum of (term, coefficient) pairs, like terms collected."""
+        """The sum of (term, coefficient) pairs, with like terms collected."""
         result = cls()
         for term, c in terms:
             result[term] = result.get(term, 0) + c
@@ -125,7 +125,7 @@ def constant_term(c: Fraction | int) -> Polynomial: return Polynomial.of([((), F
 
 
 def constant_of(p: Polynomial) -> Fraction | None:
-    """The number that a polynomial is, None where it is none."""
+    """The number that a polynomial is; None if it is not constant."""
     return None if p.keys() - {()} else p.get((), Fraction(0))
 
 
@@ -142,14 +142,14 @@ def alphabetical(x: str) -> tuple:
 
 
 def place(item: tuple) -> tuple:
-    """Where a term stands in a sum."""
+    """The key by which the terms of a sum are sorted."""
     return -sum(n for _, n in item[0]), [(alphabetical(x), -n) for x, n in item[0]]
 
 
 # ---- text --------------------------------------------------------------------------------------------------
 
 def bracketed(p: Polynomial) -> str:
-    """The polynomial as a factor or a base."""
+    """The text of a polynomial as a factor or a base, in brackets if it needs them."""
     return str(p) if [*p.values()] == [1] and [n for _, n in next(iter(p))] == [1] else f"({p})"
 
 
@@ -164,7 +164,7 @@ def term_text(term: tuple, c: Fraction) -> str:
 
 
 def decimal(c: Fraction) -> str:
-    """A number as Python writes it: 3, 0.5, and (1/3) where no decimal fraction is equal to it."""
+    """A number as Python writes it: 3, 0.5, or (1/3) if no decimal fraction equals it."""
     if c.denominator == 1 and c < 10 ** 15:
         return str(c)
     if 10 ** 12 % c.denominator and c.denominator < 10 ** 6:

@@ -1,6 +1,6 @@
 """The partial derivatives of operators on numbers as expressions, and the algebra of the chain rule on them.
 
-There is no table of them: the rule of ops.DG, given symbols and the delta 1, writes its list.
+There is no table of derivatives: a rule of ops.DG that is given symbols and the delta 1 writes its list.
 """
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ import numpy as np
 
 import ops
 from ops import f
-from ops.table import ELEMENTWISE
+from ops.facts import facts_of, linear_in
 
 from ..passes import ALGEBRA, EXACT, gradient, rewrite, simplify
 from ..passes.patterns import key_of
 from .expressions import inlined, node, with_replaced
 
-SUMS_AND_PRODUCTS = {"add", "subtract", "mul"}  # whose rules are as short for a constant as for a register
-
-# what makes a rule legible where no number is infinite and 0 is not raised to the power 0
+# rewrites that make rules easier to read, right where no number is infinite and 0 is not raised to 0
 LEGIBLE = EXACT + ALGEBRA + (
     rewrite(lambda x, y: f.unbroadcast(x, y),       lambda x, y: x),
     rewrite(lambda x: x * 1,                        lambda x: x),
@@ -36,14 +34,15 @@ Rules = dict[tuple, dict[int, ast.expr] | None]
 
 
 def slopes_of(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -> dict[int, ast.expr] | None:
-    """∂op/∂arg for each argument, by its place, that is a register, or a number in a sum or a product.
+    """{place: ∂op/∂arg} for each argument that is a register, or a number in a sum or a product.
 
-    out: what stands for the result, where the derivative is made of it, as with exp. rules: those found
-    before, filled here. None where op does not make one number of numbers.
+    out: the expression for the result, which occurs in some derivatives, as that of exp. rules: a cache,
+    filled here. None if op does not make one number from numbers.
     """
     key = (op, *("" if isinstance(a, str) else key_of(a) for a in args))
+    sums = linear_in(op, [1])  # and products: their rules are as short for a constant as for a register
     holes = {i: f"x{i}" for i, a in enumerate(args)
-             if isinstance(a, str) or op in SUMS_AND_PRODUCTS and isinstance(a, (int, float))}
+             if isinstance(a, str) or sums and isinstance(a, (int, float))}
     if key not in rules:
         rules[key] = partials_of(op, [holes.get(i, a) for i, a in enumerate(args)], holes)
     by = {"out": node(out), **{hole: node(args[i]) for i, hole in holes.items()}}
@@ -51,9 +50,9 @@ def slopes_of(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -
 
 
 def partials_of(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int, ast.expr] | None:
-    """∂out/∂hole of out = op(*args) for each place, in terms of holes and of out."""
-    if op in ops.OURS - ELEMENTWISE and any(ops.DG[op]):
-        return None  # of arrays, though some take a number for one
+    """{place: ∂out/∂hole} of out = op(*args), in terms of holes and of out."""
+    if op in ops.OURS and not facts_of(op).elementwise and any(ops.DG[op]):
+        return None  # operators on arrays, though some of them take a number
     try:
         with np.errstate(all="ignore"):
             value = ops.G[op](*[np.float64(1.0) if isinstance(a, str) else a for a in args])
@@ -72,7 +71,7 @@ def partials_of(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int
 # ---- algebra -----------------------------------------------------------------------------------------------
 
 def names_in(e: ast.AST) -> set[str]:
-    """The names in an expression, but not np and f before their functions: a register may be called f."""
+    """The names in an expression, without np and f before their functions: a register may be called f."""
     if isinstance(e, ast.Name):
         return {e.id}
     if isinstance(e, ast.Attribute) and e.attr not in ("T", "mT"):
@@ -81,7 +80,7 @@ def names_in(e: ast.AST) -> set[str]:
 
 
 def times_tree(*parts: ast.expr) -> ast.expr:
-    """The product without brackets around products, and with one sign at most, in front."""
+    """The product, without brackets around products, and with at most one sign, in front."""
     flat = [factor for part in parts for factor in factors_in(part)]
     bare = [positive(e) or e for e in flat]
     if sum(positive(e) is not None for e in flat) % 2:
@@ -90,7 +89,7 @@ def times_tree(*parts: ast.expr) -> ast.expr:
 
 
 def sum_tree(*parts: ast.expr) -> ast.expr:
-    """The sum without brackets around sums; 0 of none."""
+    """The sum, without brackets around sums; 0 without parts."""
     return reduce(plus, parts) if parts else node(0)
 
 
@@ -109,7 +108,7 @@ def factors_in(e: ast.expr) -> list[ast.expr]:
 
 
 def negative(e: ast.expr) -> ast.expr:
-    """-e, the sign in front of the first factor: -x/y and not -(x/y)."""
+    """-e, with the sign at the first factor: -x/y and not -(x/y)."""
     match e:
         case ast.BinOp(x, ast.Mult() | ast.Div(), y):
             return ast.BinOp(negative(x), e.op, y)
@@ -117,7 +116,7 @@ def negative(e: ast.expr) -> ast.expr:
 
 
 def positive(e: ast.expr) -> ast.expr | None:
-    """x of -x, and x/y of -x/y; None of what has no sign in front."""
+    """x for -x, x/y for -x/y; None for an expression without a sign in front."""
     match e:
         case ast.UnaryOp(ast.USub(), x):
             return x
@@ -127,7 +126,7 @@ def positive(e: ast.expr) -> ast.expr | None:
 
 
 def tidy(e: ast.expr, fold: bool = False) -> ast.expr:
-    """The expression with its sums and products flat; fold: without 0·x, 1·x, 0 + x, 1 + 1."""
+    """The expression with flat sums and products. fold: simplify 0·x, 1·x, 0 + x, 1 + 1."""
     if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub):
         return negative(tidy(e.operand, fold))
     if not isinstance(e, ast.BinOp):

@@ -1,4 +1,4 @@
-"""A list, its tangent or its adjoint as a Python function, such as a person would have written."""
+"""A list, its tangent or its adjoint as a Python function, such as a person would write."""
 from __future__ import annotations
 
 import ast
@@ -17,7 +17,7 @@ from ..passes.differentiate import adjoints, ending, tangents
 from ..passes.simplify import simplified
 from ..passes.writer import Origins
 from ..validity import refuse_name
-from ..wengert import Steps, WengertList, checked_list, registers
+from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .expressions import expression
 
 WIDTH = 100
@@ -28,16 +28,18 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
            rewrites: Iterable[Rewrite] = EXACT, name: str | None = None) -> str:
     """The text of a Python file with one function of the list's inputs.
 
-    source(steps) gives the values of the outputs. source(steps, wrt=["x"]) their tangents too, from x_dot:
-    each statement is followed by its derivative (Reps, Automatic Differentiation and Backpropagation, §2).
-    source(steps, of="y", wrt=["x"]) gives y and its gradient: each adjoint stands under a comment with the
-    line that it belongs to. likes: an example of each input; with them the function is shorter, and for those
-    shapes alone. rewrites: as `simplify` takes them. name: the function's. Registers keep their names; a
-    temporary that is used once stands where it is used. The function returns one value, or a tuple.
-    Raises XManError as `gradient` and `tangent` do, and for an empty list.
+    source(steps): a function that returns the outputs. source(steps, wrt=["x"]): it also takes x_dot and
+    returns the tangents; each statement is followed by its derivative (Reps, Automatic Differentiation and
+    Backpropagation, §2). source(steps, of="y", wrt=["x"]): it returns y and its gradient; each adjoint is
+    under a comment with the line that it belongs to. likes: an example of each input, which makes the
+    function shorter, but right for those shapes alone. rewrites: as for `simplify`. name: of the function.
+    Registers keep their names; a temporary that is used once is written where it is used. The function
+    returns one value, or a tuple. Raises XManError as `gradient` and `tangent` do, and for an empty list.
     """
-    steps, renamed = apart_from_operators(checked_list(steps))
-    wrt = [wrt] if isinstance(wrt, str) else wrt
+    steps = checked_list(steps)
+    of = of if of is None else known_registers(steps, of, "of", one=True)[0]
+    wrt = wrt if wrt is None else known_registers(steps, wrt, "wrt")
+    steps, renamed = apart_from_operators(steps)
     if renamed:
         wrt = wrt and [renamed.get(x, x) for x in wrt]
         likes = likes and {renamed.get(x, x): like for x, like in likes.items()}
@@ -78,7 +80,7 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
 
 def module(name: str, inputs: list[str], said: str, statements: list[str], outputs: list[str],
            functions: Iterable[tuple]) -> str:
-    """The file: the imports, the functions that are applied, and the function."""
+    """The text of the file: imports, the functions that the list applies, and the function."""
     defined = [procedure_text(function) for function in functions]
     text = "\n".join([*statements, *defined])
     defined = [loop for pattern, loop in LOOPS.items() if re.search(pattern, text)] + defined
@@ -92,7 +94,7 @@ def module(name: str, inputs: list[str], said: str, statements: list[str], outpu
     return "\n".join([*before, *inside, *in_brackets("    return ", outputs), ""])
 
 
-# the names that the text calls its operators by, with an underscore where a register has the name
+# how the text names the libraries of its operators; with an underscore if a register has the name
 IMPORTS = [(r"\bnp\.", "import numpy as np"), (r"\bnp_\.", "import numpy as np_"),
            (r"\bf\.", "from xman import f"), (r"\bf_\.", "from xman import f as f_")]
 
@@ -118,7 +120,7 @@ def while_loop(test, step, carries, args, most=None):
 
 
 def procedure_text(function: tuple) -> str:
-    """A function that a list applies: it takes its arguments one by one, and returns a tuple."""
+    """The text of a function that a list applies: it takes its arguments one by one, and returns a tuple."""
     _, name, parameters, lines, results = function
     statements = body([(line, None) for line in lines], results, "value", name)
     returned = in_brackets("    return (", [f"{r}," if len(results) == 1 else r for r in results], ")")
@@ -127,7 +129,7 @@ def procedure_text(function: tuple) -> str:
 
 
 def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:
-    """before, the names, after: on one line where they fit, else in brackets."""
+    """before, the names, after: on one line if they fit, or else in brackets on several."""
     line = before + ", ".join(names) + after
     if len(line) <= WIDTH:
         return [line]
@@ -138,11 +140,11 @@ def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:
 
 
 def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list[str]:
-    """The statements. A temporary that is used once stands in its use; what is differentiated is in lines."""
+    """The statements of the lines; a temporary that is used once is written where it is used."""
     taken = {name, *(a for (dst, _, args), _ in lines for a in (dst, *args) if isinstance(a, str))}
     uses = Counter(a for (_, _, args), _ in lines for a in registers(args))
     user = {a: origin for (_, _, args), origin in lines for a in registers(args)}
-    inner: dict[str, ast.expr] = {}  # temporaries that wait for their use
+    inner: dict[str, ast.expr] = {}  # temporaries that are not yet used
     statements: list[str] = []
     under = None
     for (dst, op, args), origin in lines:
@@ -164,7 +166,7 @@ def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list
 
 
 def call_in_source(op: str, args: Iterable[Any], taken: Collection[str]) -> ast.expr:
-    """The expression op(*args), in which np and f are called np_ and f_ where their names are taken."""
+    """The expression op(*args); np and f are called np_ and f_ in it if their names are taken."""
     nodes = [ast.Name(a) if isinstance(a, str) else a for a in args]
     for node in nodes:
         if isinstance(node, ast.Name):

@@ -1,4 +1,4 @@
-"""Tables: files and frames to columns, and columns to the lines that make numbers of them."""
+"""Tables: files and frames become columns, and lines of a list make numbers of columns."""
 from .columns import Column, inputs
 from .frames import TableError
 from .preparing import Prepared, prepared

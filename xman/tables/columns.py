@@ -1,4 +1,4 @@
-"""Columns: what a table's cells are, and the arrays that they enter a list as."""
+"""Columns: what a table's cells are, and the arrays that a list reads in their place."""
 from __future__ import annotations
 
 import bisect
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """A column of a table, and the input of the list that it enters as.
+    """A column of a table by its name, and the register, an input, by which a list reads it.
 
     kind: "number" (floats, NaN where missing), "category" or "text" (strings, "" where missing), "date"
-    (datetime64), or "array", which is a whole array of numbers (rows, …). spelling: how numbers or dates are
-    written where they are strings, "1.234,5", "%d.%m.%Y"; of an array its shape without the rows, "8x8".
+    (datetime64), or "array", which is a whole array of numbers (rows, …). spelling: how strings write numbers
+    or dates, "1.234,5", "%d.%m.%Y"; for an array its shape without the rows, "8x8".
     """
     name: str
     register: str
@@ -30,7 +30,7 @@ class Column(NamedTuple):
     spelling: str = ""
 
 
-# how a number looks: as it is spelled, and what has to be changed for Python to read it
+# by spelling: the pattern of a number, and the changes after which Python can read it
 NUMBERS = {"1,5": (r"[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?", ((",", "."),)),
            "1.234,5": (r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?|[-+]?\d*(,\d*)?", ((".", ""), (",", "."))),
            "1,234.5": (r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?|[-+]?\d*(\.\d*)?", ((",", ""),)),
@@ -41,10 +41,10 @@ DATES = {form: re.sub("%.", lambda part: DIGITS[part[0]], form.replace(".", r"\.
 
 
 def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> dict[str, np.ndarray]:
-    """The arrays, by register, with which a list reads these columns of a table, whatever their order.
+    """The arrays, by register, as which a list reads these columns of a table, in whatever order it has them.
 
-    table: of pyarrow, as `read` gives it, a frame, or an array of as many columns. TableError for a column
-    that the table lacks, and a cell that is not of its column's kind.
+    table: a table of pyarrow, as `read` gives it, a frame, or an array of as many columns. where: a name of
+    the table for errors. TableError for a column that is missing, and a cell not of its column's kind.
     """
     if len(columns) == 1 and columns[0].kind == "array":
         return {columns[0].register: numbers_of(table, sizes(columns[0]), where)}
@@ -54,8 +54,8 @@ def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> d
         table = of_frame(table)
     there = dict(zip(table.column_names, table.columns, strict=True))
     if lacking := [column.name for column in columns if column.name not in there]:
-        raise TableError(f"{where} lacks the column {lacking[0]!r}{nearest(lacking[0], there)}; the model "
-                         f"was trained with {', '.join(repr(c.name) for c in columns[:12])}")
+        raise TableError(f"{where} lacks the column {lacking[0]!r}; the model was trained with "
+                         f"{', '.join(repr(c.name) for c in columns[:12])}{nearest(lacking[0], there)}")
     return {column.register: cells(there[column.name], column, where) for column in columns}
 
 
@@ -64,7 +64,7 @@ def sizes(column: Column) -> tuple[int, ...]:
 
 
 def numbers_of(table: Any, shape: tuple[int, ...], where: str) -> Any:
-    """An array of numbers, or a sparse matrix, (rows, *shape); of a table its columns, a target left out."""
+    """An array of numbers, or a sparse matrix, (rows, *shape): the table, or its columns but a target."""
     if hasattr(table, "column_names"):
         names, width = table.column_names, math.prod(shape)
         names = names[:width] if len(names) == width + 1 else names
@@ -78,7 +78,7 @@ def numbers_of(table: Any, shape: tuple[int, ...], where: str) -> Any:
 
 
 def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
-    """A table of an array (rows, columns), whose columns stand as in training."""
+    """The table of an array (rows, columns), whose columns are in the order of training."""
     found = np.asarray(table.toarray() if hasattr(table, "toarray") else table, object
                        if isinstance(table, list) else None)
     if found.ndim != 2 or found.shape[1] != len(columns):
@@ -90,7 +90,7 @@ def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
 
 
 def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarray:
-    """The cells of a column as its kind has them. TableError names the first that is not of it."""
+    """The cells of a column as its kind has them. TableError names the first that is not of this kind."""
     return read_as(column_values, chunks, column, where)
 
 
@@ -135,7 +135,7 @@ def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
 
 
 def words_and_places(chunks: pyarrow.ChunkedArray, column: Column) -> tuple[np.ndarray, np.ndarray]:
-    """The words of a category's cells, and of each cell the place of its own among them."""
+    """The different words of a category's cells, and for each cell the place of its word among them."""
     pc = arrow().compute
     if cell_kind(chunks.type) == "truth":
         chunks = pc.if_else(chunks, "True", "False")
@@ -159,7 +159,7 @@ def truth(word: str) -> str:
 
 
 def spelling_of(words: Iterable[str], day_first: bool = False) -> tuple[str, str]:
-    """("number" or "date", its spelling) of strings that all write one; ("", "") of others."""
+    """("number" or "date", the spelling) of strings that all write such a thing; ("", "") of others."""
     words = [word for word in words if word]
     for spelling, (pattern, _) in NUMBERS.items():
         if words and all(re.fullmatch(pattern, word) for word in words):

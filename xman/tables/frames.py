@@ -1,4 +1,4 @@
-"""Frames of other libraries as tables of pyarrow."""
+"""Turns data frames of other libraries into tables of pyarrow."""
 from __future__ import annotations
 
 import functools
@@ -17,14 +17,14 @@ class TableError(XManError):
 
 @functools.cache
 def arrow() -> Any:
-    """pyarrow, and those parts of it that are imported by themselves. XManError where it is missing."""
+    """pyarrow, with the parts of it that need an import of their own. XManError where it is missing."""
     for part in ("csv", "compute", "feather", "interchange", "ipc"):
         extra(f"pyarrow.{part}", "tables", "a table")
     return extra("pyarrow", "tables", "a table")
 
 
 def cell_kind(of: Any) -> str:
-    """What a type of Arrow's is, or its values are: "truth", "number", "date", "text", "null" or nothing."""
+    """The kind of an Arrow type, or of its values: "truth", "number", "date", "text", "null" or ""."""
     types = arrow().types
     of = of.value_type if types.is_dictionary(of) else of
     tests = {"truth": "boolean", "number": "integer floating decimal", "date": "date timestamp",
@@ -34,7 +34,7 @@ def cell_kind(of: Any) -> str:
 
 
 def of_frame(frame: Any) -> pyarrow.Table:
-    """The table of a frame: a dict of columns, or what speaks Arrow's protocol or that of data frames."""
+    """The table of a frame: a dict of columns, or an object with Arrow's or the data frames' protocol."""
     pa = arrow()
     try:
         if isinstance(frame, dict):

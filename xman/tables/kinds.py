@@ -11,13 +11,13 @@ import numpy as np
 from .columns import Column, cells, read_as, spelling_of, words_and_places
 from .frames import TableError, arrow, cell_kind
 
-COMMON = 100      # categories of a column, and words of a text, that get a place of their own
-FEW = 20          # whole numbers, up to which they are classes
-SAMPLE = 10_000   # rows by which a kind is told
+COMMON = 100      # the most categories of a column, and words of a text, that get a place of their own
+FEW = 20          # so many different whole numbers, or fewer, are classes
+SAMPLE = 10_000   # the rows that tell a column's kind
 
 
 def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[str, str]:
-    """(kind, spelling) of a column, by its type or how its strings look; `said` gets what is doubtful."""
+    """(kind, spelling) of a column, from its type or the look of its strings. said: gets what is doubtful."""
     pc, types, known = arrow().compute, arrow().types, cell_kind(chunks.type)
     if known == "truth" or types.is_dictionary(chunks.type):
         return "category", ""
@@ -29,7 +29,7 @@ def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tup
     words = pc.utf8_trim_whitespace(chunks.cast("string").drop_null())
     some = [word for word in words.slice(0, SAMPLE).to_pylist() if word]
     kind, spelling = spelling_of(some, day_first)
-    if kind == "date" and "/" in spelling and len(words) > SAMPLE:  # all of them decide which is the day
+    if kind == "date" and "/" in spelling and len(words) > SAMPLE:  # all words tell which part is the day
         kind, spelling = spelling_of(words.to_pylist(), day_first)
     if kind:
         return kind, spelling
@@ -43,7 +43,7 @@ def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tup
 
 def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
                 said: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
-    """The target as a column, its classes, and its cells; `said` gets the sentence that names the task."""
+    """The target as a column, its classes, and its cells. said: gets the sentence that names the task."""
     kind, spelling = column_kind(chunks, name, day_first, said)
     column = Column(name, "y", "category" if kind == "text" else kind, spelling)
     found = cells(chunks, column, "the table")
@@ -83,8 +83,7 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
 
 
 def target_cells(table: Any, target: Column, where: str) -> tuple[np.ndarray, Any]:
-    """The targets, found[place] of (found, place): numbers, or labels as strings, of which none is missing.
-    """
+    """(found, place): the targets are found[place], numbers or strings. TableError where one is missing."""
     chunks = table[target.name]
     if target.kind == "category" and cell_kind(chunks.type) == "number":
         numbers = cells(chunks, target._replace(kind="number"), where)
@@ -104,7 +103,7 @@ def target_cells(table: Any, target: Column, where: str) -> tuple[np.ndarray, An
 
 
 def summary(array: np.ndarray, kind: str) -> tuple[int, str]:
-    """How many cells are missing, and the range of the others or the commonest of them."""
+    """How many cells are missing, and the range of the others, or the commonest of them."""
     known = array[~absent(array, kind)]
     if kind in ("number", "date"):
         ends = [known.min(), known.max()] if len(known) else []
@@ -116,7 +115,7 @@ def summary(array: np.ndarray, kind: str) -> tuple[int, str]:
 
 
 def useless(array: np.ndarray, kind: str) -> str:
-    """Why a column tells no rows apart, or nothing where it does."""
+    """Why a column tells no rows apart; "" where it does."""
     if (missing := absent(array, kind)).all():
         return "is missing in every training row"
     same = not missing.any() and bool((array == array[0]).all())

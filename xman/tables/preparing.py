@@ -1,4 +1,4 @@
-"""From columns to numbers by lines of the list: missing cells, categories, dates, text, scales."""
+"""Lines of a list that make numbers of columns: missing cells, categories, dates, text, scales."""
 from __future__ import annotations
 
 import keyword
@@ -20,16 +20,16 @@ from .frames import TableError, arrow, first_line, of_frame
 from .kinds import COMMON, column_kind, leaks, summary, target_cells, told_target, useless
 from .statistics import Moments, Words, moments, words_of
 
-CHARACTERS = 20  # of a text that are read
+CHARACTERS = 20  # the first ones of a text, which are all that is read of it
 
 
 class Prepared(NamedTuple):
-    """The lines that make rows of numbers of a table, by what its training rows hold.
+    """The lines that make rows of numbers of a table, with constants from its training rows.
 
-    columns: those that the lines read. steps: the lines. output: the register of the rows, float32 (rows,
-    features), or (rows, characters, alphabet) of a single text. target: the column that is to be predicted,
-    and classes: its labels, none of numbers. scale: (mean, standard deviation) of the numbers. found: what
-    each column holds, (name, kind, missing, what), and said: sentences. shape: of a row.
+    columns: the columns that the lines read. steps: the lines. output: the register of the rows, float32
+    (rows, features), or (rows, characters, alphabet) of a single text. target: the column to predict.
+    classes: its labels; none where it holds numbers. scale: (mean, standard deviation) of these. found: what
+    each column holds, (name, kind, missing, what). said: sentences about it. shape: of a row.
     """
     columns: tuple[Column, ...]
     steps: WengertList
@@ -46,12 +46,12 @@ class Prepared(NamedTuple):
         return eval(self.steps, inputs(self.columns, table, where))[self.output]
 
     def pair(self, table: Any, y: Any = None) -> tuple[Any, np.ndarray]:
-        """(features, targets) of a table, a frame or an array. y: targets that are no column of it."""
+        """(features, targets) of a table, a frame or an array. y: targets that are not a column of it."""
         X = self.features(table)
         return X, self.targets(table if y is None else {self.target.name: as_column(y, X.shape[0])})
 
     def targets(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The classes by their place, int64 (rows,), or the numbers on their scale, float32 (rows, 1)."""
+        """The place of each row's class, int64 (rows,), or its number on the scale, float32 (rows, 1)."""
         table = table if hasattr(table, "column_names") else of_frame(table)
         found, place = target_cells(table, self.target, where)
         if not self.classes:
@@ -68,25 +68,25 @@ class Prepared(NamedTuple):
 def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task: str | None = None,
              rows: np.ndarray | Callable[[np.ndarray], np.ndarray] | None = None,
              day_first: bool = False) -> Prepared:
-    """What makes rows of numbers and targets of a table's columns.
+    """A table's columns, `Prepared` to become rows of numbers and targets.
 
-    table: of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the column
-    to predict (None: the last), or the targets themselves, one of each row. ignore: columns to leave out.
-    task: "classify", "regress" or "count", which keeps the numbers' own scale (None: by the target: words,
-    truth values and few whole numbers are classes). rows: the training rows by number, or a function from the
-    targets to them; means, deviations, categories and alphabets are theirs (None: all). day_first: 03/04/2024
-    is in April. TableError for what cannot be learnt from.
+    table: a table of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the
+    column to predict (None: the last), or the targets themselves, one for each row. ignore: columns to leave
+    out. task: "classify", "regress", or "count", which keeps the numbers' own scale (None: words, truth
+    values and few whole numbers are classes). rows: the numbers of the training rows, or a function from the
+    targets to them; means, deviations, categories and alphabets come from these rows (None: all). day_first:
+    whether 03/04/2024 is in April. TableError where there is nothing to learn from.
     """
     if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
         return of_array(table, target, task)
     table = table if hasattr(table, "column_names") else of_frame(table)
     if not isinstance(target, (str, type(None))):
         table, target = table.append_column("target", as_column(target, table.num_rows)), "target"
-    names = list(table.column_names)
+    names, ignore = list(table.column_names), [ignore] if isinstance(ignore, str) else ignore
     for word, name in [("target", target)] * (target is not None) + [("ignore", name) for name in ignore]:
         if name not in names:
-            raise TableError(f"--{word} {name}: there is no such column{nearest(name, names)}; there are "
-                             f"{', '.join(names[:20])}")
+            raise TableError(f"--{word} {name}: there is no such column; there are "
+                             f"{', '.join(names[:20])}{nearest(name, names)}")
     if not table.num_rows:
         raise TableError("the table has a header and no rows; wanted rows below it")
     ignored = {*ignore, *([""] if "" in names[:1] and "" != target else [])}
@@ -116,7 +116,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         same += [f"{name!r} {why}"] * bool(why)
         columns.append(column)
         arrays.append(array)
-    if same:  # they stay, since a network may know its inputs by their places, as of an image
+    if same:  # equal columns stay: a network may know its inputs by their places, as those of an image
         more = f" and {len(same) - 3} others are such" if len(same) > 3 else ""
         said.append(f"{', '.join(same[:3])}{more}: nothing is learnt from that, and the place is kept")
     if len(same) == len(columns):
@@ -130,12 +130,12 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
 
 
 def scale_of(y: np.ndarray, classes: Collection[str], task: str | None) -> tuple[float, float]:
-    """(mean, standard deviation) of the training rows' numbers; (0, 1) of classes and counts."""
+    """(mean, standard deviation) of the training rows' numbers; (0, 1) for classes and counts."""
     return (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()) or 1.0)
 
 
 def as_column(y: Any, rows: int) -> Any:
-    """Targets, one of each row, as a column. TableError for another number of them."""
+    """Targets, one for each row, as a column. TableError for another number of them."""
     pa = arrow()
     try:
         found = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__")
@@ -148,7 +148,7 @@ def as_column(y: Any, rows: int) -> Any:
 
 
 def of_array(X: Any, y: Any, task: str | None) -> Prepared:
-    """As `prepared`, of an array, put on one scale, or of a sparse matrix, which is left as it is."""
+    """`prepared` for an array, which is put on one scale, or a sparse matrix, which stays as it is."""
     said: list[str] = []
     goal, classes, y = told_target(as_column(y, X.shape[0]), "target", task, False, said)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
@@ -161,13 +161,13 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
 # ---- lines -------------------------------------------------------------------------------------------------
 
 def register_of(name: str, taken: set[str]) -> str:
-    """A register's name for a column, like the column's own and not taken; it then is."""
+    """A register's name for a column, like the column's own and not in taken, to which it is added."""
     plain = re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_")[:60] or "column"
     return fresh(plain if plain[0].isalpha() else f"c{plain}", taken)
 
 
 def known(column: Column, array: np.ndarray, like: Any = None) -> Any:
-    """What a column's cells tell its lines; of a text, of the kind that another piece of it was like."""
+    """The statistics of a column's cells, for its lines. like: those of another piece of the same text."""
     if column.kind == "array":
         return moments(array.reshape(len(array), -1))
     if column.kind == "text":
@@ -178,7 +178,7 @@ def known(column: Column, array: np.ndarray, like: Any = None) -> Any:
 
 
 def lines(columns: Sequence[Column], facts: Sequence[Any], taken: set[str]) -> tuple[WengertList, str]:
-    """The lines from columns to rows of numbers, with constants by these facts, and the rows' register."""
+    """(lines, register): the lines from columns to rows of numbers, by these facts, and their register."""
     (steps, line), parts = writer(taken), []
     numeric = [(c, fact) for c, fact in zip(columns, facts, strict=True) if c.kind in ("number", "date")]
     if numeric:
@@ -203,7 +203,7 @@ def lines(columns: Sequence[Column], facts: Sequence[Any], taken: set[str]) -> t
 
 
 def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
-    """A list that is to be written, and the function that writes a line of it and gives its register."""
+    """A list to be written, and the function that writes a line of it and gives its register."""
     steps, names = [], temporaries(taken)
 
     def line(op: str, *args: Any) -> str:
@@ -213,7 +213,7 @@ def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
 
 
 def numbers(line: Any, stacked: str, fact: Moments) -> list[str]:
-    """Numbers (rows, columns) on their scale, 0 where missing or infinite; a column tells, where any is."""
+    """Numbers (rows, columns) on their scale, 0 where missing or infinite; a last column marks such cells."""
     there = line("isfinite", stacked)
     scaled = line("divide", line("subtract", stacked, fact.mean), fact.deviation())
     parts = [line("where", there, scaled, 0.0)]
@@ -227,7 +227,7 @@ def one_hot_column(line: Any, places: str, values: np.ndarray) -> str:
 
 
 def text(line: Any, register: str, fact: Words, alone: bool) -> str:
-    """The characters of short words, one-hot; of longer texts how often the commonest words occur."""
+    """The characters of short words, one-hot; for longer texts, how often the commonest words occur."""
     most = sorted(word for word, _ in fact.counts.most_common(COMMON))
     if fact.several:
         return line("log1p", line("words", register, tuple(most)))
@@ -241,8 +241,8 @@ def spelled_out(line: Any, register: str, n: int, alphabet: str) -> str:
 
 
 def lines_of_titles(register: str, n: int, alphabet: str) -> tuple[WengertList, str]:
-    """The lines from titles to (rows, n, characters), one-hot, and their register; what is past a title's end
-    and what is not of the alphabet is all zeros."""
+    """The lines from titles to (rows, n, characters), one-hot, and their register. A place past a title's
+    end, and a character that the alphabet lacks, is all zeros."""
     steps, line = writer({register})
     rows = line("astype", spelled_out(line, register, n, alphabet), ("float32",))
     return WengertList(steps), rows

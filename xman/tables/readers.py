@@ -1,4 +1,4 @@
-"""Read the files of data sets that are no tables: MNIST IDX, LIBSVM and titles; say where one is wrong."""
+"""Reads data sets that are not tables: MNIST IDX, LIBSVM and titles; errors say where a file is wrong."""
 from __future__ import annotations
 
 import gzip
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 LARGEST = float(np.finfo(np.float32).max)
-DEFLATE = 1032  # no gzip file grows by more than this factor
+DEFLATE = 1032  # no gzip file expands by more than this factor
 
 
 class DataError(XManError):
@@ -25,15 +25,15 @@ class DataError(XManError):
 
 
 def misfit(place: Any, found: Any, wanted: str) -> DataError:
-    """The sentence of all files: where, what stands there, and what should."""
+    """The error of all files: the place, what was found there, and what was wanted."""
     return DataError(f"{place}: found {found}, wanted {wanted}.")
 
 
 def read_idx(path: str | Path) -> np.ndarray:
     """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
 
-    path: plain or gzip. The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
-    DataError where the magic is another, or (before memory is taken) the file is not so long.
+    path: a file, plain or gzip. Its header is 0, 0, 8, the number of axes, then each length in 4 bytes, big
+    end first. DataError for another header, and, before memory is taken, for another length of the file.
     """
     try:
         size = Path(path).stat().st_size
@@ -65,12 +65,12 @@ def read_idx(path: str | Path) -> np.ndarray:
 
 def read_libsvm(path: str | Path, features: int | None = None,
                 first: int | None = None) -> tuple[csr_matrix, list[str], int]:
-    """The matrix of a LIBSVM file, CSR (rows, features) float32, labels, strings ("+1" reads "1"), and first.
+    """(matrix, labels, first) of a LIBSVM file: CSR (rows, features) float32, strings, the first index.
 
-    path: a line is `label index:value index:value ...`, indices rising from `first`, which is 0 or 1 (None: 0
-    where there is an index 0, else 1); lines with # at the top are comments, and so is what follows a # in a
-    line. features: the number of columns; None takes the largest index. DataError where a label or a pair is
-    misplaced, an index is wrong, a value is no number.
+    path: the file. A line is `label index:value index:value ...`, with rising indices; the text after a # is
+    a comment; the label "+1" reads "1". features: the number of columns (None: as the largest index says).
+    first: the index of the first column, 0 or 1 (None: 0 where there is an index 0, else 1). DataError where
+    a label or a pair is misplaced, an index is wrong, or a value is not a number.
     """
     from scipy.sparse import csr_matrix  # a quarter of a second to import
     lines = read_lines(path)
@@ -108,10 +108,10 @@ def read_libsvm(path: str | Path, features: int | None = None,
 
 
 def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
-    """The titles of a text file, percent-decoded, and their labels.
+    """(titles, labels) of a text file, the titles percent-decoded.
 
-    path: UTF-8, a line is `title<TAB>label`; the title may be percent-encoded (`Caf%C3%A9`), its underscores
-    stay. DataError where a line has no TAB or more than one, a part is empty, or an escape is bad.
+    path: a file in UTF-8. A line is `title<TAB>label`; the title may be percent-encoded (`Caf%C3%A9`); its
+    underscores stay. DataError where a line has not one TAB, a part is empty, or an escape is bad.
     """
     titles, labels = [], []
     for number, line in enumerate(read_lines(path), 1):
@@ -129,7 +129,7 @@ def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a UTF-8 file without their ends and blank ones at its end; DataError if none is left."""
+    """The lines of a UTF-8 file, without blank ones at its end. DataError if none is left."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig").rstrip("\r\n")
     except OSError as error:

@@ -17,8 +17,8 @@ from .frames import TableError, arrow, first_line, of_frame, unnamed_apart
 if TYPE_CHECKING:
     import pyarrow
 
-HEAD = 2 ** 18  # bytes by which a CSV file is known
-DELIMITERS = "\t;|,"  # in the order of how seldom they stand in a cell
+HEAD = 2 ** 18  # the first bytes of a CSV file, which tell how it is written
+DELIMITERS = "\t;|,"  # the rarest inside of a cell first
 NULLS = ["", *(word for known in ("NA", "N/A", "NaN", "null", "none", "#N/A", "-nan", "nil") for word in
                dict.fromkeys((known, known.lower(), known.upper(), known.capitalize()))), "?", "-", "."]
 PARQUET, FEATHER, CSV = (".parquet", ".pq"), (".feather", ".arrow", ".ipc"), (".csv", ".tsv", ".tab", ".txt", ".data")
@@ -40,9 +40,9 @@ def read(source: Any, header: bool | None = None, known: Known = ()) -> pyarrow.
     source: the path of a CSV or TSV file (also .gz; the delimiter, the encoding and the header are
     recognised), of a Parquet or Feather file, or of a folder of such files; or a frame of pandas or polars, a
     table of pyarrow, a dict of columns. header: whether the first line of a CSV file names the columns (None:
-    by its looks). known: the names of the columns that are wanted, and of all columns of the file they once
-    stood in: a line with all of the first is a header, and without one the columns go by the names of which
-    there are as many. TableError: file, line, and what to do.
+    its look decides). known: two lists of names, of the columns that are wanted, and of all columns of the
+    file that they came from: a line with all names of the first list is a header; a file without a header
+    takes its names from the list of its length. TableError says the file, the line, and what to do.
     """
     pa = arrow()
     if not isinstance(source, (str, Path)):
@@ -52,7 +52,7 @@ def read(source: Any, header: bool | None = None, known: Known = ()) -> pyarrow.
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file, or those of the folder that hold a table, by name."""
+    """The file itself, or the files of a folder that hold a table, sorted by name."""
     if not path.is_dir():
         return [path]
     files = [file for file in sorted(path.iterdir()) if file_kind(file)
@@ -64,16 +64,17 @@ def files_of(path: Path) -> list[Path]:
 
 
 def file_kind(path: Path) -> str:
-    """What the name of a file says that it holds: "parquet", "feather", "csv", or nothing."""
+    """The kind of a file by its name: "parquet", "feather", "csv", or "" for others."""
     last = ["", *(suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz")][-1]
     return "parquet" if last in PARQUET else "feather" if last in FEATHER else "csv" if last in CSV else ""
 
 
 def batches(path: str | Path, header: bool | None = None, known: Known = (), rows: int | None = None,
             types: dict[str, Any] | None = None) -> Iterator[pyarrow.Table]:
-    """The table of one file in pieces of about `rows` rows, one after another (None: all at once).
+    """The table of the file at path in pieces of about `rows` rows, one after another (None: all at once).
 
-    types: those of columns of CSV that are known; else they are found. Raises TableError as `read` does.
+    header, known: as for `read`. types: of the columns of a CSV file, by name; the types of other columns are
+    found. Raises TableError as `read` does.
     """
     pa, path = arrow(), Path(path)
     with readable(path):
@@ -92,7 +93,7 @@ def batches(path: str | Path, header: bool | None = None, known: Known = (), row
 
 @contextmanager
 def readable(source: str | Path) -> Iterator[None]:
-    """A context in which a table is read: TableError with what the system or pyarrow says against it."""
+    """A context in which a table is read: errors of the system and of pyarrow become a TableError."""
     try:
         yield
     except (OSError, EOFError, arrow().ArrowException) as error:
@@ -114,7 +115,7 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
 
 def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
            types: dict[str, Any] | None) -> Iterator[Any]:
-    """The pieces of a CSV file. A quoted newline, or another encoding, is seen by reading again."""
+    """The pieces of a CSV file. It is read again where it has a quoted newline or another encoding."""
     csv, size = arrow().csv, path.stat().st_size
     with unzipped(path) as file:
         form = formed(path, file.read(HEAD), header, known)
@@ -143,7 +144,7 @@ def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
 
 
 def options(form: Form, types: dict[str, Any] | None, block: int = 2 ** 20) -> tuple[Any, Any, Any]:
-    """How pyarrow reads, parses and converts a file that is written so, in blocks of so many bytes."""
+    """pyarrow's options to read, parse and convert a file of this form, in blocks of so many bytes."""
     csv = arrow().csv
     return (csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding,
                             block_size=block),
@@ -165,7 +166,7 @@ def of_text(text: bytes, form: Form, types: dict[str, Any]) -> pyarrow.Table:
 
 
 def reading_again(path: Path, form: Form, how: tuple, words: str) -> TableError:
-    """The sentence for a file that cannot be read, with the row, which one thread alone knows."""
+    """The error for a file that cannot be read, with the row, which pyarrow knows when it uses one thread."""
     how[0].use_threads = False
     try:
         with unzipped(path) as file:
@@ -176,7 +177,7 @@ def reading_again(path: Path, form: Form, how: tuple, words: str) -> TableError:
 
 
 def misread(path: str | Path, form: Form, words: str) -> TableError:
-    """The sentence for what pyarrow says in its words."""
+    """The error for what pyarrow says in its words."""
     row = re.search("Row #([0-9]+): ", words)
     where = f"{path}, row {row[1]}" if row else f"{path}"
     if match := re.search("Expected ([0-9]+) columns, got ([0-9]+): (.*)", words):
@@ -197,7 +198,7 @@ def unzipped(path: Path) -> Any:
 
 
 def formed(path: str | Path, head: bytes, header: bool | None = None, known: Known = ()) -> Form:
-    """How a CSV file is written, by its first bytes. TableError where it is none."""
+    """The Form of a CSV file, from its first bytes. TableError where it is not one."""
     encoding = "utf16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf8"
     if encoding == "utf8":
         if (nul := head.find(b"\0")) >= 0:
@@ -233,7 +234,7 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, known: Kno
 
 
 def records(text: str, delimiter: str, whole: bool, most: int = 100) -> list[list[str]]:
-    """The first records of the text that are not blank; of one that is cut off, none."""
+    """The first records of the text that are not blank, without a last one that is cut off."""
     csv.field_size_limit(2 ** 31 - 1)
     rows = []
     for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
@@ -252,7 +253,7 @@ def agreeing(rows: list[list[str]]) -> tuple[float, bool]:
 
 
 def is_header(first: list[str], rows: list[list[str]]) -> bool:
-    """Whether the first record names the columns: 0, 1, 2, … as pandas does, or words above others."""
+    """Whether the first record names the columns: 0, 1, 2, … as pandas does, or words above other things."""
     digits = [int(cell) for cell in first if cell.isdecimal() and len(cell) < 9]
     if digits == [*range(len(digits))] and len(digits) > 2 - (first[0] == ""):
         return True

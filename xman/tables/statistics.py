@@ -1,4 +1,4 @@
-"""What is to be known of a column before lines are written for it: found piece by piece, and merged."""
+"""Statistics of columns, from which their lines are written: found piece by piece, and added up."""
 from __future__ import annotations
 
 from collections import Counter
@@ -12,27 +12,27 @@ from .kinds import SAMPLE
 
 
 class Moments(NamedTuple):
-    """Of each column of numbers: how many are finite, their mean, Σ (x − mean)², how many are not finite."""
+    """For each column of numbers: how many are finite, their mean, Σ (x − mean)², how many are not finite."""
     count: np.ndarray
     mean: np.ndarray
     squares: np.ndarray
     missing: np.ndarray
 
     def __add__(self, other: Moments) -> Moments:  # type: ignore[override]
-        """Those of both pieces together (Chan, Golub and LeVeque 1979, eqs. 2.1)."""
+        """The moments of both pieces together (Chan, Golub and LeVeque 1979, eqs. 2.1)."""
         n = self.count + other.count
         apart, part = other.mean - self.mean, other.count / np.maximum(n, 1)
         return Moments(n, self.mean + apart * part, self.squares + other.squares + apart ** 2 * part
                        * self.count, self.missing + other.missing)
 
     def deviation(self) -> np.ndarray:
-        """The standard deviation of each; where all numbers are equal their size, or 1 where that is less."""
+        """The standard deviation of each column; if all numbers equal a, the larger of |a| and 1."""
         found = np.sqrt(self.squares / np.maximum(self.count, 1))
         return np.where(found > 1e-12 * np.abs(self.mean), found, np.maximum(1.0, np.abs(self.mean)))
 
 
 def moments(X: np.ndarray) -> Moments:
-    """Those of X (rows, columns)."""
+    """The moments of the columns of X (rows, columns)."""
     known = np.isfinite(X)
     count = known.sum(0)
     mean = np.where(known, X, 0.0).sum(0) / np.maximum(count, 1)
@@ -40,17 +40,17 @@ def moments(X: np.ndarray) -> Moments:
 
 
 class Words(NamedTuple):
-    """Of a column of text: how many cells have each word, how often each character occurs; the longest."""
+    """For a column of text: how many cells have each word, how often each character occurs, the longest."""
     counts: Counter
     longest: int
-    several: bool  # words in most cells
+    several: bool  # whether most cells hold several words
 
     def __add__(self, other: Words) -> Words:  # type: ignore[override]
         return Words(self.counts + other.counts, max(self.longest, other.longest), self.several)
 
 
 def words_of(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
-    """Those of strings, so many characters of each. several: whether cells hold several words, if known."""
+    """The Words of strings, each cut to so many characters. several: whether cells hold several, if known."""
     cells = array.tolist()
     several = (sum(" " in cell for cell in cells[:SAMPLE]) > len(cells[:SAMPLE]) / 2 if several is None
                else several)

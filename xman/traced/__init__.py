@@ -1,1 +1,1 @@
-"""Values that stand for arrays in NumPy's code: manners, functions that know them, what is refused."""
+"""Values that stand for arrays in NumPy's code: their behaviour, the functions for them, the refusals."""

@@ -1,4 +1,4 @@
-"""What behaves like the array `self.value` in NumPy's code: the manners of Tracer and Dual."""
+"""ArrayLike behaves like the array `self.value` in NumPy's code: the base of Tracer and Dual."""
 from __future__ import annotations
 
 import operator
@@ -15,10 +15,10 @@ from .refusals import IN_PLACE, INDEX, refuse, refuse_conversion
 
 
 class ArrayLike(Expression):
-    """An Expression that knows its value: an array, a NumPy number, or an ArrayLike again, of a lower level.
+    """An Expression that knows its value: an array, a NumPy number, or another ArrayLike, of a lower level.
 
-    isinstance and np.isscalar see an array or a number of NumPy; `type(x) is` sees Tracer or Dual, and
-    hasattr sees __len__ and __iter__ in numbers too. A number's `x += y` binds x anew.
+    isinstance and np.isscalar see an array or a number of NumPy. But `type(x) is` sees Tracer or Dual, and
+    hasattr finds __len__ and __iter__ in numbers too. For a number `x += y` gives x a new object.
     """
 
     __slots__ = ()
@@ -33,10 +33,10 @@ class ArrayLike(Expression):
     nbytes = property(lambda self: self.size * self.itemsize)
     real = property(lambda self: self)
 
-    # ---- a path is taken by the value ----------------------------------------------------------------------
+    # ---- Python takes its path by the value ----------------------------------------------------------------
 
     def seen(self) -> Any:
-        """Its value, for Python to go by."""
+        """Its value, which decides the path that Python takes."""
         return self.value
 
     def __bool__(self):
@@ -70,9 +70,9 @@ class ArrayLike(Expression):
     def __repr__(self): return f"{type(self).__name__}({self.seen()!r})"
     def __format__(self, spec): return format(self.seen(), spec)
     def __copy__(self): return self
-    def __deepcopy__(self, memo): return self  # a copy with a tape of its own would be a constant here
+    def __deepcopy__(self, memo): return self  # a copy's tape would be another one, and the copy a constant
 
-    __str__ = __repr__  # no number that float() would read
+    __str__ = __repr__  # so float(str(x)) fails, and does not make a constant
 
     # ---- never a silent constant ---------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class ArrayLike(Expression):
                 else refuse_conversion("a conversion to an array"))
 
     def is_flat(self) -> bool:
-        """Whether it may become a constant: whole numbers and booleans have no derivative to be lost."""
+        """Whether it may become a constant, as whole numbers and booleans, which have no derivative."""
         return self.dtype.kind in "biu"
 
     def __reduce_ex__(self, protocol):
@@ -179,7 +179,7 @@ for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mea
 
 
 def plain_key(key: Any) -> Any:
-    """An index as an operator takes it: the ends of a slice are numbers, a list is an array."""
+    """An index in an operator's form: the ends of a slice become numbers, a list becomes an array."""
     if isinstance(key, slice):
         return slice(*(None if end is None else operator.index(end)
                        for end in (key.start, key.stop, key.step)))
@@ -194,25 +194,25 @@ def is_traced(x: Any) -> bool:
 
 
 def real(op: str, value: Any) -> Any:
-    """What an operator gave as a value: NumPy's array or number, or an Expression. No complex numbers."""
+    """An operator's result as NumPy's array or number, or as an Expression. XManError for complex numbers."""
     if not isinstance(value, (np.ndarray, np.generic)):
         if isinstance(value, (Expression, Bundle)):
             return value
-        value = np.asarray(value)[()]  # a Python number
+        value = np.asarray(value)[()]  # it was a Python number
     if value.dtype.kind == "c":
         refuse(f"{op} gives complex numbers", "work with their real and imaginary parts")
     return value
 
 
 def plain(x: Any) -> Any:
-    """The numbers within: the value of the value … of an ArrayLike, anything else as it is."""
+    """The array inside of an ArrayLike, below all levels; anything else as it is."""
     while isinstance(x, ArrayLike):
         x = x.seen()
     return x
 
 
 def noted(x: Any) -> Any:
-    """x without the tapes that do not note what Python goes by: what a check of its numbers is made of."""
+    """x without levels whose tapes record no guards: a check of its numbers is computed from this."""
     while isinstance(x, ArrayLike) and getattr(getattr(x, "tape", None), "guards", None) is None:
         x = x.value
     return x
@@ -221,7 +221,8 @@ def noted(x: Any) -> Any:
 def differentiable(x: Any, where: Callable[[], str]) -> Any:
     """x as a differentiable value: an array or a NumPy number of floats, or an ArrayLike of floats.
 
-    Python's int counts as float64. XManError for integers, booleans and all else; `where` names it there.
+    Python's int counts as float64. XManError for integers, booleans and all else. where: names x in the
+    error.
     """
     if type(x) in (np.ndarray, np.memmap) and x.dtype.kind == "f":
         return np.asarray(x)[()]

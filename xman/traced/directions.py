@@ -1,4 +1,4 @@
-"""Many tangents at once: an array with a first axis for the directions, which the rules do not see."""
+"""Many tangents at once: an array with a first axis for the directions, which rules do not notice."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,19 +7,19 @@ import numpy as np
 
 from ops import G, f
 from ops.derived import Traced
-from ops.facts import parameters
+from ops.facts import facts_of, parameters
 from ops.loops import ROWS
-from ops.table import ELEMENTWISE, OURS
+from ops.table import OURS
 
 from .arraylike import ArrayLike
 from .dispatch import defined_in
 
 
 class Directions(ArrayLike):
-    """n tangents of one shape. value: (n, *shape), an array or an ArrayLike; operators compute all n. Of
-    bundles it is a list of n.
+    """n tangents of one shape; operators compute all n, in one go if RULES says how, or else one by one.
 
-    Where RULES say how, by one operator; else by n of them. has_zeros: as of a seed, for `Masked.seed`.
+    value: (n, *shape), an array or an ArrayLike; for bundles a list of n. has_zeros: whether there are zeros
+    that stand for nothing, as in a seed (`Masked.seed`).
     """
 
     __slots__ = "value", "level"
@@ -34,7 +34,7 @@ class Directions(ArrayLike):
 
     def record(self, op: str, args: tuple) -> Any:
         reduces = op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
-        entrywise = op in ELEMENTWISE or isinstance(G[op], np.ufunc)
+        entrywise = facts_of(op).elementwise or isinstance(G[op], np.ufunc)
         rule = RULES.get(op) or (reduction if reduces else aligned if entrywise else None)
         found = rule(op, *args) if rule else None
         return Directions(one_by_one(op, *args) if found is None else found)
@@ -55,7 +55,7 @@ def one_by_one(op: str, *args: Any) -> Any:
 
 
 def with_axes(x: Any, ndim: int) -> Any:
-    """What is within, with ones after the first axis where x has fewer axes than that."""
+    """The array inside of x, with axes of length 1 after its first one up to ndim axes."""
     if not is_many(x) or x.ndim >= ndim:
         return x.value if is_many(x) else x
     return f.reshape(x.value, (x.value.shape[0], *(1,) * (ndim - x.ndim), *x.shape))
@@ -109,7 +109,7 @@ def transpose(op: str, x: Any, axes: Any = None) -> Any:
 
 
 def stays(keys: tuple) -> bool:
-    """Whether a slice before the keys leaves the axes of the result in their order."""
+    """Whether the axes of the result keep their order with a slice put before the keys."""
     places = [k for k, key in enumerate(keys) if not isinstance(key, (slice, type(None), type(Ellipsis)))]
     arrays = any(not isinstance(keys[k], (int, np.integer)) for k in places)
     return not any(map(is_many, keys)) and (not arrays
@@ -146,7 +146,7 @@ def part(op: str, x: Any, i: int, axis: int, *arrays: Any) -> Any:
 
 
 def dot(op: str, a: Any, b: Any) -> Any:
-    """The product with a matrix that all directions share is one product."""
+    """The products of all directions; with a matrix that they share, one product."""
     if is_many(a) and is_many(b) or not len(np.shape(a)) or not len(np.shape(b)):
         return None
     left, right = len(np.shape(a)), len(np.shape(b))
@@ -167,6 +167,6 @@ def dot(op: str, a: Any, b: Any) -> Any:
     return f.transpose(found, (1, 0, 2)) if left == 2 else found
 
 
-# a function here that has an operator's name is how that one computes all directions
+# each function of this file with an operator's name computes this operator for all directions
 RULES = {op: rule for op, rule in defined_in(globals()).items() if op in G} | {
     "mT": lambda op, x: f.mT(x.value), "concat": joined, "stack": joined}

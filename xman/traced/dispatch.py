@@ -1,8 +1,7 @@
-"""Where NumPy hands over a call of a function or a ufunc: which of ours does it, with which arguments."""
+"""NumPy hands calls of functions and ufuncs over to this file, which finds our function and its arguments."""
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,12 +10,13 @@ import numpy as np
 
 from ops import Expression, G, f
 from ops.expression import SAME
+from ops.facts import parameters
 
 from .refusals import IN_PLACE, refuse, refuse_function
 
-# NumPy's functions, as `xman.numpy` fills it: what each does to an ArrayLike. It takes by position what
-# NumPy's requires, and by name those of NumPy's options that it knows;
-# the others are refused unless they are NumPy's defaults.
+# for each function of NumPy our function on an ArrayLike, filled by `xman.numpy`. Ours takes by position the
+# arguments that NumPy's requires, and by name the options that it knows;
+# other options are refused unless they equal NumPy's defaults.
 NAMES: dict[Any, Callable] = {}
 
 
@@ -25,7 +25,7 @@ def defined_in(module: Mapping[str, Any]) -> dict[str, Callable]:
     return {name: x for name, x in module.items() if getattr(x, "__module__", "") == module["__name__"]}
 
 
-# scipy.special's functions by their names, which does not import them
+# our functions for those of scipy.special, by name, so that SciPy need not be imported
 SPECIAL: dict[str, Callable] = {
     "logit": lambda p: f.log(p) - f.log1p(-p),
     "xlogy": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log(y))),
@@ -33,7 +33,7 @@ SPECIAL: dict[str, Callable] = {
     "entr": lambda x: f.where(x < 0, -np.inf, f.scale(-x, f.log(x))),
     "round": lambda x: f.where(f.equal(x, 0), x, f.round(x) + 0)}
 
-# the methods of a ufunc: the function that does the same
+# for each method of a ufunc the function that does the same
 METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
                       np.logical_and: np.all, np.logical_or: np.any, np.logaddexp: f.logsumexp},
            "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod}}
@@ -43,7 +43,7 @@ FLOAT = np.dtype(float)
 
 
 def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
-    """ufunc(*inputs), or its .reduce, .accumulate or .outer, in the precisions in which NumPy computes it."""
+    """ufunc(*inputs), or its method .reduce, .accumulate or .outer, in the precisions that NumPy uses."""
     if method == "at" or options.get("out") is not None:
         refuse(*IN_PLACE)
     if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
@@ -74,21 +74,22 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
 
 @functools.cache
 def operator_of(ufunc: np.ufunc) -> tuple[Callable, bool]:
-    """(what does the same, whether that is the operator whose value the ufunc is)."""
+    """(our function for the ufunc, whether it is the operator whose value the ufunc is)."""
     name = SAME.get(ufunc.__name__, ufunc.__name__)
     op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, name, None) or refuse_function(ufunc)
     return op, G.get(name) is ufunc
 
 
 def call_numpy(function: Any, args: tuple, options: dict) -> Any:
-    """NumPy's function of those arguments."""
+    """The result of NumPy's function for these arguments, some of which are traced values."""
     if function not in NAMES:
         refuse_function(function)
-    names, least, defaults = numpy_parameters(function)
-    if names and (options or len(args) > least):
+    names, defaults, rest, named = parameters(function)
+    least = len(names) - len(defaults)  # of what is required
+    if names and not rest and (options or len(args) > least):
         options |= zip(names[least:], args[least:], strict=False)
         args = *args[:least], *[options.pop(name) for name in names[len(args):least]]
-        options = {name: x for name, x in options.items() if x is not defaults.get(name, function)}
+        options = {name: x for name, x in options.items() if x is not (defaults | named).get(name, function)}
     try:
         return NAMES[function](*args, **options)
     except TypeError as error:
@@ -102,24 +103,8 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
         refuse_function(function, f"takes other arguments: {error}")
 
 
-@functools.cache
-def numpy_parameters(function: Any) -> tuple[list[str], int, dict[str, Any]]:
-    """(names, count, defaults): what NumPy's function takes by position and how much of it is required.
-
-    No names where it takes any number, and where it says nothing, as NumPy's functions in C before 2.4.
-    """
-    try:
-        found = list(inspect.signature(function).parameters.values())
-    except ValueError:
-        return [], 0, {}
-    by_position = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    many = any(p.kind is p.VAR_POSITIONAL for p in found)
-    return ([] if many else [p.name for p in by_position], sum(p.default is p.empty for p in by_position),
-            {p.name: p.default for p in found})
-
-
 def with_shape(x: Any) -> Any:
-    """x as something with a shape: an ArrayLike as it is, a list as an array."""
+    """An ArrayLike as it is; a list as an array."""
     return x if isinstance(x, Expression) else np.asarray(x)
 
 
@@ -134,14 +119,14 @@ def cast_to(x: Any, dtype: Any) -> Any:
 
 
 def blank(x: Any) -> Any:
-    """Ones in the shape and the precision of x, or of what a list holds; any other argument as it is."""
+    """Ones in the shape and the precision of x, also inside of a list; any other argument as it is."""
     if isinstance(x, (list, tuple)):
         return type(x)(map(blank, x))
     return np.broadcast_to(np.ones((), x.dtype), x.shape) if isinstance(x, (Expression, np.ndarray)) else x
 
 
 def checked(ours: Callable, function: Any = None) -> Callable:
-    """Our function, after NumPy's own (of its name) of ones, for its errors, its shape and its precision."""
+    """Our function, checked by NumPy's (of the same name) on ones: it has its errors, shape and precision."""
     function = function or getattr(np, ours.__name__)
 
     @functools.wraps(ours)

@@ -1,4 +1,4 @@
-"""The sentence for what cannot be traced: the user's line, what was found, what to write instead."""
+"""The errors for code that cannot be traced: the user's line, what was found, what to write instead."""
 from __future__ import annotations
 
 import difflib
@@ -29,12 +29,12 @@ LIBRARIES = re.compile(r"[/\\](numpy|scipy)[/\\]|[/\\](functools|copy|contextlib
 
 @functools.cache
 def inside(file: str) -> bool:
-    """Whether the file is this system's or a library's, and so not the user's."""
+    """Whether the file belongs to xman or a library, and not to the user."""
     return file.startswith(OURS) or LIBRARIES.search(file) is not None
 
 
 def user_frame() -> FrameType:
-    """The innermost frame of the stack that is the user's own."""
+    """The innermost frame of the stack that runs the user's code."""
     frame = sys._getframe(1)
     while frame.f_back and inside(frame.f_code.co_filename):
         frame = frame.f_back
@@ -42,7 +42,7 @@ def user_frame() -> FrameType:
 
 
 class Refusals(threading.local):
-    """The last refusal in this thread: a function that swallows it would go on with a constant."""
+    """The last refusal in this thread. It is kept: a function may swallow it and go on with a constant."""
     last: XManError | None = None
 
 
@@ -58,7 +58,7 @@ def line_of(frame: FrameType) -> str:
 
 
 def refuse(found: str, instead: str, numpys: bool = False) -> NoReturn:
-    """XManError: the user's line, what was found, what to write instead. numpys: NumPy refuses it too."""
+    """Raise XManError: the user's line, what was found, what to write instead. numpys: NumPy refuses, too."""
     error = XManError(f"{line_of(user_frame())}: {found}; {instead}")
     if not numpys:
         REFUSALS.last = error
@@ -66,7 +66,7 @@ def refuse(found: str, instead: str, numpys: bool = False) -> NoReturn:
 
 
 def running(frame: FrameType) -> str:
-    """The expression that the frame is at; before Python 3.11, and where it takes several lines, the line."""
+    """The expression that the frame is at; the whole line before Python 3.11, or for one of several lines."""
     code = frame.f_code
     text = linecache.getline(code.co_filename, frame.f_lineno, frame.f_globals)
     if hasattr(code, "co_positions"):
@@ -83,7 +83,7 @@ INDEX = ("an index is a whole number, and this one was computed from floats",
 RANDOM = ("a random number whose distribution depends on the arguments has no derivative here",
           "draw plain numbers and transform them, as in loc + scale * np.random.normal(size=n)")
 
-# what a line that turns an array into plain numbers looks like, what it does, what to write instead
+# (a pattern of lines that turn an array into plain numbers, what they do, what to write instead)
 CONVERSIONS = [
     (r"\brandom\.|\brng\.", *RANDOM),
     (r"\bmath\.(\w+)", "math.{0} would turn a traced value into a plain number, and its derivative would be lost",
@@ -105,12 +105,12 @@ CONVERSIONS = [
 ]
 
 
-# what each module of SciPy has that xman.scipy gives traced values to, as `names` fills it
+# for each module of SciPy the functions that xman.scipy has for traced values
 SCIPY: dict[str, Collection[str]] = {}
 
 
 def room_of_scipy(user: FrameType) -> str:
-    """The module of SciPy whose function the user has called, where xman.scipy has it too; else nothing."""
+    """The module of SciPy whose function the user has called, if xman.scipy has the function; else ""."""
     frame = sys._getframe(2)
     while frame is not user:
         room = frame.f_globals.get("__name__", "").removeprefix("scipy.").partition(".")[0]
@@ -122,7 +122,7 @@ def room_of_scipy(user: FrameType) -> str:
 
 
 def refuse_conversion(method: str) -> NoReturn:
-    """XManError where a traced value is asked for plain numbers, told by the text of the user's line."""
+    """Raise XManError when a traced value is asked for plain numbers; the user's line tells what to write."""
     frame = user_frame()
     instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if instruction in ("STORE_SUBSCR", "STORE_SLICE"):
@@ -149,7 +149,7 @@ def refuse_conversion(method: str) -> NoReturn:
 
 
 def replaced(error: Exception) -> bool:
-    """Whether NumPy put this error in the place of ours, as it does where an array asks for one element."""
+    """Whether NumPy raised this error in place of ours, as when code asks an array for one element."""
     return isinstance(error.__cause__, XManError) and str(error).startswith("setting an array element")
 
 

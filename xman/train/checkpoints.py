@@ -1,4 +1,4 @@
-"""What a run writes to its checkpoint, and how it goes on from one."""
+"""The content of a run's checkpoint, and how a run goes on from one."""
 from __future__ import annotations
 
 import functools
@@ -15,21 +15,21 @@ from ..files import Model
 from ..files import container as checkpoints
 from ..wengert import WengertList
 
-FORMAT = 4  # of checkpoints
+FORMAT = 4  # the version of the format of checkpoints
 
 
 @dataclass
 class State:
-    """Everything that a run has to remember between two steps: there it is whole.
+    """Everything that a run has to remember between two steps.
 
     arrays: the parameters and their moments by register; each step overwrites them. begun: a copy of them
-    from the beginning of the epoch, which holds when a minibatch of it is done.
+    from the beginning of the epoch; it is there from the first minibatch on.
     """
     arrays: dict[str, np.ndarray]
     begun: dict[str, np.ndarray]
-    epoch: int = 1      # the one under way
-    batch: int = 0      # the minibatches of it that are done
-    t: int = 0          # the steps taken altogether
+    epoch: int = 1      # the present epoch
+    batch: int = 0      # how many of its minibatches are done
+    t: int = 0          # how many steps the run has taken
     loss: float = 0.0   # Σ loss · rows over the minibatches of the epoch
     best: dict[str, np.ndarray] = field(default_factory=dict)
     best_epoch: int = 0
@@ -37,12 +37,12 @@ class State:
 
 
 class Checkpointed:
-    """A run, as far as it is written and read: its attributes are those of `Run`."""
+    """The part of `Run` that writes and reads checkpoints."""
 
     def save(self, state: State) -> None:
         """Write the state, and the model of the best parameters so far, to the checkpoint, if there is one.
 
-        Of several workers the first does, beside its next steps, for which the others would wait.
+        Of several workers the first one writes, in a thread beside its next steps, so that none has to wait.
         """
         if self.checkpoint and not self.workers.rank:
             self.written()
@@ -62,37 +62,37 @@ class Checkpointed:
                 self.writing = self.writer.submit(write, self.checkpoint, copies, **facts)
 
     def place(self, name: str) -> str:
-        """What a parameter or a moment is called in the file."""
+        """The name of a parameter or a moment in the file."""
         return f"{'parameters' if name in self.kept else 'moments'}/{name}"
 
     def written(self) -> None:
-        """Wait for the checkpoint that is being written. XManError where it could not be."""
+        """Wait for the checkpoint that is being written. XManError where it could not be written."""
         if self.writing:
             self.writing, writing = None, self.writing
             writing.result()
 
     @functools.cached_property
     def model(self) -> tuple[Model, dict[str, str]]:
-        """What the network is as a model, and why it is none where its feed or its list cannot be one."""
+        """(the network's Model, {}); if it cannot be a Model, an empty one and {"no_model": the reason}."""
         try:
             return self.result({}, self.start(), "").model(), {}
-        except Exception as error:  # of a feed that anybody wrote; the run goes on, and `load` tells it
+        except Exception as error:  # from a user's feed; the run goes on, and `load` reports it
             nothing = Model(WengertList(), {}, (), "", (), "", {})
             return nothing, {"no_model": str(error) or type(error).__name__}
 
     @functools.cached_property
     def content(self) -> dict[str, int]:
-        """A number for the list with its sizes, so that another is recognised."""
+        """A checksum of the list and its sizes, which tells another list."""
         sizes = [(name, a.shape, str(a.dtype)) for name, a in self.start().arrays.items()]
         return {"content": zlib.crc32(f"{self.alone.steps} {sizes}".encode())}
 
     def factors(self, t: int) -> list[float]:
-        """What the schedule has given at a few steps up to t."""
+        """The schedule's factors at a few steps up to t."""
         some = {1, t // 2, t} if self.rate.schedule else ()
         return [self.rate.factor(s) for s in sorted(some) if 0 < s <= t]
 
     def resumed(self, path: str | Path) -> State:
-        """The state that the checkpoint holds. XManError where model, data or settings were others."""
+        """The state in the checkpoint at path. XManError if its model, data or settings were others."""
         remedy = "move it away to begin anew"
         arrays, facts = checkpoints.restore(path, remedy)
         other = f"the checkpoint {path} is of another version of xman{{}}; {remedy}"

@@ -1,4 +1,4 @@
-"""Judging: the loss and the accuracy of a model on rows, its outputs, what is wrong with data or values."""
+"""Judges a model on rows: its loss, its accuracy, its outputs, and what is wrong with data or values."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,14 +19,14 @@ from ..wengert import WengertList, all_registers
 
 
 class Result(NamedTuple):
-    """What a training run came to.
+    """The result of a training run.
 
-    parameters: by name, those of the epoch with the least validation loss (training loss where there is no
-    validation). history: a dict an epoch: epoch; loss, the mean over its rows as they were met; adjustment,
-    the farthest that an entry of a parameter moved in it; seconds; and validation_loss and
-    validation_accuracy where given. best: the number of that epoch. reason: why the run ended, in words.
-    network: what was trained, on a table as it was prepared or on rows of that shape, with classes where the
-    targets were strings, and the settings of the run.
+    parameters: by name, from the epoch with the least validation loss (training loss if there is no
+    validation). history: a dict for each epoch, with epoch; loss, the mean over its rows as training met
+    them; adjustment, the largest move of an entry of a parameter in it; seconds; and validation_loss and
+    validation_accuracy if there is a validation. best: the number of the best epoch. reason: why the run
+    ended, in words. network: the model that was trained. prepared: the table that it was trained on, or
+    shape: of a row of X. classes: the labels, if the targets were strings. settings: those of the run.
     """
     parameters: dict[str, np.ndarray]
     history: list[dict[str, float]]
@@ -48,7 +48,7 @@ class Result(NamedTuple):
     _repr_html_ = in_notebooks("result_in_html")
 
     def model(self, **settings: Any) -> Model:
-        """The trained model. settings: more to be told of it, in JSON's terms. XManError without outputs."""
+        """The trained Model. settings: further facts for it, in JSON's terms. XManError without outputs."""
         told = {**self.settings, "best_epoch": self.best, "reason": self.reason, "history": self.history,
                 **settings}
         return trained(self.network, self.parameters, self.prepared, told, self.shape, self.classes)
@@ -59,7 +59,7 @@ class Result(NamedTuple):
 
 
 class TrainingError(XManError):
-    """A run had to stop. `result` is what had been reached until then."""
+    """A run had to stop. `result` is the Result up to that moment."""
 
     result: Result | None = None
 
@@ -70,25 +70,25 @@ class Diverged(TrainingError):
 
 def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple,
              batch_size: int = 1024) -> tuple[float, float | None]:
-    """(loss, accuracy) of the model with these parameters: the mean over the rows of data, in batches.
+    """(loss, accuracy) of the model with these parameters: means over the rows of data.
 
-    model, parameters: as `fit` takes the one, and its result has the others: of all of the model, by name.
-    data: a pair (X, y) as `fit` takes it, or a stream.
-    batch_size: the rows that are computed together; the result is that of all to rounding.
+    model: as for `fit`. parameters: all parameters of the model by name, such as fit(…).parameters.
+    data: a pair (X, y) as for `fit`, or a stream.
+    batch_size: so many rows are computed together, which changes the result only by rounding.
 
-    The accuracy is None where the model has no `outputs` or the targets are no classes; of a single output,
-    classes are 0 and 1, told apart at ½. The list is computed in its stable form. Raises Diverged, with the
-    first register that was, where the loss is NaN.
+    The accuracy is None if the model has no `outputs` or the targets are not classes; a single output tells
+    classes 0 and 1 apart at ½. The list is computed in its stable form. Raises Diverged if the loss is NaN,
+    with the first register that is NaN.
     """
     return judge_of(model, data, batch_size)(parameters)
 
 
 def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndarray]) -> None:
-    """XManError unless the parameters are all those of the list, and what else they name is the model's."""
+    """XManError unless parameters has all parameters of the list, and only names of the model."""
     if not isinstance(parameters, Mapping):
         raise XManError(f"the parameters are a dict by name, such as fit(…).parameters, not a "
                         f"{type(parameters).__name__}")
-    # which refuses a name that the model does not have
+    # isOpOutput refuses a name that the model does not have
     if computed := [name for name in parameters if model.isOpOutput(name)]:
         raise XManError(f"{computed[0]!r} is computed by the model and no parameter")
     if lacking := [name for name in steps.inputs if model.isParam(name) and name not in parameters]:
@@ -124,7 +124,7 @@ def judge_of(model: XMan, data: tuple,
             loss, k = loss + float(here) * x.shape[0], k + x.shape[0]
             outputs = np.asarray(values[known]) if known else None
             if known and outputs.shape[-1:] == (1,) and not np.isin(classes, (0, 1)).all():
-                known = None  # numbers, not classes
+                known = None  # the targets are numbers, not classes
             if known:
                 guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
                 right += int(np.sum(guess == classes_of(target)))
@@ -137,10 +137,10 @@ def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarra
     """The outputs of the model for the rows of X: (n, classes).
 
     model: an XMan with a register `outputs`.
-    parameters: those of all of the model, by name, such as fit(…).parameters.
+    parameters: all parameters of the model by name, such as fit(…).parameters.
     X: an array (n, …) as the model takes it, or a stream.
 
-    XManError where a parameter is missing, or is none of the model's.
+    XManError if a parameter is missing, or the model does not have it.
     """
     if isinstance(X, Stream):
         return np.concatenate([predict(model, parameters, x) for x, _ in X.batches(1024)])
@@ -151,7 +151,7 @@ def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarra
 
 
 def classes_of(y: np.ndarray) -> np.ndarray | None:
-    """The class of each row: labels as they are, one-hot rows by their greatest entry; else None."""
+    """The class of each row: a label itself, or the place of a one-hot row's greatest entry; else None."""
     if y.dtype.kind in "biu" and y.ndim == 1:
         return y
     one_hot = y.ndim == 2 and y.shape[1] > 1 and bool(np.all((y == 0) | (y == 1)) and np.all(y.sum(1) == 1))
@@ -159,12 +159,12 @@ def classes_of(y: np.ndarray) -> np.ndarray | None:
 
 
 def feed(model: XMan, X: Any, y: Any) -> dict[str, Any]:
-    """The inputs by name, by the model's own feed or as X and y."""
+    """The inputs by name: what the model's `feed` gives, or X and y."""
     return model.feed(X, y) if hasattr(model, "feed") else {"X": X, "y": y}
 
 
 def list_of(model: XMan, *names: str) -> WengertList:
-    """The list of the named registers, those after the first where the model has them."""
+    """The list of the named registers; names after the first are left out if the model lacks them."""
     if not isinstance(model, XMan):
         raise XManError(f"the model is an XMan, not a {type(model).__name__}")
     if not hasattr(model, names[0]):
@@ -175,7 +175,7 @@ def list_of(model: XMan, *names: str) -> WengertList:
 
 
 def labels_of(data: tuple) -> tuple[str, ...]:
-    """The different labels, sorted, where the targets of data, a pair (X, y), are strings; else nothing."""
+    """The different labels, sorted, if the targets of data, a pair (X, y), are strings; else ()."""
     y = np.asarray(data[1]) if isinstance(data, tuple) and len(data) == 2 else np.empty(0)
     strings = (y.ndim == 1 and y.size and y.dtype.kind in "OUT"
                and all(isinstance(label, str) for label in y.tolist()))
@@ -183,7 +183,8 @@ def labels_of(data: tuple) -> tuple[str, ...]:
 
 
 def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tuple[Any, np.ndarray]:
-    """(X, y), of as many rows, at least one, and finite; labels become their places. XManError otherwise."""
+    """(X, y), with strings in y as their places in labels. XManError unless both have equally many rows, at
+    least one, and are finite. word: what the user calls the pair."""
     if not isinstance(data, tuple) or len(data) != 2:
         raise XManError(f"{word} is a pair (X, y), not a {type(data).__name__}")
     X, y = data[0].tocsr() if hasattr(data[0], "tocsr") else np.asarray(data[0]), np.asarray(data[1])
@@ -207,14 +208,14 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
 
 
 def at_least(name: str, value: Any, least: float, whole: bool = False) -> None:
-    """XManError unless the value is a number, or a whole one, that is finite and at least so large."""
+    """XManError unless the value is a finite number, or a whole number, that is at least `least`."""
     kinds = (int, np.integer) if whole else (int, float, np.number)
     if not isinstance(value, kinds) or not least <= value < np.inf:
         raise XManError(f"{name} is a {'whole ' * whole}number of at least {least}, not {value!r}")
 
 
 def first_nan(steps: WengertList, values: dict[str, Any]) -> str:
-    """Which register was the first with a NaN, an input or a line's; nothing where none was."""
+    """A sentence on the first register with a NaN, an input or a line's; "" if there is none."""
     for name in all_registers(steps):
         if isinstance(values[name], (np.ndarray, np.floating)) and np.isnan(values[name]).any():
             line = next((WengertList([line]) for line in steps if line[0] == name), name)

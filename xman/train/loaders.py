@@ -1,4 +1,4 @@
-"""Data sets: the two that are installed, and files of your own, whole or in train, valid and test parts."""
+"""Data sets: two that are installed, and the user's files, whole or in train, valid and test parts."""
 from __future__ import annotations
 
 import re
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 INSTALLED = {"digits": "digits", "names": "titles"}
 PARTS = ".train", ".valid", ".test"
-PIXEL = {"digits": 16.0, "idx": 255.0}  # its greatest value
+PIXEL = {"digits": 16.0, "idx": 255.0}  # the greatest value of a pixel
 
 
 class Dataset(NamedTuple):
-    """Rows to train on, to choose by and to judge by: three pairs (X, y) with one numbering of the classes.
+    """Rows to train on, to choose a model by, and to judge it by: train, valid, test, which are pairs (X, y).
 
     X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix.
-    y: int64, (rows,), y[i] the place of row i's label in classes; of numbers float32 (rows, 1), on one scale
-    but for counts. classes: the labels of train, in order, none of numbers. alphabet: of titles the
-    characters in the order of their columns. prepared: what made these rows of what the source holds, for
-    `fit`. names: of all columns of a table. cells: of its test part, by register. first: the index of the
+    y: int64 (rows,), the place of each row's label in classes; for numbers float32 (rows, 1), on one scale
+    unless they are counts. classes: the labels of train, in order; none for numbers. alphabet: for titles,
+    the characters in the order of their columns. prepared: how the source became these rows, for `fit`.
+    names: of all columns of a table. cells: those of its test part, by register. first: the index of the
     first column of a LIBSVM file.
     """
 
@@ -68,14 +68,14 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
                                                   the test part, and a tenth of the train file the valid part;
         any other                                 is shuffled and cut 70/10/20, each class in train.
     Tables are read as `xman.tables.read` does, CSV, Parquet and folders of them; .svm .svmlight .libsvm are
-    LIBSVM, from 0 where an index is 0, else from 1 (each also before .train: x.csv.train); what any other
-    file holds is told from its first line, as a rule `title<TAB>label`: one-hot characters, their alphabet
-    that of the train part. max_len: characters kept of a title, at least 1; None is 20 for "names" and 10 for
-    files, as in the course. seed: of the shuffle. task: "classify", "regress" or "count" (None: by the
-    labels, of which few whole numbers are classes). target, ignore, header, day_first: of a table, as for
-    `tables.prepared` and `tables.read`. zero_based: whether the indices of LIBSVM begin at 0 or 1 (None: at 0
-    where one of them is 0). Raises DataError or TableError, with file and line, where a file is missing or
-    not right, a label not among train's or no number.
+    LIBSVM (each also before .train: x.csv.train); the first line of any other file tells its kind, as a rule
+    `title<TAB>label`: one-hot characters, with the alphabet of the train part. max_len: the characters kept
+    of a title, at least 1 (None: 20 for "names" and 10 for files, as in the course). seed: of the shuffle.
+    task: "classify", "regress" or "count" (None: the labels decide; few whole numbers are classes). target,
+    ignore, header, day_first: of a table, as for `tables.prepared` and `tables.read`. zero_based: whether the
+    indices of LIBSVM begin at 0, and not at 1 (None: if one of them is 0). Raises DataError or TableError,
+    with file and line, where a file is missing or wrong, or a label is not among those of train, or not a
+    number.
     """
     path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
@@ -126,7 +126,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
 
 
 def kind_of_file(stem: Path, path: Path) -> str:
-    """What a file holds, "table", "libsvm", "idx" or "titles": by its name, else by its first line."""
+    """The kind of a file by its name, else by its first line: "table", "libsvm", "idx" or "titles"."""
     name = stem.name.lower()
     if re.search("idx[0-9]-ubyte", name):
         return "idx"
@@ -141,7 +141,7 @@ def kind_of_file(stem: Path, path: Path) -> str:
 
 
 def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> Dataset:
-    """One table, shuffled and cut in three, or three, and what the training rows make of them."""
+    """The Dataset of one table, shuffled and cut in three, or of three tables."""
     tables, cut = [read(paths[0], header)], []
     if len(paths) == 1:
         def training(y: np.ndarray) -> np.ndarray:
@@ -165,7 +165,7 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> 
 
 
 def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
-    """The rows and the labels, strings, of each file, and the index of the first column."""
+    """(rows, labels) of each file, the labels as strings, and the index of the first column."""
     if kind == "libsvm":
         found = [read_libsvm(path, None, first) for path in paths]
         first = min(part[2] for part in found)  # one file alone may lack the index 0
@@ -179,7 +179,7 @@ def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tup
 
 
 def digits(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The images that are installed, (rows, 64) in [0, 1], and what they show."""
+    """The images that are installed, (rows, 64) in [0, 1], and their digits."""
     table = np.loadtxt(path, np.float32, delimiter=",", skiprows=1)
     return table[:, :-1] / np.float32(PIXEL["digits"]), table[:, -1].astype(int).astype(str).astype(object)
 
@@ -210,7 +210,7 @@ def installed(name: str) -> Path:
 
 def split_rows(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int],
                seed: int) -> list:
-    """Shuffled inputs and labels cut at these tenths of the rows; the first has a row of every class."""
+    """Shuffled inputs and labels, cut at these tenths of the rows; the first has a row of every class."""
     rows = len(labels)
     order = np.random.default_rng(seed).permutation(rows)
     first = np.unique(labels[order].astype(str) if labels.dtype == object else labels[:0],
@@ -224,7 +224,7 @@ def split_rows(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, 
 
 
 def to_fit(labels: np.ndarray, task: str | None) -> bool:
-    """Whether labels are numbers to be fitted: as it is said, else where they are many or no whole ones."""
+    """Whether labels are numbers to fit: as `task` says, or if they are many or not whole."""
     if task:
         return task != "classify"
     numbers = [float_of(label) for label in {*labels}]
@@ -232,13 +232,13 @@ def to_fit(labels: np.ndarray, task: str | None) -> bool:
 
 
 def targets(path: Path, labels: np.ndarray, classes: Sequence[str] = ()) -> np.ndarray:
-    """The place of each label among the classes, int64; without classes the number that it is, float32."""
+    """The place of each label among the classes, int64; without classes the labels as numbers, float32."""
     place = {label: k for k, label in enumerate(classes)} if classes else {
         label: x for label in labels if (x := float_of(label)) is not None and abs(x) <= LARGEST}
     for row, label in enumerate(labels):
         if label not in place:
             idx = re.search("idx[0-9]-ubyte", path.name)
-            # what is no row, a comment, stands at the top
+            # lines that are not rows, comments, are at the top
             where = f"label {row + 1}" if idx else f"line {len(read_lines(path)) - len(labels) + row + 1}"
             wrong = "which never occurs in train." if classes else "wanted a number."
             raise DataError(f"{path}, {where}: found label {label!r}, {wrong}")

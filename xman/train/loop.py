@@ -39,53 +39,56 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         checkpoint_every: float = 60.0, mesh: str | None = None, precision: str | None = None) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
-    model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the
-        accuracy. Its method feed(X, y) turns rows and targets into inputs by name; without one they are its
-        inputs X and y. What feed is given is overwritten by the next minibatches. Its method draw(random,
-        rows) gives the inputs that are drawn, as noise is, by name for rows of these numbers
-        (`xman.scale.draws.Draws`); evaluation takes their defaults. Inputs that a step updates it lists as
-        `running`, those named x by its register x_next, and the result has them among its parameters.
-    data, validation: pairs (X, y), of n rows each; targets that are strings become classes, in their order.
+    model: an XMan with a register `loss`, a number; `outputs` (n, classes), if it has one, gives the
+    accuracy.
+        It may have three more things. The method feed(X, y) turns rows and targets into inputs by name;
+        without it they are the inputs X and y; the next minibatch overwrites feed's arguments. The method
+        draw(random, rows) gives inputs that are drawn at random, by name, for rows with these numbers
+        (`xman.scale.draws.Draws`); evaluation takes their defaults. The attribute `running` names inputs that
+        a step updates, x by the register x_next; the result has them among its parameters.
+    data, validation: pairs (X, y), of n rows each; strings in y become classes, in sorted order.
     epochs: passes over the data, each in an order drawn from `seed`.
     batch_size: rows of a minibatch (None: 32).
-    optimizer: as `training_list` has it; a rule may have other settings, functools.partial(adam, beta1=0.8),
-        or be your own. "gauss-newton", "levenberg-marquardt" and "newton-cg" take a step of all rows an epoch
-        (`xman.train.second_order`), and no setting from batch_size to clip_value.
-    lr: the learning rate (None: 0.1), or a dict with that of each parameter by its name, where 0 holds one as
-        it is (Adams, Computing Gradients with Backpropagation, after eq. 16).
+    optimizer: as for `training_list`; a rule may have other settings, functools.partial(adam, beta1=0.8), or
+        be your own. "gauss-newton", "levenberg-marquardt" and "newton-cg" (`xman.train.second_order`) take
+        one step of all rows per epoch, and none of the settings from batch_size to clip_value.
+    lr: the learning rate (None: 0.1), or a dict with the rate of each parameter; the rate 0 keeps a parameter
+        as it is (Adams, Computing Gradients with Backpropagation, after eq. 16).
     schedule: a function from the number of the step, 1, 2, …, to a factor of lr, as `xman.train.schedules`
         makes them.
-    weight_decay, clip, clip_value: as `training_list` has them.
-    l1, l2: l1 Σ|w| + ½ l2 Σw² is added to the loss, of all parameters but those that are only added (biases),
-        or by name in a dict.
-    sample_weight: of each row (n,): a mean over rows in the loss becomes Σ w v / Σ w. Validation and accuracy
-        have no weights.
-    class_weight: of each class in a dict, or "balanced", n over the classes and the rows of the class; times
-        sample_weight.
-    seed: of the order of the rows, and of what is drawn.
+    weight_decay, clip, clip_value: as for `training_list`.
+    l1, l2: the loss gets l1 Σ|w| + ½ l2 Σw² more, for all parameters but those that are only added (biases),
+        or, with a dict, for those that it names.
+    sample_weight: a weight for each row (n,): a mean over rows in the loss becomes Σ w v / Σ w. Validation
+    and
+        accuracy have no weights.
+    class_weight: a dict with a weight for each class, by which sample_weight is multiplied; or "balanced", n
+    /
+        (the number of classes · the rows of the class).
+    seed: of the order of the rows, and of `draw`.
     patience: stop after so many epochs without a better validation loss.
-    threshold: stop when no parameter moved by more than that from the beginning of an epoch to its end (Reps
-        §6), which the history has as its adjustment.
-    callbacks: functions (row, parameters), called after each epoch with its row of the history, to which they
-        may add, and copies of the parameters; what one returns, a sentence, ends the run.
-    checkpoint: a file, a model that `xman.load` reads, written after each epoch, within one after so many
-        seconds (checkpoint_every), and on Ctrl-C; where it exists the run goes on from it, with the same
-        engine to the same bits as without a break.
-    plot: a PNG of the learning curve.
-    engine: as `compile` has them; auto takes numpy where an epoch has fewer than 400 minibatches.
-    progress: a bar on a terminal, a line an epoch elsewhere.
-    prepared: what made rows of numbers of a table, so that the trained model, and the checkpoint, read its
-        columns.
-    accumulate: the pieces of a minibatch that are computed one after another, for less memory.
-    mesh: of JAX's devices, "data=2,model=2", over which rows and matrices are cut.
-    precision: "mixed" rounds what products read to bfloat16.
+    threshold: stop when no entry of a parameter moved by more than this from the beginning of an epoch to its
+        end (Reps §6); the history has this move as `adjustment`.
+    callbacks: functions of (row, parameters) that are called after each epoch with its row of the history, to
+        which they may add, and copies of the parameters; a string that one returns ends the run, as its
+        reason.
+    checkpoint: a file, which `xman.load` reads as a model; it is written after each epoch, on Ctrl-C, and
+        within an epoch every checkpoint_every seconds. If it exists the run goes on from it, and with the
+        same engine to the same bits as without a break.
+    plot: a .png for the learning curve.
+    engine: as for `compile`; auto takes numpy if an epoch has fewer than 400 minibatches.
+    progress: show a bar on a terminal, or a line per epoch elsewhere.
+    prepared: how a table became these rows, so that the trained model and the checkpoint read its columns.
+    accumulate: compute a minibatch in so many pieces one after another, for less memory.
+    mesh: JAX's devices, "data=2,model=2", over which rows and matrices are cut.
+    precision: "mixed" rounds the arguments of products to bfloat16.
 
-    Of processes that mpiexec started (`xman.scale`) each takes a part of every minibatch's rows, and all get
-    the parameters that one would. The loss is computed in its stable form, `simplify(…, rewrites=EXACT +
-    STABLE)`, which is finite where it is. Raises XManError for data and settings that do not fit, and
-    Diverged, which names the first register that was NaN.
+    Processes that mpiexec started (`xman.scale`) share the rows of each minibatch, and all get the parameters
+    that one process would get. The loss is computed in its stable form, `simplify(…, rewrites=EXACT +
+    STABLE)`, which is finite wherever the loss is. Raises XManError for data and settings that do not fit,
+    and Diverged, which names the first register that was NaN.
     """
-    said = SimpleNamespace(**locals())  # what a run is given is in one place, the arguments above
+    said = SimpleNamespace(**locals())  # all arguments in one object, for the run
     for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0)):
         if value is not None:
             at_least(name, value, least)
@@ -140,7 +143,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
 
 
 def why_over(state: State, epochs: int, patience: int | None, threshold: float | None) -> str:
-    """Why the run is over, or nothing where it is not."""
+    """Why the run is over, in words; "" where it is not."""
     if state.epoch > epochs:
         return f"all {epochs} epochs done"
     if patience and state.history and state.epoch - 1 - state.best_epoch >= patience:

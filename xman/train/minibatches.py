@@ -1,4 +1,4 @@
-"""Minibatches: the rows of an epoch in its order, gathered into one buffer that is used again."""
+"""Minibatches: the rows of an epoch, in its order, are gathered into a buffer that is used again."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-# bytes of X gathered at once: few calls for small rows, and what was gathered is in the cache when it is read
+# bytes of X that are gathered at once: few calls for small rows, and all fits into the cache
 BLOCK = 2 ** 18
 
 
 class Minibatches:
-    """The data in minibatches of `size` rows, the last of an epoch with what is left.
+    """The data in minibatches of `size` rows; the last one of an epoch has the rows that are left.
 
-    X: an array, or a sparse matrix in CSR form; y: an array, a row of each for every example. Dense
-    minibatches are views of a buffer, which the next ones overwrite; a minibatch of all rows is the data as
-    they are. An epoch's order is drawn from the seed and its number alone. mine: those of this worker.
+    X: an array, or a sparse matrix in CSR form; y: an array; both have a row for each example. Dense
+    minibatches are views of a buffer, which the next ones overwrite; a minibatch of all rows is the data
+    themselves. The order of an epoch depends on the seed and its number alone. mine: from a number of rows to
+    the slice of them that this worker takes.
     """
 
     def __init__(self, X: Any, y: np.ndarray, size: int, seed: int, mine: Callable[[int], slice] = slice):
@@ -28,7 +29,7 @@ class Minibatches:
         self.buffers: tuple = ()
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
-        """X, y and the numbers of these rows, for each minibatch of the epoch from `first` on."""
+        """(X, y, numbers of the rows) for each minibatch of epoch `number`, from minibatch `first` on."""
         size = self.size
         if self.count == 1:
             whole = self.X, self.y, np.arange(self.rows)
@@ -37,7 +38,7 @@ class Minibatches:
             return
         order, whole = np.random.default_rng([self.seed, number]).permutation(self.rows), self.rows // size
         some, last = order[:whole * size].reshape(whole, size)[:, self.mine(size)], order[whole * size:]
-        # blocks begin where they always do, so that each row lies where it always does
+        # a resumed epoch has the same blocks, so that each row has the same place in memory
         for block in range(first - first % self.block, self.count, self.block):
             parts, end = [*some[block:block + self.block]], 0
             if len(last) and block + self.block >= self.count:
@@ -50,17 +51,17 @@ class Minibatches:
                            else (X, y, part))
 
     def gathered(self, some: np.ndarray) -> tuple[Any, np.ndarray]:
-        """The rows of that number, in that order."""
+        """The rows with these numbers, in this order."""
         if not self.dense:
             return self.X[some], self.y[some]
         if not self.buffers:
             n = min(self.block * self.size, self.rows)
             self.buffers = tuple(np.empty((n, *a.shape[1:]), a.dtype) for a in (self.X, self.y))
-        # "raise" would gather into another buffer first; the numbers are a permutation's
+        # mode "raise" would gather into another buffer first, and no number is out of range
         X, y = (buffer[:len(some)] for buffer in self.buffers)
         return self.X.take(some, 0, X, "clip"), self.y.take(some, 0, y, "clip")
 
 
 def in_rows(a: np.ndarray) -> np.ndarray:
-    """a with each row in one piece, in this machine's order of bytes: `take` would copy it at each call."""
+    """a with contiguous rows in this machine's byte order: otherwise `take` copies it at each call."""
     return np.ascontiguousarray(a, None if a.dtype.isnative else a.dtype.newbyteorder("="))

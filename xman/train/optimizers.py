@@ -1,19 +1,17 @@
-"""Optimizers: from a parameter, its gradient and moments to their next values; and the list of a step.
+"""Optimizers: from a parameter, its gradient and its moments to the next values; and the list of a step.
 
 A rule is written in the language itself: given arrays it computes, given registers it writes more list.
 
     rule(w, d, *moments, t, lr, settings) -> (next w, *next moments)
 
-w: the parameter. d: the gradient of the loss with respect to it. The moments, which are called as the
-arguments after d are, are of the same shape and begin as zeros. t: the number of the step, 1, 2, …, and lr:
-the learning rate, numbers in the precision of w; a rule takes those of the two that it needs. All rules
-descend: Reps, Automatic Differentiation and Backpropagation, §6, prints w := w + η ∂Cost/∂w, which climbs;
-meant is minus.
+w: the parameter. d: the gradient of the loss with respect to it. moments: any number of arrays of the same
+shape that begin as zeros; the rule's arguments after d name them. t: the number of the step, 1, 2, …, and lr:
+the learning rate, both numbers in the precision of w; a rule takes those of the two that it needs. All rules
+descend: Reps, Automatic Differentiation and Backpropagation, §6, prints w := w + η ∂Cost/∂w, but means minus.
 """
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ops import f
+from ops.facts import parameters_of, taken_by
 
 from ..errors import XManError, nearest, refuse_unknown
 from ..notation import shortened
@@ -34,12 +33,13 @@ Rule = Callable[..., Any]
 
 
 def sgd(w: Any, d: Any, *, lr: Any) -> Any:
-    """w − lr d (Reps §6, with its sign set right; Robbins and Monro 1951)."""
+    """w − lr d (Reps §6, with its sign set right; Robbins and Monro 1951). w, d, lr: as above."""
     return w - lr * d
 
 
 def momentum(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tuple:
-    """The heavy ball, which keeps beta of its last step (Polyak 1964; Sutskever et al. 2013, eqs. 1–2)."""
+    """The heavy ball, which keeps beta of its last step, velocity (Polyak 1964; Sutskever et al. 2013, eqs.
+    1 and 2). w, d, lr: as above."""
     velocity = beta * velocity - lr * d
     return w + velocity, velocity
 
@@ -48,28 +48,33 @@ def nesterov(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tu
     """Nesterov's accelerated gradient (1983) as Sutskever, Martens, Dahl and Hinton write it (2013, eqs.
     3 and 4).
 
-    Their gradient is taken ahead, at θ + beta·velocity; w is that point, so that d is the gradient at w.
+    They take the gradient at a point ahead, θ + beta·velocity; w is this point, so d is the gradient at w.
+    lr: as above.
     """
     velocity = beta * velocity - lr * d
     return w + beta * velocity - lr * d, velocity
 
 
 def adagrad(w: Any, d: Any, squares: Any, *, lr: Any, eps: float = 1e-10) -> tuple:
-    """Each entry's rate over the root of its summed squared gradients (Duchi, Hazan and Singer 2011)."""
+    """Each entry's lr over the root of its summed squared gradients (Duchi, Hazan and Singer 2011).
+    w, d, lr: as above. squares: the sums. eps: is added to the root."""
     squares = squares + d * d
     return w - lr * d / (f.sqrt(squares) + eps), squares
 
 
 def rmsprop(w: Any, d: Any, square: Any, *, lr: Any, beta: float = 0.9, eps: float = 1e-8) -> tuple:
-    """Each entry's rate over the root of its mean squared gradient (Tieleman and Hinton 2012, 6.5)."""
+    """Each entry's lr over the root of its mean squared gradient (Tieleman and Hinton 2012, 6.5).
+    w, d, lr: as above. square: the running mean, which keeps beta of itself. eps: is added to the root."""
     square = beta * square + (1 - beta) * (d * d)
     return w - lr * d / (f.sqrt(square) + eps), square
 
 
 def adam(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9, beta2: float = 0.999,
          eps: float = 1e-8) -> tuple:
-    """Running means of the gradient and of its square, each over what its start at zero takes from it (Kingma
-    and Ba 2015, Algorithm 1; multiplied out, so that what depends on t alone are numbers)."""
+    """Steps by running means of the gradient and of its square, each corrected for its start at zero (Kingma
+    and Ba 2015, Algorithm 1; multiplied out, so that the factors of t are numbers).
+    w, d, t, lr: as above. mean, square: the means, which keep beta1 and beta2 of themselves. eps: is added to
+    the root of square."""
     mean = beta1 * mean + (1 - beta1) * d
     square = beta2 * square + (1 - beta2) * (d * d)
     root = f.sqrt(unbiased(beta2, t))
@@ -78,14 +83,15 @@ def adam(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: floa
 
 def adamw(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9,
           beta2: float = 0.999, eps: float = 1e-8, decay: float = 0.01) -> tuple:
-    """Adam, beside which w decays by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2, λ = decay α)."""
+    """Adam; besides, w shrinks by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2, λ = decay α).
+    d, mean, square, t, beta1, beta2, eps: as for adam."""
     stepped, mean, square = adam(w, d, mean, square, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps)
     return stepped - lr * decay * w, mean, square
 
 
 def unbiased(beta: float, t: Any) -> Any:
-    """1 − betaᵗ. As it stands, 1 − 0.999 has four right digits in float32; 0 − expm1(t log beta) has all."""
-    # a minus sign would be pulled out of the quotients, to arrays
+    """1 − betaᵗ, by expm1: in float32, 1 − 0.999 would have only four right digits."""
+    # 0.0 − x and not −x: `simplify` would pull a minus sign out of quotients, to arrays
     return 0.0 - f.expm1(t * math.log(beta)) if beta else 1.0
 
 
@@ -94,7 +100,7 @@ OPTIMIZERS: dict[str, Rule] = {rule.__name__: rule for rule in (sgd, momentum, n
 
 
 class Optimizer(NamedTuple):
-    """What a rule says of itself: its name, those of its moments, and its settings with their values."""
+    """A rule with its name, the names of its moments, and its settings with their values."""
     rule: Rule
     name: str
     moments: tuple[str, ...]
@@ -102,9 +108,7 @@ class Optimizer(NamedTuple):
 
     def __call__(self, w: Any, d: Any, *moments: Any, t: Any, lr: Any, **settings: float) -> tuple:
         """The next values of w and of the moments."""
-        given = {key: value for key, value in (("t", t), ("lr", lr))
-                 if key in inspect.signature(self.rule).parameters}
-        result = self.rule(w, d, *moments, **given, **settings)
+        result = self.rule(w, d, *moments, **taken_by(self.rule, t=t, lr=lr), **settings)
         result = result if isinstance(result, tuple) else (result,)
         if len(result) != 1 + len(moments):
             raise XManError(f"the optimizer {self.name} returns {len(result)} values; it has {len(moments)} "
@@ -117,34 +121,31 @@ class Optimizer(NamedTuple):
 
 
 def optimizer_of(rule: str | Rule) -> Optimizer:
-    """The optimizer of that name, or of that rule. XManError where there is none, or it is no rule."""
+    """The optimizer of that name, or for that rule. XManError for another name, and for what is no rule."""
     if isinstance(rule, str):
         if rule not in OPTIMIZERS:
-            raise XManError(f"there is no optimizer {rule!r}{nearest(rule, OPTIMIZERS)}; there are "
-                            f"{', '.join(OPTIMIZERS)}; of second order, for fit alone, gauss-newton, "
-                            "levenberg-marquardt, newton-cg")
+            raise XManError(f"there is no optimizer {rule!r}; there are {', '.join(OPTIMIZERS)}; of second "
+                            "order, for fit alone, gauss-newton, levenberg-marquardt, newton-cg"
+                            f"{nearest(rule, OPTIMIZERS)}")
         rule = OPTIMIZERS[rule]
     name = getattr(getattr(rule, "func", rule), "__name__", "rule")
-    try:
-        signature = inspect.signature(rule)
-    except (TypeError, ValueError):
+    names, _, rest, named = parameters_of(rule)
+    if not (names or rest):
         said = ", ".join(getattr(rule, "keywords", {}))
         raise XManError(f"the optimizer {name} has not all of the settings {said}" if said else
                         "an optimizer is a name or a rule, rule(w, d, *moments, t, lr), not "
-                        f"{shortened(rule)}") from None
-    arguments = signature.parameters.values()
-    places = [a.name for a in arguments if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
-    settings = {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY
-                and a.name not in ("t", "lr")}
-    if len(places) < 2 or any(a.kind is a.VAR_POSITIONAL for a in arguments):
-        raise XManError(f"the optimizer {name} takes {signature}; a rule takes (w, d, *, lr), its moments "
-                        "by name between d and the star, and after lr its settings, each with a value")
+                        f"{shortened(rule)}")
+    settings = {key: value for key, value in named.items() if key not in ("t", "lr")}
+    if len(names) < 2 or rest:
+        takes = ", ".join([*names, f"*{rest}", *named])
+        raise XManError(f"the optimizer {name} takes ({takes}); a rule takes (w, d, *, lr), its moments by "
+                        "name between d and the star, and after lr its settings, each with a value")
     for key, value in settings.items():
         at_least(f"the setting {key} of the optimizer {name}", value, 0)
         if key.startswith("beta") and value >= 1:
             raise XManError(f"the setting {key} of the optimizer {name} is a number from 0 to below 1, not "
                             f"{shortened(value)}")
-    return Optimizer(rule, name, tuple(places[2:]), {key: float(value) for key, value in settings.items()})
+    return Optimizer(rule, name, names[2:], {key: float(value) for key, value in settings.items()})
 
 
 def rates_of(lr: float | dict[str, float], names: list[str]) -> dict[str, float]:
@@ -164,12 +165,12 @@ def rates_of(lr: float | dict[str, float], names: list[str]) -> dict[str, float]
 # ---- the list of a step ------------------------------------------------------------------------------------
 
 class TrainingList(NamedTuple):
-    """A training step as a list, and the names of what has to be given to it and taken from it.
+    """A training step as a list, and the names of its inputs and results.
 
-    steps: the values, the gradient and the next parameters and moments. inplace: for each parameter that
-    moves and each moment the register of its next value, as `compile` takes it. moments: for each moment the
+    steps: the lines of values, gradient, next parameters and moments. inplace: for each parameter that moves,
+    and each moment, the register of its next value, as `compile` takes it. moments: for each moment the
     parameter whose shape it has; it begins as zeros. lr, t: the inputs for the learning rate and the number
-    of the step, 1, 2, … (which not every optimizer reads), to be given in the precision of the parameters.
+    of the step, 1, 2, … (not every optimizer reads both); give them in the precision of the parameters.
     """
     steps: WengertList
     inplace: dict[str, str]
@@ -192,21 +193,21 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
         …
         >>> step = xman.compile(training.steps, ["loss"], inplace=training.inplace)
 
-    steps: computes loss, a number; what is to be stable is made so before, by simplify(…, rewrites=EXACT +
-    STABLE). parameters: inputs of steps by name; of a dict the values are factors of the learning rate, where
-    0 holds a parameter. optimizer: a name (sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw) or a rule,
-    as this file has them; one with other settings is functools.partial(adam, beta1=0.8). clip_value: entries
-    of the gradient are held between ± clip_value. clip: then the gradients of all parameters together are
-    shortened to this norm where it is larger (Pascanu, Mikolov and Bengio 2013, Algorithm 1). weight_decay:
-    then weight_decay·w is added to the gradient of w; of adamw, which does it beside the gradient, it is the
-    setting decay, and None leaves that as it is. The loss is without it. running: inputs of steps that a step
-    updates without a gradient, each with the register of its next value. part: of a list that workers share,
-    the register of this one's part of the loss; their gradients are then added up, by lines `d =
-    allreduce(d_here)`. A name that steps has already gets a _ at its end. Raises XManError for names that
-    steps does not have, a rule that is none, and settings that cannot be.
+    steps: a list that computes the register loss, a number; for the stable form apply simplify(…,
+    rewrites=EXACT + STABLE) to it before. parameters: names of inputs of steps; in a dict the values are
+    factors of the learning rate, and 0 keeps a parameter as it is. optimizer: a name (sgd, momentum,
+    nesterov, adagrad, rmsprop, adam, adamw) or a rule, as this file has them, or functools.partial(adam,
+    beta1=0.8). Three changes of the gradient come in this order. clip_value: its entries are cut to ±
+    clip_value. clip: the gradient of all parameters together is shortened to this norm if it is longer
+    (Pascanu, Mikolov and Bengio 2013, Algorithm 1). weight_decay: weight_decay·w is added to the gradient of
+    w, and not to the loss; for adamw it is the setting decay (None: unchanged). running: inputs that a step
+    updates without a gradient, each with the register of its next value. part: if workers share the list, the
+    register of this worker's part of the loss; lines `d = allreduce(d_here)` then add up the gradients. A
+    name that steps has already gets a _ at its end. Raises XManError for names that steps does not have, for
+    what is not a rule, and for impossible settings.
     """
     steps, optimizer = checked_list(steps), optimizer_of(optimizer)
-    factors = rate_factors(steps, parameters)
+    (loss,), factors = known_registers(steps, loss, "loss", one=True), rate_factors(steps, parameters)
     for word, value in (("weight_decay", weight_decay), ("clip", clip), ("clip_value", clip_value)):
         if value is not None and (not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf
                                   or word != "weight_decay" and not value):
@@ -251,7 +252,7 @@ def rate_factors(steps: WengertList, parameters: Iterable[str] | Mapping[str, fl
 
 
 class Step(ListWriter):
-    """A list, and after it the lines of the optimizer that are being written."""
+    """Writes the lines of the optimizer after the lines of a list."""
 
     def __init__(self, steps: WengertList):
         super().__init__()
@@ -262,13 +263,13 @@ class Step(ListWriter):
         return Symbol(self, fresh(name, self.taken))
 
     def output(self, symbol: Any, name: str) -> str:
-        if not isinstance(symbol, Symbol) or symbol.name:  # it is another register too
+        if not isinstance(symbol, Symbol) or symbol.name:  # the name of another register must stay
             symbol = self.write("alias", (symbol,))
         symbol.name = fresh(name, self.taken)
         return symbol.name
 
     def clipped(self, d: dict[str, Any], clip: float | None, clip_value: float | None) -> dict[str, Any]:
-        """The gradients, held entry by entry and shortened together."""
+        """The gradients, cut entry by entry and shortened together."""
         if clip_value is not None:
             d = {w: f.clip(x, -float(clip_value), float(clip_value)) for w, x in d.items()}
         if clip is not None:

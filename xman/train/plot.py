@@ -1,4 +1,4 @@
-"""Pictures: the learning curve, and a fit with the basis functions that it is the sum of."""
+"""Pictures of training: the learning curve, and a fitted curve with the basis functions that it sums."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from .evaluation import feed, list_of, rows_and_labels
 
 
 def check_plot(path: str | Path) -> None:
-    """XManError now where `learning_curve` would fail after hours: Matplotlib is missing, or the folder."""
+    """XManError at once if `learning_curve` would fail in the end: Matplotlib or the folder is missing."""
     extra("matplotlib.figure", "cli", "a plot")
     if not Path(path).parent.is_dir() or Path(path).is_dir():
         raise XManError(f"the plot {path} cannot be written: there is no such folder, or a folder has that "
@@ -23,7 +23,9 @@ def check_plot(path: str | Path) -> None:
 
 
 def learning_curve(history: Sequence[dict], path: str | Path | IO[bytes]) -> None:
-    """Draw loss, and accuracy, against the epoch into a .png, .svg or .pdf. XManError without Matplotlib."""
+    """Draw the losses, and the accuracy, over the epochs into path, a .png, .svg or .pdf.
+
+    history: that of a `Result`. XManError without Matplotlib."""
     epochs, losses, validation, accuracy = ([row[name] for row in history if name in row] for name in (
         "epoch", "loss", "validation_loss", "validation_accuracy"))
     with drawing(path, 7, 4) as axes:
@@ -48,10 +50,11 @@ def learning_curve(history: Sequence[dict], path: str | Path | IO[bytes]) -> Non
 
 
 def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, path: str | Path) -> None:
-    """Draw the rows, the fitted curve and, faint, the functions wₖ φₖ(x) whose sum it is, but for the bias.
+    """Draw the rows, the fitted curve and, faintly, the functions wₖ φₖ(x) whose sum, with the bias, it is.
 
-    model: an AdaptiveBasis, or what has its registers basis (n, k), w (k, 1) and outputs (n, 1). data: a pair
-    (X, y), each (n,) or (n, 1). path: as for `learning_curve`. XManError as there.
+    model: an AdaptiveBasis, or a model with its registers basis (n, k), w (k, 1) and outputs (n, 1).
+    parameters: by name, as a `Result` has them. data: a pair (X, y), each (n,) or (n, 1). path: a .png, .svg
+    or .pdf. XManError as for `learning_curve`.
     """
     X, y = rows_and_labels(data, "data")
     steps, x = list_of(model, "outputs", "basis"), np.linspace(X.min(), X.max(), 400)[:, None]
@@ -60,7 +63,7 @@ def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, pat
         axes.plot(X, y, ".", color="0.5", label="data")
         axes.plot(x, values["outputs"], color="C1", linewidth=2, label="fit")
         axes.margins(y=0.5)
-        axes.set_ylim(axes.get_ylim())  # what is drawn from here on may leave the picture, as x⁴ and −x⁴ do
+        axes.set_ylim(axes.get_ylim())  # functions drawn after this may leave the picture, as x⁴ and −x⁴ do
         faint = axes.plot(x, values["basis"] * values["w"].T, color="C0", alpha=0.4, linewidth=1)
         faint[0].set_label(r"$w_k\,\phi_k(x)$")
         axes.set(xlabel="x", ylabel="y")

@@ -1,4 +1,4 @@
-"""What a run shows while it goes, and when it hears Ctrl-C."""
+"""The progress that a run shows, and its handling of Ctrl-C."""
 from __future__ import annotations
 
 import signal
@@ -13,9 +13,9 @@ LINE = {"epoch": "epoch {:3d}", "loss": "loss {:.4f}", "validation_loss": "valid
 
 
 class Progress:
-    """A context: step() after each minibatch, line(row) after each epoch: a bar on a terminal, else lines.
+    """A context that shows a bar on a terminal, and elsewhere, or without tqdm, a line per epoch.
 
-    Both are on the error stream. Without tqdm a terminal gets the lines too.
+    The run calls step() after each minibatch and line(row) after each epoch. All goes to the error stream.
     """
 
     def __init__(self, wanted: bool, total: int, done: int):
@@ -23,7 +23,7 @@ class Progress:
         if wanted and sys.stderr.isatty():
             try:
                 from tqdm import tqdm
-            except ImportError:  # the lines say the same
+            except ImportError:  # without tqdm there are lines
                 return
             self.bar = tqdm(total=total, initial=done, unit="batch", leave=False, file=sys.stderr)
 
@@ -46,11 +46,11 @@ class Progress:
 
 
 class CtrlC:
-    """A context in which Ctrl-C waits while `held` is true, in a step that overwrites the parameters.
+    """A context in which Ctrl-C waits while `held` is true: during a step, which overwrites the parameters.
 
-    After it `held` is set to False, and if Ctrl-C is `waiting`, deliver() does what Ctrl-C would have done.
-    Of several workers one that hears it tells the others with its next sum, and all stop after that step. In
-    any thread but the main one, and where Ctrl-C is not Python's, it does nothing.
+    After the step the run sets `held` to False, and if Ctrl-C is `waiting`, deliver() does what Ctrl-C would
+    have done. A worker that hears Ctrl-C tells the others with its next sum, and all stop after this step.
+    The context does nothing outside of the main thread, and where Ctrl-C does not call Python's handler.
     """
 
     def __init__(self, workers: Workers | None = None) -> None:

@@ -1,9 +1,9 @@
-"""A run of training: what does not change while it goes, and its steps.
+"""A run of training: what does not change during the run, and its steps.
 
-A step overwrites the parameters, so what came before it is gone. Two things need it, and neither costs a step
-anything: Ctrl-C waits until the step under way is done (`CtrlC`), and a run that diverges goes once more
-through its epoch (`diverged`). That a loss is NaN is seen at its step; that a parameter is not finite is
-seen at the end of the epoch, where it costs the least.
+A step overwrites the parameters, so the values before it are lost. Two things would need them, and get by
+without: Ctrl-C waits until the present step is done (`CtrlC`), and a run that diverges repeats its epoch
+(`diverged`). Each step finds a loss that is NaN; the end of an epoch finds a parameter that is not finite,
+which is cheaper.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..engines import Compiled
 from ..errors import XManError
 from ..interpreters import eval
 from ..scale.common import in_common
-from ..scale.cut import CutProgram, divisible
+from ..scale.cut import CutProgram, alike
 from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.mpi import workers
 from ..scale.shares import Shares
@@ -35,7 +35,7 @@ from .optimizers import TrainingList, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
 from .schedules import Rates
 
-# minibatches an epoch; with fewer most runs are over before a compiler's seconds are earned back
+# minibatches per epoch; with fewer, most runs are over before compilation has paid off
 WORTH_COMPILING = 400
 
 
@@ -49,13 +49,12 @@ class Run(Checkpointed):
         one = 1.0 if isinstance(lr, dict) else float(lr)
         self.objective, self.prepared, self.engine, self.over = objective, said.prepared, said.engine, ""
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
-        self.kept = (*self.names, *objective.running)  # what evaluation needs
+        self.kept = (*self.names, *objective.running)  # the registers that evaluation needs
         self.checkpoint, self.every, self.saved = said.checkpoint, said.checkpoint_every, time.monotonic()
         self.writer, self.writing = ThreadPoolExecutor(1), None
         self.mesh = mesh_of(said.mesh) if said.mesh else None
-        self.workers, each = workers(), 0 if said.mesh else said.accumulate  # of 0 pieces each has all rows
+        self.workers, each = workers(), 0 if said.mesh else said.accumulate  # 0: each has all rows
         self.shares = Shares(objective, each) if self.workers.size * each > 1 else None
-        self.workers.reads = objective.stream is not None
         data, self.judge = data_and_judge(objective, said.validation)
         at_least("batch_size", batch_size, 1, whole=True)
         kind, rows = ((Streamed, [objective.stream]) if objective.stream else
@@ -72,24 +71,25 @@ class Run(Checkpointed):
                          **{key: value if value is None else float(value) for key, value in options.items()},
                          "digest": digest_of(data)}
         start = self.start().arrays
-        # a number, which is no array once it is computed, cannot be overwritten by the program
+        # a program cannot overwrite a number, which is not an array once it is computed
         self.numbers = {x: y for x, y in self.training.inplace.items() if not start[x].ndim}
         self.inplace = {x: y for x, y in self.training.inplace.items() if start[x].ndim}
         self.number = min((start[w].dtype for w in moving), key=lambda dtype: dtype.itemsize).type
         self.rate = Rates(one, said.schedule, self.number)
         self.values = {name: self.inputs[name] for name in self.training.steps.inputs if name in self.inputs}
         self.programs: dict[int, Compiled] = {}  # by the number of rows
-        # the engine of all minibatches but short ones, also where a run is resumed elsewhere
+        # the engine for all minibatches but short ones; a run that is resumed elsewhere keeps it
         self.begun_with = ""
         outputs, numbers = [self.loss, *self.numbers.values()], [self.training.lr, self.training.t]
-        self.divisible = bool(self.shares and self.workers.comm and divisible(
-            self.training.steps, outputs, self.inplace, numbers))
-        self.own: dict[str, np.ndarray] = {}  # this worker's slices of the state, where it is in common
-        self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
+        states = [(w, *(m for m, of in self.training.moments.items() if of == w)) for w in moving]
+        self.divided = alike(self.training.steps, outputs, self.inplace, states, numbers) if (
+            self.shares and self.workers.comm and len({a.dtype for a in start.values()}) == 1) else []
+        self.own: dict[str, np.ndarray] = {}  # this worker's slices of a state that workers share
+        self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss is known
 
     def training_lists(self, moving: dict[str, float], said: SimpleNamespace,
                        options: dict[str, float | None]) -> tuple[TrainingList, TrainingList]:
-        """The list of a step that one worker takes alone, and the one that this worker takes."""
+        """The list of a step for one worker alone, and the list of a step for this worker."""
         if said.precision not in (None, "mixed"):
             raise XManError(f"the precision is 'mixed', or that of the parameters, not {said.precision!r}")
         options = {"running": self.objective.running, **options}
@@ -111,8 +111,8 @@ class Run(Checkpointed):
     # ---- an epoch ------------------------------------------------------------------------------------------
 
     def begin(self, state: State) -> None:
-        if self.divisible and not self.own:
-            state.arrays, self.own = in_common(self.workers, state.arrays)
+        if self.divided and not self.own:
+            state.arrays, self.own = in_common(self.workers, state.arrays, zip(*self.divided, strict=True))
         self.values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():
@@ -140,7 +140,7 @@ class Run(Checkpointed):
 
     def ready(self, values: dict[str, Any], minibatch: tuple, epoch: int, batch: int,
               t: int) -> tuple[Compiled, int]:
-        """The program for step t, whose inputs are put among the values, and the rows of its minibatch."""
+        """The program for step t, and the rows of its minibatch, whose inputs are put among the values."""
         rows = min(self.minibatches.size, self.rows - batch * self.minibatches.size)
         self.give(values, *minibatch, epoch, rows)
         values[self.training.lr], values[self.training.t] = self.rate(t), self.number(t)
@@ -156,7 +156,7 @@ class Run(Checkpointed):
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
         """The program for so many rows: it runs on copies first, for which Ctrl-C does not wait."""
-        # a loop is quick to build, and slow in Python
+        # not for lists with loops: they are quick to build, and slow in Python
         few = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
         short = few and not any(op == "scan" for _, op, _ in self.training.steps)
         outputs = [self.loss, *self.numbers.values()]
@@ -165,7 +165,7 @@ class Run(Checkpointed):
         if self.shares:
             program = CutProgram(self.training.steps, outputs, engine, self.inplace, self.workers, self.own)
             found = program(values | copies, [{**piece} for piece in self.pieces])
-            for x in {*self.own} & {*copies}:  # it has overwritten its slices of them
+            for x in copies if self.own else ():  # the program has overwritten its slices of these
                 values[x][...] = copies[x]
         else:
             program = Compiled(self.training.steps, outputs, engine, self.inplace, adapts=False)
@@ -179,7 +179,7 @@ class Run(Checkpointed):
         return program
 
     def step(self, program: Compiled, values: dict[str, Any]) -> float:
-        """Run the program, which overwrites arrays among the values; the loss."""
+        """The loss after one run of the program, which overwrites arrays among the values."""
         found = program(values, self.pieces) if self.shares else program(values)
         for x, y in self.numbers.items():
             values[x][...] = found[y]
@@ -188,7 +188,7 @@ class Run(Checkpointed):
     # ---- its end -------------------------------------------------------------------------------------------
 
     def epoch_done(self, state: State, seconds: float, ctrl_c: CtrlC) -> State:
-        """The state at the beginning of the next epoch, with this one in its history and, if best, kept."""
+        """The state at the beginning of the next epoch; its history has this epoch; it is kept if best."""
         with np.errstate(all="ignore"):
             moved = [np.max(np.abs(state.arrays[w] - state.begun[w]), initial=0.0).item() for w in self.names]
         if not all(map(math.isfinite, moved)):
@@ -208,7 +208,7 @@ class Run(Checkpointed):
         return replace(state, epoch=state.epoch + 1, batch=0, loss=0.0, history=(*state.history, row), **best)
 
     def best_of(self, state: State) -> dict[str, np.ndarray]:
-        """The parameters of a run that went wrong: the best, but for those whose own loss nobody has seen."""
+        """The best parameters of a run that went wrong, without those whose loss was never computed."""
         unseen = not self.judge and state.batch == 0 and state.best_epoch == state.epoch - 1
         return (self.sound if unseen else state.best) or self.parameters(self.start().arrays)
 
@@ -227,10 +227,10 @@ class Run(Checkpointed):
 
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
         """The error that names the first register that was NaN. latest: the minibatch among the values."""
-        ctrl_c.held = True  # for good: this state is not to be saved
+        ctrl_c.held = True  # from now on: this state must not be saved
         given = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in self.values.items()
                  if x not in state.arrays}
-        self.workers.gathered(0)  # the others may be looking at the parameters
+        self.workers.gathered(0)  # wait: other workers may be reading the parameters
         values = self.values
         for name, a in state.begun.items():
             values[name][...] = a
@@ -254,7 +254,7 @@ class Run(Checkpointed):
                         f"below {rates}, or look at the data")
 
     def first_unsound(self, found: dict[str, Any]) -> str:
-        """The first value that is NaN, else the first delta or parameter that is not finite; else nothing."""
+        """The first value that is NaN, else the first delta or parameter that is not finite, else ""."""
         steps = self.training.steps
         values = next(k for k, (dst, _, _) in enumerate(steps, 1) if dst == self.loss)
         if first := first_nan(steps[:values], found):
@@ -270,7 +270,7 @@ class Run(Checkpointed):
 
 
 def data_and_judge(objective: Objective, validation: tuple | Stream | None) -> tuple[list, Any]:
-    """The arrays that a run goes by, with the names of streams, and what judges on the validation, if any."""
+    """The arrays that a run depends on, with the names of streams; and the validation's judge, or None."""
     data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
     if streams := [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]:
         data.append(np.frombuffer("\n".join(streams).encode(), np.uint8))
@@ -282,7 +282,7 @@ def data_and_judge(objective: Objective, validation: tuple | Stream | None) -> t
 
 
 def digest_of(data: list) -> str:
-    """What tells these arrays, sparse ones too, from others: 200 MB in a tenth of a SHA-256's half second."""
+    """A checksum of arrays, sparse ones too: it takes a tenth of the time of SHA-256."""
     parts, found = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in data], 0
     for a in sum(parts, ()):
         found = zlib.crc32(f"{a.dtype} {a.shape}".encode(), found)

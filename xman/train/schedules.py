@@ -13,38 +13,38 @@ Schedule = Callable[[int], float]
 
 
 def step_decay(every: int, factor: float = 0.1) -> Schedule:
-    """`factor` times less after each `every` steps: factor^⌊(t − 1)/every⌋."""
+    """A schedule that multiplies by `factor` after each `every` steps: factor^⌊(t − 1)/every⌋."""
     at_least("every of a schedule", every, 1)
     at_least("factor of a schedule", factor, 0)
     return lambda t: factor ** ((t - 1) // every)
 
 
 def exponential(factor: float) -> Schedule:
-    """`factor` times less after each step: factor^(t − 1)."""
+    """A schedule that multiplies by `factor` after each step: factor^(t − 1)."""
     at_least("factor of a schedule", factor, 0)
     return lambda t: factor ** (t - 1)
 
 
 def cosine(steps: int, floor: float = 0.0) -> Schedule:
-    """Half a cosine from 1 to `floor` after `steps` (Loshchilov and Hutter 2017, SGDR, eq. 5)."""
+    """Half a cosine, from 1 down to `floor` at step `steps` (Loshchilov and Hutter 2017, SGDR, eq. 5)."""
     at_least("steps of a schedule", steps, 1)
     at_least("floor of a schedule", floor, 0)
     return lambda t: floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * min(t - 1, steps) / steps))
 
 
 def warm_up(steps: int) -> Schedule:
-    """A straight line up to 1 at step `steps`, and 1 from there (Goyal et al. 2017, §2.2)."""
+    """A straight line up to 1 at step `steps`, and 1 after it (Goyal et al. 2017, §2.2)."""
     at_least("steps of a schedule", steps, 1)
     return lambda t: min(1.0, t / steps)
 
 
 def product(*schedules: Schedule) -> Schedule:
-    """All of them at once: the product of their factors."""
+    """The product of the factors of all schedules."""
     return lambda t: math.prod(schedule(t) for schedule in schedules)
 
 
 def in_turn(first: Schedule, steps: int, then: Schedule) -> Schedule:
-    """`first` for so many steps, and `then` from there on, whose own steps begin with 1."""
+    """The schedule `first` for so many steps, and after it `then`, whose own steps begin with 1."""
     at_least("steps of a schedule", steps, 0)
     return lambda t: first(t) if t <= steps else then(t - steps)
 
@@ -60,12 +60,12 @@ class Rates:
         self.largest = float(np.finfo(number).max)
 
     def __call__(self, t: int) -> np.floating:
-        """The rate of step t, infinite where the precision does not reach it: the step says what follows."""
+        """The rate of step t; it is infinite if the precision cannot hold it, and the step then diverges."""
         rate = self.lr * self.factor(t)
         return self.number(rate if rate <= self.largest else np.inf)
 
     def factor(self, t: int) -> float:
-        """What the schedule gives at step t, 1 without one. XManError where it is below 0 or not finite."""
+        """The schedule's factor at step t, 1 without one. XManError if it is below 0 or not finite."""
         factor = self.schedule(t) if self.schedule else 1.0
         if not 0 <= factor < np.inf:
             raise XManError(f"the schedule gives {factor!r} at step {t}; a factor of the learning rate is at "

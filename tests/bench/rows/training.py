@@ -98,9 +98,9 @@ def xman(engine: str, work: Training):
     from xman import compile
 
     (W, b), (X, y) = parameters(work), data(work)
-    model = mlp(work)
-    steps, inplace = training_list(model)
-    values = {**model.inputDict(X=X, y=y), **named("W", W), **named("b", b)}
+    # a list knows no sizes: a model of one unit a layer gives it, without large parameters of its own
+    steps, inplace = training_list(mlp(work._replace(sizes=(1,) * len(work.sizes))))
+    values = {"X": X, "y": y, **named("W", W), **named("b", b)}
     step = compile(steps, ["loss"], engine, inplace)
     return lambda: step(values)["loss"]
 

@@ -206,7 +206,7 @@ def times(line):
 ", ".join(times((op, "u", "w")) for op in ("arctan2", "Beta", "betaln"))
 ", ".join([times(("betainc", 1.5, 2.5, "u")), times(("logNdtr", "u"))])
 ", ".join(times((op, 1.5, "u")) for op in "gammainc gammaincc besselIe besselK besselKe".split())
-", ".join([times(("prodOfOthers", "A")), times(("cumprod", "A"))])
+", ".join([times(("prod_of_others", "A")), times(("cumprod", "A"))])
 ", ".join(times((op, "A")) for op in "det cholesky eigvalsh svdvals upper expm".split())
 """),
     Example("§8.2.2, 2 or 3", "In the example the factor is between 2 and 3", "test_8_2_2_either_mode_takes_2_to_3_times_the_operations_of_8_49", """\

@@ -23,9 +23,7 @@ from ops.formulas.carried import through
 from ops.functions import LOG_ROOT_TWO_PI, tail
 from ops.table import OURS
 
-from ..program import KEYS, Kind, compares
-
-MODULES = {"jnp": jnp, "nn": nn, "special": special, "slinalg": slinalg}
+from ..program import Kind, compares
 
 
 def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
@@ -37,7 +35,7 @@ def broadcast(x, like, axis=()):
     return in_precision_of(jnp.broadcast_to(x.reshape(x.shape[max(0, x.ndim - len(shape)):]), shape), like)
 
 
-def einsumBack(x, like, letters):
+def einsum_back(x, like, letters):
     kept, mine = letters
     forth = lambda y: jnp.broadcast_to(jnp.einsum(f"...{mine}->...{kept}", y), x.shape)
     return in_precision_of(jax.linear_transpose(forth, jnp.zeros(like.shape, x.dtype))(x)[0], like)
@@ -59,7 +57,7 @@ def cofactor(a):
     return turned(u, vt) * ((u * others[..., None, :]) @ vt)
 
 
-def cofactorSlope(t, a):
+def cofactor_slope(t, a):
     u, s, vt = jnp.linalg.svd(a)
     others = ~np.eye(s.shape[-1], dtype=bool)
     pairs = jnp.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others.astype(s.dtype)
@@ -70,7 +68,7 @@ def cofactorSlope(t, a):
 
 
 FUNCTIONS = {
-    **{row.__name__: row for row in (broadcast, cofactor, cofactorSlope, einsumBack, recurrence)},
+    **{row.__name__: row for row in (broadcast, cofactor, cofactor_slope, einsum_back, recurrence)},
     "getitem":    G["getitem"],
     "remainder":  lambda x, y: jnp.where((r := jnp.remainder(x, y)) == 0, jnp.copysign(r, y), r),
     "floor_divide": lambda x, y: jnp.where((q := jnp.floor_divide(x, y)) == 0, jnp.copysign(q, jnp.divide(x, y)), q),
@@ -85,49 +83,50 @@ FUNCTIONS = {
     "pinv":       lambda a: jnp.linalg.pinv(a, 1e-15),  # NumPy's bound on small singular values
     "eigvalsh":   lambda a: jnp.linalg.eigvalsh(a),
     "eigenvectors": lambda a: jnp.linalg.eigh(a)[1],  # with the signs of ("L",) alone
-    "leftVectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[0],
-    "rightVectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[2].mT,
+    "left_vectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[0],
+    "right_vectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[2].mT,
     "orthonormal": lambda a: jnp.linalg.qr(a)[0],
     "upper":      lambda a: jnp.linalg.qr(a)[1],
     "correlate":  lambda a, v: jnp.correlate(a, v, "valid"),
     "logNdtr":    lambda x: jnp.where(x < -20, log_tail(jnp.where(x < -20, -x, 20.0)), special.log_ndtr(x)),
-    "detSign":    lambda a: jnp.linalg.slogdet(a)[0],
+    "det_sign":   lambda a: jnp.linalg.slogdet(a)[0],
     "logabsdet":  lambda a: jnp.linalg.slogdet(a)[1],
 }
 
-CALLED = {
-    **{op: f"jnp.{name}" for op in OURS - FUNCTIONS.keys() - {"mean", "std", "var"} if (
-        name := facts_of(op).numpy or isinstance(G[op], np.ufunc) and G[op].__name__)},
-    **{op: f"jnp.{op}" for op in ("argsort", "clip", "convolve", "trace")}, "cholesky": "jnp.linalg.cholesky",
-    "svdvals": "jnp.linalg.svdvals",
-    **{op: f"special.{op}" for op in "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()},
-    "Beta": "special.beta", "Gamma": "special.gamma", "expm": "slinalg.expm", "dot": "jnp.matmul",
-    "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
+# what the standard of arrays lacks
+SPECIAL = {
+    **{op: getattr(special, op) for op in
+       "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()},
+    "Beta": special.beta, "Gamma": special.gamma, "expm": slinalg.expm,
 }
 
 
-def runs(op: str, module: str, name: str) -> Callable:
-    function = attrgetter(name)(MODULES[module])
-    if op in ("sum", "max", "min", "prod"):
-        return lambda x, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims)
-    return function
+def reduced(function: Callable) -> Callable:
+    return lambda x, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims)
 
 
-RUN = FUNCTIONS | {op: runs(op, *text.split(".", 1)) for op, text in CALLED.items()}
+RUN = {
+    **{op: attrgetter(name)(jnp) for op in OURS - {"mean", "std", "var"} if (
+        name := facts_of(op).numpy or isinstance(G[op], np.ufunc) and G[op].__name__)},
+    **{op: getattr(jnp, op) for op in ("argsort", "clip", "convolve", "trace")},
+    **{op: reduced(getattr(jnp, op)) for op in ("sum", "max", "min", "prod")},
+    "cholesky": jnp.linalg.cholesky, "svdvals": jnp.linalg.svdvals, "dot": jnp.matmul,
+    "mT": jnp.matrix_transpose, "sigmoid": nn.sigmoid, **SPECIAL, **FUNCTIONS,
+}
 RUN |= {op: through(rule, RUN) for op in OURS - RUN.keys()
         if (rule := facts_of(op).elsewhere or facts_of(op).formula)}
 
 # ---- where JAX and NumPy differ ----------------------------------------------------------------------------
 
-FINITE = {"cholesky", "cofactor", "cofactorSlope", "eigenvectors", "eigvalsh", "inv", "leftVectors", "pinv", "rightVectors",
+FINITE = {"cholesky", "cofactor", "cofactor_slope", "eigenvectors", "eigvalsh", "inv", "left_vectors", "pinv", "right_vectors",
           "solve", "svdvals"}  # NumPy raises where these are infinite or NaN
 INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
 # of truth values: they add up what is a truth value again
-OF_TRUTHS = {"dotLeft", "dotRight", "eigenvectors", "eigvalsh", "frobeniusNorm", "norm", "squaredNorm"}
+OF_TRUTHS = {"dot_left", "dot_right", "eigenvectors", "eigvalsh", "frobeniusNorm", "norm", "squaredNorm"}
 # they add whole numbers up before these are floats
-STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}
+STEPWISE = {"cholesky", "einsum_back", "scatterAdd", *LABELS} - {"oneHot"}
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
 
 
@@ -142,8 +141,8 @@ def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[s
     elif op == "take" and isinstance(args[1], str):
         n = math.prod(shape(args[0])) if args[2:] in ((), (None,)) else shape(args[0])[args[2]]
         yield args[1], -n, n
-    elif op in KEYS:
-        sizes, keys = shape(args[KEYS[op] - 1]), args[KEYS[op]:]
+    elif keys := args[(first := facts_of(op).keys):]:
+        sizes = shape(args[first - 1])
         width = [0 if key is None or key is ... else np.ndim(key) if np.asarray(key).dtype.kind == "b" else 1
                  for key in keys]
         axis = 0
@@ -165,7 +164,7 @@ def casts(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind]) -> list[np.
         want = np.result_type(*filter(None, found))
     elif op == "astype" or want.kind == "b":
         return [None] * len(args)
-    stays = {"where": {0}, **{op: {*range(k, len(args))} for op, k in KEYS.items()}}.get(op, set())
+    stays = {0} if op == "where" else {*range(facts_of(op).keys, len(args))}
     if op in LABELS and (label := found[LABELS[op][0]]) and label.kind != "f":
         stays = {LABELS[op][0]}
     own = op in OWN_PRECISION or want.kind != "f"

@@ -15,7 +15,7 @@ from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
 from .arithmetic import FORMULAS, INDEX, Number, combined, computed, load, start, store
 from .elementary import one_of_both, pairs_in_vectors
-from .function import SLOW, Function, in_memory
+from .function import Function, in_memory
 
 TURNS = "sin", "cos"
 
@@ -85,7 +85,7 @@ class Nest(Function):
         self.index[node] = loop[0]
         self.body(node.body, tile)
         slow = any(isinstance(line, Line) and line.op in FORMULAS for line in node.body)
-        self.close(*loop, lines=node.lines, hint=SLOW * slow)
+        self.close(*loop, lines=node.lines, slow=slow)
 
     # ---- lines ---------------------------------------------------------------------------------------------
 

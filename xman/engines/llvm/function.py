@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-# turns of a loop: that are written out, where it has few lines,
-# and up to which more turns at once would keep it from vectors
-UNROLLED, FEW, SHORT = 4, 8, 64
-# of a loop with formulas: four vectors at once, as each waits for its own numbers; and its least length
-SLOW, WIDE = "!4", 32
+# turns of a loop that are written out, where it has no more lines than that: of an innermost one, so that the
+# loop around it becomes vectors, and of another
+INNERMOST, OUTER = (7, 40), (4, 8)
+SHORT = 64  # turns, up to which more of them at once would keep a loop from vectors
+WIDE = 32   # turns, from which on a loop with formulas has four vectors at once: each waits for its own numbers
 
 
 class Function:
@@ -71,12 +71,11 @@ class Function:
         return index, size, first, step, name, before, len(self.out) - 1
 
     def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
-              lines: int = 1, hint: str = "") -> None:
+              lines: int = 1, slow: bool = False, hint: str = "") -> None:
+        """End a loop of so many lines, slow where there are formulas among them. hint: what LLVM is told."""
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
-        short = isinstance(size, int) and size <= SHORT
-        if short and (not hint or hint == SLOW and size < WIDE):
-            hint = f"!{2 if size <= UNROLLED and lines <= FEW else 3}"
+        hint = hint or hint_of(size, lines, self.block == name, slow)
         self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.begin(f"{name}_end")
@@ -104,9 +103,21 @@ class Function:
         return total
 
 
-HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"}',
-         "!2 = distinct !{!2, !0}", "!3 = distinct !{!3, !1}", f"{SLOW} = distinct !{{{SLOW}, !1, !5}}",
-         '!5 = !{!"llvm.loop.interleave.count", i32 4}']
+def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:
+    """What LLVM is told of a loop, by its name below."""
+    turns, few = INNERMOST if innermost else OUTER
+    if not isinstance(size, int) or size > SHORT:
+        return "!4" * slow
+    if size <= turns and lines <= few:
+        return "!1"
+    return "!4" if slow and size >= WIDE else "!3" if size % 8 == 4 else "!2"
+
+
+# not unrolled, but for its vectors
+AS_IT_IS = '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", !0}'
+HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', "!1 = distinct !{!1, !0}", f"!2 = distinct !{{!2, {AS_IT_IS}}}",
+         f'!3 = distinct !{{!3, {AS_IT_IS}, !{{!"llvm.loop.vectorize.width", i32 4}}}}',
+         '!4 = distinct !{!4, !{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.interleave.count", i32 4}}']
 
 
 def llvm_type(dtype: np.dtype) -> str:

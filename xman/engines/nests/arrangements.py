@@ -6,15 +6,13 @@ None, where NumPy has to: computed indices, masks, and what depends on values.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ops import G
-
-from .views import View, diagonal, exchanged, indexed, reshaped, spread, transposed, whole
+from .views import View, indexed, reshaped, spread, transposed, whole
 
 
 class ACCUMULATED(NamedTuple):
@@ -62,19 +60,13 @@ def in_shape(w: Any, x: View, shape: Sequence[int]) -> View:
     return found if found is not None else reshaped(w.copied(x.root, x), shape)
 
 
+def order_of(shape: Sequence[int], axes: Any = None) -> list[int]:
+    """The axes of an array that a transpose has in turn."""
+    return [*range(len(shape))][::-1] if axes is None else [a % len(shape) for a in axes]
+
+
 def transpose(w: Any, dst: str, op: str, x: View, axes: Any = None) -> View:
-    n = len(x.shape)
-    return transposed(x, [*range(n)][::-1] if axes is None else [a % n for a in axes])
-
-
-def mT(w: Any, dst: str, op: str, x: View) -> View:
-    return exchanged(x)
-
-
-def flip(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
-    axes = axes_of(axis, len(x.shape))
-    return None if axes is None else indexed(x, [slice(None, None, -1 if k in axes else 1)
-                                                 for k in range(len(x.shape))])
+    return transposed(x, order_of(x.shape, axes))
 
 
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
@@ -130,17 +122,17 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
         return found
     if dst in w.late:
         return ACCUMULATED(x, keys)
-    root = w.tree.root(dst, kind.shape, kind.dtype)
+    root = w.lain(dst, kind.shape, kind.dtype)
     ACCUMULATED(x, keys).add(w, root)
     return root
 
 
-def put(w: Any, dst: str, parts: Sequence[tuple], how: str = "put") -> View:
-    """A new root of which each part (keys, x) is written; `into`: and the rest is 0."""
-    root = w.tree.root(dst, w.kinds[dst].shape, w.kinds[dst].dtype)
+def put(w: Any, dst: str, parts: Iterable[tuple]) -> View:
+    """A new root of which each part (keys, x) is written."""
+    root = w.lain(dst, *w.kinds[dst][:2])
     for keys, x in parts:
-        target = indexed(root, keys) if isinstance(keys, tuple) else keys(root)
-        w.line(dst, "copy", [x], target.shape, how=how, target=target)
+        target = indexed(root, keys)
+        w.line(dst, "copy", [x], target.shape, how="put", target=target)
     return root
 
 
@@ -161,51 +153,6 @@ def stack(w: Any, dst: str, op: str, axis: int, *arrays: Any) -> View:
     return put(w, dst, [(along(axis % len(w.kinds[dst].shape), k), x) for k, x in enumerate(arrays)])
 
 
-def part(w: Any, dst: str, op: str, x: View, i: int, axis: int, *arrays: Any) -> View:
-    axis %= len(x.shape)
-    sizes = [lengths_of(a)[axis] for a in arrays]
-    return indexed(x, along(axis, slice(sum(sizes[:i]), sum(sizes[:i + 1]))))
-
-
-def roll(w: Any, dst: str, op: str, x: View, by: Any, axis: Any) -> View | None:
-    shape, axes = x.shape, axes_of(axis, len(x.shape))
-    if len(axes or ()) != 1 or 0 in shape or not isinstance(by, int) or isinstance(axis, tuple):
-        return None
-    axis, = axes
-    n, by = shape[axis], by % shape[axis]
-    ends = ((slice(by, None), slice(n - by)), (slice(by), slice(n - by, None)))
-    return put(w, dst, [(along(axis, to), indexed(x, along(axis, of))) for to, of in ends]) if by else x
-
-
-def shift(w: Any, dst: str, op: str, x: View, axis: int, first: Any) -> View | None:
-    if not isinstance(first, (int, float)) or 0 in x.shape:
-        return None
-    axis %= len(x.shape)
-    return put(w, dst, [(along(axis, slice(1, None)), indexed(x, along(axis, slice(-1)))),
-                        (along(axis, slice(1)), first)])
-
-
-def rim(widths: Any, shape: Sequence[int]) -> tuple:
-    """The keys of what pad puts a rim around, in an array of that shape."""
-    pairs = np.broadcast_to(np.asarray(widths), (len(shape), 2)).tolist()
-    return tuple(slice(before, n - after) for (before, after), n in zip(pairs, shape, strict=True))
-
-
-def pad(w: Any, dst: str, op: str, x: View, widths: Any) -> View:
-    return put(w, dst, [(rim(widths, w.kinds[dst].shape), x)], "into")
-
-
-def unpad(w: Any, dst: str, op: str, x: View, widths: Any) -> View:
-    return indexed(x, rim(widths, x.shape))
-
-
-def diag(w: Any, dst: str, op: str, x: View, *rest: Any) -> View:
-    """diag, and diagBack, whose second argument is of the shape of the result."""
-    k = rest[-1]
-    return (diagonal(x, k) if len(x.shape) == 2
-            else put(w, dst, [(lambda root: diagonal(root, k), x)], "into"))
-
-
 def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> Any:
     """Labels as rows of zeros with a single one, where they are given and are labels."""
     kind, root = w.kinds[dst], w.tree.roots[y.root]
@@ -221,11 +168,6 @@ def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> Any:
                   computed=root.dtype)
 
 
-def count(w: Any, dst: str, op: str, x: View, *rest: Any) -> Any:
-    return G["count"](np.broadcast_to(0.0, x.shape), *rest)
-
-
 ARRANGEMENTS = {
-    "alias": same, "stopGradient": same, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "mT": mT,
-    "flip": flip, "getitem": getitem, "take": take, "scatterAdd": scatter_add, "concat": concat, "stack": stack, "part": part,
-    "roll": roll, "shift": shift, "pad": pad, "unpad": unpad, "diag": diag, "diagBack": diag, "oneHot": one_hot, "count": count}
+    "alias": same, "stopGradient": same, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "getitem": getitem,
+    "take": take, "scatterAdd": scatter_add, "concat": concat, "stack": stack, "oneHot": one_hot}

@@ -18,7 +18,7 @@ from ops.arrays.products import einsum_parts
 from ..folded import TINY
 from .arrangements import in_shape
 from .tree import Line, Product
-from .views import View, diagonal, exchanged, reshaped, strided, transposed, whole
+from .views import View, exchanged, reshaped, strided, transposed, whole
 
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies vectors by it
 
@@ -150,8 +150,8 @@ def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     kind, (na, nb) = w.kinds[dst], [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
     a, b, d = lettered(a, na), lettered(b, nb), lettered(d, max(na - 2, nb - 2, 0) + len(d))
-    places, letters, out = {"dot": ((0, 1), (a, b), d), "dotLeft": ((0, 2), (d, b), a),
-                            "dotRight": ((1, 0), (a, d), b)}[op]
+    places, letters, out = {"dot": ((0, 1), (a, b), d), "dot_left": ((0, 2), (d, b), a),
+                            "dot_right": ((1, 0), (a, d), b)}[op]
     if len(out) != len(kind.shape):
         return None
     short = [c for c, size in zip(out, kind.shape, strict=True) if size == 1]
@@ -172,26 +172,4 @@ def lettered(part: str, n: int) -> list:
     return [*range(n - len(own))][::-1] + [*own]
 
 
-def einsum_back(w: Any, dst: str, op: str, x: View, like: Any, letters: tuple[str, str]) -> View | None:
-    """x, whose axes have the first letters, in the shape whose axes have the second ones."""
-    kind, (kept, mine) = w.kinds[dst], letters
-    axes, of = lettered(mine, len(kind.shape)), lettered(kept, len(x.shape))
-    sizes = dict(zip(axes, kind.shape, strict=True))
-    if any(sizes.get(c) != n for c, n in zip(of, x.shape, strict=True)) or kind.dtype.kind != "f":
-        return None
-    order = list(dict.fromkeys(axes))
-    spread_x = strided(x, of, order, sizes)
-    if order == axes:
-        return spread_x if w.dtype(x) == kind.dtype else None
-    root = w.tree.root(dst, kind.shape, kind.dtype)
-    w.line(dst, "copy", [spread_x], spread_x.shape, how="into", target=strided(root, axes, order, sizes))
-    return root
-
-
-def trace(w: Any, dst: str, op: str, a: View) -> View | None:
-    found = factors_of(w, dst, [diagonal(a)], ["i"])
-    return found and contract(w, dst, found, "", (), w.kinds[dst].dtype)
-
-
-CONTRACTIONS = {"gemm()": gemm, "dot": product, "dotLeft": product, "dotRight": product, "einsum": einsum,
-                "einsumBack": einsum_back, "trace": trace}
+CONTRACTIONS = {"gemm()": gemm, "dot": product, "dot_left": product, "dot_right": product, "einsum": einsum}

@@ -65,7 +65,7 @@ def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
     base = next((x for a, x in zip(w.step[2], v, strict=True) if isinstance(x, View) and w.is_whole(x, shape)
                  and (x.root == over or w.uses[a] == 1 and collects(w, x.root))), None)
     if base is None:
-        base = w.tree.root(dst, shape, dtype)
+        base = w.lain(dst, shape, dtype)
         for x in v:
             if isinstance(x, View):
                 w.line(dst, "copy", [x], shape, how="into", target=base)
@@ -116,20 +116,6 @@ def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> Vie
     return reshaped(summed, kind.shape)
 
 
-def ties(w: Any, dst: str, op: str, x: Any, y: Any, axis: Any) -> View | None:
-    """The share of each entry in the extreme value of its slice: 1 / how many are equal, NaNs too."""
-    kind = w.kinds[dst]
-    axes = axes_of(axis, len(kind.shape))
-    dtypes = {w.dtype(a) for a in (x, y) if isinstance(a, View)}
-    if axes is None or dtypes != {kind.dtype} or kind.dtype.kind != "f":
-        return None
-    strange = w.compute("logical_and", w.compute("isnan", x), w.compute("isnan", y))
-    equal = w.compute("logical_or", w.compute("equal", x, y), strange)
-    count = w.line(f"{dst}.count", "copy", [equal], kind.shape, kind.dtype, how="sum", reduced=axes,
-                   keepdims=True)
-    return w.compute("divide", equal, w.compute("maximum", count, 1.0))
-
-
 def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
     """The first place of the maximum, or of NaN: the least index of those entries that are equal to it."""
     shape, dtype, axes = x.shape, w.dtype(x), axes_of(axis, len(x.shape))
@@ -145,5 +131,5 @@ def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
     return found
 
 
-REDUCED = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax, "unbroadcast": unbroadcast,
-           "ties": ties}
+REDUCED = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax,
+           "unbroadcast": unbroadcast}

@@ -6,35 +6,33 @@ entries are one literal. A function in a table says what an operator becomes: `a
 """
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
 import ops
-from ops.facts import parameters
+from ops.facts import parameters, shaped_by
 
+from ...passes.lower import has_to_be_literal
 from ...wengert import Line as Step
-from ...wengert import registers
 from ..folded import folded, ordered
 from ..llvm import arithmetic
-from ..program import GEMM, KEYS, Program, held
+from ..program import GEMM, Program, held
 from .applied import APPLIED
-from .arrangements import ACCUMULATED, ARRANGEMENTS
+from .arrangements import ACCUMULATED, ARRANGEMENTS, axes_of, order_of
 from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, REDUCED, entrywise
 from .routines import ROUTINES
 from .schedule import Tree
 from .tree import Call, Line, levels_of
-from .views import View, spread, strided, whole
+from .views import View, row_by_row, spread, strided, whole
 
 RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # the others are taken entry by entry
 LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
 SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # those that refuse no values
-SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
-# arguments that have to be literals
-LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 
 
 class Lines:
@@ -65,17 +63,15 @@ class Lines:
         calls = {line[0] for line in lines if self.may_fail(*line)}
         self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, calls)
         self.uses = Counter(a for _, op, args in self.lines for k, a in enumerate(args)
-                            if isinstance(a, str) and k != SHAPE_ALONE.get(op))
+                            if isinstance(a, str) and k != shaped_by(op))
         self.uses.update((*program.outputs, *program.inplace))
         scattered = {dst for dst, op, _ in self.lines if op == "scatterAdd" and self.uses[dst] == 1}
         self.late = {a for line in self.lines if self.adds(*line) for a in line[2] if a in scattered}
-        self.laid = {*program.outputs, *program.inplace}  # what lies in memory, and what is computed with it
-        for dst, op, args in reversed(self.lines):
-            if op in LOOPS:
-                self.laid.update(a for a in registers(args) if dst in self.laid and a in self.kinds
-                                 and self.kinds[a].shape == self.kinds[dst].shape)
-            elif op not in REDUCED:
-                self.laid.update(registers(args))
+        self.orders = {x: (*range(len(self.kinds[x].shape)),) for x in self.uses if self.known(x)
+                       and x in (*program.outputs, *program.inplace)}
+        self.summed: dict[tuple, set[int]] = defaultdict(set)
+        for line in reversed(self.lines):
+            self.wish(*line)
         for line in self.lines:
             self.take(line)
         for x in program.outputs:
@@ -91,9 +87,27 @@ class Lines:
 
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
         """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
-        if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
-            return True
-        return op not in SURE
+        keys = args[ops.facts_of(op).keys:]
+        return op not in SURE or any(isinstance(a, str) and a not in self.given for a in keys)
+
+    def wish(self, dst: str, op: str, args: tuple) -> None:
+        """Note in which order the axes of what a line reads are to lie, and over which it adds up."""
+        for k, a in enumerate(args):
+            if not isinstance(a, str) or not self.known(a) or k == shaped_by(op):
+                continue
+            shape, order = self.kinds[a].shape, self.orders.get(dst)
+            if op in REDUCED:
+                axes = axes_of(args[1] if len(args) > 1 else None, len(shape)) or set()
+                self.summed[shape] |= axes if len(axes) < len(shape) else set()
+            elif order and op == "transpose":
+                of = order_of(shape, *args[1:])
+                self.orders.setdefault(a, tuple(of[j] for j in order))
+            elif op in LOOPS:
+                if order and shape == self.kinds[dst].shape:
+                    self.orders.setdefault(a, order)
+            else:
+                alike = order and op in ARRANGEMENTS and len(order) == len(shape)
+                self.orders.setdefault(a, order if alike else (*range(len(shape)),))
 
     def known(self, x: str) -> bool:
         return x in self.kinds and self.kinds[x].dtype in NATIVE
@@ -119,7 +133,7 @@ class Lines:
             found = self.bundles[args[0]][args[1]]
             found = self.views[found] if isinstance(found, str) else found
         elif self.known(dst) and (op in ops.table.OURS or op == GEMM) and all(
-                self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != SHAPE_ALONE.get(op)):
+                self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != shaped_by(op)):
             found = self.made(dst, op, [self.views.get(a) if isinstance(a, str) else a for a in args])
         if found is None:
             self.call(step)
@@ -138,11 +152,11 @@ class Lines:
         """What an operator of these arguments becomes; None where it is left to NumPy."""
         if op == GEMM or op not in RULES:
             return RULES.get(op, entrywise)(self, dst, op, *v)
-        names, defaults = parameters(ops.G[op])
+        names, defaults, *_ = parameters(ops.G[op])
         v += [defaults[name] for name in names[len(v):]]
-        if any(name in LITERAL and isinstance(x, View) for name, x in zip(names, v, strict=False)):
+        if has_to_be_literal(op, [isinstance(x, View) for x in v]):
             return None
-        for k in range(len(v)) if op in CONTRACTIONS else [0] * (names[0] not in LITERAL):  # the arrays
+        for k in range(len(v)) if op in CONTRACTIONS else [0] * (names[0] != "axis"):  # the arrays
             if isinstance(v[k], (bool, int, float, np.generic)):
                 v[k] = self.filled(v[k], (), np.dtype(type(v[k])))
         return RULES[op](self, dst, op, *v)
@@ -179,9 +193,12 @@ class Lines:
     def result(self, x: str) -> View:
         """An output, as a root of its own that is handed out."""
         view, kind = self.views[x], self.kinds[x]
-        if not self.is_whole(view, kind.shape) or self.tree.roots[view.root].place != "arena":
+        root = self.tree.roots[view.root]
+        if (root.place != "arena" or view.gathered or view.offset or view.strides != row_by_row(kind.shape)
+            or prod(kind.shape) != prod(root.shape)):
             view = self.line(f"{x}.out", "copy", [view], kind.shape, kind.dtype)
-        self.tree.roots[view.root].place = "output" if kind.shape else "number"
+            root = self.tree.roots[view.root]
+        root.shape, root.place = kind.shape, "output" if kind.shape else "number"
         return view
 
     # ---- lines of the tree ---------------------------------------------------------------------------------
@@ -203,15 +220,28 @@ class Lines:
                     return self.filled(ops.G[op](*(kind.type(a) for a in args)), shape, dtype)
             axes = [k for k in range(len(shape)) if keepdims or k not in reduced]
             sizes = [1 if k in reduced else shape[k] for k in axes]
-            result = self.tree.root(dst, tuple(sizes), dtype)
+            result = self.lain(dst, sizes, dtype, args if op != "copy" and how == "set" else ())
             target = strided(result, axes, range(len(shape)), dict(enumerate(shape)))
         else:
             result, dtype = target, self.dtype(target)
         args = [spread(a, shape) if isinstance(a, View) else a for a in args]
-        views = [a for a in args if isinstance(a, View)]
-        levels = levels_of(shape, [*views, *[target] * (how != "set" or op == "copy" or dst in self.laid)])
-        self.tree.place(Line(op, args, shape, target, how, np.dtype(computed or dtype), levels))
+        levels = levels_of(shape, [*(a for a in args if isinstance(a, View)), target], self.summed[shape])
+        line = Line(op, args, shape, target, how, np.dtype(computed or dtype), levels)
+        self.tree.follow(line, levels_of(shape, (), self.summed[shape]))
+        self.tree.place(line)
         return result
+
+    def lain(self, dst: str, shape: Sequence[int], dtype: Any, args: Iterable[Any] = ()) -> View:
+        """A new root with its axes in the order that is wanted, or in that of an argument of the same shape."""
+        order = self.orders.get(dst, ())
+        if len(order) != len(shape):
+            like = next((v for v in args if isinstance(v, View) and v.shape == tuple(shape) and all(
+                s or n == 1 for s, n in zip(v.strides, shape, strict=True))), None)
+            axes = [k for k, n in enumerate(shape) if n != 1]
+            far = iter(sorted(axes, key=lambda k: -abs(like.strides[k])) if like else axes)
+            order = [next(far) if n != 1 else k for k, n in enumerate(shape)]
+        root = self.tree.root(dst, [shape[k] for k in order], dtype)
+        return strided(root, order, range(len(shape)), dict(enumerate(shape)))
 
     def compute(self, op: str, *args: Any, dtype: np.dtype | None = None) -> View:
         """A line entry by entry, over what the arguments spread to, in that type or in that of the last."""

@@ -61,7 +61,7 @@ def inv(w: Any, dst: str, op: str, a: View) -> View:
 
 @of_matrices
 def cholesky(w: Any, dst: str, op: str, a: View) -> View:
-    factor = w.compute("mul", w.compute("add", a, exchanged(a)), 0.5)
+    factor = w.copied(dst, w.compute("mul", w.compute("add", a, exchanged(a)), 0.5))
     routine(w, "potrf", factor)
     return w.compute("where", w.constant(np.tri(a.shape[-1], dtype=bool)), factor, 0.0)
 

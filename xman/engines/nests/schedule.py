@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .tree import REDUCTIONS, Applied, Call, Line, Loop, Node, Root, Routine, levels_of
+from .tree import REDUCTIONS, Applied, Call, Line, Loop, Node, Root, Routine
 from .views import View, row_by_row, whole
 
 ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
@@ -61,8 +61,6 @@ class Tree:
     def place(self, node: Node) -> None:
         """Put the node where the rule says."""
         waits, body, depth = self.waits(node), self.body, 0
-        if isinstance(node, Line):
-            self.follow(node)
         levels = node.levels if isinstance(node, Line) else ()
         while True:
             first = 0
@@ -92,13 +90,12 @@ class Tree:
         if isinstance(node, (Call, Routine, Applied)):
             self.calls.append(node)
 
-    def follow(self, line: Line) -> None:
+    def follow(self, line: Line, any_order: list) -> None:
         """A line whose axes may have any order goes by the loops of one that it reads at the same index."""
-        if line.levels == levels_of(line.shape):
-            for v in line.args:
-                w = self.writers.get(v.root, [None])[-1] if isinstance(v, View) else None
-                if isinstance(w, Line) and w.how == "set" and v == w.target and w.levels != line.levels:
-                    line.levels = w.levels
+        for v in line.args if line.levels == any_order else ():
+            w = self.writers.get(v.root, [None])[-1] if isinstance(v, View) else None
+            if isinstance(w, Line) and w.how == "set" and v == w.target and w.levels != line.levels:
+                line.levels = w.levels
 
     # ---- keeping -------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ A line goes over a *space*: one index for each axis of what it computes, those i
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -79,11 +79,12 @@ class Line(Node):
 REDUCTIONS = {"sum", "prod", "max", "min"}
 
 
-def levels_of(shape: tuple[int, ...], views: Sequence[View] = ()) -> list[tuple[int, str, int]]:
+def levels_of(shape: tuple[int, ...], views: Sequence[View], summed: Collection[int]) -> list[tuple[int, str, int]]:
     """The loops over a space, so that the innermost goes from each number to the next one in memory.
 
     Where some views would have one axis there and some another, the last axis is cut into blocks, and such a
-    block of both axes stays in the cache: so a matrix is transposed.
+    block of both axes stays in the cache: so a matrix is transposed. summed: the axes over which somebody adds
+    up numbers of that shape; the tiles of another axis stand around these, as each tile is then done by itself.
     """
     axes = [k for k, n in enumerate(shape) if n != 1]
     far = {k: {j for j, v in enumerate(views) if abs(v.strides[k]) >= FAR} for k in axes}
@@ -97,8 +98,12 @@ def levels_of(shape: tuple[int, ...], views: Sequence[View] = ()) -> list[tuple[
         axes[-1:-1] = [last] * (near != last)
     levels: list[tuple[int, str, int]] = []
     for k in axes:
-        cut = shape[k] >= LONG and not any(kind == "tile" for _, kind, _ in levels)
-        levels += [(k, "tile", TILE), (k, "lane", TILE)] if cut else [(k, "all", shape[k])]
+        if shape[k] < LONG or any(kind == "tile" for _, kind, _ in levels):
+            levels.append((k, "all", shape[k]))
+        else:
+            within = [j for j, (axis, *_) in enumerate(levels) if axis in summed and k not in summed]
+            levels.insert(min(within, default=len(levels)), (k, "tile", TILE))
+            levels.append((k, "lane", TILE))
     return levels
 
 

@@ -13,7 +13,7 @@ costs nothing when it runs.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -78,20 +78,23 @@ def composed(one: tuple[int, Steps], shape: Sequence[int],
     return total, tuple(sorted(new.items()))
 
 
+def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: Mapping[Any, int]) -> View:
+    """The view with the letters `axes`, over a space with the letters `order`; of one twice the diagonal."""
+    place = {letter: k for k, letter in enumerate(order)}
+    return substituted(view, [sizes[c] for c in order],
+                       [(0, ((place[c], 1),) if n != 1 else ())
+                        for c, n in zip(axes, view.shape, strict=True)])
+
+
 def spread(view: View, shape: Sequence[int]) -> View:
     """As NumPy broadcasts: new axes in front, and axes of one entry made long."""
-    if view.shape == tuple(shape):
-        return view
-    extra = len(shape) - len(view.shape)
-    return substituted(view, shape, [(0, ((k + extra, 1),) if n != 1 else ())
-                                     for k, n in enumerate(view.shape)])
+    axes = range(len(shape))
+    return strided(view, axes[len(shape) - len(view.shape):], axes, dict(enumerate(shape)))
 
 
 def transposed(view: View, order: Sequence[int]) -> View:
     """The axes in another order: the k-th is the order[k]-th of before."""
-    place = {old: new for new, old in enumerate(order)}
-    return substituted(view, [view.shape[k] for k in order],
-                       [(0, ((place[k], 1),)) for k in range(len(order))])
+    return strided(view, range(len(order)), order, dict(enumerate(view.shape)))
 
 
 def exchanged(view: View) -> View:
@@ -161,18 +164,3 @@ def indexed(view: View, keys: Sequence[Any]) -> View:
     terms = tuple((view.strides[old], view.shape[old], substituted(spread(key, block), shape, axes))
                   for old, key in of.items())
     return found._replace(index=None, gathered=found.gathered + terms)
-
-
-def diagonal(view: View, k: int = 0) -> View:
-    """The k-th diagonal of a matrix."""
-    (rows, columns), first = view.shape, (max(0, -k), max(0, k))
-    n = max(0, min(rows - first[0], columns - first[1]))
-    return substituted(view, (n,), [(first[0], ((0, 1),)), (first[1], ((0, 1),))])
-
-
-def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: dict[Any, int]) -> View:
-    """The view with the letters `axes`, over a space with the letters `order`; of one twice the diagonal."""
-    place = {letter: k for k, letter in enumerate(order)}
-    return substituted(view, [sizes[c] for c in order],
-                       [(0, ((place[c], 1),) if n != 1 else ())
-                        for c, n in zip(axes, view.shape, strict=True)])

@@ -51,7 +51,7 @@ class Tape:
         self.steps = steps = checked_list(WengertList(steps, G) if plain else steps, G)
         if not steps:
             raise XManError("the list is empty: there is nothing to compute")
-        self.of = steps[-1][0] if of is None else known_registers(steps, [of], "of")[0]
+        (self.of,) = known_registers(steps, steps[-1][0] if of is None else of, "of", one=True)
         self.inputs = steps.inputs
         self.wrt = self.inputs if wrt is None else tuple(known_registers(steps, wrt, "wrt"))
         place = {x: k for k, x in enumerate(self.inputs)}

@@ -11,7 +11,6 @@ import numpy as np
 import ops
 from ops import DG, G, f
 from ops.facts import FACTS, parameters
-from ops.table import ELEMENTWISE
 
 from ...wengert import Line
 from ..llvm.arithmetic import OF_FLOATS, TRUTHS
@@ -30,7 +29,7 @@ def row_of(op: str, n: int) -> TapeRow:
     return TapeRow(n, lambda *args: args[0].record(op, args), partials)
 
 
-SPELT = {op for op, facts in FACTS.items() if facts.formula} & (ELEMENTWISE | {"stopGradient"})
+SPELT = {op for op, known in FACTS.items() if known.formula and (known.elementwise or op == "stopGradient")}
 ROWS = {op: row_of(op, len(DG[op])) for op in sorted((SPELT | TRUTHS | OF_FLOATS) & ops.OURS) if len(DG[op]) <= 3}
 ROWS |= {"rint": row_of("rint", 1),
          "clip": ROWS["clip"]._replace(partials={0: ROWS["clip"].partials[0]}),  # its bounds are constants
@@ -103,7 +102,7 @@ class TapeWriter:
         elif op == "round" and rest in ([], [0]):
             self.finish(dst, "rint", x)
         else:
-            names, defaults = parameters(G[op])
+            names, defaults, *_ = parameters(G[op])
             args += [defaults[name] for name in names[len(args):]]
             if op == "clip":
                 if any(isinstance(a, str) for a in args[1:]):

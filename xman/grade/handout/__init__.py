@@ -1,4 +1,4 @@
-"""What leaves the instructor's machine: hand-outs for students, the grader for Gradescope and Autolab."""
+"""Files that leave the instructor's machine: hand-outs for students, graders for Gradescope and Autolab."""
 from .handout import write_handout
 from .packages import autolab, gradescope
 

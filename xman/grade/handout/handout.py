@@ -1,6 +1,6 @@
-"""Hand-outs: the solution with its marked regions cut out, the public checks, the data, no trace of it.
+"""Hand-outs: the solution without its marked regions, the public checks, the data, no trace of the regions.
 
-A region stands inside a function, between two comments of the same indentation,
+A region is inside of a function, between two comments of the same indentation,
 
     # task 2: eval
     ...
@@ -32,8 +32,8 @@ MARK = re.compile(r"# (?P<end>end of )?task (?P<task>\d+)(?(end)|: (?P<title>[^\
 MARKS = "write '# task 2: title' or '# end of task 2'"
 NO_MARK = (0, 0), {"end": None}
 LIKE_A_MARK = re.compile(r"#+\s*(end\s+(of\s+)?)?task\s*(\d|:)", re.IGNORECASE)
-TELLING = 12  # characters: a shorter line tells nothing
-# nor does one without an operator, a call or a bracket, such as `return values`
+TELLING = 12  # a line of fewer characters reveals nothing of a solution
+# nor does a line without an operator, a call or a bracket, such as `return values`
 PLAIN = re.compile(r"[\w\s.,:#]*")
 CHECK = '''"""Tries what you have written. Run it as often as you like: python check.py"""
 import sys
@@ -47,7 +47,7 @@ sys.exit(0 if check(Path(__file__).parent) else 1)
 
 @dataclass(frozen=True)
 class Region:
-    """What a student has to write: the lines of a solution from one mark to the other, counted from 1."""
+    """A part that students write: the lines of a solution from one mark to the other, counted from 1."""
     task: int
     title: str
     start: int
@@ -59,10 +59,10 @@ class Region:
 
 
 def starter(source: str, titles: Mapping[int, str] | None = None) -> str:
-    """The source without its regions. Where one was, an error says which task is to be written.
+    """The source with an error in place of each region, which says which task is to be written.
 
-    titles: those of the tasks by number, where the regions have to agree with them. XManError, with the line,
-    for marks that are not in order or not inside a function, and for a line of a region outside.
+    titles: of the tasks by number, with which the marks have to agree. XManError, with the line, for marks
+    that are not in order or not inside of a function, and for a line of a region that is also outside.
     """
     lines, found = io.StringIO(source).readlines(), regions(source)
     for region in reversed(found):
@@ -113,7 +113,7 @@ def regions(source: str) -> list[Region]:
 
 
 def check_place(tree: ast.Module, region: Region) -> None:
-    """XManError unless whole statements of one block inside a function stand in the region."""
+    """XManError unless the region has whole statements of one block inside of a function."""
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     inside = {child for function in functions for statement in function.body for child in ast.walk(statement)}
     statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
@@ -130,7 +130,7 @@ def check_place(tree: ast.Module, region: Region) -> None:
 
 
 def traces(source: str, *handed_out: str) -> list[str]:
-    """The telling lines of the source's regions that stand in one of the texts, or are parts of its lines."""
+    """The revealing lines of the source's regions that are in one of the texts, or in parts of its lines."""
     lines = [" ".join(line.split()) for line in io.StringIO(source).readlines()]
     secret = {line for region in regions(source) for line in lines[region.start:region.end - 1]}
     secret = {line for line in secret if len(line) >= TELLING and not PLAIN.fullmatch(line)}
@@ -141,9 +141,9 @@ def traces(source: str, *handed_out: str) -> list[str]:
 def write_handout(assignment: Assignment, out: Path) -> None:
     """Write the hand-out of an assignment into the new or empty folder out.
 
-    It gets MODULE.py (the starter), handout.md, checks.py, check.py, probes.py if there is one, and in data/
-    the data sets. XManError where the folder is not empty, where something is missing, and where the solution
-    could be read from what is handed out.
+    It has MODULE.py (the starter), handout.md, checks.py, check.py, probes.py if there is one, and the data
+    sets in data/. XManError if the folder is not empty, if something is missing, or if the files would reveal
+    parts of the solution.
     """
     outside(assignment, out)
     folder, module = assignment.folder, f"{assignment.module}.py"
@@ -167,14 +167,14 @@ def write_handout(assignment: Assignment, out: Path) -> None:
 
 
 def outside(assignment: Assignment, out: Path) -> None:
-    """XManError where out lies in the assignment's folder, of which it would then be a part."""
+    """XManError if out is inside of the assignment's folder, and so would become a part of it."""
     if out.resolve().is_relative_to(assignment.folder.resolve()):
         raise XManError(f"{out} lies in the folder of the assignment itself; choose another place")
 
 
 @contextlib.contextmanager
 def fresh_folder(out: Path) -> Iterator[Path]:
-    """A temporary folder, which takes the place of out in one step once it is filled, or is gone."""
+    """A context with a temporary folder, which becomes out in one step at the end; an error removes it."""
     out = out.resolve()
     try:
         if out == Path.cwd():

@@ -1,4 +1,4 @@
-"""The grader for elsewhere: Gradescope's autograder.zip, and Autolab's Makefile and autograde.tar.
+"""The grader for other systems: Gradescope's autograder.zip, and Autolab's Makefile and autograde.tar.
 
 Both hold one assignment, xman's own sources and the secret of the term. The formats are those of Gradescope's
 "Autograder Specifications" (https://gradescope-autograders.readthedocs.io/en/latest/specs/) and of Autolab's
@@ -21,7 +21,7 @@ from ..reports.autolab import problem
 from .handout import fresh_folder, outside
 
 SOURCES = "ops", "xman", "data", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"
-MODES = dict.fromkeys(("setup.sh", "run_autograder", "driver.sh"), 0o755)  # of what is run
+MODES = dict.fromkeys(("setup.sh", "run_autograder", "driver.sh"), 0o755)  # modes of files that are run
 TEMPLATES = Path(__file__).parent / "templates"
 
 GRADE = '''"""Grades with what lies beside this file: grade.py SUBMISSION [options of `xman grade run`]."""
@@ -53,8 +53,8 @@ def gradescope(assignment: Assignment, out: Path, term: str) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in package_files(assignment, term, "setup.sh", "run_autograder").items():
-            info = zipfile.ZipInfo(name)  # of 1980
-            info.create_system = 3  # Unix, whose permissions are in the upper half
+            info = zipfile.ZipInfo(name)  # its date is 1980
+            info.create_system = 3  # Unix, where the upper half of external_attr has the permissions
             info.external_attr = (stat.S_IFREG | MODES.get(name, 0o644)) << 16
             archive.writestr(info, data, zipfile.ZIP_DEFLATED)
     write_whole(out, packed.getvalue())
@@ -66,7 +66,7 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for name, data in package_files(assignment, term, "driver.sh").items():
-            info = tarfile.TarInfo(f"autograder/{name}")  # of 1970, and nobody's
+            info = tarfile.TarInfo(f"autograder/{name}")  # its date is 1970, its owner is root
             info.mode, info.size = MODES.get(name, 0o644), len(data)
             archive.addfile(info, io.BytesIO(data))
     points = [f"({sum(part.points for part in task.parts):g} points)" for task in assignment.tasks]

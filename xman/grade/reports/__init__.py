@@ -1,4 +1,4 @@
-"""Reports of what was graded, each made from records alone."""
+"""Reports on graded submissions, made from their records alone."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -8,10 +8,10 @@ from . import gradebook, pages
 
 
 def write_all(records: list[dict], out: str | Path) -> None:
-    """Write students/<slug>.html, gradebook.csv and class.html to out; slugs are names of files."""
+    """Write students/<slug>.html, gradebook.csv and class.html to out."""
     out = Path(out)
     (out / "students").mkdir(parents=True, exist_ok=True)
-    for record in records:  # which lie elsewhere: a report that is lost is made again
+    for record in records:
         write_whole(out / "students" / f"{record['slug']}.html", pages.student(record), lasting=False)
     gradebook.write_gradebook(records, out / "gradebook.csv")
     write_whole(out / "class.html", pages.class_page(records), lasting=False)

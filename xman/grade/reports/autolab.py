@@ -14,7 +14,7 @@ from .view import harmless_record
 def problem(number: int, title: str) -> str:
     """A task's name as a problem of Autolab; the instructor gives the assessment problems of these names.
 
-    Without a colon, which Autolab takes for the end of a key (`parseAutoresult`).
+    It has no colon, which Autolab takes for the end of a key (`parseAutoresult`).
     """
     return " ".join(f"{number}. {harmless_record(title)}".replace(":", " -").split())
 

@@ -10,16 +10,16 @@ from ...files.whole import write_whole
 from .view import harmless_record, in_order_of_names, trouble_line
 
 VERSIONS = "digest", "assignment version", "xman", "python", "numpy", "sandbox", "term", "when"
-# also as full-width characters, which East Asian spreadsheets read alike
+# the last four are full-width characters, which East Asian spreadsheets read like the others
 FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
 
 def write_gradebook(records: list[dict], path: str | Path) -> None:
-    """Write the gradebook: name, file, points of all, tasks and parts, trouble, seconds, what graded it when.
+    """Write the gradebook: name, file, total, points of tasks and parts, trouble, seconds, versions, time.
 
-    RFC 4180, in UTF-8 with the mark by which spreadsheets know it. Rows are in the order of names; the
-    columns of tasks and parts are those of all records together, in the order of the assignment, empty where
-    a record lacks one. XManError where the file cannot be written.
+    It is in the format RFC 4180, in UTF-8 with the mark by which spreadsheets know it. Rows are sorted by
+    name. All tasks and parts of any record have columns, in the order of the assignment, empty where a record
+    lacks one. XManError where the file cannot be written.
     """
     columns = sorted({key for record in records for key in _points(record)})
     headings = [f"{number}.{place or ''} {title}" for number, place, title in columns]
@@ -35,7 +35,7 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
 
 
 def cell(value: Any) -> Any:
-    """A number to four places; text that a spreadsheet might take for a formula after an apostrophe."""
+    """A number to four places; an apostrophe before text that a spreadsheet might take for a formula."""
     if isinstance(value, (int, float)):
         return round(value, 4)
     text = harmless_record("" if value is None else str(value))

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from .view import failures, for_student, in_points, is_full, sentence, troubles
 
-VISIBLE = {"visibility": "visible", "output_format": "text"}  # not given, it would be read as HTML
+VISIBLE = {"visibility": "visible", "output_format": "text"}  # without a format it would be read as HTML
 
 
 def results(record: dict) -> dict:
-    """What results.json holds of one submission: each part is a test, with its feedback as plain text.
+    """The results.json of one submission: each part is a test, with its feedback as plain text.
 
-    All tests are visible, or the student would not be shown a total; of a hidden part the title and the
-    points are told. The maximum, of which the specification knows nothing, stands in extra_data.
+    All tests are visible, or else Gradescope would not show a total; a hidden part shows its title and
+    points. The maximum, which the specification does not have, is in extra_data.
     """
     record = for_student(record)
     output = [f"{record['title']}: {in_points(record['points'])} of {in_points(record['of'])} points",

@@ -1,4 +1,4 @@
-"""Reports as web pages: one file each, with nothing to load and nothing that runs; a class in numbers."""
+"""Reports as web pages: single files that load and run nothing; and the figures of a class."""
 from __future__ import annotations
 
 import base64
@@ -17,12 +17,12 @@ from .view import failures, in_points, is_full, share_of_points, troubles
 
 TEMPLATES = Path(__file__).with_name("templates")
 BINS = 10
-# what changes the points that the same file gets
+# the same file may get other points if one of these changes
 VERSIONS = "xman", "python", "numpy", "sandbox", "assignment", "term"
 
 
 def student(record: dict) -> str:
-    """The page of one submission, for its student. XManError where Jinja2 is missing."""
+    """The page of one submission, for its student. XManError without Jinja2."""
     return _templates().get_template("student.html").render(record=view.for_student(record))
 
 
@@ -43,14 +43,14 @@ def _templates() -> Any:
     sha256 = lambda text: f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
     templates.filters.update(number=in_points, sha256=sha256)
     templates.globals.update(share=share_of_points, failures=failures)
-    templates.tests["failed"] = failures  # true of a part that has some
+    templates.tests["failed"] = failures  # true for a part that has failures
     return templates
 
 
 def class_summary(records: list[dict]) -> dict:
-    """The class's figures; all of them also stand for no record and for one."""
+    """The figures of a class, which may have no record, or one."""
     shares = [share_of_points(record["points"], record["of"]) for record in records]
-    bins = Counter(min(BINS - 1, int(share * BINS + 1e-9)) for share in shares)  # the last has 100 % too
+    bins = Counter(min(BINS - 1, int(share * BINS + 1e-9)) for share in shares)  # the last bin includes 100 %
     versions = {name: Counter(str(record["graded"].get(name)) for record in records) for name in VERSIONS}
     return {"count": len(records), "complete": sum(map(is_full, records)),
             "zero": sum(not record["points"] for record in records),
@@ -63,7 +63,7 @@ def class_summary(records: list[dict]) -> dict:
             "slowest": sorted(records, key=lambda record: -record["seconds"])[:10],
             "troubled": [(record, troubles(record)) for record in records if troubles(record)],
             "grader": [(record, *found) for record in records for found in view.grader_errors(record)],
-            # the values that graded, and how many records each
+            # for each version its values, with the number of records
             "versions": {name: found.most_common() for name, found in versions.items()}}
 
 
@@ -76,7 +76,7 @@ def _spread(values: list[float]) -> dict[str, float]:
 
 
 def _parts(records: list[dict]) -> list[dict]:
-    """For each task its parts, and for each how many had full credit, some and none, and the mean share."""
+    """For each part of each task: how many had full credit, some and none, and the mean share."""
     found: dict[tuple, list[dict]] = {}
     for task in chain.from_iterable(record["tasks"] for record in records):
         for k, part in enumerate(task["parts"]):
@@ -93,7 +93,7 @@ def _parts(records: list[dict]) -> list[dict]:
 
 
 def _errors(records: list[dict]) -> list[dict]:
-    """What went wrong, the most frequent first: where, the sentence, and the records, each once."""
+    """The errors, the most frequent first: the place, the sentence, and the records, each once."""
     found: dict[tuple[str, str], dict[int, dict]] = {}
     for k, record in enumerate(records):
         for where, what in chain(troubles(record), _sentences(record)):
@@ -103,7 +103,7 @@ def _errors(records: list[dict]) -> list[dict]:
 
 
 def _sentences(record: dict) -> Iterator[tuple[str, str]]:
-    """(part, what was expected of it, or what came back instead of an answer) for each failed case."""
+    """(part, what was expected, or what came back instead of an answer) for each failed case."""
     told = {what for _, what in troubles(record)}
     for task in record["tasks"]:
         for part in task["parts"]:

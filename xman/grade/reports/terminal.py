@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 import shutil
 import statistics
+import sys
 import unicodedata
 from collections.abc import Iterator
 from itertools import accumulate, takewhile
@@ -12,13 +13,13 @@ from . import view
 from .view import in_points, is_full
 
 LABEL = 14  # the columns of "Look at next" and two spaces
-LINES, PRINTED = 8, 20  # that are shown of a field of the feedback, of what a task printed
+LINES, PRINTED = 8, 20  # the most lines that are shown of a field of the feedback, of a task's output
 
 
 def report_table(record: dict, width: int | None = None) -> str:
-    """The report of a submission as its student may see it: points, what failed, what was printed.
+    """The report of a submission for its student: points, what failed, what was printed.
 
-    Of checks, without points, whether they passed. width: columns of a line (None: the terminal's).
+    Checks have no points, but passed or failed. width: columns of a line (None: the terminal's).
     """
     width, record = width or _terminal(), view.for_student(record)
     title = ", ".join(_one(record[key]) for key in ("submission", "title") if record.get(key))
@@ -39,18 +40,24 @@ def report_table(record: dict, width: int | None = None) -> str:
 
 
 def class_table(records: list[dict], width: int | None = None) -> str:
-    """A line per submission: name, points, points of tasks, seconds, trouble; then mean and median."""
-    width, records = width or _terminal(), view.harmless_record(records)
+    """A line per submission: name, points, points of tasks, seconds, trouble; then mean and median.
+
+    width: columns of a line (None: the terminal's; no limit without one). Long trouble has lines of its own.
+    """
+    width = width or shutil.get_terminal_size((sys.maxsize, 0)).columns
+    records = view.harmless_record(records)
     tasks = sorted({task["number"] for record in records for task in record["tasks"]})
     names = min(32, max([10, *(text_width(_one(record["submission"])) for record in records)]))
-    room = max(16, width - names - 8 * (len(tasks) + 2) - 2)
+    room = width - names - 8 * (len(tasks) + 2) - 2
     lines = [_pad("submission", names) + "".join(f"{head!s:>8}" for head in ("points", *tasks, "seconds"))]
     for record in records:
         points = {task["number"]: in_points(task["points"]) for task in record["tasks"]}
         cells = [in_points(record["points"]), *(points.get(task, "") for task in tasks)]
         line = _pad(_one(record["submission"]), names) + "".join(f"{cell:>8}" for cell in cells)
         remark = "THE GRADER FAILED. " * any(view.grader_errors(record)) + view.trouble_line(record)
-        lines.append(f"{line}{record['seconds']:8.1f}  {_cut(remark, room)}".rstrip())
+        here = text_width(remark) <= room
+        lines.append(f"{line}{record['seconds']:8.1f}  {remark if here else ''}".rstrip())
+        lines += [] if here else _most(_wrap(remark, width, 2), LINES, 2)
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
     if points := [record["points"] for record in records]:
         mean, median, most = statistics.mean(points), statistics.median(points), max(r["of"] for r in records)
@@ -59,7 +66,7 @@ def class_table(records: list[dict], width: int | None = None) -> str:
 
 
 def text_width(text: str) -> int:
-    """The columns of text on a terminal: two for a wide character, none for one that joins another."""
+    """The columns of text on a terminal: two for a wide character, none for one that combines."""
     if text.isascii():
         return len(text)
     seen = [char for char in text if unicodedata.category(char) not in ("Mn", "Me", "Cf")]
@@ -75,7 +82,7 @@ def _one(text: str) -> str:
 
 
 def _row(title: str, item: dict, width: int) -> str:
-    """The title, and at the right edge `points of …` or passed or failed; a title that is too long is cut."""
+    """The title, cut if too long, and at the right edge `points of …`, or passed or failed."""
     points = "passed" if is_full(item) else "failed"
     if item["of"]:
         points = f"{in_points(item['points']):>6} of {in_points(item['of']):>3}"
@@ -88,7 +95,7 @@ def _most(lines: list[str], most: int, indent: int) -> list[str]:
 
 
 def _wrap(text: str, width: int, indent: int = 0) -> list[str]:
-    """The lines of text, indented, none wider than fits; those of a matrix keep their leading spaces."""
+    """The text in indented lines of at most this width; lines of a matrix keep their leading spaces."""
     paragraphs, room = text.expandtabs(4).split("\n") if text else (), max(16, width - indent)
     return [" " * indent + line for paragraph in paragraphs for line in _fold(paragraph, room)]
 
@@ -99,7 +106,7 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
         if line and text_width(line + word) > room:
             yield line
             line, word = "", word.lstrip()
-        while (head := _prefix(word, room)) != word:  # one word that is longer than a line
+        while (head := _prefix(word, room)) != word:  # the word is longer than a line
             yield head
             word = word[len(head):]
         line += word

@@ -1,4 +1,4 @@
-"""What reports share: what a student may see of a record, what failed, numbers as people write them."""
+"""The common part of reports: the record without secrets, its failures, numbers as people write them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ GRADER_FAILED = "The grader itself failed here, not your program. Please tell yo
 
 
 def harmless_record(value: Any) -> Any:
-    """A copy of the value with each control character in its strings as its escape, `\\x1b`."""
+    """A copy of the value, with escapes, `\\x1b`, in place of control characters in its strings."""
     if isinstance(value, str):
         return harmless_text(value.replace("\r\n", "\n"), None)
     if isinstance(value, dict):
@@ -20,17 +20,17 @@ def harmless_record(value: Any) -> Any:
 
 
 def for_student(record: dict) -> dict:
-    """A copy with what the student may see: no times, of hidden parts title and points.
+    """A copy of the record that its student may see: no times, only title and points of hidden parts.
 
-    The record, each task and each part also get `passed`, whether all their cases have full credit: checks
-    have no points. The trouble of a task is not said again for each case, but for the one that it came in.
+    The record, each task and each part also get `passed`, whether all their cases have full credit, since
+    checks have no points. The trouble of a task is said once, in the case where it occurred.
     """
     record = harmless_record(record)
-    record["graded"].pop("term", None)  # what the seeds are drawn from is for nobody to try out
-    record.pop("seconds", None)  # a submission could sleep as long as a hidden number says
+    record["graded"].pop("term", None)  # seeds are drawn from the term, and nobody may try it out
+    record.pop("seconds", None)  # a submission could sleep to reveal a hidden number
     for task in record["tasks"]:
         task.pop("seconds", None)
-        said = {record["trouble"]}  # and, once they are, why the task ended and what is not written yet
+        said = {record["trouble"]}  # sentences that need not be said again
         for part in task["parts"]:
             part["passed"] = all(case["credit"] == 1 for case in part["cases"])
             seen = []
@@ -50,7 +50,7 @@ def for_student(record: dict) -> dict:
 
 
 def failures(part: dict) -> list[dict]:
-    """The cases of a part without full credit, equal ones as one: name, heading, rows, grader, traceback."""
+    """The cases of a part without full credit, equal ones once: name, heading, rows, grader, traceback."""
     found: dict[tuple, list[str]] = {}
     for case in part["cases"]:
         feedback = case["feedback"] or {}
@@ -65,14 +65,14 @@ def failures(part: dict) -> list[dict]:
 
 
 def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
-    """(task, part, failure) for each case in which the grader itself failed: for the instructor."""
+    """For the instructor: (task, part, failure) for each case in which the grader itself failed."""
     for task in record["tasks"]:
         for part in task["parts"]:
             yield from ((task, part, case) for case in failures(part) if case["grader"])
 
 
 def troubles(record: dict) -> list[tuple[str, str]]:
-    """(where, sentence) of the trouble of the whole submission ("") and of its tasks ("task 2")."""
+    """(place, sentence) for the trouble of the whole submission ("") and of its tasks ("task 2")."""
     tasks = [(f"task {task['number']}", task["trouble"]) for task in record["tasks"]
              if task["trouble"] != record["trouble"]]
     return [(where, sentence) for where, sentence in [("", record["trouble"]), *tasks] if sentence]
@@ -91,7 +91,7 @@ def in_order_of_names(records: list[dict]) -> list[dict]:
 
 
 def is_full(item: dict) -> bool:
-    """Whether a part, a task or a record has all of its points; of checks, which have none, it passed."""
+    """Whether a part, a task or a record has all its points; or, for checks, which have none, passed."""
     return item["points"] >= item["of"] - 1e-9 if item["of"] else item.get("passed", False)
 
 

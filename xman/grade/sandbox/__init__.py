@@ -1,4 +1,4 @@
-"""Where submissions run: a place from which nothing can be reached, and gone when it is left."""
+"""The sandbox, in which submissions run: they reach nothing outside, and leave nothing behind."""
 import functools
 
 from xman.errors import XManError
@@ -11,9 +11,9 @@ from .worker import Limits, Worker
 
 @functools.cache
 def sandbox_here(unsafe: bool = False) -> Sandbox:
-    """The sandbox of this machine, tried once by running it. XManError says what to install for one.
+    """The sandbox of this machine, which is tried once. XManError says what to install to get one.
 
-    unsafe: where bubblewrap does not work, a weaker one, which the network and all files are open to.
+    unsafe: if bubblewrap does not work, take a weaker one, in which the network and all files are open.
     """
     try:
         return Bubblewrap.found()

@@ -1,4 +1,4 @@
-"""What a sandbox is: where submissions run. It is believed in after it has been tried."""
+"""The base of sandboxes, in which submissions run. A sandbox is tried out before it is used."""
 from __future__ import annotations
 
 import base64
@@ -22,14 +22,15 @@ INSIDE = Path(plain.__file__).parent
 NOTHING: Mapping[str, Path] = MappingProxyType({})
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                "MKL_NUM_THREADS": "1", "HOME": "/tmp", "LANG": "C.UTF-8"}
-# the process of a worker, the end of all that it starts, and those of its settings that are not `common`
+# (the process of a worker, a function that ends it with all that it started, its own settings)
 Begun = tuple[subprocess.Popen, Callable[[], None], dict[str, Any]]
 
 
 class Sandbox(ABC):
-    """Where submissions run, for several threads. name: what it is made of. filter: of system calls.
+    """Starts workers, in which submissions run; several threads may use it at once.
 
-    drops: whether each worker is a user of its own.
+    name: its kind. filter: whether there is a filter of system calls. drops: whether each worker is another
+    user.
     """
     name: str
     filter: bytes | None
@@ -38,10 +39,10 @@ class Sandbox(ABC):
     def start(self, submission: Path, packages: Sequence[str],
               limits: Limits = Limits(),  # noqa: B008 (it is frozen)
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
-        """Start a worker, which then waits for its settings. XManError where it or a package is missing.
+        """Start a worker, which then waits for its settings. XManError if it or a package is missing.
 
-        submission: the folder of which it sees a copy, without links. packages: of "numpy", "scipy", "xman",
-        those that it can import. extra_files: what lies beside worker.py, or in its place, by name.
+        submission: a folder; the worker sees a copy of it, without links. packages: those of "numpy",
+        "scipy", "xman" that it can import. extra_files: by name, files beside worker.py, or in place of it.
         """
         with ExitStack() as undo:
             if uid := uids.lend() if self.drops else None:
@@ -60,10 +61,10 @@ class Sandbox(ABC):
 
     @abstractmethod
     def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
-        """A worker as this box begins it. home: a folder with submission/ and grader/, for all to read."""
+        """Begin a worker in the way of this box. home: a folder with submission/ and grader/, open to all."""
 
     def complaint(self, packages: Sequence[str] = ()) -> str:
-        """What a worker says that is to import these packages; empty where nothing goes wrong."""
+        """The errors of a worker that imports these packages; "" if all goes well."""
         with scratch() as folder:
             (folder / "trial.py").write_text("".join(f"import {package}\n" for package in packages))
             with self.start(folder, packages) as worker:
@@ -78,5 +79,5 @@ class Sandbox(ABC):
 
 
 def worker_command(python: str | Path, grader: str | Path) -> list[str]:
-    """Python without site packages, the user's own and bytecode, as it runs the worker."""
+    """The command of a worker: Python without site packages, the user's packages and bytecode files."""
     return [str(python), "-s", "-S", "-B", f"{grader}/worker.py"]

@@ -25,12 +25,12 @@ from .worker import Limits, spawn
 
 NAMESPACES = ("--unshare-net --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try "
               f"--hostname {HOSTNAME} --die-with-parent --new-session --clearenv").split()
-# until the worker has bounded the number of files in /tmp and is confined
+# the worker keeps this right until it has bounded the number of files in /tmp
 BOUND = "--cap-add CAP_SYS_ADMIN".split()
-# and is another user
+# it keeps these until it is another user
 AS_ROOT = [*"--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID".split(), *BOUND]
 AS_USER = ["--unshare-user", "--uid", str(uids.FIRST), "--gid", str(uids.FIRST)]
-FILES = 10_000  # in /tmp, and in /dev/shm
+FILES = 10_000  # the most files in /tmp, and in /dev/shm
 DEVICES = "null", "zero", "full", "random", "urandom"
 TO_INSTALL = "Install it: apt install bubblewrap (dnf install bubblewrap, pacman -S bubblewrap)."
 
@@ -41,8 +41,8 @@ class Bubblewrap(Sandbox):
     def __init__(self, program: str, version: str, way: Sequence[str]) -> None:
         self.program, self.version, self.way = program, version, list(way)
         self.drops = self.way == AS_ROOT
-        # outside a user namespace of its own, and where it stays root,
-        # the kernel does not count: no new processes at all
+        # without a user namespace of its own, or as root, the kernel does not
+        # count processes: then none at all may be started
         self.counts = self.drops and uids.exists(uids.NOBODY) or os.geteuid() != 0
         self.filter = seccomp.program(self.counts)
         self.name = f"bubblewrap {version}, {'seccomp' if self.filter else 'no seccomp'}"
@@ -50,7 +50,7 @@ class Bubblewrap(Sandbox):
 
     @classmethod
     def found(cls) -> Bubblewrap:
-        """Bubblewrap on this machine, tried by running Python in it. XManError says why it does not work."""
+        """Bubblewrap on this machine; Python is run in it as a test. XManError says why it does not work."""
         program = shutil.which("bwrap")
         if sys.platform != "linux":
             raise XManError(f"The sandbox is made by bubblewrap, for Linux only; this is {sys.platform}.")
@@ -58,7 +58,7 @@ class Bubblewrap(Sandbox):
             raise XManError(f"The sandbox is made by bubblewrap, which is not installed here. {TO_INSTALL}")
         version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()
         said = ""
-        # by one or the other
+        # a filter or bubblewrap's option forbids user namespaces inside
         ways = [[*AS_USER, *BOUND]] if seccomp.program() else [[*AS_USER, "--disable-userns"], AS_USER]
         for way in ([AS_ROOT] if os.geteuid() == 0 else []) + ways:
             box = cls(program, version[-1] if version else "of no version", way)
@@ -82,7 +82,7 @@ class Bubblewrap(Sandbox):
                 process = spawn([self.program, *options, *worker_command(python, "/grader")], env={},
                                 pass_fds=[told])
             first = first_process(said)
-        # bubblewrap's own, the first inside, is the same user
+        # one more: bubblewrap's first process inside has the same user
         processes = limits.processes + (not self.drops and os.geteuid() != 0)
         bounds = {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory.items()}
         return process, lambda: end_sandbox(first), {
@@ -90,14 +90,14 @@ class Bubblewrap(Sandbox):
             "limits": {**asdict(limits), "processes": processes}, "in_memory": bounds}
 
     def _show(self, packages: tuple[str, ...]) -> tuple[str, list[str]]:
-        """Python inside, and bubblewrap's arguments that show it and the packages."""
+        """(Python's path inside, bubblewrap's arguments that show it and the packages)."""
         view = SandboxView()
         show_libraries(view)
         python, environment = show_python(view)
         view.folder("/site")
         for name, path in package_paths(packages).items():
             view.show(path, f"/site/{name}")
-        # empty: it would tell of the host's folders (mountinfo) and be one thing more to attack
+        # an empty folder: a real /proc would show the host's folders (mountinfo), and could be attacked
         view.folder("/proc")
         view.folder("/dev")
         for device in DEVICES:
@@ -108,11 +108,11 @@ class Bubblewrap(Sandbox):
 
 
 def first_process(news: IO[bytes]) -> int | None:
-    """A descriptor of the sandbox's first process, with which all others end; None where it did not begin."""
+    """A descriptor of the sandbox's first process, with which all others end; None if it did not start."""
     said = b""
     while b"}" not in said and (more := news.read(4096)):  # one object of JSON
         said += more
-    with suppress(ValueError, KeyError, OSError):  # bubblewrap has said no and ended
+    with suppress(ValueError, KeyError, OSError):  # bubblewrap may have failed and ended
         return os.pidfd_open(json.loads(said)["child-pid"])
     return None
 
@@ -126,7 +126,7 @@ def end_sandbox(first: int | None) -> None:
         os.close(first)
 
 
-FORBIDDEN = {  # what a kernel says of user namespaces, and who can allow them
+FORBIDDEN = {  # settings of the kernel that forbid user namespaces, and how to allow them
     ("kernel/apparmor_restrict_unprivileged_userns", "1"):
         "AppArmor keeps user namespaces from programs that it does not know: sudo sysctl -w "
         "kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile (apt install apparmor-profiles).",
@@ -137,7 +137,7 @@ FORBIDDEN = {  # what a kernel says of user namespaces, and who can allow them
 
 
 def remedy() -> str:
-    """What this machine forbids, and who can allow it."""
+    """A sentence on what this machine forbids, and how to allow it."""
     if os.geteuid() == 0:
         return ("This is root in a container that may not make namespaces: start the container with "
                 "--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined, "

@@ -1,4 +1,4 @@
-"""The processes of a Linux machine, as /proc tells of them, and an end of those that nobody will ever use."""
+"""The processes of a Linux machine, from /proc; and the end of sandboxes that nobody uses any more."""
 from __future__ import annotations
 
 import os
@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-HOSTNAME = "xman-worker"  # by which sandboxes are known
+HOSTNAME = "xman-worker"  # the name by which sandboxes are recognised
 
 
 class Running(NamedTuple):
-    """A process; state is a letter, Z and X those that have ended."""
+    """A process. state: a letter; Z and X mean that it has ended."""
     pid: int
     state: str
     parent: int
@@ -23,10 +23,10 @@ class Running(NamedTuple):
 
 
 def running_processes() -> dict[int, Running]:
-    """All that can be seen, by number; none where there is no /proc."""
+    """All processes that can be seen, by number; {} without /proc."""
     found = {}
     for name in os.listdir("/proc") if sys.platform == "linux" else ():
-        with suppress(OSError, IndexError):  # it has ended meanwhile
+        with suppress(OSError, IndexError):  # the process may have ended meanwhile
             if name.isdigit():
                 said = Path("/proc", name, "stat").read_text(errors="replace").rpartition(")")[2].split()
                 uid = Path("/proc", name, "status").read_text(errors="replace").partition("\nUid:\t")[
@@ -37,7 +37,7 @@ def running_processes() -> dict[int, Running]:
 
 
 def with_descendants(pids: Iterable[int], among: dict[int, Running]) -> set[int]:
-    """These processes, what they have started, and what that has started, of those that live."""
+    """These processes and all their descendants that are alive."""
     family = set(pids)
     while more := {process.pid for process in among.values() if process.parent in family} - family:
         family |= more
@@ -45,15 +45,15 @@ def with_descendants(pids: Iterable[int], among: dict[int, Running]) -> set[int]
 
 
 def end_stranded() -> int:
-    """End this user's sandboxes whose grader was killed while bubblewrap made them. How many there were.
+    """End this user's sandboxes whose grader was killed while bubblewrap made them; give their number.
 
-    bubblewrap ends with its parent, and then cannot tell the sandbox's first process to go on: it waits for
-    ever (https://github.com/containers/bubblewrap/blob/main/bubblewrap.c: child_wait_fd).
+    bubblewrap ends with its parent, and then cannot tell the sandbox's first process to go on, which waits
+    for ever (https://github.com/containers/bubblewrap/blob/main/bubblewrap.c: child_wait_fd).
     """
     count = 0
     for process in running_processes().values():
-        with suppress(OSError):  # it has ended meanwhile
-            held = os.pidfd_open(process.pid)  # what is looked at is what is ended
+        with suppress(OSError):  # the process may have ended meanwhile
+            held = os.pidfd_open(process.pid)  # the number now stays with this process
             try:
                 if (process.uid == os.geteuid() and is_first(process.pid)
                     and not is_bubblewrap(process.parent)):
@@ -65,7 +65,7 @@ def end_stranded() -> int:
 
 
 def is_bubblewrap(pid: int) -> bool:
-    """Whether it is bubblewrap, on behalf of a worker."""
+    """Whether the process is bubblewrap with a worker's sandbox."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:

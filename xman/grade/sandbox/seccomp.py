@@ -1,11 +1,11 @@
-"""The system calls that a worker does not need, refused: a filter for the kernel, by libseccomp."""
+"""A filter for the kernel, by libseccomp, that refuses the system calls that a worker does not need."""
 from __future__ import annotations
 
 import functools
 import tempfile
 from errno import ENOSYS, EPERM
 
-# By what they are for. A name that this kernel or libseccomp does not know is passed over.
+# The calls by their purpose. A name that this kernel or libseccomp does not know is skipped.
 REFUSED = {
     "other processes": "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp",
     "namespaces": "unshare setns",
@@ -34,7 +34,7 @@ TERMINAL = (0x5412, 0x541C, 0x5423)  # TIOCSTI, TIOCLINUX and TIOCSETD write int
 
 @functools.cache
 def program(forks: bool = True) -> bytes | None:
-    """The filter as the kernel reads it, None without libseccomp; without forks no new processes."""
+    """The filter in the kernel's form; None without libseccomp. forks: whether new processes are allowed."""
     try:
         import pyseccomp as kernel  # optional; without libseccomp it raises RuntimeError
     except (ImportError, RuntimeError, OSError, AttributeError):
@@ -51,7 +51,7 @@ def program(forks: bool = True) -> bytes | None:
         refuse(name)
     for number in SINCE_2022:
         rules.add_rule(kernel.ERRNO(ENOSYS), number)
-    # its flags lie in memory, where a filter cannot look; the C library then uses clone
+    # its flags are in memory, where a filter cannot look; without it the C library uses clone
     refuse("clone3", error=ENOSYS)
     if forks:
         for flag in NEW_NAMESPACES:
@@ -60,7 +60,7 @@ def program(forks: bool = True) -> bytes | None:
         refuse("clone", kernel.Arg(0, kernel.MASKED_EQ, CLONE_THREAD, 0))
         refuse("fork")
         refuse("vfork")
-    for request in TERMINAL:  # the kernel looks at the lower 32 bits only, and so does the rule
+    for request in TERMINAL:  # the kernel, and so this rule, reads the lower 32 bits alone
         refuse("ioctl", kernel.Arg(1, kernel.MASKED_EQ, 0xFFFFFFFF, request))
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)

@@ -1,4 +1,4 @@
-"""A user for each worker that root starts: the kernel counts processes by user, and root's not at all."""
+"""A user for each worker that root starts: the kernel counts processes by user, but does not count root's."""
 from __future__ import annotations
 
 import functools
@@ -14,7 +14,7 @@ NOBODY = 65534
 
 
 class Uid(NamedTuple):
-    """A number on loan: nobody else on this machine has it until it is closed, where there is a lock."""
+    """A number on loan: with a lock, nobody else on this machine gets it until it is closed."""
     number: int
     own: socket.socket | None
 
@@ -24,14 +24,14 @@ class Uid(NamedTuple):
 
 
 def lend() -> Uid | None:
-    """A user for one worker, else nobody. None where this process cannot become another user."""
+    """A user for one worker, or the user nobody. None if this process cannot become another user."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return None
     start = secrets.randbelow(MANY)
     for number in filter(exists, [FIRST + (start + slot) % MANY for slot in range(MANY)]):
         lock = socket.socket(socket.AF_UNIX)
         try:
-            # an abstract name: it ends with the process, and leaves no file
+            # an abstract socket is a lock that ends with the process, and leaves no file
             lock.bind(f"\0xman worker {number}")
         except OSError:
             lock.close()
@@ -42,7 +42,7 @@ def lend() -> Uid | None:
 
 @functools.cache
 def exists(number: int) -> bool:
-    """Whether a process may become this user (a container may map few), no person's but for nobody."""
+    """Whether a process may become this user (a container may map few), who is nobody, or not a person."""
     import pwd
     if number != NOBODY:
         try:
@@ -56,6 +56,6 @@ def exists(number: int) -> bool:
 
 @functools.cache
 def mapped(kind: str) -> list[list[int]]:
-    """The ranges of users that this process's user namespace has: first here, first outside, how many."""
+    """The ranges of users in this process's user namespace: [first here, first outside, how many]."""
     return [[int(word) for word in line.split()]
             for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]

@@ -1,4 +1,4 @@
-"""Workers without a sandbox: limits, another user and a filter where they can be had, and no more."""
+"""Workers without a sandbox: they have limits and, if possible, another user and a filter of system calls."""
 from __future__ import annotations
 
 import os
@@ -19,7 +19,7 @@ from .processes import running_processes, with_descendants
 from .view import package_paths, python
 from .worker import Limits, spawn
 
-MARK = "XMAN_WORKER"  # in its environment: whose process it is
+MARK = "XMAN_WORKER"  # a variable of the environment that says whose process it is
 WINDOWS = sys.platform == "win32"
 
 
@@ -35,7 +35,7 @@ class Unsafe(Sandbox):
 
     @classmethod
     def found(cls) -> Unsafe:
-        """What can be had here: another user, if that one can run Python with NumPy."""
+        """The best that works here: with another user, if that user can run Python with NumPy."""
         if uid := uids.lend():
             uid.close()
         return cls(bool(uid and uid.own and not cls(True).complaint(["numpy"])))
@@ -65,10 +65,10 @@ class Unsafe(Sandbox):
 
 
 def end_worker(pid: int, mark: str, uid: int | None) -> None:
-    """Kill the processes of a worker, as far as they can be found: by session, descent, user, environment."""
+    """Kill the processes of a worker that can be found by session, descent, user or environment."""
     if WINDOWS:
-        return  # the worker itself is killed by whoever calls this
-    # those that have not left its group, before any of them forks again
+        return  # the caller kills the worker itself
+    # first the processes of its group, before one of them forks again
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     until, found = time.monotonic() + 5, {pid}
@@ -91,14 +91,14 @@ def marked(pid: int, mark: str) -> bool:
 
 
 def threads_of(uid: int) -> int:
-    """How many processes and threads this user has, and some room for what else it starts."""
+    """The number of processes and threads of this user, and some more that it may still start."""
     if sys.platform != "linux":
-        return 512  # it cannot be known so simply
+        return 512  # without /proc a guess
     return 64 + sum(process.threads for process in running_processes().values() if process.uid == uid)
 
 
 def linked(paths: Mapping[str, Path], site: Path) -> list[str]:
-    """The worker's sys.path: a folder of links to the packages, else (Windows) their folders."""
+    """The worker's sys.path: a folder of links to the packages, or, on Windows, their folders."""
     try:
         for name, path in paths.items():
             (site / name).parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""What is seen inside the sandbox: Python, its shared libraries, the packages asked for, and no more."""
+"""The files inside the sandbox: Python, its shared libraries, the requested packages, and no more."""
 from __future__ import annotations
 
 import functools
@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from xman.errors import XManError
 
 BRINGS = {"numpy": (), "scipy": ("numpy",), "xman": ("numpy", "scipy", "ops"), "ops": ()}
-# of xman: the grader, what an assignment asks for, and what there is in some installations only
+# parts of xman: the grader, models that assignments ask for, and parts that not every installation has
 NOT_SHOWN = "grade", "models", "cli", "datasets"
 
 
@@ -24,14 +24,14 @@ class SandboxView:
         self._there = {"/"}
 
     def folder(self, there: str) -> None:
-        """A folder, and those above it. (bubblewrap would make these too, closed to other users.)"""
+        """Add a folder, and those above it. (bubblewrap would make these too, but closed to other users.)"""
         for path in [*reversed([str(above) for above in PurePosixPath(there).parents]), there]:
             if path not in self._there:
                 self._there.add(path)
                 self.arguments += ["--perms", "0755", "--dir", path]
 
     def show(self, source: str | Path, there: str, how: str = "--ro-bind") -> None:
-        """A file or folder of the host, read-only; with how="--symlink" a link to it."""
+        """Add a file or folder of the host, read-only; with how="--symlink" a link to it."""
         self.folder(str(PurePosixPath(there).parent))
         self._there.add(there)
         self.arguments += [how, str(source), there]
@@ -41,7 +41,7 @@ class SandboxView:
         self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", there]
 
     def library(self, source: Path, there: str) -> None:
-        """A folder of libraries, read-only, with an empty folder in place of other packages."""
+        """Add a folder of libraries, read-only, with an empty folder in place of other packages."""
         self.show(source, there)
         for folder in [*source.glob("*-packages"), *source.glob("python3*/*-packages")]:
             mask = f"{there}/{folder.relative_to(source)}"
@@ -54,7 +54,7 @@ def python() -> Path:
 
 
 def show_python(view: SandboxView) -> tuple[str, dict[str, str]]:
-    """Show this Python. What it is called inside, and what its environment has to say for it."""
+    """Add this Python; give its path inside, and the environment that it needs."""
     base, program = Path(sys.base_prefix).resolve(), python()
     libraries = {Path(sysconfig.get_path(name, vars={"platbase": sys.base_exec_prefix})).resolve()
                  for name in ("stdlib", "platstdlib")}
@@ -66,7 +66,7 @@ def show_python(view: SandboxView) -> tuple[str, dict[str, str]]:
         return str(program), {}
     inside = f"/python/bin/{program.name}"
     view.show(program, inside)
-    if (base / "conda-meta").is_dir():  # its packages use the libraries of its own lib/
+    if (base / "conda-meta").is_dir():  # conda's packages use the libraries in its lib/
         view.library(base / "lib", "/python/lib")
     else:
         for folder in sorted(libraries):
@@ -78,7 +78,7 @@ def show_python(view: SandboxView) -> tuple[str, dict[str, str]]:
 
 @functools.cache
 def library_folders() -> tuple[Path, ...]:
-    """The folders of the system's shared libraries, as they are called without symbolic links."""
+    """The folders of the system's shared libraries, with symbolic links resolved."""
     multiarch = sysconfig.get_config_var("MULTIARCH")
     for names in ([f"/lib/{multiarch}", f"/usr/lib/{multiarch}"], ["/lib64", "/usr/lib64"],
                   ["/lib", "/usr/lib"]):
@@ -90,7 +90,7 @@ def library_folders() -> tuple[Path, ...]:
 
 
 def show_libraries(view: SandboxView) -> None:
-    """Show the shared libraries and the program that loads them; names that are links stay links."""
+    """Add the shared libraries and the program that loads them; links stay links."""
     for name in ("/lib", "/lib64"):
         if Path(name).is_symlink():
             view.show(os.readlink(name), name, "--symlink")
@@ -106,7 +106,7 @@ def show_libraries(view: SandboxView) -> None:
 
 
 def package_paths(packages: Sequence[str]) -> dict[str, Path]:
-    """Each name below the folder of packages ("numpy.libs", "xman/wengert.py"), and where it lies here."""
+    """{name below the folder of packages ("numpy.libs", "xman/wengert.py"): its path here}."""
     paths = {}
     if strange := [package for package in packages if package not in BRINGS]:
         raise XManError(f"the sandbox has no package {strange[0]!r}; it has numpy, scipy and xman")

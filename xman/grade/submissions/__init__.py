@@ -1,4 +1,4 @@
-"""What students hand in: found, unpacked where it can do no harm, and its text made harmless."""
+"""Submissions: they are found, unpacked where they can do no harm, and their text is made harmless."""
 from .finding import find, one
 from .harmless import harmless
 from .submission import Submission

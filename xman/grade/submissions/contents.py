@@ -1,7 +1,7 @@
-"""What a submission holds: its regular files, of a folder, an archive or a single file, and nothing else.
+"""The contents of a submission: the regular files of a folder, an archive or a single file, and nothing else.
 
-All of it is bytes of an enemy until it has passed here: nothing is opened before it is known to be a regular
-file, no link is followed, no name leaves its folder, and what is read is counted while it is read.
+All bytes may come from an enemy: only regular files are opened, no link is followed, no name leads out of its
+folder, and bytes are counted while they are read.
 """
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from typing import IO
 
 from ...errors import XManError
 
-MOST_FILES, MOST_ENTRIES = 200, 5000  # files that are kept; all that is listed, folders and hidden files too
+MOST_FILES, MOST_ENTRIES = 200, 5000  # files that are kept; entries, with folders and hidden files
 MOST_BYTES, MOST_OF_A_FILE = 20 << 20, 5 << 20
-MOST_RATIO, FREE = 100, 1 << 20       # unpacked to packed, for more than FREE bytes unpacked
-MOST_OF_A_NAME = 255                  # bytes, with its folders
-MOST_STREAMS = 1000                   # of compressed bytes, one after the other
+MOST_RATIO, FREE = 100, 1 << 20       # the bytes unpacked over those packed, beyond FREE bytes unpacked
+MOST_OF_A_NAME = 255                  # bytes of a name with its folders
+MOST_STREAMS = 1000                   # streams of compressed bytes, one after the other
 MOST_WORK = 2 * 10 ** 8               # the squares of the sizes of a tar's long headers, which readers take in time
 TAR_HEADERS = b"xgXLK"  # the kinds of headers that give a long name or attributes
-# modules, the last two of which a Python may lack
+# the modules that unpack them; a Python may lack the last two
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}
-KINDS = {"-": "file", "d": "folder", "l": "link", "p": "fifo", "s": "socket"}  # by their letters in ls -l
+KINDS = {"-": "file", "d": "folder", "l": "link", "p": "fifo", "s": "socket"}  # by the letter of ls -l
 JUNK = "__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"
 
 
 @contextlib.contextmanager
 def opening(name: str) -> Iterator[None]:
-    """What goes wrong inside is a sentence that says of which submission."""
+    """A context in which errors become sentences that name the submission."""
     try:
         yield
     except (XManError, OSError) as error:
@@ -60,7 +60,7 @@ def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
     with opening(name):
         if isinstance(data, dict):
             inner = next(iter(data.values())) if len(data) == 1 else b""
-            return from_archive(inner) if is_archive(inner) else data  # a folder of its own around an archive
+            return from_archive(inner) if is_archive(inner) else data  # the folder holds only an archive
         if name.lower().endswith(".py"):
             return {name: data}
         if data and not is_archive(data):
@@ -78,22 +78,22 @@ def is_folder(path: Path) -> bool:
 
 
 def passed_over(name: str) -> bool:
-    """Whether nobody hands this in on purpose."""
+    """Whether the name is of a file that nobody hands in on purpose."""
     return name.startswith(".") or name in JUNK
 
 
 class Contents(dict[str, bytes]):
-    """The files as they come in: every name, number and size is checked before a byte is kept."""
+    """The files of a submission: each name, number and size is checked before a byte is kept."""
 
     def __init__(self, packed: int = MOST_BYTES) -> None:
         """packed: the bytes of the archive that they come from."""
         self.most = min(MOST_BYTES, max(FREE, MOST_RATIO * packed))
         self.entries = self.bytes = 0
-        # by the name as a careless disk sees it: the name, whether it is a file
+        # by the name on a disk that ignores case: (the name, whether it is a file)
         self.places: dict[str, tuple[str, bool]] = {}
 
     def place(self, name: str, kind: str) -> str | None:
-        """The plain name of a file; None for what is passed over. XManError for what is refused."""
+        """The plain name of a file; None for an entry to skip. XManError for one that is refused."""
         self.entries += 1
         if self.entries > MOST_ENTRIES:
             raise XManError(f"it has more than {MOST_ENTRIES} entries; hand in your own files alone")
@@ -115,7 +115,7 @@ class Contents(dict[str, bytes]):
         return plain if kind == "file" else None
 
     def keep(self, name: str, file: IO[bytes]) -> None:
-        """Read a file, as far as the limits allow. XManError beyond them."""
+        """Read a file and keep it. XManError beyond the limits."""
         if len(self) == MOST_FILES:
             raise XManError(f"it has more than {MOST_FILES} files; hand in your own alone")
         self[name] = file.read(MOST_OF_A_FILE + 1)
@@ -132,7 +132,7 @@ def too_large(most: int) -> str:
 
 
 def trouble_of(name: str, parts: list[str]) -> str | None:
-    """What is wrong with the name of an entry."""
+    """What is wrong with the name of an entry, or None."""
     if any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in name):
         return "has control characters"
     if "\\" in name or re.match("[A-Za-z]:", name):
@@ -145,7 +145,7 @@ def trouble_of(name: str, parts: list[str]) -> str | None:
 
 
 def open_regular(name: str | Path, folder: int | None = None) -> IO[bytes]:
-    """A regular file, open for reading. A link in its place is not followed, a fifo not waited for."""
+    """A regular file, open for reading. XManError for a link, which is not followed, and for a fifo."""
     number = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     if entry_kind(os.fstat(number).st_mode) != "file":
         os.close(number)
@@ -154,7 +154,7 @@ def open_regular(name: str | Path, folder: int | None = None) -> IO[bytes]:
 
 
 def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a regular file. XManError where it is none or too large; OSError where unreadable."""
+    """The bytes of a regular file. XManError if it is not one, or too large; OSError if unreadable."""
     if (kind := entry_kind(os.lstat(path).st_mode)) != "file":
         raise XManError(f"it is a {kind}, and not a regular file")
     with open_regular(path) as file:
@@ -165,7 +165,7 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def from_folder(folder: int, prefix: str, into: Contents) -> None:
-    """Read what lies in an open folder, and close it."""
+    """Read all files in an open folder, and close it."""
     try:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in itertools.islice(entries, MOST_ENTRIES + 1))
@@ -182,7 +182,7 @@ def from_folder(folder: int, prefix: str, into: Contents) -> None:
 
 
 def is_archive(data: bytes) -> bool:
-    """Whether the bytes start, or in the case of a tar go on, as those of an archive do."""
+    """Whether the bytes are those of an archive, by their beginning, or by the mark of a tar further on."""
     return data.startswith((b"PK\3\4", b"PK\5\6", *COMPRESSED)) or data[257:262] == b"ustar"
 
 
@@ -193,7 +193,7 @@ def from_archive(data: bytes) -> Contents:
         (from_zip if data.startswith(b"PK") else from_tar)(data, into)
     except XManError:
         raise
-    # whatever the standard library's readers come up with at bytes that were made to break them
+    # any error of the standard library's readers, for bytes that were made to break them
     except Exception as error:
         raise XManError(f"the archive is broken or cut off ({type(error).__name__}: "
                         f"{str(error)[:80]!r})") from None
@@ -202,7 +202,7 @@ def from_archive(data: bytes) -> Contents:
 
 def from_zip(data: bytes, into: Contents) -> None:
     """Read the members of a zip archive one by one."""
-    if data.count(b"PK\1\2") > MOST_ENTRIES:  # before a list of them is made
+    if data.count(b"PK\1\2") > MOST_ENTRIES:  # before zipfile makes a list of them
         raise XManError(f"it has more than {MOST_ENTRIES} entries; hand in your own files alone")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         end = 0
@@ -211,10 +211,10 @@ def from_zip(data: bytes, into: Contents) -> None:
                 raise XManError("its members overlap, as in no honest archive")
             end = info.header_offset + 30 + info.compress_size
         for info in archive.infolist():
-            # Windows gives no kind
+            # archives from Windows have no kinds
             kind = entry_kind(info.external_attr >> 16 if info.external_attr >> 28 else stat.S_IFREG)
             kind = "folder" if info.is_dir() and kind == "file" else kind
-            if place := into.place(info.orig_filename, kind):  # with what follows a zero byte
+            if place := into.place(info.orig_filename, kind):  # with all after a zero byte
                 if info.flag_bits & 1:
                     raise XManError("the archive is encrypted; hand it in without a password")
                 if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -224,7 +224,7 @@ def from_zip(data: bytes, into: Contents) -> None:
 
 
 class Header(tarfile.TarInfo):
-    """A header of a tar. Long names and attributes are read as long as they are short enough together."""
+    """A header of a tar. Long names and attributes are read if they are short enough together."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in TAR_HEADERS:
@@ -239,7 +239,7 @@ def from_tar(data: bytes, into: Contents) -> None:
     if start := next(filter(data.startswith, COMPRESSED), None):
         if data.count(start) > MOST_STREAMS:
             raise XManError(f"it is more than {MOST_STREAMS} archives, one after the other")
-        most = into.most + 1024 * MOST_FILES  # and the headers
+        most = into.most + 1024 * MOST_FILES  # with room for the headers
         with importlib.import_module(COMPRESSED[start]).open(io.BytesIO(data)) as packed:
             data = packed.read(most + 1)
         if len(data) > most:

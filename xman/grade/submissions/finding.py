@@ -1,4 +1,4 @@
-"""Submissions are found in a folder, and each has a name that no other file has, in this run or another."""
+"""Finds submissions in folders, and gives each a name that no other file has, in this run or another."""
 from __future__ import annotations
 
 import hashlib
@@ -21,13 +21,13 @@ ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.(gz|bz2|xz)|py)$", re.IGNORE
 def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
     """The submissions at the paths: each a file, a folder with MODULE.py at its top, or a folder of such.
 
-    A folder with MODULE.py and another submission beside it is a class, where a student has chosen that name.
-    Hidden files are passed over. XManError where there is nothing.
+    A folder with MODULE.py and another submission beside it is a class in which a student chose this name.
+    Hidden files are skipped. XManError where there is nothing.
     """
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         try:
-            place = path.resolve(strict=True)  # the one link that is followed is the one that was typed
+            place = path.resolve(strict=True)  # only a link that the user typed is followed
             inside = ([place / name for name in sorted(os.listdir(place)) if not passed_over(name)]
                       if place.is_dir() else [place])
             alone = (os.path.lexists(place / f"{module}.py")
@@ -41,7 +41,7 @@ def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
 
 
 def is_another(path: Path, module: str) -> bool:
-    """Whether what lies beside MODULE.py is somebody else's: a program, an archive, a folder with such."""
+    """Whether a path beside MODULE.py is another student's: a program, an archive, a folder with these."""
     if path.name in (f"{module}.py", *HANDED_OUT):
         return False
     if is_folder(path):
@@ -53,7 +53,7 @@ def is_another(path: Path, module: str) -> bool:
 
 
 def looks_packed(path: Path) -> bool:
-    """Whether the file may be an archive; it is, if it cannot be looked into."""
+    """Whether the file may be an archive; yes, if it cannot be read."""
     try:
         with open_regular(path) as file:
             return is_archive(file.read(512))
@@ -62,15 +62,15 @@ def looks_packed(path: Path) -> bool:
 
 
 def one(path: str | Path) -> Submission:
-    """The path as one submission, however its files lie."""
+    """The path as one submission, whatever files it has."""
     return with_slugs([Path(path).resolve()])[0]
 
 
 def with_slugs(paths: Iterable[Path]) -> list[Submission]:
-    """A submission for each path. Its slug ends in the digest of its name, of the path where it stands twice.
+    """A submission for each path. Its slug ends in the digest of its name, or of its path for a double name.
 
-    So it is the same in each run, whatever else is there, and that of no other file. Where two would be shown
-    by one name, they are shown by that of the file, or by their slugs.
+    So a slug is the same in each run, whatever other files there are, and no two files share one. If two
+    submissions would be shown by one name, they are shown by the names of their files, or by their slugs.
     """
     keys = {path: os.fsencode(path.name) + b"/" * is_folder(path) for path in paths}
     times = Counter(keys.values())

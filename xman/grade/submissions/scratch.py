@@ -1,4 +1,4 @@
-"""Folders for a while: gone when they are left; where their process was killed, by whoever sweeps next."""
+"""Temporary folders: removed at the end of a context, or, if the process was killed, by the next sweep."""
 from __future__ import annotations
 
 import os
@@ -16,15 +16,16 @@ PREFIX = "xman-scratch-"
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A fresh folder, closed to other users, that this process has until it leaves it."""
+    """A context with a fresh folder that is closed to other users."""
     with ExitStack() as undo:
         while True:
             path = Path(tempfile.mkdtemp(prefix=PREFIX))
             try:
                 undo.callback(os.close, lock(path))
+
             except (BlockingIOError, FileNotFoundError):  # a sweep came in between
                 continue
-            except OSError:  # a disk without locks: no sweep takes it
+            except OSError:  # the disk has no locks, and so no sweep removes the folder
                 pass
             break
         undo.callback(shutil.rmtree, path, ignore_errors=True)
@@ -32,8 +33,8 @@ def scratch() -> Iterator[Path]:
 
 
 def lock(path: Path) -> int:
-    """A descriptor by which this process has the folder. OSError where another has it, or it is gone."""
-    if not fcntl:  # Windows: nothing is locked there, and nothing swept
+    """A descriptor with a lock on the folder. OSError if another process has it, or the folder is gone."""
+    if not fcntl:  # on Windows nothing is locked, and nothing is swept
         raise OSError("this system has no such locks")
     number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
@@ -60,14 +61,14 @@ def copy_regular(folder: Path, copy: Path) -> None:
     def odd(where: str, names: list[str]) -> list[str]:
         modes = {name: os.lstat(os.path.join(where, name)).st_mode for name in names}
         return [name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-                or name.startswith(PREFIX)]  # the copy itself, which may lie inside
+                or name.startswith(PREFIX)]  # the copy itself may be inside of the folder
 
     shutil.copytree(folder, copy, ignore=odd, copy_function=shutil.copyfile)
     open_to_all(copy)
 
 
 def open_to_all(folder: Path) -> None:
-    """Let every user read the folder and what lies in it, whatever the umask is."""
+    """Let every user read the folder and all in it, whatever the umask is."""
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)

@@ -17,9 +17,9 @@ HANDED_OUT = "check.py", "checks.py", "probes.py"
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in. name: the student's, from the file's; slug: a name for files.
+    """The work of one student. name: the student's, from the name of the file. slug: a name for files.
 
-    data: the bytes of a file, the files of a folder, or why they cannot be had; None until they are read.
+    data: the bytes of a file, the files of a folder, or why they cannot be read; None before they are read.
     """
     name: str
     slug: str
@@ -27,14 +27,14 @@ class Submission:
     data: bytes | dict[str, bytes] | XManError | None = field(default=None, repr=False)
 
     def read(self) -> Submission:
-        """The same with its data, which are read once: what is judged is what has the digest."""
+        """The submission with its data. They are read once, so that the digest is that of the judged data."""
         try:
             return replace(self, data=bytes_or_files(self.path)) if self.data is None else self
         except XManError as error:
             return replace(self, data=error)
 
     def digest(self) -> str:
-        """The SHA-256 of the file's bytes; of a folder's names and contents; or of why it cannot be read."""
+        """The SHA-256 of the file's bytes, of a folder's names and contents, or of the error on reading."""
         data = self.read().data
         if isinstance(data, dict):
             data = b"".join(f"{name}\0{len(inner)}\0".encode() + inner
@@ -44,9 +44,10 @@ class Submission:
 
     @contextlib.contextmanager
     def unpacked(self, module: str) -> Iterator[Path]:
-        """A fresh folder with the submission's regular files, MODULE.py at its top; it is gone afterwards.
+        """A context with a fresh folder of the submission's regular files, MODULE.py at its top.
 
-        Other users can read the folder, and cannot guess where it is. XManError for what is refused.
+        Other users can read the folder, but cannot guess where it is. XManError for a submission that is
+        refused.
         """
         data = self.read().data
         if isinstance(data, XManError):
@@ -54,7 +55,7 @@ class Submission:
         files = from_its_folder(contents(self.path.name, data), module, repr(self.path.name[:80]))
         with scratch() as outer:
             folder = outer / secrets.token_hex(8)
-            for name, data in files.items():  # an OSError is not the student's fault
+            for name, data in files.items():  # an OSError here is not the student's fault
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(data)
             open_to_all(folder)
@@ -63,14 +64,14 @@ class Submission:
 
 
 def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[str, bytes]:
-    """The files from the folder of MODULE.py on, which is at the top. XManError where it is not clear."""
+    """The files in the folder of MODULE.py, which becomes the top. XManError if this folder is not clear."""
     if not files:
         raise XManError(f"{source} is empty: it holds no file")
     wanted = f"{module}.py"
     programs = {name: PurePosixPath(name).name for name in files if name.lower().endswith(".py")}
     named = [name for name in programs if programs[name] == wanted]
     depth = min((name.count("/") for name in named), default=0)
-    found = ([name for name in named if name.count("/") == depth]  # else one of another name will do
+    found = ([name for name in named if name.count("/") == depth]  # else a file of another name will do
              or [name for name in programs if programs[name] not in HANDED_OUT] or list(programs))
     if len(found) != 1:
         several = sorted(found or files)

@@ -1,7 +1,7 @@
-"""Where the nodes of a graph stand and its arrows run: in layers (Sugiyama, Tagawa and Toda 1981).
+"""The layout of a graph: the places of its nodes and arrows, in layers (Sugiyama, Tagawa and Toda 1981).
 
-It is here since pages have to have their pictures where Graphviz is missing, too, which pip cannot install.
-100 lines take half a second, an LSTM's 256 three.
+It is here because pages need pictures also without Graphviz, which pip cannot install. A list of 100 lines
+takes half a second, an LSTM's 256 lines take three.
 """
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import numpy as np
 
 from ...errors import XManError
 
-CELLS = 15_000  # of a layout: nodes, and the places at which arrows pass a layer
-GAP = 24        # between two layers, in pixels
+CELLS = 15_000  # the most cells of a layout: nodes, and places where arrows pass a layer
+GAP = 24        # pixels between two layers
 Point = tuple[float, float]
 Near = tuple[list[list[int]], list[list[int]]]  # the neighbours of each cell, below and above
 
@@ -24,8 +24,9 @@ Near = tuple[list[list[int]], list[list[int]]]  # the neighbours of each cell, b
 def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
     """(the middle of each node, the points of each link, the middle of its label, (width, height)).
 
-    sizes: (width, height) of each node. links: (low, high), low before high. A link passes each layer between
-    its ends in a cell of its own, one of which is as large as its label, so that nothing lies on anything.
+    sizes: (width, height) of each node. links: (low, high), with low before high. labels: (width, height) of
+    each link's label. A link has a cell of its own in each layer between its ends; one of these cells is as
+    large as its label, so that nothing overlaps.
     """
     cells, level, chains = chained(sizes, links, labels)
     near: Near = ([[] for _ in cells], [[] for _ in cells])
@@ -49,17 +50,17 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
 
 
 def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
-    """(the size of each cell, its layer, the cells of each link): nodes, and one a layer a link passes."""
+    """(the size of each cell, its layer, the cells of each link). A link has a cell in each layer between."""
     rank = [0] * len(sizes)
     for low, high in sorted(links, key=itemgetter(1)):
         rank[high] = max(rank[high], rank[low] + 1)
-    for leaf in {low for low, _ in links} - {high for _, high in links}:  # just below what reads it first
+    for leaf in {low for low, _ in links} - {high for _, high in links}:  # just below its first reader
         rank[leaf] = min(rank[high] for low, high in links if low == leaf) - 1
     cells, level, chains = list(sizes), [2 * k for k in rank], []
     for (low, high), label in zip(links, labels, strict=True):
         passed = range(2 * rank[low] + 1, 2 * rank[high])
         chains.append([low, *range(len(cells), len(cells) + len(passed)), high])
-        middle = (rank[low] + rank[high] - 1) // 2 * 2 + 1 if label[0] else None  # a layer that has no nodes
+        middle = (rank[low] + rank[high] - 1) // 2 * 2 + 1 if label[0] else None  # a layer without nodes
         cells += [label if k == middle else (4.0, 0.0) for k in passed]
         level += passed
         if len(cells) > CELLS:
@@ -69,7 +70,7 @@ def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Se
 
 
 def routed(chains: list[list[int]], cells: list[Point], places: list[Point], tall: list[float]) -> list:
-    """The points of each link, side by side where several leave or reach a node. tall: each cell's layer."""
+    """The points of each link; several links at one node are side by side. tall: the height of each layer."""
     ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
     for k, cell in enumerate(chains):
         ends.setdefault((cell[0], True), []).append((places[cell[1]][0], k))
@@ -86,7 +87,7 @@ def routed(chains: list[list[int]], cells: list[Point], places: list[Point], tal
 
 
 def ordered_layers(layers: list[list[int]], near: Near) -> list[list[int]]:
-    """The layers in an order with few crossings: cells at their neighbours' mean place, to and fro."""
+    """The layers in an order with few crossings: cells go to their neighbours' mean place, up and down."""
     best, fewest = layers, crossings(layers, near[1])
     for turn in range(24):
         if not fewest:
@@ -113,7 +114,7 @@ def crossings(layers: list[list[int]], above: list[list[int]]) -> int:
 
 
 def column_places(layers: list[list[int]], near: Near, widths: Sequence[float]) -> list[float]:
-    """The middle of each cell: in its layer's order, as near to its neighbours' mean as widths allow."""
+    """The middle of each cell, as near to its neighbours' mean as the order and the widths allow."""
     x = [0.0] * len(widths)
     for turn in range(40):
         ends = near[turn % 2] if turn < 30 else [below + above for below, above in zip(*near, strict=True)]
@@ -126,7 +127,7 @@ def column_places(layers: list[list[int]], near: Near, widths: Sequence[float]) 
 
 
 def placed_apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """The places nearest to those wanted, in squares, where cells of such widths stand apart."""
+    """The places nearest to the wanted ones, by least squares, where cells of these widths do not overlap."""
     from scipy.optimize import isotonic_regression
 
     offsets = np.cumsum([0.0, *((a + b) / 2 + 14 for a, b in pairwise(widths))])

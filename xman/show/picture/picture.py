@@ -27,7 +27,7 @@ LETTER, LINE = 7.3, 16  # a letter's width and a line's height, in pixels
 
 
 class BoxOfLines(NamedTuple):
-    """A box of lines of text, the first of them its title; note is one more, in green."""
+    """A box of lines of text, the first of which is its title. note: one more line, in green."""
     key: str
     lines: tuple[str, ...]
     kind: str = "register"
@@ -35,22 +35,22 @@ class BoxOfLines(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """An arrow between two nodes, of which `low` is drawn below `high`: up to high, or down to low."""
+    """An arrow between two nodes; `low` is drawn below `high`, and the arrow leads up, or down."""
     low: str
     high: str
     label: str = ""
     down: bool = False
-    kind: str = ""  # "on" for one on the way, "off" for one beside it
+    kind: str = ""  # "on" for an arrow of the path problem, "off" for another beside it
 
 
 class Picture:
-    """Nodes, each above those that it is made of, and arrows, as `picture` finds them. Notebooks show it."""
+    """Nodes, each above those that it is made of, and arrows, as `picture` draws them. Notebooks show it."""
 
     def __init__(self, nodes: Sequence[BoxOfLines], arrows: Sequence[Arrow]):
         self.nodes, self.arrows = tuple(nodes), tuple(arrows)
 
     def dot(self) -> str:
-        """The picture as text for Graphviz, `dot -Tpdf`, in which a note is its node's last line."""
+        """The picture as text for Graphviz, `dot -Tpdf`; a note is its node's last line."""
         lines = ["rankdir=BT;", 'node [shape=box, style="rounded,filled", fontname=monospace];',
                  "edge [fontname=monospace];"]
         for key, rows, kind, note in self.nodes:
@@ -85,8 +85,8 @@ class Picture:
     _repr_svg_ = svg
 
     def save(self, path: str | Path) -> None:
-        """Write it to path, which ends in .svg, or in .dot or .gv. XManError where that cannot be."""
-        from ...files.whole import write_whole  # which brings models in
+        """Write the picture to path, which ends in .svg, .dot or .gv. XManError if it cannot be written."""
+        from ...files.whole import write_whole  # not at the top: its package imports models
         forms = {".svg": self.svg, ".dot": self.dot, ".gv": self.dot}
         if (suffix := Path(path).suffix) not in forms:
             raise XManError(f"the picture {path} is to end in .svg, .dot or .gv; Graphviz makes .png of .dot")
@@ -115,14 +115,14 @@ def quoted(*lines: str) -> str:
 
 
 def text_size(*lines: str, around: int = 12) -> Point:
-    """The width and the height of lines of text and of what is around them; (0, 0) of none."""
+    """The width and the height of lines of text, with `around` pixels around them; (0, 0) without lines."""
     lines = tuple(filter(None, lines))
     letters = max((sum(2 if east_asian_width(c) in "WF" else 1 for c in line) for line in lines), default=0)
     return (letters * LETTER + 2 * around, LINE * len(lines) + around * (around > 3)) if lines else (0.0, 0.0)
 
 
 def words(lines: Sequence[str], x: float, y: float, kind: str, note: str = "") -> str:
-    """The lines of a box around (x, y), the first of a node in bold, and the note."""
+    """The lines of a box around (x, y), with the title of a node in bold, and the note."""
     kinds = [kind] * len(lines) if kind else ["title", *[""] * (len(lines) - 1)]
     rows = [*zip(kinds, lines, strict=True), *[("note", note)] * bool(note)]
     first = y - LINE * (len(rows) - 1) / 2 + 4
@@ -131,7 +131,7 @@ def words(lines: Sequence[str], x: float, y: float, kind: str, note: str = "") -
 
 
 def curved_path(route: Sequence[Point]) -> str:
-    """The route as a path: upright in the layers, and curved from one to the next."""
+    """The route as a path of SVG: vertical within layers, and curved from one layer to the next."""
     parts = [f"C{x:.1f} {(y + b) / 2:.1f} {a:.1f} {(y + b) / 2:.1f} {a:.1f} {b:.1f}" if k % 2 else f"V{b:.1f}"
              for k, ((x, y), (a, b)) in enumerate(zip(route, route[1:], strict=False))]
     return "".join([f"M{route[0][0]:.1f} {route[0][1]:.1f}", *parts])
@@ -139,32 +139,35 @@ def curved_path(route: Sequence[Point]) -> str:
 
 # ---- what is drawn -----------------------------------------------------------------------------------------
 
-LONGEST = 44  # characters of a line of text
+LONGEST = 44  # the most characters of a line of text
 
 
-def picture(of: XMan | Steps | Paths | Explanation, notes: Mapping[str, Any] | None = None) -> Picture:
-    """What `of` is, drawn: the inputs at the bottom, and each result above all that it is made of.
+def picture(what: XMan | Steps | Paths | Explanation | None = None, notes: Mapping[str, Any] | None = None,
+            of: None = None) -> Picture:
+    """A picture of `what`: the inputs at the bottom, and each result above all that it depends on.
 
-        picture(model)                              its Registers, blue, its Operations, green, their pointers
-        picture(steps)                              its registers, with definitions, as one depends on another
-        picture(explain(steps, "f", "x1", values))  the same with values, tangents and adjoints
+        picture(model)                              its Registers (blue), Operations (green) and their
+        pointers picture(steps)                              the registers, with definitions, and their
+        dependences picture(explain(steps, "f", "x1", values))  the same with values, tangents and adjoints
         picture(paths(steps, "h", "x", values))     the computation graph, partial derivatives at its edges
-        picture(graph, graph.forward())             and the path problem from x: sums at the nodes up to h
-        picture(steps, deltas)                      and the adjoint of each register
+        picture(graph, graph.forward())             the same with the sums of the path problem from x
+        picture(steps, deltas)                      the list with the adjoint of each register
 
-    notes: what is written in green at a register, by its name. Raises XManError for a list that is not valid.
+    notes: {register: what is written beside it in green}. Raises XManError for a list that is not valid.
     Cohen, Automatic Reverse-Mode Differentiation, Fig. 1; Bishop, Deep Learning, Figs. 8.4 and 8.5; Reps,
     Automatic Differentiation and Backpropagation, Figs. 2, 3, 4 and 9.
     """
-    if isinstance(of, XMan):
-        return objects(of, notes or {})
-    if isinstance(of, Explanation):
-        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, of.digits)}" for word, x in
-                                zip(row._fields[3:], row[3:], strict=True) if x is not None] for row in of}
-        return drawn([row[:3] for row in of], extra, notes or {})
-    if isinstance(of, Paths):
-        return graph(of, notes)
-    steps = checked_list(of, ops.G)
+    if of is not None:
+        raise XManError("what is drawn goes in as what, as explore takes it: picture(what, notes)")
+    if isinstance(what, XMan):
+        return objects(what, notes or {})
+    if isinstance(what, Explanation):
+        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, what.digits)}" for word, x in
+                                zip(row._fields[3:], row[3:], strict=True) if x is not None] for row in what}
+        return drawn([row[:3] for row in what], extra, notes or {})
+    if isinstance(what, Paths):
+        return graph(what, notes)
+    steps = checked_list(what, ops.G)
     return drawn([*((x, None, ()) for x in steps.inputs), *steps], {}, notes or {})
 
 
@@ -180,7 +183,7 @@ def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
     for r in every:
         name = names[id(r)]
         if operation := r.definedAs:
-            key = f"{name} = {operation.fun}"  # no register has such a name
+            key = f"{name} = {operation.fun}"  # no register can have such a name
             args = [(f"args[{i}]", a) for i, a in enumerate(operation.args)]
             literals = [f"{place} = {literal_text(a)}" for place, a in args if not isinstance(a, Register)]
             nodes.append(BoxOfLines(key, cut_lines(operation.fun, *literals), "operation"))
@@ -202,7 +205,7 @@ def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mappi
 
 
 def graph(of: Paths, notes: Mapping[str, Any] | None) -> Picture:
-    """The graph of `of`. Notes are shown between wrt and of, and what they came along is green."""
+    """The picture of a computation graph. Notes are shown between wrt and of; the arrows there are green."""
     ways = [edges_between(of.edges, x, y) for x in of.wrt for y in of.of]
     way = {end for edges in ways for edge in edges for end in edge[:2]} | {*of.wrt} & {*of.of}
     near = {name: x for name, x in (notes or {}).items() if name in way}
@@ -216,7 +219,7 @@ def graph(of: Paths, notes: Mapping[str, Any] | None) -> Picture:
 
 
 def remark(notes: Mapping[str, Any], name: str) -> list[str]:
-    """What the notes have for name, in a line: a number in six digits, an array in brief."""
+    """The note for a name, in a line: a number in six digits, an array in brief."""
     x = notes.get(name)
     if isinstance(x, np.ndarray) and x.ndim:
         return [shown_number_or_array(x, 4)]

@@ -1,4 +1,4 @@
-"""What a run makes smaller: a model's loss with weights and penalties, and what a minibatch gives it."""
+"""The objective of a run: a model's loss with weights and penalties, and its inputs for a minibatch."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -18,12 +18,11 @@ from .lines import penalised, penalty_factors, weighted
 class Objective:
     """The list of a model's loss on data, in its stable form, and the values of its inputs.
 
-    steps, loss: the list, and the register that is to become small. labels: of targets that are strings,
-    whose places y holds. names: the parameters. running: for each input that a step updates, as a batch
-    normalisation's running mean, the register of its next value: the model's `running` names `mean` where it
-    computes `mean_next`. inputs: values for the first row, neutral ones for what is drawn. seed: of what the
-    model's `draw(random, rows)` gives for rows of these numbers, inputs by name (`Draws`). The other
-    arguments are those of `fit`. Raises XManError for data, weights and models that do not fit.
+    It has: steps, loss: the list, and the register to make small. labels: if targets are strings; y has their
+    places. names: of the parameters. running: for each input that a step updates, such as the running mean of
+    a batch normalisation, the register of its next value: `mean_next` for `mean`. inputs: values for the
+    first row, and defaults for what is drawn. The arguments are those of `fit`; seed: of what the model's
+    `draw(random, rows)` gives. Raises XManError for data, weights and models that do not fit.
     """
 
     def __init__(self, model: XMan, data: tuple, seed: int = 0, sample_weight: Any = None,
@@ -52,7 +51,7 @@ class Objective:
         if lacking := [x for x in drawn if model.isInput(x) and x not in self.inputs]:
             raise XManError(f"{lacking[0]!r} is drawn, and has no value for evaluation; write "
                             "f.input(default=…)")
-        self.draw = self.draw if drawn else None  # of a model that could and does not
+        self.draw = self.draw if drawn else None  # the model can draw, but this one draws nothing
         self.names = [name for name in steps.inputs if model.isParam(name)]
         if unset := [name for name in self.names if name not in self.inputs]:
             raise XManError(f"the parameter {unset[0]!r} has no value to begin with; write "
@@ -70,7 +69,7 @@ class Objective:
         self.steps, self.loss = penalised(steps, self.loss, *factors)
 
     def given(self, X: Any, y: Any, rows: np.ndarray, epoch: int) -> dict[str, Any]:
-        """The inputs by name for rows X with targets y, of these numbers, in that epoch."""
+        """The inputs by name for rows X with targets y in an epoch. rows: the numbers of the rows."""
         values = feed(self.model, X, y)
         if self.weights is not None:
             values = values | {self.weight: self.weights[rows]}
@@ -82,7 +81,7 @@ class Objective:
 
 def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, float] | str | None,
                labels: tuple[str, ...] = ()) -> np.ndarray | None:
-    """The weight of each row, (n,), its own times its class's. XManError where they do not fit."""
+    """The weight of each row (n,): its own times that of its class. XManError where they do not fit."""
     if sample_weight is None and class_weight is None:
         return None
     weights = np.ones(len(y)) if sample_weight is None else np.array(sample_weight)

@@ -1,4 +1,4 @@
-"""Weights and penalties as lines: passes from the list of a loss to that of another."""
+"""Weights and penalties as lines: passes from the list of one loss to the list of another."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
@@ -19,12 +19,12 @@ from ..evaluation import at_least
 
 def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Iterable[str],
              average: float) -> tuple[WengertList, str]:
-    """The list whose loss has Σ w v for each sum and Σ w v / Σ w for each mean over rows; and the input w.
+    """The list whose loss has Σ w v for each sum, and Σ w v / Σ w for each mean, over rows; and the input w.
 
-    inputs: values of all inputs for one row. rows: those of them that belong to rows. average: the mean
-    weight of all rows, by which a mean is divided, so that in minibatches it is right on the average. What
-    the loss adds that does not depend on rows, a penalty, has no weight.
-    XManError with the line where the loss is no such sum.
+    steps, loss: the list without weights, and its register. inputs: values of all inputs for one row. rows:
+    the names of inputs that belong to rows. average: the mean weight of all rows; means are divided by it, so
+    that over all minibatches they are right. A term that does not depend on rows, such as a penalty, has no
+    weight. XManError, with the line, where the loss is not such a sum.
     """
     values, moving = eval(steps, inputs), depends(steps, rows := {*rows}, dict.fromkeys(rows))
     unused = partial(fresh, taken={*all_registers(steps)})
@@ -58,7 +58,7 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
 
 def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
               l2: Mapping[str, float]) -> tuple[WengertList, str]:
-    """The list with l1 Σ|w| + ½ l2 Σw² of each w named added to its loss, and the name of that sum."""
+    """The list with l1 Σ|w| + ½ l2 Σw² added to its loss, for each w named; and the name of the new loss."""
     lines, total, unused = list(steps), loss, partial(fresh, taken={*all_registers(steps)})
     half_l2 = {w: factor / 2 for w, factor in l2.items()}
     for word, factors, op in ("l1", l1, "abs"), ("l2", half_l2, "square"):
@@ -73,12 +73,12 @@ def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
 
 def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, steps: WengertList,
                     names: Collection[str]) -> dict:
-    """Each parameter's factor of a penalty: by name, or one for all but those that are only added."""
+    """Each parameter's factor of a penalty, which is a dict by name, or one factor for all but biases."""
     if isinstance(penalty, Mapping):
         refuse_unknown(penalty, names, f"{word} has a penalty for {{!r}}, which is no parameter of the loss")
         factors = dict(penalty)
     else:
-        read = {a for _, op, args in steps if facts_of(op).flow != "sum" for a in registers(args)}
+        read = {a for _, op, args in steps if facts_of(op).flow != "plus" for a in registers(args)}
         factors = dict.fromkeys([name for name in names if name in read] or names, 0.0 if penalty is None
                                 else penalty)
     for x in factors.values():

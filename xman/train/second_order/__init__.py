@@ -1,10 +1,10 @@
-"""Methods of second order: runs whose steps are Gauss–Newton's, Levenberg–Marquardt's or Newton's.
+"""Methods of second order: training by Gauss–Newton, Levenberg–Marquardt or Newton steps.
 
-Each step, of all rows, solves its equations by conjugate gradients, with products and no matrix: with W
-weights a product costs O(W). Of a loss E with gradient g, Hessian H and Gauss–Newton matrix G the steps p are
-    gauss-newton           G p = −g, and as far along p as E descends
-    levenberg-marquardt    (G + λ) p = −g, where λ grows until E descends, and falls where its model is right
-    newton-cg              H p = −g until a direction bends downwards, and as far along p as E descends
+Each step uses all rows and solves its equations by conjugate gradients, with products and no matrix: with W
+weights a product costs O(W). For a loss E with gradient g, Hessian H and Gauss–Newton matrix G a step is p of
+    gauss-newton           G p = −g, shortened until E descends
+    levenberg-marquardt    (G + λ) p = −g; λ grows until E descends, and shrinks where its model is right
+    newton-cg              H p = −g, up to a direction of negative curvature, shortened until E descends
 Bishop, Deep Learning, §8.1.6; Nocedal and Wright, Numerical Optimization, 2nd edition, §7.1 and §10.3.
 """
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ..progress import CtrlC
 from ..run import Run
 
 Product = Callable[[np.ndarray], np.ndarray]
-DAMPING = "λ of the step"  # no register can be called so
-TRIES = 30  # halvings of a step, or growths of λ, before it counts as none
+DAMPING = "λ of the step"  # no register can have such a name
+TRIES = 30  # so many halvings of a step, or growths of λ; then no step is taken
 SMALLEST = "the loss is as small as its precision lets it become here: no step makes it smaller"
 
 
 class SecondOrder(Run):
-    """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
+    """A run of one step per epoch, with all rows; the history has the loss after the step."""
 
     def __init__(self, objective: Objective, said: SimpleNamespace):
         for name in "batch_size", "lr", "schedule", "weight_decay", "clip", "clip_value", "mesh", "precision":
@@ -52,19 +52,19 @@ class SecondOrder(Run):
         self.evaluated = compile(self.training.steps, [self.loss, *self.slopes], engine)
 
     def start(self) -> State:
-        """With λ and its growth beside the parameters, so that checkpoints hold them; 0 before they begin."""
+        """A state with λ and its growth beside the parameters, so that checkpoints have them; 0 at first."""
         state = super().start()
         state.arrays[DAMPING], state.begun[DAMPING] = np.zeros(2), np.zeros(2)
         return state
 
     def program(self, rows: int, values: dict[str, Any]) -> Any:
-        """The value and the gradient, all that is compiled. XManError where the loss is no number."""
+        """The program of the value and the gradient. XManError if the loss is not a number."""
         if (shape := np.shape(self.evaluated(values)[self.loss])) != ():
             raise XManError(f"the loss has shape {shape}; it has to be one number: write f.mean(…)")
         return self.evaluated
 
     def step(self, program: Any, values: dict[str, Any]) -> float:
-        """Take one step, which overwrites the parameters among the values; the loss that it comes to."""
+        """The loss after one step, which overwrites the parameters among the values."""
         with np.errstate(all="ignore"):
             loss = self.taken(values)
         self.workers.stop = self.workers.total(float(self.workers.heard)) > 0
@@ -91,7 +91,7 @@ class SecondOrder(Run):
 
     def descended(self, values: dict[str, Any], w: np.ndarray, E: float, g: np.ndarray,
                   p: np.ndarray) -> tuple[np.ndarray, float]:
-        """p, halved until the loss falls by a part of what its slope promises (Armijo), and that loss."""
+        """p, halved until the loss falls by a part of what its slope promises (Armijo), and this loss."""
         for _ in range(TRIES):
             reached, _ = self.at(values, w + p)
             if reached <= E + 1e-4 * (g @ p):
@@ -100,13 +100,13 @@ class SecondOrder(Run):
         return 0 * w, E
 
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
-        """The error that names the first register that is NaN where the loss is."""
+        """The error for a loss that is NaN; it names the first register that is."""
         first = self.first_unsound(eval(self.training.steps, self.values)) or "the loss is not finite"
         return Diverged(f"epoch {state.epoch}: {first}; look at the data, and at where the parameters begin")
 
 
 def refuse_changing(objective: Objective, method: str) -> None:
-    """Raise XManError where the loss is another at each step."""
+    """Raise XManError if the loss changes from step to step, by chance or by updates."""
     if objective.draw or objective.running:
         does, what = (("draws inputs", "dropout or noise") if objective.draw else
                       ("has running inputs", "batch normalisation"))
@@ -115,11 +115,13 @@ def refuse_changing(objective: Objective, method: str) -> None:
 
 
 class Bent(Exception):
-    """A direction along which the curvature is not positive."""
+    """The curvature along a direction is not positive."""
 
 
 def conjugate_gradients(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0) -> np.ndarray:
-    """p of (A + damping) p = −g by conjugate gradients; where A bends downwards, what they came to."""
+    """p of (A + damping) p = −g by conjugate gradients; if a curvature is not positive, the p up to there.
+
+    times: the product with A. accuracy: the relative size of the residual at which they stop."""
     from scipy.sparse.linalg import LinearOperator, cg
 
     latest = -g
@@ -143,19 +145,19 @@ def conjugate_gradients(times: Product, g: np.ndarray, accuracy: float, damping:
 
 def gauss_newton(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
                  times: Product) -> tuple:
-    """Solved roughly: where G is nearly singular, an accurate p is long and leads astray."""
+    """The step, solved roughly: if G is nearly singular, an accurate p is long and leads astray."""
     return run.descended(values, w, E, g, conjugate_gradients(times, g, 1e-3))
 
 
 def newton_cg(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
               times: Product) -> tuple:
-    """The nearer the minimum, the more accurate (Nocedal and Wright, algorithm 7.1)."""
+    """The step, solved the more accurately the smaller g is (Nocedal and Wright, algorithm 7.1)."""
     return run.descended(values, w, E, g, conjugate_gradients(times, g, min(0.5, np.sqrt(np.linalg.norm(g)))))
 
 
 def levenberg_marquardt(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
                         times: Product) -> tuple:
-    """λ begins at a thousandth of G along g, and follows the gain (Nielsen 1999, Damping Parameter)."""
+    """The step; λ begins at a thousandth of G along g, and follows the gain (Nielsen 1999)."""
     damping, growth = values[DAMPING]
     if not damping:
         damping, growth = max(1e-3 * (g @ times(g)) / (g @ g), np.finfo(float).tiny), 2.0

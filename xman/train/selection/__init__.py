@@ -1,4 +1,4 @@
-"""Which model, and which settings: cross-validation, and a search over all combinations of settings."""
+"""Chooses a model and settings: cross-validation, and a search over all combinations of settings."""
 from __future__ import annotations
 
 import sys
@@ -16,9 +16,9 @@ from ..loop import fit
 
 
 class Trial(NamedTuple):
-    """What one training came to on rows that it has not seen: the loss, and of classes the accuracy.
+    """One training, judged on rows that it has not seen: its loss, and for classes its accuracy.
 
-    settings: those that were searched, or the number of the fold. result: as that of `fit`.
+    settings: those that were searched, or the number of the fold. result: the Result of `fit`.
     """
     settings: dict[str, Any]
     loss: float
@@ -26,15 +26,16 @@ class Trial(NamedTuple):
     result: Result
 
 
-# the settings that are searched, a model, all settings of `fit`
+# (the settings that are searched, a model, all settings of `fit`)
 Case = tuple[dict[str, Any], XMan, dict[str, Any]]
 
 
 def cross_validate(model: XMan, data: tuple, folds: int = 5, **settings: Any) -> list[Trial]:
-    """For each of so many folds of the rows `fit` on the others, judged on it; each has its share of classes.
+    """A trial for each fold of the rows: `fit` on the other folds, judged on this one.
 
-    model, data, settings: as for `fit`, with sample_weight of all rows; its seed is of the folds too. Of
-    processes that mpiexec started (`xman.scale`) each takes some of the folds. Raises as `fit`.
+    model, data, settings: as for `fit`, with sample_weight for all rows; the seed also deals the rows out.
+    folds: how many; each gets its share of every class. Processes that mpiexec started (`xman.scale`) share
+    the folds among them. Raises as `fit`.
     """
     case = {}, model, settings | ({"progress": False} if workers().rank else {})
     return next(trials_of([case], data, None, folds, strict=True))
@@ -45,10 +46,11 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
            **settings: Any) -> list[Trial]:
     """A trial for each combination of the settings in grid, {"lr": [0.1, 0.01], …}, the least loss first.
 
-    model: an XMan, or a function of the grid that gives one, `lambda hidden, **_: MLP([64, hidden, 10])`;
-    what is no setting of `fit` goes to it alone. The loss is the least validation loss, or the mean over so
-    many folds. A trial that diverges has an infinite one. progress: a line a trial. Of processes that
-    mpiexec started (`xman.scale`) each takes some of the trials. Raises as `fit`.
+    model: an XMan, or a function from settings to one, `lambda hidden, **_: MLP([64, hidden, 10])`; settings
+    that `fit` does not have go to this function alone. data, settings: as for `fit`. validation: a pair (X,
+    y) whose least loss counts; without it the mean loss of so many folds counts. A trial that diverges has an
+    infinite loss. progress: show a line per trial. Processes that mpiexec started (`xman.scale`) share the
+    trials among them. Raises as `fit`.
     """
     if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
                            and len(values) for values in grid.values()):
@@ -63,7 +65,7 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
 
 def searched(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
              progress: bool) -> list[Trial]:
-    """The trial of each case, in their order. progress: a line a trial."""
+    """The trial of each case, in their order. progress: whether to show a line for each."""
     trials = []
     for (said, _, _), parts in zip(cases, trials_of(cases, data, validation, folds), strict=True):
         trials.append(mean_of(parts)._replace(settings=said))
@@ -74,7 +76,7 @@ def searched(cases: Sequence[Case], data: tuple, validation: tuple | None, folds
 
 def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
               strict: bool = False) -> Iterator[list[Trial]]:
-    """For each case its trial on the validation, or one for each fold. strict: as of `trial_of`."""
+    """For each case its trial on the validation, or one for each fold. strict: as for `trial_of`."""
     parts = folds_of(data, folds) if validation is None else [None]
     units = [(model, settings, fold) for _, model, settings in cases for fold in parts]
     outcomes = dealt(lambda k: trial_of(data, validation, folds, strict, *units[k]), len(units))
@@ -85,9 +87,9 @@ def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, fold
 
 def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, model: XMan,
             settings: dict[str, Any], fold: int | None) -> Trial:
-    """The trial of a fold, or on the validation; its result is without what all workers have.
+    """The trial of a fold, or on the validation; its result leaves out what all workers have.
 
-    One that diverges has an infinite loss, or, if strict, raises Diverged. Ctrl-C ends it all.
+    If it diverges the loss is infinite, or, if strict, Diverged is raised. Ctrl-C ends all trials.
     """
     rows, unseen, said = data, validation, {}
     if fold is None:
@@ -107,7 +109,7 @@ def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, mo
 
 
 def folds_of(data: tuple, folds: int) -> range:
-    """The numbers of so many folds of the rows. XManError where there cannot be so many."""
+    """The numbers of the folds. XManError if the rows cannot make so many."""
     _, y = rows_and_labels(data, "data")
     if not isinstance(folds, (int, np.integer)) or not 2 <= folds <= len(y):
         raise XManError(f"folds is a whole number from 2 to the number of rows, {len(y):,}, not {folds!r}")
@@ -116,7 +118,7 @@ def folds_of(data: tuple, folds: int) -> range:
 
 def fold_of(data: tuple, k: int, folds: int, *, seed: int = 0, sample_weight: Any = None,
             **settings: Any) -> tuple[tuple, tuple, dict[str, Any]]:
-    """The rows that are trained on beside fold k, those of the fold, and the settings of `fit`."""
+    """(training rows, the rows of fold k, the settings of `fit`)."""
     X, y = rows_and_labels(data, "data")
     order, classes = np.random.default_rng(seed).permutation(len(y)), classes_of(y)
     order = order if classes is None else order[np.argsort(classes[order], kind="stable")]
@@ -126,7 +128,7 @@ def fold_of(data: tuple, k: int, folds: int, *, seed: int = 0, sample_weight: An
 
 
 def mean_of(trials: Sequence[Trial]) -> Trial:
-    """The trial of several folds: the means, with the result of the worst."""
+    """The mean of several folds' trials, with the result of the worst."""
     accuracies = [trial.accuracy for trial in trials]
     return Trial({"folds": len(trials)}, float(np.mean([trial.loss for trial in trials])),
                  None if None in accuracies else float(np.mean(accuracies)),

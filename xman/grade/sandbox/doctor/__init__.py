@@ -1,4 +1,4 @@
-"""Is the sandbox of this machine what it should be? Each of its promises is tried from inside."""
+"""The doctor of the sandbox: each promise of this machine's sandbox is tried from inside."""
 from __future__ import annotations
 
 import json
@@ -29,7 +29,7 @@ from ..worker import Limits, Worker
 
 LIMITS = Limits(open_files=32, file_mib=2, tmp_mib=8, shm_mib=4)
 ATTEMPTS = Path(__file__).with_name("attempts.py")
-ROOT = Path(__file__).resolve().parents[4]  # where xman lies
+ROOT = Path(__file__).resolve().parents[4]  # the folder that has xman
 SECCOMP = "pip install pyseccomp (or xman[grade]), and its library: apt install libseccomp2"
 BUBBLEWRAP = "apt install bubblewrap: without it this cannot be kept"
 FILES = "/root /home /etc/passwd /etc/hostname /var /bin /usr/bin/env /sys /run /opt".split()
@@ -38,7 +38,7 @@ REPORT = "this should hold with bubblewrap: please report it, with this table"
 
 
 class Finding(NamedTuple):
-    """A promise of the sandbox, "no network", whether it holds, what was found, what to do if it does not."""
+    """A promise of the sandbox, "no network", whether it holds, what was found, what to do if it fails."""
     name: str
     ok: bool
     found: str
@@ -46,7 +46,7 @@ class Finding(NamedTuple):
 
 
 def examined(unsafe: bool = False) -> list[Finding]:
-    """What holds of the sandbox that sandbox_here(unsafe) gives, tried in it, or what is missing."""
+    """The findings on the sandbox that sandbox_here(unsafe) gives; or on what it lacks."""
     program = shutil.which("bwrap")
     try:
         box: Sandbox = Bubblewrap.found()
@@ -72,7 +72,7 @@ def examined(unsafe: bool = False) -> list[Finding]:
 
 
 def from_inside(box: Sandbox) -> Iterator[Finding]:
-    """The attempts; the network also without the filter, so that its namespace is tried too."""
+    """The findings of the attempts; the network is tried without the filter too, to test its namespace."""
     local = getattr(socket, "AF_UNIX", socket.AF_INET)
     with scratch() as folder, socket.socket() as port, socket.socket(local) as unix:
         port.bind(("127.0.0.1", 0))
@@ -96,7 +96,7 @@ def from_inside(box: Sandbox) -> Iterator[Finding]:
 
 
 def answers(box: Sandbox, told: dict) -> Iterator[Finding]:
-    """What the attempts say."""
+    """The findings that the attempts report."""
     with started(box, "try all", told) as worker:
         try:
             out, err = worker.process.communicate(timeout=20)
@@ -109,24 +109,24 @@ def answers(box: Sandbox, told: dict) -> Iterator[Finding]:
 
 def processor_time(box: Sandbox) -> Iterator[Finding]:
     with started(box, "spin") as worker:
-        number = worker.signal(20)  # on a busy machine a second of processor time takes many
+        number = worker.signal(20)  # on a busy machine a second of processor time takes long
     name = signal.Signals(number).name if number else "nothing"
     yield Finding("processor time", bool(number), f"a limit of 1 s: {name} ended an endless loop")
 
 
 def nothing_stays(box: Sandbox) -> Iterator[Finding]:
-    """A daemon that has left its session and its parent holds a pipe, which ends with it."""
+    """Whether a daemon that left its session and its parent ends: it holds a pipe, which ends with it."""
     with started(box, "daemon") as worker:
         said = worker.process.stdout.readline()
         pipe = os.dup(worker.process.stdout.fileno())
-    with os.fdopen(pipe, "rb", 0) as reader:  # does nobody hold its other end any more, or soon?
+    with os.fdopen(pipe, "rb", 0) as reader:  # it ends when nobody holds the other end
         ended = not said or bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
     yield Finding("daemons end with the worker", ended, "a process that leaves its session and its parent "
                   + ("cannot be started" if not said else "has ended" if ended else "lives on"))
 
 
 def ends_with_the_grader(box: Sandbox) -> Iterator[Finding]:
-    """Another grader is killed, which can clear up nothing."""
+    """Whether workers end with a grader that is killed, and so cannot clear up."""
     code = f"from xman.grade.sandbox.doctor import left_alone; left_alone({not isinstance(box, Bubblewrap)})"
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path},
@@ -151,7 +151,7 @@ def left_alone(unsafe: bool) -> None:
 
 
 def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
-    """A worker that has been told what to try."""
+    """A worker that runs the attempts that `do` names."""
     limits = replace(LIMITS, cpu_seconds=1) if do == "spin" else LIMITS
     worker = box.start(INSIDE, ["xman"] if told else [], limits, {"worker.py": ATTEMPTS})
     with suppress(BrokenPipeError):
@@ -160,7 +160,7 @@ def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
 
 
 def other_packages() -> list[str]:
-    """Packages that are installed here and that a submission has no business with."""
-    import importlib.metadata  # it is slow, and wanted here alone
+    """Packages that are installed here and that a submission must not see."""
+    import importlib.metadata  # not at the top: it is slow
     names = importlib.metadata.packages_distributions().keys() - sys.stdlib_module_names - BRINGS.keys()
     return sorted(name for name in names if name.isidentifier() and not name.startswith("_"))[:50]

@@ -1,4 +1,4 @@
-"""What the doctor runs in the worker's place: what is tried against each promise of the sandbox."""
+"""The doctor runs this file in the worker's place: it attacks each promise of the sandbox."""
 import ctypes
 import errno
 import json
@@ -23,7 +23,7 @@ NUMBERS = {"x86_64": {"keyctl": 250, "bpf": 321, "perf_event_open": 298, "userfa
 
 
 def promises(told):
-    """{promise: {what it refuses: how that is tried}}. A try that the system refuses raises an OSError."""
+    """{promise: {what it refuses: a function that tries it}}. A try that is refused raises an OSError."""
     limits, number = told["limits"], min(200, 2 * (told["limits"]["processes"] or 100))
     long, files, memory = limits["file_mib"] + 1, limits["open_files"], limits["memory_mib"]
     imported = lambda names: some(filter(find_spec, names))
@@ -58,7 +58,7 @@ def promises(told):
         # PR_GET_SECCOMP
         "filter of system calls": {"all that it names": lambda: refused_if(libc.prctl(21, 0, 0, 0, 0) == 2)},
         "no terminal": {"/dev/tty": lambda: os.close(os.open("/dev/tty", os.O_RDWR))},
-        # the last: where one is not refused, this process is not what it was
+        # these come last: one that is not refused changes this process
         "dangerous system calls": {
             "mount": lambda: mount(libc),
             **{name: lambda name=name: system_call(getattr(libc, name), *CALLS[name]) for name in CALLS},
@@ -69,7 +69,7 @@ def promises(told):
 
 
 def some(found):
-    """What was found. PermissionError where that is nothing."""
+    """What was found. PermissionError where nothing was found."""
     found = [*found]
     refused_if(not found)
     return ", ".join(found[:5])
@@ -92,7 +92,7 @@ def entries_below(folder):
 
 def writable():
     """The first folders outside /tmp and /dev/shm that can be written to."""
-    # the system's own has no end
+    # /proc has no end
     own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if entries_below("/proc") else set())
     found = [folder for folder in ("/tmp", "/var/tmp") if folder not in own and os.access(folder, os.W_OK)]
     for seen, (folder, folders, _) in enumerate(os.walk("/")):
@@ -105,7 +105,7 @@ def writable():
 
 
 def write_mib(folder, mib, one=False):
-    """Write so much, into one file, or one for each MiB, as none may be long."""
+    """Write so many MiB into one file, or into a file each, since no file may be long."""
     with ExitStack() as stack:
         for k in range(mib):
             if k == 0 or not one:
@@ -114,7 +114,7 @@ def write_mib(folder, mib, one=False):
 
 
 def filled(folder, mib):
-    """The tries to put too much into it. The system says how many files fit: making them would be slow."""
+    """The tries to fill a folder. The system says how many files fit, since it would be slow to make them."""
     return {f"{mib} MiB": lambda: write_mib(folder, mib),
             "100,000 files": lambda: refused_if(os.statvfs(folder).f_files < 100_000)}
 
@@ -140,7 +140,7 @@ def fork(number):
 
 
 def capabilities(libc):
-    """Those that this process has, in hexadecimal digits, and the ambient ones by number."""
+    """The capabilities of this process, in hexadecimal digits, and the ambient ones by number."""
     header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     libc.capget(header, sets)
     ambient = [str(k) for k in range(64) if libc.prctl(47, 1, k, 0, 0) == 1]
@@ -148,17 +148,17 @@ def capabilities(libc):
 
 
 def system_call(function, *arguments):
-    """Make a system call. PermissionError where the kernel or the filter refuses it, for no other reason."""
+    """Make a system call. PermissionError if the kernel or the filter refuses it, and for no other reason."""
     refused_if(function(*arguments) == -1 and ctypes.get_errno() in (errno.EPERM, errno.ENOSYS))
 
 
 def mount(libc):
     system_call(libc.mount, b"none", TMP.encode(), b"tmpfs", 0, 0)
-    libc.umount(TMP.encode())  # outside a sandbox it would stay
+    libc.umount(TMP.encode())  # without a sandbox the mount would stay
 
 
 def daemon():
-    """Start a process that leaves the session and its parent, hears no signal, and lives for a minute."""
+    """Start a process that leaves the session and its parent, ignores signals, and lives for a minute."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -181,7 +181,7 @@ def verdict_on(tries):
             through.append(f"{what} ({result})" if isinstance(result, str) else what)
         except (OSError, MemoryError):
             pass
-        except Exception as error:  # it tells nothing, and must not hide the others
+        except Exception as error:  # an unexpected error proves nothing, and must not hide the other tries
             through.append(f"{what} (could not be tried: {type(error).__name__}: {error})")
     return not through, f"not refused: {', '.join(through)}" if through else f"refused: {', '.join(tries)}"
 

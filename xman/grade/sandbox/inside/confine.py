@@ -1,4 +1,4 @@
-"""What a worker does before it looks at a submission: it gives up all that it will not need."""
+"""Before a worker reads a submission, it gives up all rights that it will not need."""
 import base64
 import contextlib
 import os
@@ -11,10 +11,11 @@ SIGKILL, SECCOMP_MODE_FILTER = 9, 2
 
 
 def confine(settings):
-    """Close what was inherited, become settings["uid"] (None: stay), keep settings["limits"], gain nothing.
+    """Close inherited files, become another user, set the limits, and give up all further rights.
 
-    seccomp: the filter of system calls, in base64, or None. in_memory: folders that lie in memory, and what
-    the kernel is told of each. hidden: from other processes of this user. keeps_capabilities: of root.
+    settings: uid: the user to become (None: none). limits: those of `limit`. seccomp: the filter of system
+    calls in base64, or None. in_memory: {folder in memory: options for the kernel}. hidden: whether to hide
+    from other processes of this user. keeps_capabilities: whether root keeps them.
     """
     with contextlib.suppress(ValueError, OSError):
         os.closerange(3, os.sysconf("SC_OPEN_MAX") if hasattr(os, "sysconf") else 256)
@@ -32,16 +33,16 @@ def confine(settings):
 
 
 def remount(folder, options):
-    """A bound on the number of files, too, which bubblewrap cannot set: each costs the kernel a kilobyte."""
+    """Bound the number of files, which bubblewrap cannot: each file costs the kernel a kilobyte."""
     import ctypes
     ctypes.CDLL(None).mount(None, folder.encode(), None, MS_REMOUNT | MS_NOSUID | MS_NODEV, options.encode())
 
 
 def limit(limits):
-    """The limits of this process, which those that it makes inherit; one that is None is not set."""
+    """Set the limits of this process, which its children inherit; None sets none."""
     import resource
     seconds = limits["cpu_seconds"]
-    for name, soft, hard in [("CPU", seconds, seconds and seconds + 1),  # first a signal that says why
+    for name, soft, hard in [("CPU", seconds, seconds and seconds + 1),  # the first signal tells the reason
                              ("AS", limits["memory_mib"] and limits["memory_mib"] * MIB, None),
                              ("NPROC", limits["processes"], None),
                              ("NOFILE", limits["open_files"], None),
@@ -60,7 +61,7 @@ def limit(limits):
 
 
 def gain_nothing(settings):
-    """Linux: no capabilities, nor by programs, the end with the process that started this one, the filter."""
+    """Linux: give up capabilities, also those of programs; end with the parent process; set the filter."""
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
 

@@ -1,4 +1,4 @@
-"""What crosses the pipe between grader and submission: plain data as JSON, of bounded size.
+"""Plain data as JSON, of bounded size: all that crosses the pipe between grader and submission.
 
 None, bool, int, float, str, list are themselves; tuples, dicts, arrays and functions are objects of one key:
 {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [type, shape, elements]}, {"function": its name}.
@@ -8,23 +8,23 @@ import math
 import sys
 
 TYPES = "bool", "int64", "float32", "float64"
-DIGITS, AXES = 30, 8  # of a whole number, of an array
-DEPTH = 100           # of lists in lists
-MOST = 4_000_000      # items and characters that are written out
-# of a dict, where they are not strings: an enemy can choose numbers that all have one hash
+DIGITS, AXES = 30, 8  # the most digits of a whole number, and axes of an array
+DEPTH = 100           # the most lists inside of one another
+MOST = 4_000_000      # the most items and characters of a message
+# the most keys of a dict that are not strings: an enemy can choose numbers that all have the same hash
 KEYS = 2000
 
 
 def numpy_kinds():
-    """The types of arrays and of their numbers: none where nobody has loaded NumPy, which takes its time."""
+    """The types of arrays and of their numbers; none if NumPy is not loaded, since its import is slow."""
     numpy = sys.modules.get("numpy")
     return (numpy.ndarray, numpy.generic) if numpy else ()
 
 
 def encoded(value, name_of=None) -> bytes:
-    """The value as a line of JSON. name_of gives a function's name; without it TypeError refuses functions.
+    """The value as a line of JSON. name_of: gives a function's name; without it functions are a TypeError.
 
-    TypeError also for more than MOST items and characters, however few the objects are that they stand in.
+    TypeError also for more than MOST items and characters, even if few objects hold them.
     """
     room, kinds = MOST, numpy_kinds()
 
@@ -112,7 +112,7 @@ def _elements(name, shape, elements):
     if (len(shape) > AXES or not all(type(n) is int and n >= 0 for n in shape)
         or math.prod(shape) != len(elements)):
         raise ValueError("not plain data: an array whose shape does not fit its elements")
-    if not elements and max(shape) > KEYS:  # its sum along the empty axis would be as large as it says
+    if not elements and max(shape) > KEYS:  # a sum along the empty axis would have this size
         raise ValueError("not plain data: an empty array with a long axis")
     import numpy as np
     with np.errstate(all="ignore"):  # a float32 of 1e300 is infinite, as it was before

@@ -1,21 +1,21 @@
-"""What a program imports, and the shapes of its functions, by which it is known whose they are."""
+"""The imports of a program, and the shapes of its functions, which reveal where they come from."""
 import ast
 import hashlib
 import sys
 
-SMALL = 25  # nodes of a function that anybody may write, as x * x
-LONG = 200  # characters of a string that could be a program
+SMALL = 25  # a function of fewer nodes may be anybody's, such as x * x
+LONG = 200  # a string of so many characters could be a program
 
 
 def function_shapes(source):
-    """{digest: nodes} of the functions of a program that are not small, those in the text of its strings too.
+    """{digest: nodes} of the larger functions of a program, and of programs in its strings.
 
-    Names, docstrings and types do not count. What is disguised further, say compressed, is not seen.
+    Names, docstrings and types do not count. Code in a further disguise, say compressed, is not found.
     """
     found = {}
     try:
         tree = ast.parse(source)
-    except Exception:  # no program, and so without functions
+    except Exception:  # it is not a program
         return found
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > LONG:
@@ -32,10 +32,10 @@ def function_shapes(source):
 
 
 def imports_packages(source):
-    """Whether a program imports what is not Python's own, in any place."""
+    """Whether a program imports anything but Python's library, in any place."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
-    except Exception:  # no program, and so without imports
+    except Exception:  # it is not a program
         return False
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += ["." * node.level + (node.module or "") for node in nodes if isinstance(node, ast.ImportFrom)]
@@ -43,7 +43,7 @@ def imports_packages(source):
 
 
 def node_words(node, names):
-    """The node as words: its kind, with its attribute or constant; a name as the number of names before."""
+    """The node as words: its kind, and its attribute or constant; names become numbers, in order of use."""
     if isinstance(node, ast.Name):
         return [f"Name {names.setdefault(node.id, len(names))}"]
     if isinstance(node, (ast.expr_context, ast.arguments, ast.arg)):

@@ -1,8 +1,9 @@
 """The process of a submission. It answers questions about the submission; it knows no test and no answer.
 
 The first line that it reads holds its settings. Then each line is a question, {"nonce", "call", "args",
-"keywords"}, each answer a line: {"nonce", "result"}, or {"nonce", "error"}. A function among the arguments is
-the grader's own: calling it writes {"nonce", "ask", "args"} and reads its {"result"} or {"error", "kind"}.
+"keywords"}, and each answer is a line: {"nonce", "result"}, or {"nonce", "error"}. A function among the
+arguments belongs to the grader: to call it, the process writes {"nonce", "ask", "args"} and reads {"result"}
+or {"error", "kind"}.
 """
 import builtins
 import importlib.util
@@ -14,7 +15,7 @@ import traceback
 
 import confine
 
-SHOWN = 500  # characters of an error's message
+SHOWN = 500  # the most characters of an error's message
 
 
 def serve_submission():
@@ -24,14 +25,14 @@ def serve_submission():
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
-    os.dup2(2, 1)  # what the submission prints goes where its errors go
-    sys.stdout.reconfigure(line_buffering=True)  # else what it printed before it was stopped would be lost
+    os.dup2(2, 1)  # the submission's output goes where its errors go
+    sys.stdout.reconfigure(line_buffering=True)  # so that output before a sudden end is not lost
     sys.path[:0] = settings["path"]
     Answerer(settings, questions, answers).serve()
 
 
 def settings_line():
-    """Byte by byte, so that nothing of the second line is lost in a buffer."""
+    """The first line, read byte by byte, so that no buffer takes bytes of the second line."""
     line = b""
     while not line.endswith(b"\n"):
         if not (byte := os.read(0, 1)):
@@ -61,7 +62,7 @@ class Answerer:
             self.nonce = question["nonce"]
             try:
                 self.write({"result": self.answer(question)})
-            # also sys.exit: the submission does not decide when this process ends
+            # even sys.exit: the submission must not end this process
             except BaseException as error:
                 self.write({"error": self.told(error)})
 
@@ -79,18 +80,18 @@ class Answerer:
         return getattr(self.module, question["call"])(*question["args"], **question["keywords"])
 
     def load(self, seed):
-        """The shapes of the submission's functions. Imports the probes, then the submission."""
+        """Import the probes, then the submission; give the shapes of the submission's functions."""
         import random
 
         import shapes
         random.seed(seed)
-        sys.path.append(os.path.dirname(self.file))  # last: it cannot shadow a package
+        sys.path.append(os.path.dirname(self.file))  # at the end: its files must not shadow packages
         if self.probes_file:
             self.probes = vars(imported("probes", self.probes_file))
             del sys.modules["probes"]
         with open(self.file, "rb") as file:
             text = file.read()
-        if shapes.imports_packages(text) or "numpy" in sys.modules:  # it takes its time
+        if shapes.imports_packages(text) or "numpy" in sys.modules:  # its import is slow
             import numpy
             numpy.random.seed(seed)  # noqa: NPY002 (what a submission may use)
         found = shapes.function_shapes(text)
@@ -108,7 +109,7 @@ class Answerer:
         return function
 
     def told(self, error):
-        """What happened, also where the error itself cannot tell."""
+        """The sentence on an error, even if the error's own methods fail."""
         try:
             return self.sentence(error)
         except BaseException:  # its __str__, for one, is the submission's
