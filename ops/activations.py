@@ -1,8 +1,8 @@
 """Activations and losses. No activation overflows; each keeps the precision of its argument.
 
-A target y of a loss is an array like the prediction, or integer labels: one class number a row. Those over
-classes (crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k) gives (n, 1).
-The others work entry by entry. None averages over the rows: write mean(...).
+The target y of a loss is an array like the prediction, or integer labels: one class number for each row.
+Losses over classes (crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k)
+gives (n, 1). Other losses work entry by entry. No loss averages over the rows: write mean(...).
 """
 from __future__ import annotations
 
@@ -100,11 +100,12 @@ operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out)
 # ---- losses ------------------------------------------------------------------------------------------------
 
 def oneHot(y, like):
-    """The target that belongs to predictions `like`: integer labels become rows of zeros with a single one.
+    """The target in the shape of predictions `like`: integer labels become rows of zeros with a single one.
 
-    y: floats of a shape that broadcasts to like's, as they are; or integers (or booleans) of like's shape,
-    numbers, or one label in 0 … k−1 for each row of like (..., k). A single column like (n, 1) takes integers
-    as numbers too. ValueError for any other shape, for labels out of range and for rows that do not match.
+    y: floats of a shape that broadcasts to like's stay as they are, and so do integers (or booleans) of
+    like's shape; other integers are one label in 0 … k−1 for each row of like (..., k), or numbers if like is
+    a single column (n, 1). ValueError for any other shape, for labels out of range and for rows that do not
+    match.
     """
     y, shape = np.asarray(y, np.result_type(y, like) if type(y) is float else None), np.shape(like)
     if y.shape == shape and y.dtype.kind == "f":
@@ -144,7 +145,7 @@ def crossEntropy(p, y):
 
     p: probabilities (..., k) in [0, 1]; y: probabilities of the same shape, or integer labels.
     Cohen, Automatic Reverse-Mode Differentiation, §1.2, prints −Σ a log b and calls it with (prediction,
-    target), which would take the logarithm of the target: meant is the logarithm of the prediction.
+    target), which would take the logarithm of the target, but means the logarithm of the prediction.
     """
     return -weighted_sum(oneHot(y, p), np.log(p))
 
@@ -168,7 +169,7 @@ def weighted_sum(y, x):
     if y.shape == x.shape:
         rows = np.vecdot(y, x)[..., None]
         total = np.add.reduce(rows, axis=None)
-        if total == total:  # no NaN in it: nothing to mend
+        if total == total:  # without NaN there is nothing to mend
             return rows
     return np.add.reduce(scale(y, x), axis=-1, keepdims=True)
 
@@ -176,7 +177,7 @@ def weighted_sum(y, x):
 def sigmoidCrossEntropy(z, y):
     """−y log σ(z) − (1−y) log(1−σ(z)) from the logits z, entry by entry (Bishop, Deep Learning, §8.1.6)."""
     y = oneHot(y, z)
-    # not softplus(z) − y z: z may be infinite
+    # not softplus(z) − y z, which is NaN for an infinite z
     return scale(y, softplus(np.negative(z))) + scale(1 - y, softplus(z))
 
 

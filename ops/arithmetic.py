@@ -29,12 +29,12 @@ def clip_of_entries(x, lo=None, hi=None):
 
 
 def scale(x, w):
-    """x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
+    """x·w, but 0 wherever x is 0, even if w is infinite or NaN: a branch that is not taken sends back 0."""
     return mended(np.multiply, x, w)
 
 
 def ratio(x, y):
-    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
+    """x/y, but 0 wherever x is 0, even if y is 0, infinite or NaN."""
     return x / y if isinstance(y, float) and y == y != 0 else mended(np.divide, x, y)
 
 
@@ -47,13 +47,13 @@ def scale_of_entries(x, w):
 
 @silent
 def mended(operation, x, y):
-    """operation(x, y), and 0 wherever x is 0."""
+    """operation(x, y), but 0 wherever x is 0."""
     result = operation(x, y)
     return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result
 
 
 def through_base(d, out, x, y):
-    """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
+    """d y xʸ⁻¹; for a whole y, derivatives of every order are finite at 0, without one of 0·x⁻¹."""
     if type(y) not in (int, float):
         return d * f.scale(y, x ** (y - 1))
     return f.scale(0.0, d) if y == 0 else d if y == 1 else (settled if y < 0 else plain_base)(d, out, x, y)
@@ -63,17 +63,17 @@ def overflows(rule, i=0): return limited(rule, i, settles=False)
 
 
 def plain_base(d, out, x, y): return d * y * x ** (y - 1)
-settled = limited(plain_base)  # of y < 0, as 1/x is
+settled = limited(plain_base)  # for y < 0, as 1/x
 
 
 def past_root(d, out, r, n):
-    """d ½n rⁿ⁻², which with the derivative of r² gives that of rⁿ, at r = 0 too, where r has none."""
+    """d ½n rⁿ⁻²; times the derivative of r² it gives that of rⁿ, also at r = 0, where r has none."""
     return d if n == 2 else half_power(d, out, r, n)
 
 
 @overflows
 def half_power(d, out, r, n):
-    slow = r ** (n - 2)  # at 0 it meets the derivative of r², 0, and may be as flat as the next power
+    slow = r ** (n - 2)  # at 0 the other factor, the derivative of r², is 0; so the next power may replace it
     return d * (0.5 * n * (slow if n >= 3 else f.where(f.equal(r, 0), r ** (n - 1), slow)))
 
 

@@ -1,4 +1,4 @@
-"""The rules that follow from others: back along a tape of what a value, or an adjoint rule, does."""
+"""Rules that follow from others: an operator's value, or its adjoint rule, is recorded and differentiated."""
 from __future__ import annotations
 
 import itertools
@@ -11,21 +11,21 @@ from .expression import DG, FLAT, TG, Expression, Rule, f
 from .facts import operator_called
 from .flows import Masked
 
-STILL = object()  # what a tangent rule gives where the result stands still although the argument moves
+STILL = object()  # a tangent rule's answer if the result does not move although the argument does
 
 
 def traced(value: Callable, i: int) -> Rule:
-    """The adjoint rule of an operator that has none: back through what its value does to argument i."""
+    """The adjoint rule of an operator without one: it goes back through the operator's own value."""
     return lambda d, out, *args: pullback(lambda x: value(*args[:i], x, *args[i + 1:]), args[i], d)
 
 
 def tangent_of(rule: Rule, i: int) -> Rule:
-    """The tangent rule of an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
+    """The tangent rule from an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
     return lambda t, out, *args: pullback(lambda u: rule(u, out, *args), f.broadcast(0.0, out), t)
 
 
 def pullback(function: Callable, x: Any, d: Any) -> Any:
-    """Jᵀd, the adjoint of x where function(x) has the adjoint d; x and d are arrays or Expressions."""
+    """Jᵀd, the adjoint of x if function(x) has the adjoint d; x and d are arrays or Expressions."""
     tape: list = []
     start = Traced(x, tape, next(Traced.levels))
     end = function(start)
@@ -34,7 +34,7 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
 
 
 def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = DG) -> dict[int, Any]:
-    """The deltas, by id, where a tape begins from those where it ends, line by line."""
+    """The deltas, by id, of all values on a tape, from those at its end, line by line."""
     for node, op, args in lines:
         if (d := deltas.pop(id(node), None)) is not None:
             inputs = values_on(tape, args)
@@ -48,7 +48,7 @@ def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = D
 
 
 def forth(tape: list, lines: Iterable, tangents: dict[int, Any], rules: Mapping = TG) -> dict[int, Any]:
-    """The tangents, by id, of what is on a tape from those of what it begins with, line by line."""
+    """The tangents, by id, of all values on a tape, from those at its beginning, line by line."""
     for node, op, args in lines:
         for a, rule in zip(args, rules[op], strict=False):
             if rule and id(a) in tangents and (part := rule(
@@ -60,12 +60,12 @@ def forth(tape: list, lines: Iterable, tangents: dict[int, Any], rules: Mapping 
 
 
 def values_on(tape: list, args: tuple) -> list:
-    """The arguments with the values of those that this tape traces in their place."""
+    """The arguments, with values in place of those that this tape traces."""
     return [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]
 
 
 def precise(part: Any, x: Any, a: str = "an argument") -> Any:
-    """A delta or a tangent in the precision of x, the argument `a`. TypeError where a rule had no answer."""
+    """A delta or a tangent in the precision of x, the argument `a`. TypeError if a rule gave none."""
     if part is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")
     if isinstance(part, Masked):
@@ -77,15 +77,15 @@ def precise(part: Any, x: Any, a: str = "an argument") -> Any:
 
 
 class Traced(Expression):
-    """A value that writes the operators it meets on a tape."""
+    """A value that records the operators it meets on a tape."""
 
     __slots__ = "value", "tape", "level", "slopeless"
-    levels = itertools.count(1)  # what is traced later lies within, and is asked first
+    levels = itertools.count(1)  # a later trace is inside of an earlier one, and records first
 
     def __init__(self, value: Any, tape: list, level: int, slopeless: bool = False):
         self.value, self.tape, self.level, self.slopeless = value, tape, level, slopeless
 
-    # a value that asks isinstance takes the same branch
+    # an operator's value that asks isinstance takes the same branch as with an array
     __class__ = property(lambda self: self.value.__class__)
     shape = property(lambda self: np.shape(self.value))
     ndim = property(lambda self: np.ndim(self.value))

@@ -1,9 +1,9 @@
-"""What an operator meets when its argument is not an array but stands for one.
+"""Expression, the base of all objects that stand for arrays.
 
 `Expression` is the protocol between the tables and the rest of the world: an operator that finds one among
-its arguments computes nothing, it returns `expression.record(op, args)`. A subclass says what that means
-(`xman.Register` writes a Wengert list, `Traced` in `ops.derived` a tape).
-Here stands the syntax: Python's operators and NumPy's functions.
+its arguments computes nothing, but returns `expression.record(op, args)`. A subclass defines what this does
+(`xman.Register` writes a Wengert list, `Traced` in `ops.derived` a tape). This file has the syntax: Python's
+operators and NumPy's functions.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 
 class OperatorTable(dict):
-    """A dict of which `help` of a function that reads it by default tells the size alone."""
+    """A dict that shows only its size, so that `help` of a function with such a default stays short."""
     __slots__ = ()
     def __repr__(self) -> str: return f"<{len(self)} operators>"
 
@@ -23,7 +23,7 @@ Rule = Callable[..., Any]
 G: dict[str, Callable[..., Any]] = OperatorTable()  # the tables, which `ops.table` fills
 DG: dict[str, Sequence[Rule | None]] = OperatorTable()
 TG: dict[str, Sequence[Rule | None]] = OperatorTable()
-FLAT: set[str] = set()  # the operators that have no derivative by any argument
+FLAT: set[str] = set()  # operators without a derivative by any argument
 
 
 class Named(type):
@@ -32,20 +32,21 @@ class Named(type):
 
 
 class f(metaclass=Named):
-    """The operators by name: `f.exp(x)` is a number where x is one, and recorded where x is an Expression."""
+    """The operators by name: `f.exp(x)` computes if x is a number, and records if x is an Expression."""
 
 
 class Expression:
-    """Base of what stands for an array. A subclass defines `record(op, args)`; the highest `level` is asked.
+    """The base of objects that stand for arrays. A subclass defines `record(op, args)`.
 
-    slopeless: whether it is a truth value or the result of an operator of `FLAT`: where it is 0 it stays 0.
+    level: of several Expressions the one with the highest level records. slopeless: whether it is a truth
+    value or the result of an operator in `FLAT`, so that its 0 stays 0.
     """
 
     __slots__ = ()
     level, slopeless = 0, False
     __array_priority__ = 1000
     __hash__ = object.__hash__
-    __iter__ = __contains__ = None  # else Python would loop over x[0], x[1], … for ever
+    __iter__ = __contains__ = None  # without them Python would loop over x[0], x[1], … for ever
 
     def __pos__(self): return self
     def __getitem__(self, key): return f.getitem(self, *(key if isinstance(key, tuple) else (key,)))
@@ -87,7 +88,7 @@ for _name, _op in INFIX.items():
 for _name, _op in {"neg": "negative", "abs": "abs", "invert": "logical_not"}.items():
     setattr(Expression, f"__{_name}__", lambda self, op=_op: getattr(f, op)(self))
 
-# NumPy's and SciPy's names where ours, the notes', differ
+# names of NumPy and SciPy for operators that have another name in the notes
 SAME = dict(pair.split("=") for pair in """
     multiply=mul true_divide=divide absolute=abs fabs=abs matmul=dot amax=max amin=min rint=round
     broadcast_to=broadcast matrix_transpose=mT expit=sigmoid log_expit=logSigmoid log_softmax=logSoftmax
@@ -102,7 +103,7 @@ SYNONYMS = SAME | dict(pair.split("=") for pair in """
     logistic=sigmoid softMax=softmax soft_max=softmax
     crossEnt=crossEntropy cross_entropy=crossEntropy crossEnt-softMax=softmaxCrossEntropy""".split())
 
-# NumPy's functions whose arguments stand otherwise than ours
+# NumPy's functions whose arguments have another order than ours
 REARRANGED = {
     np.concatenate: lambda arrays, axis=0: f.concat(axis, *arrays),
     np.stack: lambda arrays, axis=0: f.stack(axis, *arrays),
@@ -116,7 +117,7 @@ REARRANGED = {
 
 
 def operator_for(function):
-    """Our operator of NumPy's function; raises TypeError where there is none."""
+    """Our operator for NumPy's function. TypeError if there is none."""
     name = function.__name__
     op = getattr(f, SAME.get(name, name), None)
     if op is None:

@@ -1,11 +1,11 @@
-"""Zeros that stand for nothing, told from zeros that are numbers, where infinite slopes meet them.
+"""Two kinds of zero in derivatives, where infinite slopes meet them: "nothing is sent", and the number 0.
 
-A derivative is a sum of products along the ways of a program. A way that a `where` or an index leaves out
-sends 0, and that 0 has to stay 0 even where the slope of the function left out is infinite; but the 0 of x in
-x·log x is a number, and 0·∞ is NaN. So a delta or a tangent is walked with plainly, and only where NaN comes
-out once more as a `Masked`: its value, and its *flow*, where it is sent at all. Its *steep* says where 0·∞ is
-not known: where a value has overflowed, and what follows settles, it is, and is 0 (`limited`).
-`looked` walks, `flow_of` says what becomes of a flow in an operator, by the fact `flow` of its row.
+A derivative is a sum of products along the paths of a program. A path that a `where` or an index leaves out
+sends 0, and this 0 has to stay 0 even if the slope of the function there is infinite. But the 0 of x in x·log
+x is a number, and 0·∞ is NaN. So the first walk uses plain deltas or tangents, and only if NaN comes out a
+second walk uses `Masked` ones: a value, and its *flow*, the places to which anything is sent. *steep* has the
+places where 0·∞ is not known; where a value has overflowed and a later operator settles, it is known, and 0
+(`limited`). `looked` walks; `flow_of` says how an operator changes a flow, by the fact `flow` of its row.
 """
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from .facts import Facts, facts_of, name_or_id
 
 
 class Masked(Expression):
-    """A delta or a tangent, and where it flows: a function of no arguments, None for everywhere.
+    """A delta or a tangent, and its flow: a function without arguments that gives a mask; None is everywhere.
 
-    What a `where`, an index or a seed of 0 keeps out flows nowhere: it stays 0, whatever it meets. All other
-    zeros are numbers, of which 0·∞ is NaN, so that both modes and all orders of them multiply the same
-    numbers; `limited` says which 0·∞ is 0 for all that. steep: where it flows and 0·∞ is not known.
+    Entries that a `where`, an index or a seed of 0 excludes do not flow: they stay 0, whatever they meet. All
+    other zeros are numbers, with 0·∞ = NaN, so that both modes and all orders multiply the same numbers;
+    `limited` says where 0·∞ is 0 in spite of that. steep: the mask of places that flow and where 0·∞ is not
+    known.
     """
 
     level = math.inf
@@ -37,7 +38,7 @@ class Masked(Expression):
     def seed(value: Any, given: Any, forward: bool = False) -> Masked:
         """A delta or a tangent to start from, which flows where `given`, spread to it, is not 0.
 
-        What stands for a number flows everywhere: a list is written for directions without zeros.
+        A symbol flows everywhere: a list is written for directions without zeros.
         """
         known = not isinstance(given, Expression)
         everywhere = np.all(given) if known else not getattr(given, "has_zeros", False)
@@ -45,11 +46,11 @@ class Masked(Expression):
         return Masked(value, flow, flow, forward)
 
     def at(self, value: Any) -> Masked:
-        """The same with another value."""
+        """The same flow with another value."""
         return Masked(value, self.flow, self.steep, self.forward)
 
     def where(self, kind: str) -> Flow:
-        """Its flow, or where it is steep."""
+        """Its flow, or its steep, as `kind` says."""
         return (once(lambda: f.not_equal(self.value, 0.0)) if getattr(self, kind) is by_value
                 else getattr(self, kind))
 
@@ -68,17 +69,17 @@ class Masked(Expression):
 
 
 def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -> Rule:
-    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles, it grows, or both.
+    """The rule for argument i, x, of an operator for which 0·∞ is known: it settles, it grows, or both.
 
-    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x
-    other than 0 has an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite
-    values that begins at the one and ends at the other the derivative is 0: of 1 / (1 + exp(-x)) at −1000,
-    of tanh(exp(x)) at 1000 and of exp(-x**4) at 10²⁰⁰. All other 0·∞ depend on which gets there faster,
-    which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and
-    exp(log(x)) at 0, and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
-    What has overflowed on such a way meets a slope of 0 as 0, too.
-    grows: as the exponential does, so that lists of derivatives are masked for it as well; of numbers
-    what came out tells.
+    It settles: an infinite x has a finite result, and x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. It grows: a
+    finite x other than 0 has an infinite result, and ∂out/∂x / out is finite. So along a path through
+    infinite values, from one that grows to one that settles, the derivative is 0: of 1 / (1 + exp(-x)) at
+    −1000, of tanh(exp(x)) at 1000 and of exp(-x**4) at 10²⁰⁰. Any other 0·∞ depends on which factor is
+    faster, which floats do not tell, and stays NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4),
+    x*sqrt(x) and exp(log(x)) at 0, and if it grows inside of a function that does not settle, as of log(1 +
+    exp(x)) at 1000. An overflow on such a path counts as 0 where it meets a slope of 0, too. grows: whether
+    it grows as the exponential does, so that lists of derivatives are masked for it as well; with numbers the
+    result tells.
     """
     def contribution(d, out, *args):
         part = rule(d, out, *args)
@@ -94,7 +95,7 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
             kept.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
         if kept and d.steep is not d.flow:
             where = functools.reduce(f.logical_and, kept)
-            if numbers:  # it is 0·∞, and not NaN without it
+            if numbers:  # the NaN comes from 0·∞
                 where = f.logical_or(where, f.logical_or(f.equal(value, value), f.not_equal(out, out)))
             value = f.where(f.logical_or(where, d.where("steep")()), value, 0.0)
         if settles and not d.forward:
@@ -116,10 +117,11 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
 
 def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
            ends: Iterable | None = None, forward: bool = False) -> Any:
-    """walk(seeds), a way through the lines; the same with masked seeds where it found NaN at an end.
+    """walk(seeds), a walk through the lines; or the same with masked seeds if it gives NaN at an end.
 
-    given: what was spread to the seeds. values: those of the lines; what stands for numbers of which another
-    derivative is taken is masked also wherever something may be kept out.
+    given: the deltas or tangents before they were spread to the seeds. values: of the lines. For symbols, and
+    for numbers of which a further derivative is taken, seeds are masked if a line may exclude entries. ends:
+    the registers to look at. forward: whether it is forward mode.
     """
     start = lambda: {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
     kinds = {*map(type, values), *map(type, seeds.values())}
@@ -130,7 +132,7 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
     return {name: bare(x) for name, x in walk(start()).items()}
 
 
-ARRAYS = {np.ndarray, np.float64}  # seen at once
+ARRAYS = {np.ndarray, np.float64}  # the common types, tested first
 
 
 @functools.cache
@@ -138,7 +140,7 @@ def is_expression(kind: type) -> bool: return issubclass(kind, Expression)
 
 
 def number_within(x: Any) -> Any:
-    """The number that x stands for; None for a symbol, and on the tape of a list, which is for others too."""
+    """The number that x stands for; None for a symbol, and on a list's tape, which is for all numbers."""
     while isinstance(x, Expression):
         tape = getattr(x, "tape", None)
         known = getattr(tape, "exact", True) and getattr(tape, "guards", None) is None
@@ -147,25 +149,25 @@ def number_within(x: Any) -> Any:
 
 
 def unclear(x: Any) -> bool:
-    """Whether x has a NaN among its entries, or infinities of both signs; of symbols that is not known."""
+    """Whether x has a NaN among its entries, or infinities of both signs; False for symbols."""
     if is_expression(type(x)) and (x := number_within(x)) is None:
         return False
     if isinstance(x, dict):  # the parts of a bundle
         return any(map(unclear, x.values()))
-    if not isinstance(x, float):  # of more than 10,000 entries BLAS would wake its threads
+    if not isinstance(x, float):  # above 10,000 entries BLAS would wake its threads
         x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
     return x != x
 
 
 def bare(x: Any) -> Any:
-    """The delta or the tangent without where it flows."""
+    """The delta or the tangent without its flow."""
     if isinstance(x, dict):  # the parts of a bundle
         return type(x)({i: bare(part) for i, part in x.items()})
     return x.value if isinstance(x, Masked) else x
 
 
 def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
-    """Whether something may be kept out, by a line or by the seeds, where a slope may be infinite."""
+    """Whether a line or a seed may exclude entries at which a slope may be infinite."""
     lines = [*lines]
     facts = {op: facts_of(op) for _, op, _ in lines}
     return "where" in facts or not all([known.tame for known in facts.values()]) and (
@@ -175,7 +177,7 @@ def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
 
 
 def settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
-    """Whether what grows comes to what settles."""
+    """Whether a line that grows leads to one that settles."""
     grown: set = set()
     for dst, op, args in lines:
         if not grown.isdisjoint(map(name_or_id, args)):
@@ -188,16 +190,16 @@ def settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
 
 
 Flow = Callable[[], Any] | None
-once = functools.cache  # of a function without arguments: computed when it is first asked for
+once = functools.cache  # for a function without arguments: it is computed at its first call
 MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "filled", "chosen", "kept"}  # as Facts has them
 
 
 def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
-    """Where out = op(*args) flows, some of which are Masked; else all flows if any of it does."""
+    """The flow, or steep, of out = op(*args) with Masked args; by default all flows if any of them does."""
     how = facts_of(op).flow
     if (kind == "steep" and how not in PRODUCTS and how != "summed"
         and all([a.steep is by_value for a in args if type(a) is Masked])):
-        return by_value  # as yet no 0 of it has met an infinite number
+        return by_value  # no 0 of it has met an infinite number so far
     flows = [a.where(kind) for a in args if type(a) is Masked]
     if op == "where":
         flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None
@@ -205,23 +207,23 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
     if (op == "scale" and type(args[0]) is not Masked
         and (not isinstance(args[0], Expression) or args[0].slopeless)):
-        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))  # 0 where that is 0
+        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))  # 0 where args[0] is 0
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
         still = lambda a: final and isinstance(a, Expression) and a.dtype.kind == "f"
         other = lambda a: np.broadcast_to(0.0, a.shape) if still(a) else a
         moved = lambda there: getattr(f, op)(*[there(a) if type(a) is Masked else other(a) for a in args])
         share = once(lambda: moved(lambda a: shares(a, kind)))
-        if kind == "steep" and number_within(out) is not None:  # an infinite sum is so where such terms are
+        if kind == "steep" and number_within(out) is not None:  # a sum is infinite where a term is
             whole, infinite = share, lambda a: f.where(f.isfinite(a.value), 0.0, shares(a, kind))
             share = once(lambda: f.where(f.isfinite(out), whole(), moved(infinite)))
         flow = once(lambda: f.not_equal(share(), 0.0))
-        flow.share, flow.out = share, out  # which is moved on as it is
+        flow.share, flow.out = share, out  # so that the next operator can move the share itself
         return flow
     if how == "plus" and len(flows) == 2:
-        numbers = not isinstance(out, Expression) or hasattr(out, "value")  # not in a list, where it is dear
+        numbers = not isinstance(out, Expression) or hasattr(out, "value")  # in a list it costs much
         if kind == "steep" and numbers and flows[0] is not flows[1]:
-            finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
+            finite = once(lambda: f.isfinite(out))  # an infinite sum is as steep as its terms
             own = lambda a: f.logical_or(finite(), f.logical_not(f.isfinite(a.value)))
             pairs = zip(args, flows, strict=True)
             flows = [once(lambda a=a, flow=flow: chosen(own(a), flow, nowhere)) for a, flow in pairs]
@@ -234,14 +236,14 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     some = lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0)
     if kind == "flow" or how != "summed" or number_within(out) is None:
         return once(some)
-    # of finite factors what is infinite has overflowed
+    # an infinite product of finite factors has overflowed
     factors = [bare(a) for a in args if isinstance(a, (np.ndarray, np.floating, Expression))]
     finite = lambda: f.isfinite(sum(f.sum(0.0 * a) for a in factors))
     return once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(finite())), some, nowhere))
 
 
 def has_final_shape(x: Any) -> bool:
-    """Whether its shape stays: what follows from it may be a constant."""
+    """Whether the shape of x is final, so that values that depend on it may be constants."""
     return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
 
 
@@ -250,7 +252,7 @@ def by_value() -> bool: raise NotImplementedError("it is steep where its value i
 
 
 def chosen(c: Any, x: Flow, y: Flow) -> Any:
-    """Where it flows that is x where c holds, and y elsewhere."""
+    """The flow of a value that is x where c holds, and y elsewhere. x, y: their flows."""
     if y is nowhere:
         return f.logical_and(c, x()) if x else c
     if x is nowhere:
@@ -259,7 +261,7 @@ def chosen(c: Any, x: Flow, y: Flow) -> Any:
 
 
 def shares(a: Masked, kind: str) -> Any:
-    """1 or more where it flows, else 0, in its shape."""
+    """An array in a's shape: 1 or more where it flows, else 0."""
     flow = a.where(kind)
     share = getattr(flow, "share", flow)() if flow else 1.0
     if getattr(flow, "out", None) is a.value:

@@ -21,21 +21,21 @@ def scipys(name: str):
 
 
 def scipy_special(name: str, doc: str, arguments: int = 1):
-    """The function of scipy.special with so many arguments, in their precision."""
+    """The function of scipy.special with so many arguments; it computes in their precision."""
     def computed(*args):
         dtype = getattr(args[-1], "dtype", np.dtype(float))
-        real = dtype.type if dtype.kind == "f" else float  # of an order, a plain number
+        real = dtype.type if dtype.kind == "f" else float  # an order is a plain number
         return scipys(name)(*[a if hasattr(a, "dtype") else real(a) for a in args])
 
     values = (lambda x: computed(x)), (lambda a, x: computed(a, x)), (lambda a, b, x: computed(a, b, x))
     return expressed(values[arguments - 1], doc)
 
 
-ORDERED: set[str] = set()  # the operators with an order or a shape by which there is no derivative here
+ORDERED: set[str] = set()  # operators with an order or a shape parameter, by which they have no derivative
 
 
 def without(op: str, argument: str):
-    """The rule of such an argument: an error that says so, and not a zero."""
+    """The rule of an argument without a derivative: an error that says so, and not a zero."""
     ORDERED.add(op)
 
     def refused(d, out, *args):
@@ -72,14 +72,14 @@ def polygamma(n, x):
 
 
 def log1p_of_logs(x):
-    """As exact for small x as for great (Kahan; Goldberg 1991, theorem 4)."""
+    """log(1 + x), as exact for small x as for large (Kahan; Goldberg 1991, theorem 4)."""
     u = 1.0 + x
     small = f.logical_and(f.not_equal(u, 1.0), f.less(u, math.inf))
     return f.where(f.equal(u, 1.0), x, f.log(u) * f.where(small, x / f.where(small, u - 1.0, 1.0), 1.0))
 
 
 def expm1_of_logs(x):
-    """The same for the exponential (Higham 2002, §1.14.1)."""
+    """eˣ − 1, as exact for small x as for large (Higham 2002, §1.14.1)."""
     u = f.exp(x)
     small = f.logical_and(f.not_equal(u, 1.0), f.less(f.abs(x), 1.0))
     exact = (u - 1.0) * (x / f.log(f.where(small, u, 2.0)))
@@ -89,7 +89,7 @@ def expm1_of_logs(x):
 def hypot_of_ratios(x, y):
     x, y = f.abs(x), f.abs(y)
     most, least = f.maximum(x, y), f.minimum(x, y)
-    quotient = f.where(f.equal(least, most), 1.0, f.ratio(least, most))  # of two infinities too
+    quotient = f.where(f.equal(least, most), 1.0, f.ratio(least, most))  # 1 for two infinities
     return most * f.sqrt(1.0 + quotient * quotient)
 
 
@@ -110,7 +110,7 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
-# ratio and scale, not / and *, where a derivative can be infinite: what where() leaves out sends back 0
+# ratio and scale, not / and *, if a derivative can be infinite: a value that where() leaves out sends back 0
 #            op         value                      rule
 elementwise("exp",      np.exp,                    limited(lambda d, out, x: d * out, grows=True), convex=True)
 elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d * (out + 1.0), grows=True),
@@ -159,7 +159,7 @@ elementwise("squared_hypot", squared_hypot,        overflows(lambda d, out, x, y
 # ---- special functions: SciPy's, under longer names where a register would want the short one --------------
 
 def bessel(op: str, name: str, doc: str, slope) -> None:
-    """A row for a function of order v: slope(that of v − 1, that of v + 1, out, x) is its derivative."""
+    """A row for a function of order v. slope(below, above, out, x): its derivative; below is of v − 1."""
     def rule(d, out, v, x):
         below, above = (getattr(f, op)(v + k, x) for k in (-1, 1))
         return d * slope(below, above, out, x)

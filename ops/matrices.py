@@ -18,7 +18,7 @@ def through_pinv(d, out, a):
 
 
 def cofactor(a):
-    """The matrix of cofactors, det(a) a⁻ᵀ; where a is nearly singular, or is, by singular values."""
+    """The matrix of cofactors, det(a) a⁻ᵀ; by singular values if a is singular, or nearly so."""
     size = np.linalg.det(a)
     if np.all(size * size > 0):
         inverse = np.linalg.inv(a)
@@ -39,10 +39,10 @@ def lower_half(x):
 
 
 def cofactor_slope(t, a):
-    """The derivative of cofactor(a) in the direction t, also where a is singular; its own adjoint."""
+    """The derivative of cofactor(a) in the direction t, also if a is singular; it is its own adjoint."""
     u, s, vt = np.linalg.svd(a)
     others = np.arange(s.shape[-1]) != np.arange(s.shape[-1])[:, None]
-    # Π s without the i-th and j-th
+    # the product of s without its i-th and j-th entries
     pairs = np.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others
     m = mT(u) @ t @ mT(vt)
     inner = np.eye(s.shape[-1]) * np.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * mT(m)
@@ -57,7 +57,7 @@ def slope_by_inverse(t, a):
 
 
 def column(x, b):
-    """x as a column where b, of the system a x = b, is a vector; else x."""
+    """x as a column if b, of the system a x = b, is a vector; else x."""
     return x[..., None] if np.ndim(b) == 1 else x
 
 
@@ -78,9 +78,9 @@ def symmetric(a):
 def eigenvectors(a, signs=("L",)):
     """The orthonormal eigenvectors of (a + aᵀ)/2, as columns in the order of eigvalsh(a).
 
-    Their signs are those that NumPy gives where it reads the triangle ("L",) or ("U",), or SciPy, ("L",
-    "scipy"). Within a space of equal eigenvalues any basis would do: the derivative given is that which does
-    not turn it, right for whatever does not depend on the basis.
+    Their signs are NumPy's when it reads the triangle ("L",) or ("U",), or SciPy's, ("L", "scipy"). For equal
+    eigenvalues any basis of their space would do; the derivative is that of a basis which does not turn, and
+    so right for all results that do not depend on the basis.
     """
     if len(signs) == 1:
         return np.linalg.eigh(symmetric(a), signs[0])[1]
@@ -89,7 +89,7 @@ def eigenvectors(a, signs=("L",)):
 
 
 def inverse_gaps(w):
-    """1/(w_j − w_i) between all entries of w (..., n), at [..., i, j]; 0 where equal but for rounding."""
+    """1/(w_j − w_i) for all entries of w (..., n), at [..., i, j]; 0 if they are equal up to rounding."""
     gap = w[..., None, :] - w[..., :, None]
     least = w.shape[-1] * np.finfo(w.dtype).eps * np.abs(w).max(-1, keepdims=True, initial=0)[..., None]
     apart = np.abs(gap) > least
@@ -111,13 +111,13 @@ def through_inverse_gaps(d, out, w):
 def left_vectors(a):
     """The left singular vectors of a, as columns in the order of svdvals(a), with LAPACK's signs.
 
-    Among equal singular values, and those that are 0, the derivative does not turn them: see eigenvectors.
+    For equal singular values, and for those that are 0, the derivative does not turn them: see eigenvectors.
     """
     return np.linalg.svd(a, full_matrices=False)[0]
 
 
 def through_vectors(d, u, v, a):
-    """The adjoint of a from that of u, its vectors; v: the other side's (Townsend, 2016, transposed)."""
+    """The adjoint of a from that of u, its vectors on one side (Townsend, 2016, transposed). v: others."""
     s = f.svdvals(a)
     m = f.ratio(f.inverse_gaps(s), s[..., None, :] + s[..., :, None]) * (f.mT(u) @ d)
     return (u @ ((m + f.mT(m)) * s[..., None, :]) @ f.mT(v) + (d - u @ (f.mT(u) @ d))
@@ -168,7 +168,7 @@ def sylvester(a, b, q):
 
 
 def sqrtm(a):
-    """The principal square root of a matrix with a real one. ValueError where that is complex."""
+    """The principal square root of a matrix. ValueError if it is complex."""
     from scipy.linalg import sqrtm
     if np.ndim(a) < 2:
         raise ValueError("sqrtm takes a square matrix")

@@ -15,7 +15,7 @@ from .table import arity, elementwise, expressed, linear, operator
 
 
 def count(x, axis=None, less=0):
-    """The number of entries of x along axis, less `less`: Python's, which leaves float32 as it is."""
+    """The number of entries of x along axis, less `less`: Python's number, which does not change float32."""
     shape = np.shape(x)
     return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple)
                      else (shape[axis],)) - less
@@ -26,16 +26,16 @@ def mean(x, axis=None, keepdims=False):
     return np.add.reduce(x, axis, None, None, keepdims) / (count(x, axis) or math.nan)
 
 
-TOTALS = [np.positive]  # the last is in force: of workers that run together it is their sum
+TOTALS = [np.positive]  # the last one is used: for workers that run together it adds up their values
 
 
 def allreduce(x):
-    """Σ of x over the workers that run the list together, each with its own rows; of one alone it is x."""
+    """The sum of x over the workers that run the list together, each with its own rows; x for one alone."""
     return TOTALS[-1](np.add(x, 0) if np.asarray(x).dtype == bool else x)
 
 
 def centered(x, axis=None):
-    """x − mean over axis; what rounding leaves where all are equal is 0."""
+    """x − mean over axis; exactly 0 if all entries are equal."""
     x, d = np.asarray(x), x - mean(x, axis, True)
     over = range(x.ndim) if axis is None else [a % x.ndim for a in np.atleast_1d(axis)]
     first, last = [x[tuple([end if k in over else slice(None) for k in range(x.ndim)])]
@@ -72,13 +72,13 @@ def trace(x):
 
 def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
-    if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # for more BLAS wakes its threads
+    if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # above this BLAS wakes its threads
         return np.vdot(x, x)
     return total_over(np.multiply(x, x), axis, keepdims)
 
 
 def floats_of(x):
-    """x as an array of floats: integers have no −∞ to begin a maximum with."""
+    """x as an array of floats, since integers have no −∞ to begin a maximum with."""
     return (x := np.asarray(x)).astype(np.result_type(x, 0.0), copy=False)
 
 
@@ -112,8 +112,8 @@ def logaddexp_of_entries(x, y):
 
 @silent
 def exp_difference(x, y):
-    """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
-    dtype = np.result_type(x, y)  # of whole numbers without a sign it would wrap round
+    """exp(x − y); for two equal infinities 0 if they are −∞, and 1 if they are +∞."""
+    dtype = np.result_type(x, y)  # unsigned whole numbers would wrap round
     e = np.exp(np.subtract(x, y, dtype=dtype if dtype.kind == "f" else np.result_type(dtype, np.float16)))
     if not np.isnan(e).any():
         return e
@@ -123,7 +123,7 @@ def exp_difference(x, y):
 def ties(x, out, axis=None):
     """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / ties, else 0.
 
-    Where that is NaN, the entries that are NaN share it.
+    Where out is NaN, the entries that are NaN share it.
     """
     equal = np.equal(x, out)
     if unclear(out):
@@ -140,16 +140,16 @@ def ties_of_entries(x, out, axis=None):
 
 
 def back_over(d, x, axis, keepdims):
-    """d, as a reduction of x left it, spread over x again."""
+    """d, in the shape of a reduction of x, spread to the shape of x."""
     if type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
-        return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
+        return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number in memory for all entries
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
 def through_prod(d, out, x, axis):
     if type(x) is np.ndarray and x.ndim and type(d) is type(out) and d.dtype == x.dtype:
         if (others := quotients(out, x)) is not None:
-            return np.multiply(others, d, others)  # a second array of that size would take as long again
+            return np.multiply(others, d, others)  # in place: another array takes as long again
     return d * f.prod_of_others(x, axis)
 
 
@@ -173,15 +173,15 @@ def bent_norm(d, out, slope, x, axis=None, keepdims=False):
 # ---- the rows ----------------------------------------------------------------------------------------------
 
 def reducing(op, value, rule, **facts):
-    """A row whose result is made of what each entry gives: one rule serves both modes, as elementwise.
+    """A row for a reduction with an elementwise rule, which serves both modes.
 
-    The adjoint spreads delta and out over x and then applies the rule; the tangent applies it and sums.
+    The adjoint spreads delta and out to x and then applies the rule; the tangent applies the rule and sums.
     """
     def spread(d, x, axis):
         if isinstance(x, Expression) or isinstance(d, Expression):
             return f.broadcast(d, x, axis)
         if not (shape := [*np.shape(x)]):
-            return d  # a number, along the one axis that NumPy grants it
+            return d  # x is a number, for which NumPy accepts one axis
         for i in axis if isinstance(axis, (tuple, list)) else (axis,):
             shape[i] = 1
         return np.asarray(d).reshape(shape)  # np.expand_dims takes three times as long
@@ -215,7 +215,7 @@ norm          = expressed(lambda x, axis=None, keepdims=False: np.sqrt(squaredNo
 frobeniusNorm = expressed(lambda A: norm(A), "√Σ A² over all entries (the notes §1.2). At 0 its gradient is 0.")
 
 #           op              value          rule
-# of a register on n workers there are n copies, each with a part of the delta, to be added to the others'
+# a register has a copy on each worker, with a part of the delta: the adjoint adds up the parts
 linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d), flops=0, flow="moved", elsewhere=lambda x: x)
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,

@@ -6,7 +6,7 @@
 
 A rule is written in the language itself: + - * / @ .T, comparisons, NumPy's functions and f.<op>. Given
 arrays it computes, given Expressions it records, so derivatives of every order come from the one table. None
-in a rule's place says that the derivative is zero.
+in place of a rule says that the derivative is zero.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OURS: set[str] = set()  # the rows of this package, filled when all are there
 
 
 class Each(Sequence):
-    """The rules of an operator with any number of arguments: those named, then `rule(i)` for the i-th."""
+    """The rules of an operator with any number of arguments: the first ones, then `rule(i)` for the i-th."""
 
     def __init__(self, rule: Callable[[int], Rule | None], *first: Rule | None):
         self.rule, self.first = rule, first
@@ -44,9 +44,10 @@ class Each(Sequence):
 # ---- the three kinds of row --------------------------------------------------------------------------------
 
 def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> None:
-    """A row whose Jacobian is diagonal, and so its own transpose: one rule an argument serves both modes.
+    """A row with a diagonal Jacobian, which is its own transpose: one rule per argument serves both modes.
 
-    The rules know nothing of broadcasting and dtypes: adjoints are summed back, tangents are spread here.
+    op, value, known: as for `operator`. rules: (delta or tangent, out, *args) -> contribution. They need not
+    know of broadcasting and dtypes: this row sums adjoints and spreads tangents.
     """
     def fitted(rule, i=None):
         rule, masked = getattr(rule, "parts", (rule, None))
@@ -55,7 +56,7 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
             if (kind := type(part)) is type(like) and (
                     kind is np.float64 or kind is np.ndarray and part.shape == like.shape
                     and part.dtype == like.dtype):
-                return part  # the common case, seen at once
+                return part  # the common case first
             part = masked(part, d, out, *args) if masked and type(part) is Masked else part
             return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
@@ -67,7 +68,8 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
-    """A row that is linear in each argument with a rule: the tangent is the operator with it in its place."""
+    """A row that is linear in each argument with a rule: its tangent is the operator of that one's tangent.
+    op, value, rules, known: as for `operator`."""
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
 
@@ -76,13 +78,13 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
              | None = None, **known: Any) -> None:
-    """Add a row to G, DG, TG and `f.<op>`: its value, an adjoint rule per argument, None where it is zero.
+    """Add a row to G, DG, TG and `f.<op>`: its value, and an adjoint rule per argument, None if it is zero.
 
-    Without rules the value itself, when it is written in the language, is traced through and differentiated.
-    Without tangents they are found by going back through the adjoint rule, which is linear in its first
-    argument: right for every operator, and slow enough that a row in frequent use gives its own. known: its
-    facts, by the names of `Facts`. Raises ValueError for a name that cannot stand in a list or belongs to a
-    row of this package, and for a fact that nothing reads.
+    op: the name. value: a function of arrays. rules: (delta, out, *args) -> contribution to the argument's
+    delta; without any, the value, if it is written in the language, is traced and differentiated. tangents:
+    (tangent, out, *args) -> tangent of out; without them xman goes back through the adjoint rule, which is
+    linear in its first argument: that is right for every operator, but slow, so frequent operators have their
+    own. known: facts, by the names of `Facts`. ValueError for an impossible or taken name, or an unknown fact.
     """
     refuse_facts(op, known)
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
@@ -100,7 +102,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
                       | known)
     ROOTS[op] = known.get("squared")
     if getattr(value, "__name__", "") == "<lambda>":
-        value.__name__ = value.__qualname__ = op  # as an error calls it
+        value.__name__ = value.__qualname__ = op  # for errors
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)
 
     def call(*args, **named):
@@ -121,7 +123,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
 
 
 def expressed(value: Callable, doc: str) -> Callable:
-    """The value, with what it is."""
+    """The value, with a docstring."""
     value.__doc__ = doc
     return value
 

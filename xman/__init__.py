@@ -41,7 +41,7 @@ LATER = {name: package for package, names in {
     "show": "explain derivation expand listing paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "
-            "scipy show tables train").split()
+            "scale scipy show tables train").split()
 
 __all__ = ["Operation", "Register", "XMan", "XManFunctions"]
 __version__ = "0.1.0"

@@ -13,6 +13,7 @@ from . import numpy as numpy
 from . import optimize as optimize
 from . import passes as passes
 from . import plots as plots
+from . import scale as scale
 from . import scipy as scipy
 from . import show as show
 from . import tables as tables

@@ -91,6 +91,7 @@ class XMan:
             raise XManError("operationSequence takes the registers of the model that are to be computed, as "
                             f"in m.operationSequence(m.loss), not "
                             f"{', '.join(map(repr, outputs)) or 'nothing'}")
+        previouslyDefined = [previouslyDefined] if isinstance(previouslyDefined, str) else previouslyDefined
         known = {**self._known(), **dict(self._items())} if previouslyDefined else {}
         done = {id(known[name]): name for name in previouslyDefined or () if name in known}
         order = list(evaluation_order(*outputs, done=done))

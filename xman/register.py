@@ -15,8 +15,8 @@ from .errors import XManError
 class Register(Expression):
     """A variable: an input or a parameter, which has no definition, or the output of an Operation.
 
-    `given` is the name that its user gave it, if any; its manager decides which name it has in a list.
-    `default` is the value that `XMan.inputDict` gives an input or a parameter.
+    name, later `given`: the name that its user gave it, if any; its manager decides which name it has in a
+    list. role: "input", "param" or "operationOutput". default: its value in `XMan.inputDict`.
     """
 
     called: frozenset[str] = frozenset()  # its names as an attribute of models, by setup()
@@ -89,7 +89,6 @@ class Operation:
 
 def as_arg(a: Any, op: str) -> Any:
     """The argument a as a list holds it. XManError unless it is a register or can be a literal.
-
     A list or an array becomes an array that nobody can change, a string becomes a tuple of it."""
     kind = type(a)  # not isinstance: a traced value passes for an array, but it is no literal
     if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (

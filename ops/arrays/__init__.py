@@ -1,1 +1,0 @@
-"""Rows that are linear in arrays: products, rearrangements, and looking up."""

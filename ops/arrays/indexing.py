@@ -1,4 +1,4 @@
-"""Looking up: r[...] and its adjoint; strings and dates as numbers. A key is a literal or a register."""
+"""Indexing: r[...] and its adjoint; strings and dates as numbers. A key is a literal or a register."""
 from __future__ import annotations
 
 import re
@@ -13,10 +13,10 @@ from .rearrangements import in_precision_of
 
 
 def scatterAdd(d, like, *keys):
-    """Zeros of the shape and precision of like, d added at [keys]; a place named twice receives twice."""
+    """Zeros of the shape and precision of like, with d added at [keys]; entries at one place are added up."""
     result = np.zeros(np.shape(like), np.asarray(d).dtype)
     if all([isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys]):
-        result[keys] = d  # names no place twice
+        result[keys] = d  # these keys name no place twice
     else:
         np.add.at(result, keys, d)
     return in_precision_of(result, like)
@@ -32,7 +32,7 @@ def through_take(d, out, x, indices, axis=None):
 # ---- columns of a table ------------------------------------------------------------------------------------
 
 def codes(x, categories):
-    """The place of each entry of x in the tuple categories; else their number. None counts as ""."""
+    """The place of each entry of x in the tuple categories; len(categories) for others. None counts as ""."""
     place = {category: k for k, category in enumerate(categories)}
     place.setdefault(None, place.get("", len(place)))
     found = map(place.get, np.ravel(x).tolist(), repeat(len(categories)))
@@ -47,7 +47,7 @@ def characters(x, n):
 
 
 def words(x, vocabulary):
-    """How often each word of vocabulary stands in each string, along a new last axis, whatever the case."""
+    """How often each word of vocabulary occurs in each string, in any case, along a new last axis."""
     place = {word: k for k, word in enumerate(vocabulary)}
     counts = np.zeros((np.size(x), len(vocabulary)))
     for row, text in enumerate(np.ravel(x).tolist()):

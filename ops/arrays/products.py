@@ -1,6 +1,6 @@
 """Products, linear in each factor.
 
-Where a rule depends on the number of axes, an operator of its own looks when it runs (`dot_left`,
+A rule that depends on the number of axes is an operator of its own, which sees them when it runs (`dot_left`,
 `dot_right`, `einsum_back`).
 """
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .rearrangements import in_precision_of
 
 
 def dot_left(d, a, b):
-    """What the adjoint d of a @ b sends to a: d bᵀ, whatever the numbers of axes."""
-    if np.ndim(d) == b.ndim == 2:  # the common case, at once
+    """The contribution of the adjoint d of a @ b to a: d bᵀ, for any numbers of axes."""
+    if np.ndim(d) == b.ndim == 2:  # the common case first
         return d @ b.T
     if b.ndim == 1:
         return f.unbroadcast((d[..., None] if np.ndim(d) else d) * b, a)
@@ -25,7 +25,7 @@ def dot_left(d, a, b):
 
 
 def dot_right(d, a, b):
-    """What the adjoint d of a @ b sends to b: aᵀ d, whatever the numbers of axes."""
+    """The contribution of the adjoint d of a @ b to b: aᵀ d, for any numbers of axes."""
     if np.ndim(d) == a.ndim == 2 or hasattr(a, "tocsr"):
         return a.T @ d
     if a.ndim == 1:
@@ -40,7 +40,7 @@ def subscripts_of(subscripts):
 
 
 def einsum_parts(subscripts):
-    """The letters of each argument and of the result; the result's are worked out where -> is left out."""
+    """The letters of each argument and of the result; without -> the result's follow from the others."""
     inputs, arrow, out = "".join(subscripts_of(subscripts)).replace(" ", "").partition("->")
     letters = inputs.replace(",", "").replace("...", "")
     if not arrow:
@@ -56,7 +56,7 @@ def of_letters(out, subscripts, *arrays):
     """A product for each combination of letters, and its addition where a letter is summed over."""
     parts, result = einsum_parts(subscripts)
     sizes = sorted((n, c) for part, x in zip(parts, arrays, strict=True)
-                   # the stretched size last
+                   # a size 1 that is stretched is overwritten by the larger one
                    for c, n in zip(part.replace(".", "")[::-1], np.shape(x)[::-1], strict=False))
     terms = np.size(out) * math.prod(n for c, n in {c: n for n, c in sizes}.items() if c not in result)
     return terms * (len(arrays) - 1 + (terms > np.size(out)))
@@ -79,7 +79,7 @@ def einsum_of_products(subscripts, *arrays):
 
 
 def letter_diagonals(x, letters, lead):
-    """The diagonal over each letter that there is twice, and the letters, each once."""
+    """The diagonal over each letter that occurs twice, and the letters, each once."""
     while repeated := next((c for c in letters if letters.count(c) > 1), ""):
         i, j = letters.index(repeated), letters.rindex(repeated)
         rest = [k for k in range(len(letters)) if k not in (i, j)]
@@ -91,7 +91,7 @@ def letter_diagonals(x, letters, lead):
 
 
 def einsum_rule(i):
-    """The adjoint of argument i: the same sum with the result and the argument changed about."""
+    """The adjoint of argument i: the same sum, with result and argument exchanged."""
     def rule(d, out, subscripts, *arrays):
         inputs, result = einsum_parts(subscripts)
         mine, rest = inputs.pop(i), [a for j, a in enumerate(arrays) if j != i]
@@ -104,13 +104,13 @@ def einsum_rule(i):
 
 
 def einsum_back(x, like, letters):
-    """x, of axes letters[0], put back into the shape of like, of axes letters[1], in the same order.
+    """x, with axes letters[0], put back into the shape of like, with axes letters[1], in the same order.
 
-    A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that
-    the sum stretched is summed over; leading axes are those of `...`.
+    A letter that x lacks is spread; a letter that like has twice is a diagonal; an axis of length 1 that the
+    sum stretched is summed over. Leading axes belong to `...`.
     """
     (kept, mine), full = letters, np.shape(like)
-    x = np.asarray(x) if isinstance(x, (int, float)) else x  # a literal
+    x = np.asarray(x) if isinstance(x, (int, float)) else x
     if kept == mine and x.shape == full:
         return in_precision_of(x, like)
     unique, lead = "".join(dict.fromkeys(mine)), len(full) - len(mine)
@@ -133,7 +133,7 @@ def einsum_back_rule(d, out, x, like, letters):
 
 
 def correlate(a, v):
-    """Σ a_(k+i) v_i of two vectors, at all k where v lies within a. ValueError where v is longer."""
+    """Σ_i a_(k+i) v_i of two vectors, for all k at which v fits into a. ValueError if v is longer."""
     if np.size(v) > np.size(a):
         raise ValueError(f"correlate takes the longer vector first, not {len(a)} numbers and {len(v)}")
     return np.correlate(np.atleast_1d(a), np.atleast_1d(v))

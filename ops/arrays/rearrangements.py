@@ -1,7 +1,7 @@
 """Precisions, shapes, the order of axes and entries, and parts: linear in every argument that has a rule.
 
-Where a rule needs a shape it names the array that has it (`broadcast(x, like)`, `reshape(x, like)`); where it
-depends on the number of axes, an operator of its own looks when it runs (`diag_back`, `part`).
+A rule that needs a shape names the array that has it (`broadcast(x, like)`, `reshape(x, like)`). A rule that
+depends on the number of axes is an operator of its own, which sees them when it runs (`diag_back`, `part`).
 """
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..table import Each, expressed, linear, operator
 
 
 def shape_of(like):
-    """A literal tuple is a shape; an array stands for its own."""
+    """The shape that like means: a literal tuple itself, or the shape of an array."""
     return tuple(like) if isinstance(like, (tuple, list)) else np.shape(like)
 
 
 def in_precision_of(x, like):
-    """x in the precision of like, where like is an array of floats."""
+    """x in the precision of like, if like is an array of floats."""
     dtype = getattr(like, "dtype", None)
     return x if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype else x.astype(dtype)
 
@@ -72,7 +72,7 @@ def mT_of_axes(x):
 
 
 def keys_before(x, axis):
-    """The key of all that stands before an axis of x."""
+    """The part of a key for all axes before this axis of x."""
     return (slice(None),) * np.lib.array_utils.normalize_axis_index(axis, x.ndim)
 
 
@@ -116,18 +116,18 @@ def unpad(x, widths):
 
 
 def part(x, i, axis, *arrays):
-    """The i-th part of x along axis when x is as long as all the arrays together."""
+    """The part of x along axis that belongs to the i-th array, where x is as long as all arrays together."""
     start = sum(np.shape(a)[axis] for a in arrays[:i])
     return x[(*keys_before(x, axis), slice(start, start + np.shape(arrays[i])[axis]))]
 
 
 def alone(op, i, axis, t, arrays):
-    """op (concat or stack) of t in the place of arrays[i] and zeros in the others'."""
+    """op (concat or stack) of t in place of arrays[i], and zeros in place of the others."""
     return op(axis, *(t if j == i else f.broadcast(0.0, a) for j, a in enumerate(arrays)))
 
 
 def axis_first(op, found):
-    """Raise TypeError where the arrays were given as NumPy takes them."""
+    """Raise TypeError if the arrays were given as for NumPy, in a list before the axis."""
     raise TypeError(f"{op} takes an axis and then the arrays, {op}(0, a, b), and found "
                     f"{type(found).__name__} alone; np.{'stack' if op == 'stack' else 'concatenate'}([a, b], "
                     "axis) takes a list")
@@ -141,7 +141,7 @@ def diag_of_entries(x, k=0):
 
 
 def diagonal_places(n, m, k):
-    """Where the k-th diagonal of n rows of m stands in the flattened matrix."""
+    """The places of the k-th diagonal in a flattened matrix of n rows and m columns."""
     start, size = (k if k >= 0 else -k * m), max(0, min(n + min(k, 0), m - max(k, 0)))
     return slice(start, start + size * (m + 1), m + 1)
 
@@ -203,7 +203,7 @@ linear("diag",         diag,        lambda d, out, x, k=0: f.diag_back(d, x, k),
             view=True, flow="part", numpy="diag", entries=of_diagonal, formula=diag_of_entries)
 linear("diag_back",    diag_back,   lambda u, out, d, x, k=0: f.diag(u, k), None, None,
             view=True, flow="filled", shape=1, entries=of_diagonal, formula=diag_back)
-# linear in all arguments together: the tangent of one stands among zeros
+# linear in all arguments together: the tangent of one is joined with zeros for the others
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),
             flops=0, flow="filled")

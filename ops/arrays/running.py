@@ -1,4 +1,4 @@
-"""Running sums and products along an axis, and the recurrence that they are."""
+"""Running sums and products along an axis, and the recurrence behind them."""
 from __future__ import annotations
 
 import numpy as np
@@ -23,7 +23,7 @@ def cumprod_by_doubling(x, axis=None):
 
 
 def shift(x, axis, first=0.0):
-    """x moved one place on along axis, `first` coming in at the start."""
+    """x moved by one place along axis, with `first` at the start."""
     moved = np.empty(x.shape, x.dtype)
     before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
     after[:1], after[1:] = first, before[:-1]
@@ -31,7 +31,7 @@ def shift(x, axis, first=0.0):
 
 
 def moved_on(x, axis, places, first):
-    """So many places on along axis."""
+    """x moved by so many places along axis, with `first` at the start."""
     whole = (slice(None),) * (axis % x.ndim)
     border = x[(*whole, slice(0, places))]
     return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border),
@@ -39,7 +39,7 @@ def moved_on(x, axis, places, first):
 
 
 def recurrence(x, a, axis):
-    """The recurrence y_i = x_i + a_i y_(i−1) along axis, y before the first being 0."""
+    """y of the recurrence y_i = x_i + a_i y_(i−1) along axis, which begins with 0."""
     y = np.moveaxis(np.array(x, np.result_type(x, a)), axis, 0)
     a = np.moveaxis(np.asarray(a), axis, 0)
     for i in range(1, len(y)):
@@ -48,7 +48,7 @@ def recurrence(x, a, axis):
 
 
 def recurrence_by_doubling(x, a, axis):
-    """After k rounds each entry knows of the 2ᵏ before it (Hillis and Steele 1986)."""
+    """The recurrence; after k rounds each entry includes the 2ᵏ entries up to it (Hillis and Steele 1986)."""
     places, n = 1, x.shape[axis]
     while places < n:
         x, a, places = x + a * moved_on(x, axis, places, 0.0), a * moved_on(a, axis, places, 0.0), 2 * places
@@ -66,7 +66,7 @@ def through_cumprod(d, out, x, axis=None):
 
 
 def prod_of_others(x, axis=None):
-    """For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
+    """For each entry of x the product of all others along axis; a quotient if no entry is 0."""
     if not np.ndim(x):
         return f.broadcast(1.0, x)
     others = quotients(f.prod(x, axis, axis is not None), x)
@@ -75,7 +75,7 @@ def prod_of_others(x, axis=None):
 
 @silent
 def quotients(out, x):
-    """out / x, where no product in out is 0 or infinite; else None."""
+    """out / x if no product in out is 0 or infinite; else None."""
     return out / x if abs(np.vdot(out, 1.0 / out) - out.size) < 0.5 else None
 
 

@@ -1,1 +1,1 @@
-"""The longer formulas of rows: what a library of arrays computes where it has no function of its own."""
+"""The longer formulas of rows, for libraries of arrays that have no function of their own."""

@@ -1,4 +1,4 @@
-"""The arrays of any library as values of the language: what formulas run on."""
+"""The arrays of any library as values of the language, so that formulas run on them."""
 from __future__ import annotations
 
 import functools
@@ -11,7 +11,7 @@ from ..expression import Expression
 
 
 class Carried(Expression):
-    """An array of another library, whose operators are those of the table."""
+    """An array of another library; its operators come from a table."""
 
     __slots__ = "table", "value"
     def __init__(self, value: Any, table: dict[str, Callable]): self.value, self.table = value, table
@@ -32,7 +32,7 @@ class Carried(Expression):
 
 
 def carried(a: Any, table: dict[str, Callable]) -> Any:
-    """An array carried; a literal as it is."""
+    """An array as Carried; a literal as it is."""
     return Carried(a, table) if hasattr(a, "shape") and not isinstance(a, (np.generic, Carried)) else a
 
 

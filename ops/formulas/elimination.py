@@ -41,7 +41,7 @@ def logabsdet(a):
 
 
 def solve(a, b):
-    """NaN where a has no inverse."""
+    """x of a x = b; NaN if a has no inverse."""
     n, vectors = a.shape[-1], b.ndim == 1
     b = b[:, None] if vectors else b
     if a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2]:
@@ -108,7 +108,7 @@ def cofactor(a):
 
 
 def cofactor_slope(t, a):
-    """The sum of the minors' cofactors, each times t there."""
+    """The derivative of cofactor(a) in the direction t: the sum of the minors' cofactors, weighted by t."""
     if a.shape[-1] == 1:
         return f.broadcast(0.0, a)
     within, signs = minors(a)

@@ -14,7 +14,7 @@ ROOT_HALF, LOG_ROOT_TWO_PI, TERMS, SHIFT = math.sqrt(0.5), math.log(2.0 * math.p
 
 
 def in_float64(formula: Callable) -> Callable:
-    """The formula in float64, its result in the precision that the arguments have."""
+    """The formula, computed in float64, with the result in the arguments' precision."""
     @functools.wraps(formula)
     def row(*args):
         dtype = np.result_type(*[a.dtype for a in args if hasattr(a, "dtype")])
@@ -25,14 +25,14 @@ def in_float64(formula: Callable) -> Callable:
 
 @functools.cache
 def interpolant(name: str) -> tuple[float, float, list[float]]:
-    """Two ends, and the coefficients of a polynomial on −1 to 1: of a function without poles near there."""
+    """(two ends, the coefficients of a polynomial on −1 to 1) for a function without poles nearby."""
     from numpy.polynomial import Chebyshev, Polynomial
     from scipy import special
     function, low, high, degree = {
         "erf":    (lambda s: special.erf(np.sqrt(s)) / np.sqrt(s), 0.0, 1.0, 11),
         "erfc":   (lambda t: np.log(special.erfcx(2 / t - 2) / t), 0.0, 1.0, 23),  # Press et al. 2007, §6.2.2
         "erfinv": (lambda s: special.erfinv(np.sqrt(s)) / np.sqrt(s), 0.0, 0.25, 11),
-        # to p = 5e-324
+        # right down to p = 5e-324
         "ndtri":  (lambda r: special.ndtri_exp(-np.exp(2 * r) / 2) / np.exp(r), 0.16, 3.67, 23),
     }[name]
     series = Chebyshev.interpolate(function, degree, (low, high))
@@ -67,7 +67,7 @@ def log_ndtr(x):
 
 
 def lower_quantile(p):
-    """x of Φ(x) = p ≤ 1/2."""
+    """The x with Φ(x) = p ≤ 1/2."""
     root = f.sqrt(-2.0 * f.log(p))
     return f.where(f.equal(p, 0), -math.inf, root * interpolated("ndtri", f.log(root)))
 

@@ -1,7 +1,7 @@
-"""Functions as literals: what a list that applies a list holds, how it is written, run and differentiated.
+"""Functions as literals, by which a list applies a list: how they are written, run and differentiated.
 
 A function is the plain tuple ("def", name, parameters, lines, results): lines (dst, op, args) over registers
-of its own, which are its parameters and what its lines assign. It is closed: weights come in as arguments.
+of its own, which are its parameters and those that its lines assign. It is closed: weights are arguments.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_function(a: Any) -> bool:
 
 
 class Bundle(tuple):
-    """The arrays of one register, in order; and the table of values that made them, where it is not ours."""
+    """The arrays of one register, in order; and the table of values that made them, if it is not ops.G."""
 
     table: Mapping[str, Callable] | None = None
 
@@ -35,7 +35,7 @@ class Bundle(tuple):
 
 
 class Parts(dict):
-    """The delta or the tangent of a bundle: that of the i-th array under i, where it has one."""
+    """The delta or the tangent of a bundle: {i: that of array i}, for arrays that have one."""
 
     def __add__(self, other: Parts) -> Parts:
         return Parts({**self, **other, **{i: self[i] + other[i] for i in self.keys() & other.keys()}})
@@ -44,13 +44,13 @@ class Parts(dict):
 # ---- as parts of a list ------------------------------------------------------------------------------------
 
 def functions_in(lines: Iterable[tuple]) -> list[tuple]:
-    """The functions that the lines apply, each once by its name, and before it those that it applies."""
+    """The functions that the lines apply, each name once, after the functions that it applies itself."""
     found: dict[str, tuple] = {}
 
     def gather(lines: Iterable[tuple], depth: int = 0) -> None:
         for line in lines:
             is_line = isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)
-            for a in line[2] if is_line else ():  # deeper ones are refused
+            for a in line[2] if is_line else ():  # deeper ones are an error
                 if type(a) is tuple and is_function(a) and depth < 20 and a[1] not in found:
                     gather(a[3], depth + 1)
                     found[a[1]] = a
@@ -59,7 +59,7 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
 
 
 def needed(lines: Sequence, keep: Iterable) -> list:
-    """The lines that lead to the registers in keep, by name or by what stands for them, in their order."""
+    """The lines, in order, that lead to the registers in keep. Registers are names, or objects for them."""
     wanted, found = {*map(name_or_id, keep)}, []
     for line in reversed(lines):
         if name_or_id(line[0]) in wanted:
@@ -69,12 +69,12 @@ def needed(lines: Sequence, keep: Iterable) -> list:
 
 
 def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:
-    """The lines, different functions of one name called step, step2, …; definition: their text."""
+    """The lines; different functions of one name become step, step2, …. definition: gives their text."""
     if not functions_in(steps):
         return [*steps]
     registers = (a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
     texts = dict.fromkeys(registers, "a register's")
-    done: dict[int, Any] = {}  # by id: one that is applied twice is looked at once
+    done: dict[int, Any] = {}  # by id, so that a function that is applied twice is renamed once
 
     def renamed(a: Any, depth: int = 0) -> Any:
         if id(a) not in done:
@@ -88,7 +88,7 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
         try:
             text = definition((*a[:3], lines, a[4])).partition("(")[2]
         except (TypeError, ValueError):
-            return a  # which is refused in a sentence
+            return a  # a later check refuses it in a sentence
         for k in itertools.count(2):
             if texts.setdefault(name, text) == text:
                 return a if name == a[1] and lines == a[3] else (a[0], name, a[2], lines, a[4])
@@ -105,7 +105,7 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
 # ---- running -----------------------------------------------------------------------------------------------
 
 def as_python(function: Function) -> Callable:
-    """The function on arrays: Python that calls the values of the table in use, one after another."""
+    """The function on arrays, as Python that calls the values in the present table, line by line."""
     table = IN_USE.get().G
     def made():
         _, _, parameters, lines, results = function
@@ -120,7 +120,7 @@ def as_python(function: Function) -> Callable:
         text.append(f"    return {''.join(f'{names[r]}, ' for r in results) or '()'}")
         exec(compile("\n".join(text), FILE, "exec"), space)
         return space["run"]
-    # which a user may define anew
+    # the values are part of the key: a user may define an operator anew
     return remembered("program", function, made, *[table[op] for _, op, _ in function[3]])
 
 
@@ -129,19 +129,19 @@ FILE = "<a function of a list>"
 
 
 def remembered(what: str, function: Function, make: Callable, *more: Any) -> Any:
-    """make(), once for a function and whatever else it is made for; by tables of somebody's own each time."""
+    """make(), once for a function and `more`; but each time anew with tables of a user."""
     if IN_USE.get() is not OURS and what != "program":
         return make()
     key = (what, id(function), *more)
     if key not in KNOWN:
-        KNOWN[key] = make(), function  # which is kept, so that its id is its own
+        KNOWN[key] = make(), function  # the function is kept alive, so that its id stays its own
         if len(KNOWN) > 4000:
             del KNOWN[next(iter(KNOWN))]
     return KNOWN[key][0]
 
 
 def explained(function: Function, error: Exception) -> Exception:
-    """The error that came up in `as_python` of the function, with its line and the shapes there."""
+    """An error in `as_python` of the function, with the line and the shapes of its arguments."""
     at = error.__traceback__
     while at and at.tb_frame.f_code.co_filename != FILE:
         at = at.tb_next
@@ -173,10 +173,10 @@ class Name(Expression):
 
 
 class Body:
-    """The lines of a function under way. What it meets from outside becomes a further parameter."""
+    """The lines of a function that is being written. A value from outside becomes a further parameter."""
 
     def __init__(self, parameters: Iterable[str], near: Mapping[int, str] = {}):
-        self.near = near  # names of what may be met, by id
+        self.near = near  # by id, names of values outside
         self.lines: list[tuple] = []
         self.outside: dict[int, tuple[Any, Name]] = {}
         self.level = next(Traced.levels)
@@ -194,7 +194,7 @@ class Body:
         return (a,) if isinstance(a, str) else a.item() if isinstance(a, np.generic) else a
 
     def function(self, name: str, ends: Sequence[tuple[str | None, Any]]) -> tuple[Function, list]:
-        """The literal that gives the ends, pairs (a wish for its name, what it is); what it met outside."""
+        """(the literal with these results, the values from outside). ends: (the wanted name, the value)."""
         results = []
         for word, end in ends:
             if not (isinstance(end, Name) and end.body is self):
@@ -220,7 +220,7 @@ class Body:
 
 
 def unlike(words: Iterable[str], taken: Iterable[str]) -> Iterator[str]:
-    """The words, with underscores behind where they are taken, or came before."""
+    """The words, with underscores at the end of those that are taken or came before."""
     taken = {*taken, *G}
     for word in words:
         while word in taken:
@@ -240,7 +240,7 @@ class TapedRun:
         self.env = {p: Traced(x, self.tape, level) for p, x in zip(function[2], inputs, strict=True)}
         for dst, op, args in function[3]:
             args = tuple([self.env[a] if isinstance(a, str) else a for a in args])
-            if dst in known:  # what is had already is not computed again
+            if dst in known:  # its value need not be computed again
                 self.env[dst] = Traced(known[dst], self.tape, level)
                 self.tape.append((self.env[dst], op, args))
             else:
@@ -269,7 +269,7 @@ class TapedRun:
 
 
 def reaches(function: Function, registers: Collection[str]) -> set[str]:
-    """The registers that get a delta where those named have one."""
+    """The registers that get a delta if the named registers have one."""
     found, rules = {*registers}, ruled_lines(function, IN_USE.get().DG)
     for dst, op, args in reversed(function[3]):
         if dst in found:
@@ -278,7 +278,7 @@ def reaches(function: Function, registers: Collection[str]) -> set[str]:
 
 
 def moves(function: Function, registers: Collection[str]) -> set[str]:
-    """The registers that have a tangent where those named have one."""
+    """The registers that have a tangent if the named registers have one."""
     found, rules = {*registers}, ruled_lines(function, IN_USE.get().TG)
     for dst, op, args in function[3]:
         if any(rule and isinstance(a, str) and a in found for a, rule in zip(args, rules[op], strict=False)):
@@ -287,7 +287,7 @@ def moves(function: Function, registers: Collection[str]) -> set[str]:
 
 
 def ruled_lines(function: Function, rules: Mapping) -> Mapping:
-    """The rules, when they are there for all lines of the function."""
+    """The rules. An error unless there are rules for all lines of the function."""
     if lacking := [op for _, op, _ in function[3] if op not in rules]:
         raise TypeError(f"in {function[1]}: the operator {lacking[0]!r} has no rule; put it in the table")
     return rules

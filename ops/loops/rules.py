@@ -1,13 +1,14 @@
 """The rows that apply functions: `call`, `cond` (one of two), `scan` step by step, `while_loop` by a test.
 
-A line has one destination, so what has several results is a register that holds a bundle of arrays:
+A line has one destination, so several results are one register that holds a bundle of arrays:
 
     z1 = bundle(h0, X, U, W)        z2 = scan(step, 1, 1, z1)        H = item(z2, 1)
 
-One bundle in, one bundle out: a row has one argument with a derivative, and so one rule. That rule writes the
-function's adjoint and applies it: the adjoint of a scan is a scan the other way, whose carries are the
-carries' deltas and the sums of the constants' (Bishop, Deep Learning, §8.2.2; Griewank and Walther,
-Evaluating Derivatives, ch. 12). What a step returns is kept for the way back, all else is computed again.
+A row takes one bundle and gives one bundle: it has one argument with a derivative, and so one rule. The rule
+writes the function's adjoint and applies it: the adjoint of a scan is a scan in the other direction, whose
+carries are the deltas of the carries and the sums of the constants' deltas (Bishop, Deep Learning, §8.2.2;
+Griewank and Walther, Evaluating Derivatives, ch. 12). Results of steps are kept for the way back; all other
+values are computed again.
 """
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ from ..table import Each, operator
 from .bodies import Body, Function, Parts, TapedRun, moves, needed, reaches, remembered, unlike
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
 
-Tag = tuple[str, int]  # what a parameter or a result of a derived function is, and of which register
+Tag = tuple[str, int]  # (the role of a parameter or result of a derived function, the number of its register)
 
 
 # ---- the derivative of a function is a function ------------------------------------------------------------
 
 class Derived(NamedTuple):
-    """A function made from another: its parameters and its results, carries first, then slices."""
+    """A function derived from another, with the tags of its parameters and results: carries, then slices."""
     function: Function
     carries: int
     slices: int
@@ -37,18 +38,18 @@ class Derived(NamedTuple):
     gives: list[Tag]
 
     def run(self, how: Callable, source: Mapping[str, Callable]) -> dict[Tag, Any]:
-        """What it gives, where source[kind](i) is what it takes."""
+        """Its results by tag. source[role](i): its arguments."""
         found = how(self, f.bundle(*[source[kind](i) for kind, i in self.takes]))
         return {tag: f.item(found, j) for j, tag in enumerate(self.gives)}
 
 
 def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write: Callable,
             whole: bool, word: Callable[[str, int], str]) -> Derived:
-    """The function `write` of registers, by tag; tags: those of its carries, slices and constants,
-    each with its word. word(*tag): that of a result, if it is free.
+    """The function that `write` makes of registers by tag. tags: of its carries, slices and constants, each
+    with a name. word(*tag): the wanted name of a result.
 
-    The words that are names of the function's own registers stay, others make room for these. Slices and
-    constants that it does not read are left out, unless it is `whole`, or no slice were left to count by.
+    Names of the original function's registers stay, and others give way to them. Slices and constants that it
+    does not read are left out, unless it is `whole`, or no slice would be left to count the steps by.
     """
     old = {*function[2], *(dst for dst, _, _ in function[3])}
     words = {tag: word for group in tags for tag, word in group.items()}
@@ -70,7 +71,7 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
 
 def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
-    """The adjoint of a step whose results `given` have a delta. every: whose delta is wanted at any rate."""
+    """The adjoint of a step of which the results `given` have deltas. every: deltas wanted in any case."""
     _, _, parameters, _, results = function
     mine, live = {*given}, reaches(function, [results[j] for j in given])
     while more := {i for i in range(k) if parameters[i] in live} - mine:
@@ -100,7 +101,7 @@ def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
 
 def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
-    """The tangent of a step whose parameters `given` have one. every: whose tangent is wanted at any rate."""
+    """The tangent of a step of which the parameters `given` have one. every: tangents wanted in any case."""
     _, _, parameters, _, results = function
     mine, moving = {*given}, moves(function, [parameters[j] for j in given])
     while more := {i for i in range(k) if results[i] in moving} - mine:
@@ -128,12 +129,12 @@ def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
 # ---- the rules ---------------------------------------------------------------------------------------------
 
 def sources(function: Function, k: int, slices: int, args: Any, out: Any, reverse: bool) -> dict:
-    """What a derived step may take of the scan that it belongs to."""
+    """The values of a scan that its derived step may take as arguments, by role."""
     results, entry = function[4], lambda i: f.item(args, i)
     first = lambda i: f.broadcast(entry(i), f.item(out, i))
 
     def before(i: int) -> Any:
-        """The carry that each step began with: kept where the steps give it, else computed again."""
+        """The carry at the beginning of each step: kept if steps give it, or else computed again."""
         if results[i] in results[k:]:
             given = f.item(out, k + results[k:].index(results[i]))
             start = f.broadcast(entry(i), f.getitem(given, slice(None, 1)))
@@ -153,7 +154,7 @@ def sources(function: Function, k: int, slices: int, args: Any, out: Any, revers
 
 
 def keeping(function: Function, k: int, absent: Sequence[int]) -> Function:
-    """The function that gives those of its carries that it does not keep, as they are when it begins."""
+    """The function, which also gives the carries in `absent` as they are at its beginning."""
     _, name, parameters, lines, results = function
     results = (*results[:k], *(parameters[i] for i in absent))
     return ("def", f"{name}_kept", parameters, tuple(needed(lines, results)), results)
@@ -165,7 +166,7 @@ def scanned(reverse: bool) -> Callable:
 
 
 def by_its_table(rule: Callable) -> Callable:
-    """The rule, where what is computed again is computed by the table that made `out`."""
+    """The rule; it computes values again by the same table that made `out`."""
     def contribution(d, out, *args):
         with by_tables(G=getattr(out, "table", None) or IN_USE.get().G):
             return rule(d, out, *args)
@@ -195,13 +196,13 @@ def scan_tangent(t, out, function, k, slices, args, reverse=False):
 
 
 def applying(make: Callable, end: str) -> Callable:
-    """The rule of `call` for an adjoint or a tangent_of_step, and of `cond` for those of two functions."""
+    """The rule of `call`, by an adjoint_of_step or a tangent_of_step; and of `cond`, by two of them."""
     @by_its_table
     def rule(d, out, *given):
         d, (*choice, args) = bare(d), given
         n = len(choice[-1][2])
         every = None
-        if len(choice) == 3:  # the two take and give the same
+        if len(choice) == 3:  # both functions need the same arguments and results
             both = [make(function, 0, n, frozenset(d)).gives for function in choice[1:]]
             every = frozenset(i for gives in both for _, i in gives)
         given = frozenset(d)
@@ -216,7 +217,7 @@ def applying(make: Callable, end: str) -> Callable:
 
 
 def through_while(rule: Callable) -> Callable:
-    """The rule of a scan over as many steps as the loop made."""
+    """The rule of a `while_loop`: that of a scan over as many steps as the loop made."""
     def contribution(d, out, test, function, k, args, most=None):
         _, name, parameters, lines, results = function
         count, = unlike(["t"], [*parameters, *(dst for dst, _, _ in lines)])

@@ -1,4 +1,4 @@
-"""What the rows that apply functions compute, on arrays."""
+"""The values of the rows that apply functions, on arrays."""
 from __future__ import annotations
 
 import itertools
@@ -20,7 +20,7 @@ item   = expressed(lambda b, i: b[i],              "The i-th array of a bundle."
 
 
 def with_table(results: Iterable) -> Bundle:
-    """A bundle that knows by which table it was computed."""
+    """A bundle that knows the table by which it was computed."""
     out, table = Bundle(results), IN_USE.get().G
     if table is not G:
         out.table = table
@@ -28,17 +28,17 @@ def with_table(results: Iterable) -> Bundle:
 
 
 def call(function, args, *, program=as_python):
-    """The bundle of the function's results, for one of its arguments. program(function): what runs it."""
+    """The bundle of the function's results for a bundle of arguments. program: makes a function callable."""
     return with_table(applied(function, args, program(function)))
 
 
 def cond(c, yes, no, args, *, program=as_python):
-    """The bundle that the function `yes` makes of the bundle args where the number c holds, else `no`."""
+    """The results of the function `yes` for the bundle args if the number c is true, else those of `no`."""
     return call(yes if one_truth("the condition", c) else no, args, program=program)
 
 
 def one_truth(what: str, c: Any) -> bool:
-    """Whether c holds, one number."""
+    """Whether c, one number, is true."""
     if np.ndim(c) or getattr(c, "dtype", np.dtype(float)).kind not in "biuf" or c is None:
         raise ValueError(f"{what} gives {f'an array of shape {np.shape(c)}' if np.ndim(c) else repr(c)}, and one "
                          "truth value is wanted, as of np.all(…) or np.any(…)")
@@ -46,12 +46,12 @@ def one_truth(what: str, c: Any) -> bool:
 
 
 def scan(function, carries, slices, args, reverse=False, *, program=as_python):
-    """The function step by step, each with the carries of the one before; reverse: from the last step on.
+    """The bundle of the last carries, and of the stacked results of all steps.
 
-    args: the bundle of its arguments, the first carries, then the slices, arrays whose leading axis are the
-    steps, and the constants, which are the same in all. Where a slice is the whole number n, the steps are 0,
-    …, n − 1. The function returns the carries for the next step, and then what it gives.
-    The bundle of the last carries, and of what all steps gave, stacked.
+    function: a step; it returns the carries for the next step, and then its results. carries, slices: their
+    numbers. args: the bundle of its arguments: the first carries, then the slices, arrays whose first axis
+    are the steps, then the constants, which are the same in all steps. A slice that is a whole number n gives
+    0, …, n − 1. reverse: begin with the last step. program: as for `call`.
     """
     if not is_function(function):
         raise ValueError("the first argument of scan is a function")
@@ -100,8 +100,8 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
 
 
 def room_for(y: Any, before: Any) -> np.ndarray:
-    """Where all y of a scan are stacked: n of them, or those that are in a narrower place already,
-    as those of a carry that began as a whole number of Python."""
+    """The array for all y of a scan, with the entries of the array before it, which was too narrow, as for a
+    carry that began as a whole number of Python."""
     dtype = np.asarray(y).dtype
     if isinstance(before, np.ndarray):
         dtype = np.result_type(before, dtype)
@@ -114,7 +114,7 @@ def room_for(y: Any, before: Any) -> np.ndarray:
 
 
 def one_step(function, carries, slices, args, reverse=False, *, program=as_python):
-    """A value of the shapes that `scan` gives, after one step, and more where these change a carry's kind."""
+    """A value with the shapes of `scan`'s result, from one step, or more if a step changes a carry's kind."""
     k, m = carries, carries + slices
     carry, n, run, outs = args[:k], length(args[k]), program(function), []
     for _ in range(max(1, min(n, k + 2))):
@@ -131,19 +131,20 @@ def one_step(function, carries, slices, args, reverse=False, *, program=as_pytho
 
 
 def length(x: Any) -> int:
-    """The number of steps that a slice makes."""
+    """The number of steps along a slice."""
     return x if np.ndim(x) == 0 else len(x)
 
 
 def one_of(x: Any) -> Any:
-    """What the first step sees of a slice."""
+    """The entry of a slice in the first step."""
     return np.int64(0) if np.ndim(x) == 0 else x[0] if len(x) else np.zeros(x.shape[1:], x.dtype)
 
 
 def while_loop(test, function, carries, args, most=None, *, program=as_python):
-    """The function on its own results as long as test, of the same arguments, holds; at most `most` times.
+    """The bundle of the last carries and the number of steps, where a step follows as long as test holds.
 
-    args: a bundle, the first carries, then constants. The bundle of the last carries, and of the steps.
+    test, function: of the same arguments; function gives the next carries. carries: their number. args: a
+    bundle, the first carries, then constants. most: the most steps. program: as for `call`.
     """
     carry, constants, n = args[:carries], args[carries:], 0
     whether, run = program(test), program(function)
@@ -166,7 +167,7 @@ def of_values(*_: Any) -> None:
 
 
 def refuse_arguments(function: Function, args: Any) -> None:
-    """Raise ValueError unless args is a bundle of one for each parameter."""
+    """Raise ValueError unless args is a bundle with one array for each parameter."""
     if not isinstance(args, tuple):
         parameters = ", ".join(function[2])
         raise ValueError(f"{function[1]} takes a bundle of {parameters}; write b = bundle({parameters})")
@@ -184,7 +185,7 @@ def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:
 
 
 def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens: bool) -> None:
-    """ValueError where a carry is handed on as something else. The first may broaden: (1, 3) to (5, 3)."""
+    """ValueError if a step changes a carry's kind. The first step may broaden it: (1, 3) to (5, 3)."""
     for p, old, new in zip(function[2], carry, results, strict=False):
         before, after = np.shape(old), np.shape(new)
         kinds = [x.dtype for x in (old, new) if hasattr(x, "dtype")]
@@ -199,7 +200,7 @@ def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens:
 
 
 def of_function(out, function, args):
-    """The operations of its lines, for these arguments."""
+    """The operations of the function's lines, for these arguments."""
     env, total = dict(zip(function[2], args, strict=True)), 0
     for dst, op, names in function[3]:
         inputs = [env[a] if isinstance(a, str) else a for a in names]
@@ -209,7 +210,7 @@ def of_function(out, function, args):
 
 
 def of_scan(out, function, k, slices, args, reverse=False):
-    """The operations of a step, as often as there are steps."""
+    """The operations of a step, times the number of steps."""
     xs = args[k:k + slices]
     n = length(xs[0])
     return n and n * of_function(out, function, (*args[:k], *map(one_of, xs), *args[k + slices:]))
@@ -217,15 +218,15 @@ def of_scan(out, function, k, slices, args, reverse=False):
 
 # ---- for a list from elsewhere -----------------------------------------------------------------------------
 
-RUN = 100_000  # lines that the functions of a list may run
+RUN = 100_000  # the most lines that the functions of a list may run
 
 
 def metered(steps: Sequence, before: Callable[[str, tuple], None],
             after: Callable[[str, tuple, Any], Any]) -> Mapping[str, Callable]:
-    """The table for these steps: before(op, args), the value of G, after(op, args, out), whose result it is.
+    """A table for these steps that calls before(op, args), computes out by G, and gives after(op, args, out).
 
-    Where op applies functions, their own lines are asked in its place, once they are run, and of a scan what
-    it will stack. Raises ValueError where the functions have run more than RUN lines.
+    If op applies functions, their lines are metered as they run, and for a scan the stacks that it will make.
+    Raises ValueError if the functions run more than RUN lines.
     """
     left = RUN
 
@@ -249,11 +250,11 @@ def metered(steps: Sequence, before: Callable[[str, tuple], None],
         def applying(*args: Any) -> Any:
             if op == "scan" and is_function(args[0]):
                 n, lines = length(args[3][args[1]]), 1 + len(args[0][3])
-                if not isinstance(n, float):  # which scan refuses
+                if not isinstance(n, float):  # scan itself refuses a float
                     if n * lines > left:
                         raise ValueError(f"{n:,} steps of {args[0][1]} run {n * lines:,} lines: too many")
                     after("stack", (), one_step(*args, program=program))
-            return Bundle(G[op](*args, program=program))  # whose derivatives go by G
+            return Bundle(G[op](*args, program=program))  # without a table: its derivatives use G
         if "program" in (getattr(G[op], "__kwdefaults__", None) or ()):
             return applying
         return G[op] if op == "bundle" else entrywise

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -342,6 +343,16 @@ def test_nothing_but_the_sentence_leaves_the_command_as_a_process(tmp_path):
     done = outside("-m", "xman", "eval", "absent.wl", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "xman: absent.wl cannot be read: No such file or directory\n"
+
+
+def test_a_reader_that_has_closed_the_pipe_ends_the_output_without_a_word(tmp_path):
+    (tmp_path / "f.wl").write_text(EQUATION_1)
+    read, write = os.pipe()
+    os.close(read)
+    command, buffered = [sys.executable, "-m", "xman", "show", "f.wl"], {**os.environ, "PYTHONUNBUFFERED": ""}
+    done = subprocess.run(command, cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, env=buffered)
+    assert done.stderr == b""
+    os.close(write)
 
 
 def test_without_click_the_extra_that_brings_it_is_named(tmp_path):

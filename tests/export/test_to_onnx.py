@@ -99,6 +99,12 @@ def test_a_training_step_for_any_number_of_rows_learns_the_same_elsewhere(model,
         assert losses[-1] < losses[0]
 
 
+def test_no_node_is_written_that_no_output_needs():
+    graph = to_onnx([("y", "logsumexp", ("a", 1)), ("z", "cumprod", ("a", 0))], {"a": R.random((3, 3))}).graph
+    read = {name for node in graph.node for name in node.input} | {out.name for out in graph.output}
+    assert [node.op_type for node in graph.node if read.isdisjoint(node.output)] == []
+
+
 def test_constants_lie_in_the_file_and_equal_ones_once(tmp_path):
     steps = xman.WengertList.from_text("z = dot(X, W)\na = mul(z, 2.5)\nb = add(a, 2.5)\ny = softmax(b)")
     values = {"X": R.standard_normal((4, 3)), "W": R.standard_normal((3, 2))}

@@ -1,6 +1,8 @@
 """What becomes of one submission: credit by cases and by scale, a task a process, sentences for what goes wrong."""
 
 import json
+import os
+import sys
 import textwrap
 import threading
 import time
@@ -11,6 +13,7 @@ import pytest
 from xman.grade import Assignment, Wrong, check, expect, judge
 from xman.grade.record import seed_of
 from xman.grade.sandbox import sandbox_here
+from xman.grade.session import Session
 
 SQUARES = "def square(x): return x * x\n"
 HALVES = "def half(x): return x / 2\n"
@@ -121,7 +124,10 @@ def test_what_is_printed_does_not_disturb_the_answers_and_is_harmless(tmp_path):
     assert record["points"] == 100 and "\x1b" not in json.dumps(record) and "e\n" in record["tasks"][0]["output"]
 
 
-def test_what_is_printed_or_said_once_a_hidden_part_was_seen_is_not_told(tmp_path):
+@pytest.mark.parametrize("drain", [Session.drain, lambda session: session.over.wait() and session.errors.close()],
+                         ids=["at once", "by a thread that has no processor"])
+def test_what_is_printed_or_said_once_a_hidden_part_was_seen_is_not_told(tmp_path, monkeypatch, drain):
+    monkeypatch.setattr(Session, "drain", drain)
     source = """
         seen = []
         def square(x):
@@ -240,10 +246,15 @@ def three(student, rng):
 """
 
 
-def test_a_student_checks_the_work_in_a_folder(tmp_path, capsys):
+def test_a_student_checks_the_work_in_a_folder(tmp_path, capsys, monkeypatch):
     (tmp_path / "checks.py").write_text(CHECKS)
     (tmp_path / "work.py").write_text(SQUARES)
     assert check(tmp_path)
+    read, write = os.pipe()
+    os.close(read)
+    with monkeypatch.context() as patch, open(write, "w", buffering=1) as closed:  # python check.py | true
+        patch.setattr(sys, "stdout", closed)
+        assert check(tmp_path)
     (tmp_path / "work.py").write_text("def square(x): return 2 * x")
     assert not check(tmp_path)
     assert "of 3" in capsys.readouterr().out

@@ -21,7 +21,7 @@ from fake_records import HOSTILE, NAMES, SECRET, TASKS, classroom, grader_failed
 from xman.files.whole import write_whole
 from xman.grade.reports import gradebook, pages, terminal, write_all
 from xman.grade.reports.pages import class_summary
-from xman.grade.reports.view import GRADER_FAILED, failures, for_student, harmless_record, in_points
+from xman.grade.reports.view import GRADER_FAILED, failures, for_student, harmless_record, in_points, trouble_line
 
 CLASS, LARGE = classroom(40), classroom(500)
 STYLE = (Path(pages.__file__).with_name("templates") / "style.css").read_text("utf-8")
@@ -130,11 +130,18 @@ def test_checks_without_points_pass_or_fail():
 
 
 def test_the_class_table_has_a_line_for_each_submission_and_the_mean():
-    lines = terminal.class_table(CLASS, width=100).splitlines()
+    lines = terminal.class_table(CLASS, width=400).splitlines()
     assert len(lines) == 1 + len(CLASS) + 2
     assert f"mean {in_points(statistics.mean(made['points'] for made in CLASS))}" in lines[-1]
-    assert all(terminal.text_width(line) <= 100 for line in lines)
     assert "THE GRADER FAILED" in lines[12]
+
+
+def test_no_trouble_of_the_class_is_cut_however_narrow_the_terminal():
+    for width in (85, 100, None):
+        text = terminal.class_table(CLASS, width)
+        assert width is None or all(terminal.text_width(line) <= width for line in text.splitlines())
+        for made in CLASS:
+            assert " ".join(trouble_line(harmless_record(made)).split()) in " ".join(text.split())
 
 
 def test_no_submissions_are_a_class_too():

@@ -16,7 +16,7 @@ import pytest
 
 import xman
 from xman.errors import XManError
-from xman.grade import folder_of, load
+from xman.grade import folder_of, load, run
 from xman.grade.run import grade_all, grade_one, locked
 from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import find
@@ -238,6 +238,19 @@ def command(folder, *more):
     arguments = ["grade", "run", "work", "class", "--out", "out", "--unsafe", "--jobs", "2", *more]
     return subprocess.Popen([sys.executable, "-m", "xman", *arguments],
                             cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_no_report_has_the_old_record_of_a_changed_submission_when_a_run_is_broken_off(folder, monkeypatch):
+    def broken_off(*_):
+        raise KeyboardInterrupt
+        yield
+    hand_in(folder, ada=RIGHT, bob=WRONG)
+    grade(folder)
+    hand_in(folder, bob=RIGHT)
+    monkeypatch.setattr(run, "each_apart", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        grade(folder)
+    assert book(folder) == {"ada": 100}
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])

@@ -95,6 +95,7 @@ def test_single_precision_stays_single_and_a_parameter_without_part_in_the_loss_
     (lambda a, y, w, c: f.sum(a * f.exp(a)), "mul(z2, z3): this is no loss"),
     (lambda a, y, w, c: f.sum(a ** 3), "power(z2, 3): this is no loss"),
     (lambda a, y, w, c: 1.0 - f.sum(f.square(a)), "subtract(1.0, z4): its slope is negative, so that the loss is not convex in z2"),
+    (lambda a, y, w, c: f.sum(f.square(a)) - f.sum(f.exp(a)), "its slope is negative, so that the loss is not convex in"),
     (lambda a, y, w, c: -2.0 * f.sum(f.square(a)), "mul(-2.0, z4): its slope is negative, so that the loss is not convex in z2; take the Hessian"),
     (lambda a, y, w, c: (c - 1.0) * f.sum(f.square(a)), "is negative, so that the loss is not convex in z3; take the Hessian"),
     (lambda a, y, w, c: f.sum(f.square(y)), "wrt names 'w', which the list does not have")])

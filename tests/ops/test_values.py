@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from ops import G, elementwise, f, operator
+from ops.facts import parameters_of, taken_by
 
 
 @pytest.mark.parametrize("row", [elementwise, operator])
@@ -63,3 +64,13 @@ def test_the_slope_of_arccosh_does_not_cancel_near_1():
 def test_arrays_given_as_numpy_takes_them_are_told_the_order(op):
     with pytest.raises(TypeError, match=rf"{op} takes an axis and then the arrays, {op}\(0, a, b\), and found list alone"):
         getattr(f, op)([np.ones(2), np.ones(2)])
+
+
+@pytest.mark.parametrize("function, taken", [
+    (lambda a, b=1, /, c=2, *rest, d, e=3, **more: 0, (("a", "b", "c"), {"b": 1, "c": 2}, "rest", {"d", "e"})),
+    (lambda: 0, ((), {}, "", set())), (np.add, ((), {}, "", set())), (dict.fromkeys, (("iterable", "value"), {"value": None}, "", set())),
+    (max, ((), {}, "", set()))], ids=["all", "nothing", "a ufunc", "in C", "in C, which does not say"])
+def test_what_a_function_takes_is_seen_by_kind_with_defaults(function, taken):
+    *found, named = parameters_of(function)
+    assert (*found, {*named}) == taken
+    assert taken_by(function, c=4, d=5, f=6) == {name: x for name, x in (("c", 4), ("d", 5)) if name in taken[0] or name in taken[3]}

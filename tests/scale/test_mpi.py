@@ -35,6 +35,7 @@ block = lambda: models.ResidualMLP(6, 5, 3, normalization="batch", dropout=0.3, 
 cases = {f"mlp {name}": (mlp, {"optimizer": name, "l2": 0.01 * (name == "adam")}) for name in OPTIMIZERS}
 cases |= {name: (mlp, {"optimizer": name, "batch_size": None, "lr": None}) for name in ("newton-cg", "gauss-newton")}
 cases |= {"noise": (block, {"clip": 0.5}), "few rows": (block, {"batch_size": 2}), "stream": (mlp, {})}
+cases["rates"] = mlp, {"lr": {"W1": 0.1, "b1": 0.01}}
 cases |= {"stream of few": (mlp, {"batch_size": 2}), "no memory for gradients": (mlp, {})}
 once = lambda *given, share=common.shared_memory, calls=[]: calls.append(1) or (share(*given) if len(calls) == 1 else None)
 found = {}

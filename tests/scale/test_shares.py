@@ -6,6 +6,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from xman import XMan, XManError, f, models
+from xman.scale.cut import stages_of
 from xman.train import OPTIMIZERS, fit, run
 
 RNG = np.random.default_rng(0)
@@ -43,6 +44,13 @@ class Farthest(XMan):
     X, y = f.input(), f.input()
     w = f.param(default=np.full(6, 0.3))
     loss = f.max(f.abs(X @ w - y))
+
+
+def test_a_list_is_cut_at_its_sums_with_what_they_need_before_them_and_nothing_that_no_output_needs():
+    sums = [("d_here", "mul", ("w", "x")), ("d", "allreduce", ("d_here",))]
+    rest = [("late", "half", ("x",)), ("w_next", "subtract", ("w", "d")), ("y", "add", ("late", "w_next"))]
+    stages = stages_of([("unused", "exp", ("x",)), *rest[:1], *sums, *rest[1:]], ["y"])
+    assert stages == [(sums[:1], {"d": "d_here"}), (rest, {})]
 
 
 def test_machine_code_takes_the_steps_of_the_whole_in_pieces():

@@ -49,10 +49,10 @@ def test_windows_give_the_bits_of_the_same_windows_in_memory_and_each_row_once_a
     data.ordered = True
     assert data.rows > 2 * data.window and same(trained(data), trained(other))
     data.ordered = False
-    numbers = [some for _, _, some in Streamed(data, 20, 0).epoch(1)]
+    numbers = [some for _, _, some in minibatches(data, 20)]
     assert [*map(len, numbers)] == [20] * 25 + [1] and np.array_equal(np.sort(np.concatenate(numbers)), np.arange(501))
     for k in range(0, 26, 7):
-        whole, later = [*Streamed(data, 20, 0).epoch(1)][k:], Streamed(data, 20, 0).epoch(1, k)
+        whole, later = minibatches(data, 20)[k:], Streamed(data, 20, 0).epoch(1, k)
         for (A, _, some), (B, _, rest) in zip(whole, later, strict=True):
             assert np.array_equal(A, B) and np.array_equal(some, rest) and np.array_equal(A, X[some])
 
@@ -168,7 +168,7 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, 
     assert sum(parts) == 501 and min(parts) > 30
     for merged in (one.prepared for one in together(4, lambda: stream(tmp_path))):  # of more workers than files
         assert merged.classes == data.prepared.classes and np.allclose(merged.features(whole), pair[0], 1e-6, 1e-6)
-    assert equal(minibatches(data, 20), joined(together(2, lambda: minibatches(stream(tmp_path, how=data.prepared), 20, 2))))
+    assert equal(minibatches(data, 20), joined(together(2, lambda: minibatches(stream(tmp_path, prepared=data.prepared), 20, 2))))
     write(table.slice(0, 200).drop(["word"]), str(tmp_path / f"0.{kind}"))
     assert [c.name for c in stream(tmp_path, target="y").prepared.columns if c.kind == "category"] == ["word"]
 
@@ -177,7 +177,9 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, 
     (lambda: stream(iter([(X, y)])), "once"), (lambda: stream("/no/such/folder"), "no such file"),
     (lambda: stream([(X, np.where(y == 0, np.nan, y))]).block(0), "NaN"), (lambda: stream([(X, y)], memory=1e-3), "block"),
     (lambda: [*stream([(X, y), (X[:, :2], y)]).batches(9)], "a row of X has shape"),
-    (lambda: stream(X, y, memory=0), "megabytes"), (lambda: stream({"a": [1]}), "by their path"),
+    (lambda: stream(X, y, memory=0), "megabytes"), (lambda: stream(X, y, target="z"), "takes no 'target'; there are memory"),
+    (lambda: stream("rows/*.csv", how=None), "takes no 'how'; there are memory, prepared, target, ignore"),
+    (lambda: stream({"a": [1]}), "by their path"),
     (lambda: fit(models.MLP([4, 3]), stream(X, y), class_weight="balanced"), "weights"),
 ])
 def test_what_no_stream_can_be_is_refused(make, said):

@@ -42,6 +42,16 @@ def test_where_one_register_makes_sense_a_list_of_one_name_is_that_name_and_seve
             found(several)
 
 
+def test_the_ends_of_paths_and_what_is_defined_already_are_said_so_too():
+    graph = paths(STEPS, "loss", ["x", "wh"], VALUES)
+    assert str(graph.forward("wh")) == str(graph.forward(["wh"])) and str(graph.backward("loss")) == str(graph.backward(["loss"]))
+    model = xman.XMan()
+    model.half = xman.f.half(xman.f.param("w"))
+    model.loss = xman.f.square(model.half)
+    one, several = (model.operationSequence(model.loss, previouslyDefined=x) for x in ("half", ["half"]))
+    assert one == several == [("loss", "square", ("half",))]
+
+
 def test_a_model_is_explored_and_a_table_read_by_a_name_or_a_list_of_it():
     model = xman.XMan()
     model.loss = xman.f.square(xman.f.param("w", 2.0))
@@ -77,7 +87,7 @@ def test_the_delta_of_a_register_with_the_name_of_an_argument_is_refused_with_th
 
 
 def test_dir_shows_what_is_public_and_packages_are_there_on_asking():
-    assert {"gradient", "eval", "f", "train", "engines", "models"} <= set(dir(xman))
+    assert {"gradient", "eval", "f", "train", "engines", "models", "scale"} <= set(dir(xman))
     assert not {"importlib", "Any", "LATER", "nearest", "manager", "register"} & set(dir(xman))
     assert all(getattr(xman, name) is not None for name in dir(xman))
 

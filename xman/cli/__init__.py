@@ -8,7 +8,7 @@ import time
 
 from ..errors import XManError, extra
 from ..scale.mpi import workers
-from ..show.terminal import spell_out
+from ..show.terminal import spell_out, until_closed
 
 
 def main() -> None:
@@ -19,7 +19,8 @@ def main() -> None:
         # each import adds its commands to the group
         from . import derivatives, export, grade, operators, predictions
         try:
-            derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
+            with until_closed():
+                derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:
             raise XManError(error.format_message()) from None
         except click.Abort:  # Ctrl-C

@@ -47,10 +47,10 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
     try:
         with click.open_file(out or "-", "w", "utf-8") as file:
             write_predictions(read_model, chain(first, pieces), proba, file)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader, `head` say, has closed the pipe
     except OSError as error:
-        raise XManError(f"{out or 'standard output'} cannot be written: {error.strerror}") from None
+        if not out:
+            raise
+        raise XManError(f"{out} cannot be written: {error.strerror}") from None
 
 
 def of_file(model: Model, source: str, header: bool | None, zero_based: bool | None,

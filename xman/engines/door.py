@@ -29,7 +29,7 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
-from .program import Built, Engine, Program, ample, check_update, exact, on_host, program_of, signature, taken
+from .program import Built, Engine, Program, ample, exact, on_host, program_of, signature, taken
 
 ENGINES: dict[str, Engine] = {}  # by name, filled by `register`
 REMEMBERED = 64  # a compiled list keeps programs for so many sets of shapes
@@ -70,7 +70,7 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
 
 
 class Compiled:
-    """A list as a function of its inputs; made by `compile`.
+    """A list as a function of its inputs; made by `compile`, which explains steps, outputs, inplace, threads.
 
     The first call specialises it for the shapes and types of the values, and each call with new ones does so
     again; it remembers the last programs. Several threads may call it at once. Its `engine` is the name of
@@ -95,7 +95,6 @@ class Compiled:
         self._programs: dict[tuple, Built | Adaptive] = {}
         self._chosen = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
         self._latest: Built | Adaptive | None = None  # the program that ran last, if its kinds can be checked
-        self._reference: Built | None = None
         self._misses = 0
         self._rooms: dict[tuple, int] = {}  # by kinds: the `room` of a program whose loops end on values
         # the inputs to overwrite as they were last time, and the arrays that own their memory
@@ -134,10 +133,15 @@ class Compiled:
         return self._specialised(values)
 
     def _built(self) -> Built:
-        if found := self._latest or self._reference:
-            return found
-        raise XManError("a list is compiled for the shapes of its values: call it once, then it has a source "
-                        "and a plan")
+        if not self._programs:
+            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a "
+                            "source and a plan")
+        return self._latest or self._reference
+
+    @functools.cached_property
+    def _reference(self) -> Built:
+        """The program that runs values which no other is for."""
+        return ENGINES[reference()].build(self._program({}, True))._replace(engine=reference())
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds, which is built if the kinds are new."""
@@ -213,10 +217,7 @@ class Compiled:
         result = built.run(values if ENGINES[built.engine].on_device else here)
         if result is None:
             self._latest = None
-            if not self._reference:
-                built = ENGINES[reference()].build(self._program({}, True))
-                self._reference = built._replace(engine=reference())
-            return self._reference.run(here)
+            result = self._reference.run(here)
         return result
 
     def _choice(self, values: Mapping[str, Any]) -> tuple[str, str, list[str]]:
@@ -235,10 +236,8 @@ class Compiled:
             return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
         try:
             program = program_of(self.steps, values, self.outputs, self.inplace, room)
-        except XManError as error:
+        except XManError as error:  # the reference runs the list, or has the sentence
             raise RuntimeError(str(error)) from error
-        for y, x in program.inplace.items():
-            check_update(x, y, program.kinds.get(x), program.kinds.get(y))
         return program._replace(threads=self.threads or 0)
 
     def _look_at(self, values: Mapping[str, Any]) -> None:

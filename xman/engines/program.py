@@ -141,6 +141,8 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
         # in a list of several precisions a rewrite can change a type: such a list stays as it was
         short, more, found = lines, {}, find(lines, constants)
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
+    for x, y in inplace.items():
+        check_update(x, y, kinds.get(x), kinds.get(y))
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
     known = constants | more
     for dst, op, args in short:

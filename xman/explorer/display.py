@@ -59,7 +59,7 @@ def as_written(text: Any) -> str:
 
 
 class HeatMap:
-    """A matrix as a picture: blue below 0, white 0, orange above, strongest farthest from 0."""
+    """A matrix with a title as a picture: blue below 0, white 0, orange above, strongest farthest from 0."""
 
     def __init__(self, matrix: Any, title: str):
         x = np.asarray(matrix, float)

@@ -36,7 +36,7 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 
 
 class Page:
-    """A page of the explorer: save(path) writes it, str(page) is its text, notebooks show it."""
+    """A page of the explorer with a title: save(path) writes it, str(page) is its text, notebooks show it."""
 
     def __init__(self, title: str, text: str):
         self.title, self._text = title, text

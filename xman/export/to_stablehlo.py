@@ -65,7 +65,6 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
 
 def jax_rows() -> dict[str, Any]:
     """The rows that JAX has beyond the standard: special functions, and rows that take it fewer steps."""
-    from ..engines.jax.table import CALLED, RUN
-    called = {op for op, text in CALLED.items() if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
-    return {op: RUN[op] for op in (*called, "cofactor", "cofactor_slope", "einsum", "logNdtr", "recurrence",
-                                   "scatterAdd")}
+    from ..engines.jax.table import RUN, SPECIAL
+    return {op: RUN[op] for op in (*SPECIAL, "cofactor", "cofactor_slope", "cumprod", "einsum", "logNdtr",
+                                   "recurrence", "scatterAdd")}

@@ -36,6 +36,7 @@ class Part:
     """A question to a submission: function(student, rng, *case) for each case; the cases share the points.
 
     The function raises Wrong for a wrong answer; its result is the credit of the case, 0 to 1, or None for 1.
+    title: for reports. hidden: whether students see only title and points.
     """
     title: str
     function: Callable[..., float | None]
@@ -51,7 +52,7 @@ class Part:
 
 @dataclass
 class Task:
-    """A numbered task of an assignment, which is judged in a process of its own."""
+    """A task with a number and a title, whose parts, or checks, are judged in a process of its own."""
     number: int
     title: str
     parts: list[Part] = field(default_factory=list)
@@ -154,7 +155,7 @@ def of_xman() -> dict[str, int]:
 
 
 def load_checks(folder: Path) -> Assignment:
-    """The assignment in a hand-out, or in public/: its tasks with the checks that students have."""
+    """The assignment in the folder of a hand-out, or public/: its tasks, with the checks of students."""
     if not (folder / "checks.py").is_file():
         raise XManError(f"{folder} is not a hand-out: it has no checks.py")
     assignment = package(folder, "checks").assignment

@@ -18,8 +18,7 @@ SHOWN = 160  # the most characters of a value that is shown
 class Wrong(Exception):
     """A part is not right. It says what was expected, what came back, where to look next, and what was given.
 
-    A part that is None comes from the last call, or is left out. credit: the share of the points in spite of
-    it.
+    If came_back or look is None it comes from the last call, or is left out. credit: points in spite of it.
     """
 
     given: str | None = None
@@ -207,13 +206,13 @@ def sort_of(value: Any) -> str:
 
 
 def expect_that(condition: Any, expected: str, came_back: Any = None, look: str | None = None) -> None:
-    """Wrong unless the condition holds. expected: what was wanted, in words ("rows that sum to 1")."""
+    """Wrong, with expected ("rows that sum to 1"), came_back and look, a hint, unless the condition holds."""
     if not condition:
         raise Wrong(expected, came_back, look)
 
 
 def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
-    """Wrong unless got is a dict with these keys."""
+    """Wrong unless got is a dict with these names as keys. what: its name in words."""
     expect_that(isinstance(got, dict), f"{what}: a dict", sort_of(got))
     if missing := [name for name in names if name not in got]:
         wanted = ", ".join(map(shown_value, missing[:4]))
@@ -221,7 +220,8 @@ def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
 
 
 def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance: float = 1e-6) -> None:
-    """Wrong unless got is an array of this shape whose rows are probabilities with sum 1."""
+    """Wrong unless got is an array of this shape whose rows are probabilities with sum 1 ± tolerance.
+    what: its name in words."""
     if not isinstance(got, np.ndarray) or got.shape != shape or got.dtype == bool:
         raise Wrong(f"{what}: an array of shape {shape}", sort_of(got))
     expect_that(np.isfinite(got).all(), f"{what}: finite numbers", got, NOT_FINITE)

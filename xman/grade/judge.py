@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
+from ..show.terminal import until_closed
 from . import process
 from . import record as records
 from .assignment import Assignment, Part, load_checks, of_xman
@@ -30,7 +31,7 @@ BORROWED = 150  # functions with fewer nodes of syntax in common may be alike by
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
           stop: threading.Event | None = None, digest: str = "", apart: bool = False) -> Record:
-    """The record of the submission that is unpacked in a folder; only its module is run.
+    """The record of the submission that is unpacked in a folder; the sandbox runs its module alone.
 
     term: the secret of a term. digest: of the submission. Inputs are drawn from both: nobody knows them
     before, they are the same each time, and they change with the submission. checks: run the checks that
@@ -65,10 +66,11 @@ def check(folder: Path | str = ".") -> bool:
         if not source.is_file() or not source.read_bytes().strip():
             raise XManError(f"there is no {source.name} in {folder}, or it is empty")
         record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
+        with until_closed():
+            print(report_table(record))
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         return False
-    print(report_table(record))
     return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"]
                for case in part["cases"])
 

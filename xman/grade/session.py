@@ -14,6 +14,7 @@ import json
 import math
 import os
 import secrets
+import select
 import signal
 import subprocess
 import threading
@@ -53,6 +54,7 @@ class Session:
         self.limits, self.module = limits, module
         self.given = self.came_back = self.trouble = None
         self.waited, self.since, self.asked, self.served = 0.0, None, 0, 0.0
+        self.reading, self.total = threading.Lock(), 0  # the bytes that were printed
         self.printed, self.why = b"", ""  # why: the reason for which the worker was stopped
         self.over, self.stop = threading.Event(), stop or threading.Event()
         self.threads = [threading.Thread(target=run, daemon=True) for run in (self.drain, self.watch)]
@@ -196,15 +198,31 @@ class Session:
         return Failed("an answer", self.trouble)
 
     def drain(self) -> None:
-        """Keep the beginning of the submission's output, and stop the worker if it prints too much."""
-        total = 0
-        with self.errors:
-            while chunk := self.errors.read(1 << 16):
-                total += len(chunk)
-                self.printed += chunk[:max(KEPT - len(self.printed), 0)]
-                if total > OUTPUT:
-                    self.why = f"it printed more than {OUTPUT >> 20} MiB"
-                    self.worker.stop()
+        """Read what the submission prints until nobody can print any more."""
+        while not self.errors.closed:
+            self.has_printed(None)  # wait without the lock, so that `output` can read meanwhile
+            with self.reading:
+                if self.has_printed(0, otherwise=True) and not self.read_printed():
+                    self.errors.close()
+
+    def has_printed(self, timeout: float | None, otherwise: bool = False) -> bool:
+        """Whether there is something to read, within timeout seconds; `otherwise` where nobody can tell."""
+        try:
+            return bool(select.select([self.errors], [], [], timeout)[0])
+        except (OSError, ValueError):  # on Windows, which cannot tell; or the pipe is closed
+            return otherwise
+
+    def read_printed(self) -> bool:
+        """Keep the beginning of the submission's output, and stop the worker if it prints too much.
+
+        False at the end of the pipe."""
+        chunk = self.errors.read(1 << 16)
+        self.total += len(chunk)
+        self.printed += chunk[:max(KEPT - len(self.printed), 0)]
+        if self.total > OUTPUT:
+            self.why = f"it printed more than {OUTPUT >> 20} MiB"
+            self.worker.stop()
+        return bool(chunk)
 
     def watch(self) -> None:
         """Stop the worker when the grader has waited for longer than the limit, or is told to stop."""
@@ -218,8 +236,11 @@ class Session:
                 return
 
     def output(self) -> str:
-        if not self.over.is_set():
-            time.sleep(0.01)  # for what is still in the pipe
+        """The beginning of what the submission has printed up to its last answer."""
+        if self.reading.acquire(timeout=1):
+            while self.has_printed(0) and self.read_printed():
+                pass
+            self.reading.release()
         return harmless(self.printed.decode("utf-8", "replace"), 4000)
 
 

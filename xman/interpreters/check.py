@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 class Report(NamedTuple):
-    """The result of `check`: all comparisons, and the deltas with another shape than their register."""
+    """The result of `check`. entries: all comparisons. misshapen: sentences on deltas of a wrong shape."""
     entries: list[Entry]
     misshapen: list[str]
 

@@ -84,7 +84,8 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
         elif floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            if any([a in floats and not_float(found[a]) for a in registers(of_values(op, args, room))]):
+            masks = [found[a] for a in registers(of_values(op, args, room)) if a in floats]
+            if any([not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f" for x in masks]):
                 raise DependsOnValues(op)
             floats.add(dst)
             found[dst] = example(op, given)
@@ -133,7 +134,3 @@ def invertible(x: Any) -> Any:
     if type(x) is not np.ndarray or x.ndim < 2 or x.shape[-1] != x.shape[-2] or any(x.strides):
         return x
     return np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
-
-
-def not_float(x: Any) -> bool:
-    return not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f"

@@ -27,7 +27,7 @@ from .linear import Point, point
 
 
 class Diagonals(NamedTuple):
-    """The diagonal of a Hessian, exact and by Becker and LeCun: by name, in the shape of each register."""
+    """A Hessian's diagonal, exact and approximate (Becker and LeCun): by name, in the registers' shapes."""
     exact: dict[str, Any]
     approximate: dict[str, Any]
 
@@ -47,7 +47,9 @@ class Diagonals(NamedTuple):
 
 
 def diagonals(steps: Steps, of: str, wrt: Collection[str], values: Point) -> Diagonals:
-    """∂²of/∂x² for each entry x of each register in wrt, exact, and by `becker_lecun`, with its arguments."""
+    """∂²of/∂x² for each entry x of each register in wrt, exact, and by `becker_lecun`.
+
+    steps, of, wrt, values: as for `becker_lecun`."""
     return Diagonals(Hessian(steps, of, wrt).diagonal(values), becker_lecun(steps, of, wrt, values))
 
 

@@ -148,8 +148,8 @@ def inverse_outer_products(steps: Steps, of: str, wrt: Collection[str], values: 
     """(alpha · 1 + outer_products)⁻¹, built one example at a time from 1/alpha on (Hassibi and Stork 1993).
 
     If the factor b of an example has one column, H⁻¹ becomes H⁻¹ − H⁻¹ b bᵀ H⁻¹ / (1 + bᵀ H⁻¹ b); with k
-    columns the quotient solves k equations. alpha: a positive number, small next to the Hessian. The other
-    arguments are those of `outer_products`.
+    columns the quotient solves k equations. alpha: a positive number, small next to the Hessian. steps, of,
+    wrt, values, error, weight: as for `outer_products`.
     """
     if not (isinstance(alpha, (int, float, np.number)) and alpha > 0):
         raise XManError(f"alpha is a positive number, the matrix that the inverse starts from, not {alpha!r}")

@@ -14,7 +14,8 @@ from ..errors import XManError
 
 
 class Rewrite(NamedTuple):
-    """attempt(writer, args) is what op(*args) becomes, or None where the rewrite does not apply."""
+    """attempt(writer, args) is what op(*args) becomes, or None if the rewrite does not apply.
+    title: the rewrite as text. changes: how values change, in words."""
     op: str
     attempt: Callable[..., Any]
     title: str

@@ -22,14 +22,15 @@ LARGEST = 1e-2
 
 
 class Errors(NamedTuple):
-    """For each step size ε the error |quotient − derivative| with one side (8.24) and with two (8.25)."""
+    """For each of the sizes ε the error |quotient − derivative|, one_sided (8.24) and central (8.25).
+    of, along: what was differentiated, and by what. rounding: roughly the error by rounding E."""
     of: str
     along: str
     derivative: float
     sizes: np.ndarray
     one_sided: np.ndarray
     central: np.ndarray
-    rounding: np.ndarray  # roughly the error that the rounding of E makes
+    rounding: np.ndarray
 
     @property
     def slopes(self) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import mmap
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,54 +20,51 @@ FEW = 2 ** 14  # bytes, up to which MPI's own sum is as quick
 class Common:
     """mine: what this worker gives, of one precision; total: where `add` puts the sum of all workers', the
     same bits for each and whoever came first. part, sums: views of them, with the names and shapes of like;
-    the first entry tells whether a worker was told to stop. shared: whether all find one memory. slices: by
-    name this worker's slice of each worker's array, and last of the sum. few: whether MPI may add up few."""
+    the first entry tells whether a worker was told to stop, then come what are no arrays: numbers, of each
+    worker and last of the sum. slices: this worker's slice of each worker's arrays, which lie one behind
+    another, and last of the sum. shared: whether all find one memory. few: whether MPI may add up few."""
 
     def __init__(self, workers: Workers, like: Mapping[str, Any], dtype: np.dtype, few: bool = True):
         k, n = workers.rank, workers.size
-        unit = ALIGNED * n
-        places = np.cumsum([unit, *(-(-np.size(a) // unit) * unit for a in like.values())]).tolist()
-        room = places[-1] * dtype.itemsize
+        like = dict(sorted(like.items(), key=lambda item: np.ndim(item[1]) > 0))
+        numbers = 1 + sum(not np.ndim(a) for a in like.values())
+        begin = -(-numbers // ALIGNED) * ALIGNED
+        sizes = [-(-np.size(a) // ALIGNED) * ALIGNED for a in like.values() if np.ndim(a)]
+        places = np.cumsum([begin, *sizes])
+        room = int(begin - (begin - places[-1]) // (ALIGNED * n) * ALIGNED * n) * dtype.itemsize
         rows = None if few and room <= FEW else shared_memory(workers, room)
         self.workers, self.shared = workers, rows is not None
         rows = (rows if self.shared else arena(room)[None]).view(dtype)
         self.mine, self.total = rows[k % len(rows)], rows[-1]
         self.part, self.sums = ({x: buffer[start:start + np.size(a)].reshape(np.shape(a))
-                                 for (x, a), start in zip(like.items(), places, strict=False)}
+                                 for (x, a), start in zip(like.items(), [*range(1, numbers), *places.tolist()],
+                                                          strict=False)}
                                 for buffer in (self.mine, self.total))
-        self.numbers, self.slices = [rows[:, :1]], {}
-        for (x, a), start, end in zip(like.items(), places, places[1:], strict=False):
-            if np.ndim(a):
-                self.slices[x] = rows[:, start:end].reshape(len(rows), n, -1)[:, k]
-            else:
-                self.numbers.append(rows[:, start:start + 1])
+        self.numbers, self.slices = rows[:, :numbers], rows[:, begin:].reshape(len(rows), n, -1)[:, k]
 
     def add(self, whole: bool) -> None:
-        """Make the total, for which all have to come: each worker of a host adds its slices, by rank, where
+        """Make the total, for which all have to come: each worker of a host adds its slice, by rank, where
         the whole is wanted, and all the numbers."""
         if not self.shared:
             return self.workers.reduce(self.total)
         self.workers.meet()
-        for rows in self.numbers:
-            rows[-1] = rows[:-1].sum(0)  # at once: all write it
+        self.numbers[-1] = self.numbers[:-1].sum(0)  # at once: all write it
         if whole:
-            for rows in self.slices.values():
-                np.add.reduce(rows[:-1], 0, out=rows[-1])
+            np.add.reduce(self.slices[:-1], 0, out=self.slices[-1])
             self.workers.meet()
 
 
-def in_common(workers: Workers,
-              arrays: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The arrays in memory that the workers share, and this worker's slice of each; as they were, and none,
-    unless all do."""
-    flats = [Common(workers, {x: a for x, a in arrays.items() if a.dtype == dtype}, dtype)
-             for dtype in dict.fromkeys(a.dtype for a in arrays.values())]
+def in_common(workers: Workers, arrays: dict[str, np.ndarray],
+              kinds: Iterable[tuple[str, ...]]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The arrays in memory that the workers share, and this worker's slice of each kind, by the first of it;
+    as they were, and none, unless all do. kinds: the names of arrays that lie one behind another."""
+    flats = [Common(workers, {x: arrays[x] for x in kind}, arrays[kind[0]].dtype) for kind in kinds]
     if not all(flat.shared for flat in flats):
         return arrays, {}
     found = {x: a for flat in flats for x, a in flat.sums.items()}
     for x, a in arrays.items():
         found[x][...] = a
-    return found, {x: rows[-1] for flat in flats for x, rows in flat.slices.items()}
+    return found, {next(iter(flat.sums)): flat.slices[-1] for flat in flats}
 
 
 def shared_memory(workers: Workers, room: int) -> np.ndarray | None:

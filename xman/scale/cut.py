@@ -3,7 +3,7 @@ all that has come is added up over the workers, as one flat buffer."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -42,15 +42,29 @@ def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     return [Stage(WengertList(lines), totals) for lines, totals in stages]
 
 
-def divisible(steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str],
-              numbers: Collection[str]) -> bool:
-    """Whether each worker may do the last stage for a slice of each array: it goes entry by entry.
-    outputs, numbers: outputs and inputs that are no arrays."""
+def alike(steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str],
+          states: Iterable[tuple[str, ...]], numbers: Collection[str]) -> list[tuple[str, ...]]:
+    """The states, in the order of their gradients, where each worker may do the last stage for a slice of all
+    of them as if they were one: it goes entry by entry, and does the same to each; else none.
+
+    states: each parameter that moves with its moments. outputs, numbers: outputs and inputs that are no
+    arrays.
+    """
     *_, before, last = Stage(WengertList(), {}), *stages_of(steps, {*outputs, *inplace.values()})
-    return ({*last.steps.inputs} <= {*inplace, *numbers, *before.totals}
-            and {*inplace.values()} <= {dst for dst, _, _ in last.steps}
-            and all(ops.facts_of(op).elementwise and not any(map(np.ndim, args))
-                    for _, op, args in last.steps))
+    found, known, forms = {}, {}, set()  # known: what an operator does to which, by a number
+    for state in states:
+        lines = WengertList(needed(last.steps, [inplace[x] for x in state]))
+        given = {*lines.inputs} - {*numbers, *state}
+        named = {x: (k,) for k, x in enumerate([*state, *given])}
+        for dst, op, args in lines:
+            did = op, *(named.get(a, a) if isinstance(a, str) else (repr(a),) for a in args)
+            named[dst] = known.setdefault(did, len(known))
+        found |= dict.fromkeys(given, state)
+        forms.add(tuple(named[inplace[x]] for x in state))
+    order = [found[x] for x in before.totals if x in found]
+    by_entry = all(ops.facts_of(op).elementwise and not any(map(np.ndim, args)) for _, op, args in last.steps)
+    return order if (by_entry and len(forms) == 1 and {*outputs, *found} <= {*before.totals}
+                     and sorted(sum(order, ())) == sorted(inplace)) else []
 
 
 class CutProgram:
@@ -130,18 +144,17 @@ class CutProgram:
         return self.compiled([*steps, *reads], gives, into), common, part, total, copied
 
     def divide(self, common: list[Common]) -> None:
-        """Let this worker add and update its slices alone."""
-        lines, taken = self.stages[-1].steps, {*all_registers(self.steps)}
-        for x, rows in (item for flat in common for item in flat.slices.items()):
-            if len(rows) == 1:  # no memory was found for them, and MPI has added them up
-                self.slices[x] = rows[0]
-                continue
-            names = [fresh(f"{x}_of_{worker}", taken) for worker in range(1, len(rows))]
-            sums = [*(fresh(f"{x}_sum", taken) for _ in names[2:]), x]
-            lines = [*zip(sums, repeat("add"), zip([names[0], *sums], names[1:], strict=False)), *lines]
-            self.slices |= zip(names, rows, strict=False)
-        self.slices |= {x: self.own[x] for x in self.over}
-        self.last = self.compiled(lines, self.gives, self.over)
+        """Let this worker add and update its slice alone, of all arrays as if they were the first of them."""
+        taken = {*all_registers(self.steps)}
+        x, rows = next((x, flat.slices) for flat in common for x, a in flat.part.items() if a.ndim)
+        names = [fresh(f"{x}_of_{worker}", taken) for worker in range(1, len(rows))]
+        # where no memory was found for them MPI has added them up
+        sums = [*(fresh(f"{x}_sum", taken) for _ in names[2:]), *[x] * bool(names)]
+        added = [*zip(sums, repeat("add"), zip([*names[:1], *sums], names[1:], strict=False))]
+        self.over = {state: self.over[state] for state in self.own}
+        self.slices = self.own | dict(zip(names or [x], rows, strict=False))
+        steps = needed([*added, *self.stages[-1].steps], self.over.values())
+        self.last = self.compiled(steps, self.gives, self.over)
 
     def compiled(self, steps: list[Line], gives: Collection[str], over: Mapping[str, str]) -> Callable:
         return Compiled(WengertList(steps), gives, self.asked, over, adapts=False) if steps else lambda _: {}

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -23,16 +24,18 @@ from ..errors import XManError, extra
 SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # what launchers tell their processes
 TIMEOUT = 60.0  # seconds
 SLICE = 2e-5
+A_MOMENT = 40  # questions, in which no thread has to be woken
 
 
 class Workers:
     """rank: the number of this process, from 0, of `size`. waiting: since when this one waits for the others,
     if it does. heard: whether it was told to stop; stop: whether one of all was, before the latest sum.
-    reads: whether all read rows beside their steps."""
+    reading: what is read beside the steps, where all do so."""
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
-        self.waiting, self.timeout, self.heard, self.stop, self.reads = 0.0, TIMEOUT, False, False, False
+        self.waiting, self.timeout, self.heard, self.stop = 0.0, TIMEOUT, False, False
+        self.reading: Future | None = None
 
     def total(self, x: Any) -> Any:
         """Σ of x over all workers, in a new buffer, the same bits for each of them and whoever came first."""
@@ -44,13 +47,22 @@ class Workers:
         """Make of the buffer Σ of all workers' buffers."""
         if self.comm:
             from mpi4py import MPI
-            if self.reads:
-                self.meet()
-            self.noticed(self.comm.Allreduce, MPI.IN_PLACE, buffer)
+            if self.reading:
+                self.noticed(self.read_until, self.comm.Iallreduce(MPI.IN_PLACE, buffer))
+            else:
+                self.noticed(self.comm.Allreduce, MPI.IN_PLACE, buffer)
 
     def meet(self) -> None:
         """Go on when all of them are here."""
-        self.noticed(*[asleep_until, self.comm.Ibarrier()] if self.reads else [self.comm.Barrier])
+        self.noticed(*[self.read_until, self.comm.Ibarrier()] if self.reading else [self.comm.Barrier])
+
+    def read_until(self, here: Any) -> None:
+        """Wait, after a moment, as MPI does not: it would take the core from the thread that reads."""
+        asked = 0
+        while not here.Test():
+            asked += 1
+            if asked > A_MOMENT and not self.reading.done():
+                time.sleep(SLICE)
 
     def gathered(self, x: Any) -> list[Any]:
         """What each of the workers has, in their order."""
@@ -112,12 +124,6 @@ class Workers:
             reductions.TOTALS.pop()
 
 
-def asleep_until(here: Any) -> None:
-    """Wait as MPI does not: it would take the core from the thread that reads."""
-    while not here.Test():
-        time.sleep(SLICE)
-
-
 ALONE: list[Workers] = []  # of the calls under way that are no business of the others
 
 
@@ -172,7 +178,9 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
         except XManError as error:
             mine[k] = type(error)(str(error))  # what else it holds need not be such that it can be pickled
             break
-    asleep_until(here.comm.Ibarrier())
+    end = here.comm.Ibarrier()
+    while not end.Test():  # without a core
+        time.sleep(SLICE)
     found = functools.reduce(operator.or_, here.gathered(mine))
     for k in range(count):
         if isinstance(found[k], XManError):

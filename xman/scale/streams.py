@@ -3,6 +3,7 @@ one window ahead of the steps."""
 from __future__ import annotations
 
 import functools
+import itertools
 import mmap
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -97,6 +98,7 @@ class Stream:
 
 
 ROWS = 3  # that a stream shows of itself
+LANES = 48  # parts of a window whose rows are shuffled each by itself; of many numbers of workers a multiple
 
 
 def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> np.ndarray:
@@ -109,90 +111,124 @@ def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> n
 class Streamed:
     """The minibatches of a stream, as `Minibatches` has them: where all rows are one window, the very same.
 
-    Of several workers each reads a share of a window's rows, beside the steps, and between two of them all
-    give one another the rows that they take.
+    Of several workers each reads a share of a window's rows, beside the steps. Where there are several windows
+    a row goes to the part of a minibatch that is like its place in the window, so that a worker mostly reads
+    what it takes; else, between two steps, all give one another the rows that they take.
     mine: from the rows of a minibatch and the number of a worker to those of them that it takes.
     """
 
     def __init__(self, data: Stream, size: int, seed: int,
                  mine: Callable[[int, int], slice] = lambda rows, rank: slice(rows)):
-        self.data, self.rows, self.size, self.seed, self.workers = data, data.rows, size, seed, workers()
+        self.data, self.rows, self.seed, self.workers = data, data.rows, seed, workers()
+        self.size = size = min(size, data.rows)
         self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
-        # of a minibatch, and of the last: who takes each row, and whether this worker borrows one besides
-        self.takers, self.borrows = [], []
-        for rows in min(size, self.rows), self.rows - (self.count - 1) * size:
-            starts = [mine(rows, rank).start or 0 for rank in range(self.workers.size)]
-            self.takers.append(np.repeat(np.arange(len(starts), dtype=np.uint16), np.diff([*starts, rows])))
-            self.borrows.append(mine(rows, self.workers.rank).stop > [*starts, rows][self.workers.rank + 1])
+        self.lanes = size * np.arange(LANES + 1) // LANES  # parts of a minibatch
+        # of a minibatch, and of the last: where workers begin, who takes each row, and whether this worker
+        # borrows one besides
+        self.starts, self.takers, self.borrows = [], [], []
+        for rows in size, self.rows - (self.count - 1) * size:
+            starts = [*(mine(rows, rank).start or 0 for rank in range(self.workers.size)), rows]
+            self.starts.append(starts)
+            self.takers.append(np.repeat(np.arange(len(starts) - 1, dtype=np.uint16), np.diff(starts)))
+            self.borrows.append(mine(rows, self.workers.rank).stop > starts[self.workers.rank + 1])
 
-    def windows(self, number: int, first: int = 0) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Those of an epoch with rows of its minibatches from `first` on: how many rows come before, its
-        blocks, in an order that is drawn, as many as a window holds, and the order of their rows."""
+    def windows(self, number: int, first: int = 0) -> Iterator[tuple[int, int, np.ndarray]]:
+        """Those of an epoch with rows of its minibatches from `first` on: its number, how many rows come
+        before, and its blocks, in an order that is drawn, as many as a window holds."""
         random, sizes, at, held = np.random.default_rng([self.seed, number]), self.data.sizes, 0, 0
         in_order = self.data.ordered or self.rows <= self.data.window
         some: list[int] = []
         for k in [*(range(len(sizes)) if in_order else random.permutation(len(sizes)).tolist()), None]:
             if k is None or held + sizes[k] > self.data.window:
-                order = np.arange(held) if self.count == 1 else random.permutation(held)
                 if at + held > first * self.size:
-                    yield at, np.array(some), order
+                    yield number, at, np.array(some)
                 at, held, some = at + held, 0, []
             if k is not None:
                 some, held = [*some, k], held + sizes[k]
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """X, y and the numbers of this worker's rows, for each minibatch from `first` on."""
-        held: Any = None
-        another = self.data.X[:1], self.data.y[:1], np.zeros(1, int)
+        """X, y and the numbers of this worker's rows, for each minibatch from `first` on: parts of arrays that
+        the next ones overwrite."""
+        another, filled = (self.data.X[:1], self.data.y[:1], np.zeros(1, int)), 0
+        room = max(np.count_nonzero(who == self.workers.rank) for who in self.takers) + 1
+        buffers = [np.empty((room, *a.shape[1:]), a.dtype) for a in another]
         with ThreadPoolExecutor(1) as reader:
-            windows, read = self.windows(number, first), functools.partial(self.read, first)
-            ahead = reader.submit(read, *next(windows))
-            while ahead:
-                X, y, counts, given, places, numbers, ends = ahead.result()
-                X, y = (self.workers.exchanged(a, counts, given) for a in (X, y))
-                after = next(windows, None)
-                ahead = reader.submit(read, *after) if after else None
+            parts = itertools.starmap(functools.partial(self.read, first), self.windows(number, first))
+            ahead = self.workers.reading = reader.submit(next, parts, None)
+            while found := ahead.result():
+                rows, numbers, counts, given, places, ends = found
+                if counts:
+                    rows[:] = [self.workers.exchanged(a, counts, given) for a in rows]
+                ahead = self.workers.reading = reader.submit(next, parts, None)
                 start = 0
                 for end, whole in ends:
-                    here = places[start:end]
-                    some = X.take(here, 0), y.take(here, 0), numbers[start:end]
-                    some = tuple(map(np.concatenate, zip(held, some, strict=True))) if held else some
-                    held, start, first = None if whole else some, end, first + whole
+                    stop = filled + end - start
+                    for a, buffer in zip(rows, buffers, strict=False):
+                        a.take(places[start:end], 0, buffer[filled:stop], "clip")
+                    buffers[-1][filled:stop] = numbers[start:end]
+                    filled, start, first = 0 if whole else stop, end, first + whole
+                    if whole and self.borrows[first == self.count]:
+                        for a, buffer in zip(another, buffers, strict=True):
+                            buffer[stop] = a[0]
+                        stop += 1
                     if whole:
-                        yield (tuple(map(np.concatenate, zip(some, another, strict=True)))
-                               if self.borrows[first == self.count] else some)
+                        yield tuple(buffer[:stop] for buffer in buffers)
 
-    def read(self, first: int, at: int, blocks: np.ndarray, order: np.ndarray) -> tuple:
+    def order(self, number: int, at: int, held: int, low: int, high: int) -> np.ndarray:
+        """The places in a window of its rows in the order in which they are taken; at least those that go to
+        the parts of minibatches between low and high, and of others −1."""
+        if held == self.rows:
+            random = np.random.default_rng([self.seed, number])
+            return np.arange(held) if self.count == 1 else random.permutation(held)
+        found, begin = np.full(held, -1), at % self.size
+        places = np.arange(-begin, -(-(begin + held) // self.size) * self.size - begin).reshape(-1, self.size)
+        for k in np.flatnonzero((low <= self.lanes[:-1]) & (self.lanes[1:] <= high)).tolist():
+            here = places[:, self.lanes[k]:self.lanes[k + 1]].ravel()
+            here = here[(0 <= here) & (here < held)]
+            random = np.random.default_rng([self.seed, number, at, k])
+            found[here] = self.below(self.lanes[k], at, held) + random.permutation(len(here))
+        return found
+
+    def below(self, part: int, at: int, held: int) -> int:
+        """How many rows of a window go to the parts of minibatches below one."""
+        count = lambda rows: rows // self.size * part + min(rows % self.size, part)
+        return int(count(at + held) - count(at))
+
+    def read(self, first: int, number: int, at: int, blocks: np.ndarray) -> tuple:
         """What this worker reads of a window, as many rows as any other. Arguments as `windows` has them.
 
-        The result: X and y, those for the first worker first; counts: how many of them are for each worker;
-        given: how many come of each in return; places: where among these the rows are that this worker takes,
-        in their order; their numbers; ends: of each minibatch among them, and whether it ends here.
+        The result: [X, y]; the numbers of the rows that this worker takes; counts: how many are for each
+        worker, and given: how many come of each in return, none where it reads what it takes, else X and y
+        have those for the first worker first, as it takes them; places: where among what it then has they
+        are, in their order; ends: of each minibatch among them, and whether it ends here.
         """
-        me, n, size, held = self.workers.rank, self.workers.size, self.size, len(order)
-        begin, last = at % size, (self.count - 1) * size - at
+        sizes, me, n, size = self.data.sizes[blocks], self.workers.rank, self.workers.size, self.size
+        held, begin, last = int(sizes.sum()), at % size, (self.count - 1) * size - at
         takers = np.resize(self.takers[0], begin + held)[begin:]
         if last < held:
             takers[max(last, 0):] = self.takers[1][max(-last, 0):][:held]
         takers[:max(first * size - at, 0)] = n  # nobody
-        by_place = np.empty_like(takers)
-        by_place[order] = takers
+        alone = n == 1 or held < self.rows and {*self.starts[0]} <= {*self.lanes.tolist()} and last >= held
+        ends = self.starts[0][me:me + 2] if alone else (0, size)
         bounds = held * np.arange(n + 1) // n
-        low, high = bounds[me:me + 2].tolist()
+        low, high = (self.below(part, at, held) for part in ends) if alone else bounds[me:me + 2].tolist()
         X, y = self.between(blocks, low, high)
-        counts = np.bincount(by_place[low:high], minlength=n + 1)
-        if counts[0] < high - low:
-            by_taker = np.argsort(by_place[low:high], kind="stable")[:high - low - counts[n]]
-            X, y = X.take(by_taker, 0), y.take(by_taker, 0)
-        mine, here = np.flatnonzero(takers == me), by_place == me
-        taken, shift = order[mine], self.begin[blocks] - np.cumsum([0, *self.data.sizes[blocks[:-1]]])
-        numbers = np.repeat(shift, self.data.sizes[blocks])[taken] + taken
+        order, mine = self.order(number, at, held, *ends), np.flatnonzero(takers == me)
+        taken, shift = order[mine], self.begin[blocks] - np.cumsum([0, *sizes[:-1]])
+        numbers = shift.take(np.repeat(np.arange(len(blocks), dtype=np.uint16), sizes).take(taken)) + taken
+        places, counts = taken - low, [[], []]
+        if not alone:
+            here = np.flatnonzero((low <= order) & (order < high))
+            parts = [[np.flatnonzero(who == k) for k in range(n)]
+                     for who in (takers[here], np.searchsorted(bounds[1:-1], taken, "right"))]
+            to, of = map(np.concatenate, parts)
+            X, y = (a.take(order[here[to]] - low, 0) for a in (X, y))
+            counts = [[*map(len, part)] for part in parts]
+            places[of] = np.arange(len(taken))
         batches = np.arange(max(first, at // size), -(-(at + held) // size))
         stops = np.minimum((batches + 1) * size, self.rows) - at
         ends = zip(np.searchsorted(mine, stops).tolist(), (stops <= held).tolist(), strict=True)
-        given = [*map(np.count_nonzero, np.split(here, bounds[1:-1]))]
-        places = np.cumsum(here, dtype=np.int32)[taken] - 1
-        return X, y, counts[:n].tolist(), given, places, numbers, [*ends]
+        return [X, y], numbers, *counts, places, [*ends]
 
     def between(self, blocks: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
         """X and y of the rows between these places in a window of blocks, of which no more is read."""

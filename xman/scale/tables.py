@@ -12,7 +12,7 @@ import numpy as np
 
 import ops
 
-from ..errors import XManError, extra
+from ..errors import XManError, extra, refuse_unknown
 from ..interpreters import eval
 from ..tables import Prepared, TableError, prepared
 from ..tables.columns import cells
@@ -30,7 +30,7 @@ GROUPS = 64          # of blocks, of which columns are learnt one after another
 AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
 
 
-def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared | None = None,
+def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prepared | None = None,
            **settings: Any) -> Stream:
     """Rows to train on, to judge by or to predict that need not fit into memory.
 
@@ -38,16 +38,19 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared 
         gives an iterable of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet.
     y: the targets of an array, one for each row.
     memory: megabytes that rows may take at a time.
-    how: of tables, what makes rows of numbers of their columns, as a stream of training rows has it (None: it
-        is found, in one pass, merged across workers).
+    prepared: of tables, what makes rows of numbers of their columns, as a stream of training rows has it
+        (None: it is found, in one pass, merged across workers).
     settings: of tables, target, ignore, task and day_first, as for `tables.prepared`.
 
     XManError for what cannot be read, and blocks that are too large.
     """
     if not memory > 0:
         raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
-    if isinstance(source, (str, Path)):
-        return stream_of_tables(str(source), memory, how, settings)
+    are_tables = isinstance(source, (str, Path))
+    refuse_unknown(settings, "memory prepared target ignore task day_first".split() if are_tables else ["memory"],
+                   "this stream takes no {!r}")
+    if are_tables:
+        return stream_of_tables(str(source), memory, prepared, settings)
     return of_batches(source, memory) if y is None else of_arrays(source, y, memory)
 
 

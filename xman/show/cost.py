@@ -57,7 +57,7 @@ class ListCost(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The cost of a list, of the list with its tangents, and of the list with its adjoints."""
+    """The ListCost of a list's evaluation, of the list with its tangent, and of the list with its adjoint."""
     evaluation: ListCost
     tangent: ListCost
     adjoint: ListCost

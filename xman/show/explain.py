@@ -29,7 +29,8 @@ class Row(NamedTuple):
 
 
 class Explanation(list):
-    """The rows of a trace, inputs first. It prints itself as a table of numbers with `digits` decimals."""
+    """The rows of a trace, inputs first. It prints itself as a table of numbers with `digits` decimals.
+    of: the register of the adjoints. along: the name or direction of the tangents."""
 
     def __init__(self, rows: list[Row], of: str, along: str, digits: int):
         super().__init__(rows)

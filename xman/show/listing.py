@@ -23,7 +23,7 @@ def listing(steps: Steps, likes: Mapping[str, Any] | None = None) -> Listing:
 
 
 class Listing(NamedTuple):
-    """The result of `listing`: the list, sizes, (shape, dtype) by register, and values of inputs."""
+    """The result of `listing`: steps, sizes, (shape, dtype) by register, and values of inputs."""
     steps: WengertList
     sizes: Mapping[str, Any]
     values: Mapping[str, Any] = {}

@@ -70,7 +70,7 @@ class Path(NamedTuple):
 
 
 class Paths:
-    """A computation graph and its path problems, made by `paths`; it prints itself."""
+    """A computation graph and its path problems, made by `paths` with its arguments; it prints itself."""
 
     def __init__(self, steps: WengertList, edges: list[Edge], of: tuple[str, ...], wrt: tuple[str, ...],
                  values: Mapping | None):
@@ -170,6 +170,7 @@ class Paths:
         return each if len(each) > 1 else next(iter(each.values()))
 
     def _one(self, name: str | None, choices: Sequence[str], word: str) -> str:
+        name = name[0] if isinstance(name, (list, tuple)) and len(name) == 1 else name
         if name is None and len(choices) == 1:
             return choices[0]
         if name not in choices:

@@ -1,8 +1,14 @@
-"""A terminal that is not in UTF-8 gets letters in place of signs: dy/dx for ∂y/∂x."""
+"""Standard output: letters in place of signs where it is not UTF-8, dy/dx for ∂y/∂x; and its early end."""
 import codecs
+import contextlib
+import errno
 import io
+import os
 import sys
 import unicodedata
+from collections.abc import Iterator
+
+from ..errors import XManError
 
 SPELLED = {"∂": "d", "δ": "delta ", "Δ": "Delta ", "Σ": "sum ", "√": "sqrt ", "½": "1/2", "π": "pi", "ε": "eps", "∞": "inf",
            "·": "*", "×": "*", "−": "-", "–": "-", "→": "->", "…": "...", "≤": "<=", "≥": ">=", "≠": "!="}
@@ -22,3 +28,21 @@ def spell_out() -> None:
         if isinstance(stream, io.TextIOWrapper) and (
                 stream.errors == "strict" or codecs.lookup(stream.encoding).name != "utf-8"):
             stream.reconfigure(errors="spelled")
+
+
+@contextlib.contextmanager
+def until_closed() -> Iterator[None]:
+    """A context of prints, which ends early where the reader of standard output, `head` say, has closed it.
+
+    XManError where the disk is full."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # at its end Python flushes again
+        if error.errno == errno.ENOSPC:
+            raise XManError(f"the output cannot be written: {error.strerror}") from None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """A column of a table, and the input of the list that reads it.
+    """A column of a table by its name, and the register, an input, by which a list reads it.
 
     kind: "number" (floats, NaN where missing), "category" or "text" (strings, "" where missing), "date"
     (datetime64), or "array", which is a whole array of numbers (rows, …). spelling: how strings write numbers

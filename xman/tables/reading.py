@@ -71,7 +71,7 @@ def file_kind(path: Path) -> str:
 
 def batches(path: str | Path, header: bool | None = None, known: Known = (), rows: int | None = None,
             types: dict[str, Any] | None = None) -> Iterator[pyarrow.Table]:
-    """The table of one file in pieces of about `rows` rows, one after another (None: all at once).
+    """The table of the file at path in pieces of about `rows` rows, one after another (None: all at once).
 
     header, known: as for `read`. types: of the columns of a CSV file, by name; the types of other columns are
     found. Raises TableError as `read` does.

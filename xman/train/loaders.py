@@ -36,7 +36,7 @@ PIXEL = {"digits": 16.0, "idx": 255.0}  # the greatest value of a pixel
 
 
 class Dataset(NamedTuple):
-    """Rows to train on, to choose a model by, and to judge it by: three pairs (X, y) with the same classes.
+    """Rows to train on, to choose a model by, and to judge it by: train, valid, test, which are pairs (X, y).
 
     X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix.
     y: int64 (rows,), the place of each row's label in classes; for numbers float32 (rows, 1), on one scale

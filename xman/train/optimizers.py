@@ -33,12 +33,13 @@ Rule = Callable[..., Any]
 
 
 def sgd(w: Any, d: Any, *, lr: Any) -> Any:
-    """w − lr d (Reps §6, with its sign set right; Robbins and Monro 1951)."""
+    """w − lr d (Reps §6, with its sign set right; Robbins and Monro 1951). w, d, lr: as above."""
     return w - lr * d
 
 
 def momentum(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tuple:
-    """The heavy ball, which keeps beta of its last step (Polyak 1964; Sutskever et al. 2013, eqs. 1–2)."""
+    """The heavy ball, which keeps beta of its last step, velocity (Polyak 1964; Sutskever et al. 2013, eqs.
+    1 and 2). w, d, lr: as above."""
     velocity = beta * velocity - lr * d
     return w + velocity, velocity
 
@@ -48,19 +49,22 @@ def nesterov(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tu
     3 and 4).
 
     They take the gradient at a point ahead, θ + beta·velocity; w is this point, so d is the gradient at w.
+    lr: as above.
     """
     velocity = beta * velocity - lr * d
     return w + beta * velocity - lr * d, velocity
 
 
 def adagrad(w: Any, d: Any, squares: Any, *, lr: Any, eps: float = 1e-10) -> tuple:
-    """Each entry's rate over the root of its summed squared gradients (Duchi, Hazan and Singer 2011)."""
+    """Each entry's lr over the root of its summed squared gradients (Duchi, Hazan and Singer 2011).
+    w, d, lr: as above. squares: the sums. eps: is added to the root."""
     squares = squares + d * d
     return w - lr * d / (f.sqrt(squares) + eps), squares
 
 
 def rmsprop(w: Any, d: Any, square: Any, *, lr: Any, beta: float = 0.9, eps: float = 1e-8) -> tuple:
-    """Each entry's rate over the root of its mean squared gradient (Tieleman and Hinton 2012, 6.5)."""
+    """Each entry's lr over the root of its mean squared gradient (Tieleman and Hinton 2012, 6.5).
+    w, d, lr: as above. square: the running mean, which keeps beta of itself. eps: is added to the root."""
     square = beta * square + (1 - beta) * (d * d)
     return w - lr * d / (f.sqrt(square) + eps), square
 
@@ -68,7 +72,9 @@ def rmsprop(w: Any, d: Any, square: Any, *, lr: Any, beta: float = 0.9, eps: flo
 def adam(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9, beta2: float = 0.999,
          eps: float = 1e-8) -> tuple:
     """Steps by running means of the gradient and of its square, each corrected for its start at zero (Kingma
-    and Ba 2015, Algorithm 1; multiplied out, so that the factors of t are numbers)."""
+    and Ba 2015, Algorithm 1; multiplied out, so that the factors of t are numbers).
+    w, d, t, lr: as above. mean, square: the means, which keep beta1 and beta2 of themselves. eps: is added to
+    the root of square."""
     mean = beta1 * mean + (1 - beta1) * d
     square = beta2 * square + (1 - beta2) * (d * d)
     root = f.sqrt(unbiased(beta2, t))
@@ -77,7 +83,8 @@ def adam(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: floa
 
 def adamw(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9,
           beta2: float = 0.999, eps: float = 1e-8, decay: float = 0.01) -> tuple:
-    """Adam; besides, w shrinks by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2, λ = decay α)."""
+    """Adam; besides, w shrinks by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2, λ = decay α).
+    d, mean, square, t, beta1, beta2, eps: as for adam."""
     stepped, mean, square = adam(w, d, mean, square, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps)
     return stepped - lr * decay * w, mean, square
 

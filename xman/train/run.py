@@ -22,7 +22,7 @@ from ..engines import Compiled
 from ..errors import XManError
 from ..interpreters import eval
 from ..scale.common import in_common
-from ..scale.cut import CutProgram, divisible
+from ..scale.cut import CutProgram, alike
 from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.mpi import workers
 from ..scale.shares import Shares
@@ -55,7 +55,6 @@ class Run(Checkpointed):
         self.mesh = mesh_of(said.mesh) if said.mesh else None
         self.workers, each = workers(), 0 if said.mesh else said.accumulate  # 0: each has all rows
         self.shares = Shares(objective, each) if self.workers.size * each > 1 else None
-        self.workers.reads = objective.stream is not None
         data, self.judge = data_and_judge(objective, said.validation)
         at_least("batch_size", batch_size, 1, whole=True)
         kind, rows = ((Streamed, [objective.stream]) if objective.stream else
@@ -82,8 +81,9 @@ class Run(Checkpointed):
         # the engine for all minibatches but short ones; a run that is resumed elsewhere keeps it
         self.begun_with = ""
         outputs, numbers = [self.loss, *self.numbers.values()], [self.training.lr, self.training.t]
-        self.divisible = bool(self.shares and self.workers.comm and divisible(
-            self.training.steps, outputs, self.inplace, numbers))
+        states = [(w, *(m for m, of in self.training.moments.items() if of == w)) for w in moving]
+        self.divided = alike(self.training.steps, outputs, self.inplace, states, numbers) if (
+            self.shares and self.workers.comm and len({a.dtype for a in start.values()}) == 1) else []
         self.own: dict[str, np.ndarray] = {}  # this worker's slices of a state that workers share
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss is known
 
@@ -111,8 +111,8 @@ class Run(Checkpointed):
     # ---- an epoch ------------------------------------------------------------------------------------------
 
     def begin(self, state: State) -> None:
-        if self.divisible and not self.own:
-            state.arrays, self.own = in_common(self.workers, state.arrays)
+        if self.divided and not self.own:
+            state.arrays, self.own = in_common(self.workers, state.arrays, zip(*self.divided, strict=True))
         self.values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():
@@ -165,7 +165,7 @@ class Run(Checkpointed):
         if self.shares:
             program = CutProgram(self.training.steps, outputs, engine, self.inplace, self.workers, self.own)
             found = program(values | copies, [{**piece} for piece in self.pieces])
-            for x in {*self.own} & {*copies}:  # the program has overwritten its slices of these
+            for x in copies if self.own else ():  # the program has overwritten its slices of these
                 values[x][...] = copies[x]
         else:
             program = Compiled(self.training.steps, outputs, engine, self.inplace, adapts=False)

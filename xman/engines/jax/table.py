@@ -25,8 +25,6 @@ from ops.table import OURS
 
 from ..program import Kind, compares
 
-MODULES = {"jnp": jnp, "nn": nn, "special": special, "slinalg": slinalg}
-
 
 def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
 def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
@@ -95,25 +93,26 @@ FUNCTIONS = {
     "logabsdet":  lambda a: jnp.linalg.slogdet(a)[1],
 }
 
-CALLED = {
-    **{op: f"jnp.{name}" for op in OURS - FUNCTIONS.keys() - {"mean", "std", "var"} if (
-        name := facts_of(op).numpy or isinstance(G[op], np.ufunc) and G[op].__name__)},
-    **{op: f"jnp.{op}" for op in ("argsort", "clip", "convolve", "trace")}, "cholesky": "jnp.linalg.cholesky",
-    "svdvals": "jnp.linalg.svdvals",
-    **{op: f"special.{op}" for op in "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()},
-    "Beta": "special.beta", "Gamma": "special.gamma", "expm": "slinalg.expm", "dot": "jnp.matmul",
-    "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
+# what the standard of arrays lacks
+SPECIAL = {
+    **{op: getattr(special, op) for op in
+       "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()},
+    "Beta": special.beta, "Gamma": special.gamma, "expm": slinalg.expm,
 }
 
 
-def runs(op: str, module: str, name: str) -> Callable:
-    function = attrgetter(name)(MODULES[module])
-    if op in ("sum", "max", "min", "prod"):
-        return lambda x, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims)
-    return function
+def reduced(function: Callable) -> Callable:
+    return lambda x, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims)
 
 
-RUN = FUNCTIONS | {op: runs(op, *text.split(".", 1)) for op, text in CALLED.items()}
+RUN = {
+    **{op: attrgetter(name)(jnp) for op in OURS - {"mean", "std", "var"} if (
+        name := facts_of(op).numpy or isinstance(G[op], np.ufunc) and G[op].__name__)},
+    **{op: getattr(jnp, op) for op in ("argsort", "clip", "convolve", "trace")},
+    **{op: reduced(getattr(jnp, op)) for op in ("sum", "max", "min", "prod")},
+    "cholesky": jnp.linalg.cholesky, "svdvals": jnp.linalg.svdvals, "dot": jnp.matmul,
+    "mT": jnp.matrix_transpose, "sigmoid": nn.sigmoid, **SPECIAL, **FUNCTIONS,
+}
 RUN |= {op: through(rule, RUN) for op in OURS - RUN.keys()
         if (rule := facts_of(op).elsewhere or facts_of(op).formula)}
 

@@ -72,11 +72,11 @@ class Function:
         return index, size, first, step, name, before, len(self.out) - 1
 
     def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
-              lines: int = 1, slow: bool = False) -> None:
-        """End a loop of so many lines, slow where there are formulas among them."""
+              lines: int = 1, slow: bool = False, hint: str = "") -> None:
+        """End a loop of so many lines, slow where there are formulas among them. hint: what LLVM is told."""
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
-        hint = hint_of(size, lines, self.block == name, slow)
+        hint = hint or hint_of(size, lines, self.block == name, slow)
         self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.out.append(f"{name}_end:")

@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 import shutil
 import statistics
+import sys
 import unicodedata
 from collections.abc import Iterator
 from itertools import accumulate, takewhile
@@ -39,18 +40,24 @@ def report_table(record: dict, width: int | None = None) -> str:
 
 
 def class_table(records: list[dict], width: int | None = None) -> str:
-    """A line per submission: name, points, points of tasks, seconds, trouble; then mean and median."""
-    width, records = width or _terminal(), view.harmless_record(records)
+    """A line per submission: name, points, points of tasks, seconds, trouble; then mean and median.
+
+    width: columns of a line (None: the terminal's; no limit without one). Long trouble has lines of its own.
+    """
+    width = width or shutil.get_terminal_size((sys.maxsize, 0)).columns
+    records = view.harmless_record(records)
     tasks = sorted({task["number"] for record in records for task in record["tasks"]})
     names = min(32, max([10, *(text_width(_one(record["submission"])) for record in records)]))
-    room = max(16, width - names - 8 * (len(tasks) + 2) - 2)
+    room = width - names - 8 * (len(tasks) + 2) - 2
     lines = [_pad("submission", names) + "".join(f"{head!s:>8}" for head in ("points", *tasks, "seconds"))]
     for record in records:
         points = {task["number"]: in_points(task["points"]) for task in record["tasks"]}
         cells = [in_points(record["points"]), *(points.get(task, "") for task in tasks)]
         line = _pad(_one(record["submission"]), names) + "".join(f"{cell:>8}" for cell in cells)
         remark = "THE GRADER FAILED. " * any(view.grader_errors(record)) + view.trouble_line(record)
-        lines.append(f"{line}{record['seconds']:8.1f}  {_cut(remark, room)}".rstrip())
+        here = text_width(remark) <= room
+        lines.append(f"{line}{record['seconds']:8.1f}  {remark if here else ''}".rstrip())
+        lines += [] if here else _most(_wrap(remark, width, 2), LINES, 2)
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
     if points := [record["points"] for record in records]:
         mean, median, most = statistics.mean(points), statistics.median(points), max(r["of"] for r in records)

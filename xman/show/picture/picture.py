@@ -44,7 +44,7 @@ class Arrow(NamedTuple):
 
 
 class Picture:
-    """Nodes, each above those that it is made of, and arrows; made by `picture`. Notebooks show it."""
+    """Nodes, each above those that it is made of, and arrows, as `picture` draws them. Notebooks show it."""
 
     def __init__(self, nodes: Sequence[BoxOfLines], arrows: Sequence[Arrow]):
         self.nodes, self.arrows = tuple(nodes), tuple(arrows)
@@ -146,9 +146,9 @@ def picture(what: XMan | Steps | Paths | Explanation | None = None, notes: Mappi
             of: None = None) -> Picture:
     """A picture of `what`: the inputs at the bottom, and each result above all that it depends on.
 
-        picture(model)                              its Registers, blue, its Operations, green, their pointers
-        picture(steps)                              the registers, with definitions, and their dependences
-        picture(explain(steps, "f", "x1", values))  the same with values, tangents and adjoints
+        picture(model)                              its Registers (blue), Operations (green) and their
+        pointers picture(steps)                              the registers, with definitions, and their
+        dependences picture(explain(steps, "f", "x1", values))  the same with values, tangents and adjoints
         picture(paths(steps, "h", "x", values))     the computation graph, partial derivatives at its edges
         picture(graph, graph.forward())             the same with the sums of the path problem from x
         picture(steps, deltas)                      the list with the adjoint of each register
