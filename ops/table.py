@@ -84,7 +84,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     delta; without any, the value, if it is written in the language, is traced and differentiated. tangents:
     (tangent, out, *args) -> tangent of out; without them xman goes back through the adjoint rule, which is
     linear in its first argument: that is right for every operator, but slow, so frequent operators have their
-    own. known: facts, by the names of `Facts`. ValueError for an impossible or taken name, or an unknown fact.
+    own. known: facts, by the names of `Facts`. ValueError for an impossible or taken name, or unknown fact.
     """
     refuse_facts(op, known)
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:

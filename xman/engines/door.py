@@ -29,7 +29,7 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
-from .program import Built, Engine, Program, ample, exact, on_host, program_of, signature, taken
+from .program import Built, Engine, Program, ample, check_update, exact, on_host, program_of, signature, taken
 
 ENGINES: dict[str, Engine] = {}  # by name, filled by `register`
 REMEMBERED = 64  # a compiled list keeps programs for so many sets of shapes
@@ -236,8 +236,10 @@ class Compiled:
             return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
         try:
             program = program_of(self.steps, values, self.outputs, self.inplace, room)
-        except XManError as error:  # the reference runs the list, or has the sentence
+        except XManError as error:
             raise RuntimeError(str(error)) from error
+        for y, x in program.inplace.items():
+            check_update(x, y, program.kinds.get(x), program.kinds.get(y))
         return program._replace(threads=self.threads or 0)
 
     def _look_at(self, values: Mapping[str, Any]) -> None:

@@ -11,19 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops import f
-from ops.facts import FACTS, parameters
-from ops.formulas.carried import Carried
 
 from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
-from ..passes.patterns import Rewrite, shaped
-from ..passes.writer import Symbol
+from ..passes.lower import lowered
 from ..wengert import Line, WengertList, all_registers, needed, registers
 
-LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=WHOLE.acquire, after_in_parent=WHOLE.release, after_in_child=WHOLE.release)
@@ -141,8 +136,6 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
         # in a list of several precisions a rewrite can change a type: such a list stays as it was
         short, more, found = lines, {}, find(lines, constants)
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
-    for x, y in inplace.items():
-        check_update(x, y, kinds.get(x), kinds.get(y))
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
     known = constants | more
     for dst, op, args in short:
@@ -151,7 +144,7 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
     counts = counted(short, keep) if room else {}
     # where a loop ends on values, shapes change with them
     fixed = kinds if by_shapes or "while_loop" not in {op for _, op, _ in short} else {}
-    lines = settled([line for line in short if line[0] not in known], fixed, keep)
+    lines = settled((line for line in short if line[0] not in known), fixed, keep)
     known = {x: known[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in known}
     return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, known, 0, room,
                    counts)
@@ -199,56 +192,6 @@ def ample(steps: WengertList, values: Mapping[str, Any]) -> int:
     return 1 << max(3, *[found[steps[k][0]][-1].bit_length() for k in loops])
 
 
-def lowered() -> tuple[Rewrite, ...]:
-    """The rewrites of operators to their row's formula, so that an engine has to know few operators.
-
-    What is left is NumPy's entrywise functions, sums, maxima and minima, products of matrices, and
-    rearrangements; an operator without a formula is computed by its own function.
-    """
-    return (shaped("prod_of_others", of_a_number),
-            *(shaped(op, spelt(op, facts)) for op, facts in FACTS.items() if facts.formula))
-
-
-def spelt(op, facts):
-    """The formula's rewrite, for a nonempty array of floats; whole numbers beside it do not spread."""
-    def becomes(w, *args):
-        symbols, shape = [isinstance(a, Symbol) for a in args], w.shape(args[0])
-        if (not w.real(args[0]) or shape is None or 0 in shape or has_to_be_literal(op, symbols)
-            or not symbols[0] and not facts.elementwise):
-            return None
-        return getattr(found := facts.formula(*(sized(a, w) for a in args)), "value", found)
-    return becomes
-
-
-def has_to_be_literal(op: str, asked: Iterable[bool]) -> bool:
-    """Whether one of the arguments asked of has to be a literal, for an engine that works it out."""
-    return any(yes and name in LITERAL for name, yes in zip(parameters(ops.G[op])[0], asked, strict=False))
-
-
-class Sized(Carried):
-    """A symbol of a list that is being written, for formulas that ask for its shape or precision."""
-
-    __slots__ = ()
-    shape = property(lambda self: self.table.shape(self.value))
-    ndim = property(lambda self: len(self.shape))
-    dtype = property(lambda self: np.asarray(self.table.value(self.value)).dtype)
-
-    def constant(self, a): return a
-
-    def record(self, op, args):
-        return sized(self.table.write(op, [a.value if isinstance(a, Sized) else a for a in args]), self.table)
-
-
-def sized(a: Any, writer: Any) -> Any:
-    """A symbol with its shape; a literal as it is."""
-    return Sized(a, writer) if isinstance(a, Symbol) else a
-
-
-def of_a_number(w, x, axis=None):
-    """The rewrite of a reduction of a single number, which is the number."""
-    return f.broadcast(1.0, x) if w.shape(x) == () else None
-
-
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     """The list with a register in place of each literal array that is not a key, and these arrays by name."""
     taken, known = {*all_registers(steps)}, {}
@@ -261,12 +204,12 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
     """The lines, with shapes in place of registers that serve as shapes, without lines that nobody reads."""
-    def line(dst: str, op: str, args: tuple) -> Line:
+    lines = [*steps]
+    for k, (dst, op, args) in enumerate(lines):
         if (op in ("reshape", "broadcast") and isinstance(args[1], str) and dst in kinds and args[0] in kinds
             and kinds[dst].dtype == kinds[args[0]].dtype):
-            args = (args[0], kinds[dst].shape, *args[2:])
-        return dst, op, args
-    return WengertList(needed([line(*each) for each in steps], tuple(keep)))
+            lines[k] = dst, op, (args[0], kinds[dst].shape, *args[2:])
+    return WengertList(needed(lines, tuple(keep)))
 
 
 def exact(steps: WengertList) -> WengertList:

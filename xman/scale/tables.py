@@ -47,8 +47,8 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prep
     if not memory > 0:
         raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
     are_tables = isinstance(source, (str, Path))
-    refuse_unknown(settings, "memory prepared target ignore task day_first".split() if are_tables else ["memory"],
-                   "this stream takes no {!r}")
+    known = ("memory", *("prepared", "target", "ignore", "task", "day_first") * are_tables)
+    refuse_unknown(settings, known, "this stream takes no {!r}")
     if are_tables:
         return stream_of_tables(str(source), memory, prepared, settings)
     return of_batches(source, memory) if y is None else of_arrays(source, y, memory)

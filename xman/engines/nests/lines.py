@@ -16,10 +16,11 @@ import numpy as np
 import ops
 from ops.facts import parameters, shaped_by
 
+from ...passes.lower import has_to_be_literal
 from ...wengert import Line as Step
 from ..folded import folded, ordered
 from ..llvm import arithmetic
-from ..program import GEMM, Program, has_to_be_literal, held
+from ..program import GEMM, Program, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS, axes_of, order_of
 from .contractions import CONTRACTIONS
