@@ -1,6 +1,8 @@
 """Facts about plans: buffers that live at once never overlap, memory comes back, and products fold into one call."""
 
 import importlib.util
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from xman import WengertList, eval, gradient
 from xman.engines.folded import folded
 from xman.engines.memory import ALIGNED, Event, Memory, placed, rounded
 from xman.engines.program import GEMM, program_of
+from xman.engines.text import LARGE
 from xman.models import MLP
 
 R = np.random.default_rng(0)
@@ -157,3 +160,41 @@ def test_large_products_go_to_blas_and_are_what_they_were(engine):
         np.testing.assert_allclose(values[w], wanted[f"{w}_next"], rtol=1e-4, atol=1e-6)
     assert "gemm(" in step.source or "BLAS" in step.source
     assert step.plan.updates == ["W1", "W2"] and step.plan.flops > 2 * 64 * 200 * 100 * 2
+
+
+# large results
+
+
+@pytest.fixture(params=ENGINES)
+def exponential(request):
+    step = xman.compile([("y", "exp", ("x",))], engine=request.param)
+    return lambda k: step({"x": np.full(LARGE // 8, float(k))})["y"]
+
+
+def test_a_large_result_that_nobody_has_any_more_is_written_again(exponential):
+    before = weakref.ref(exponential(0))
+    after = exponential(1)
+    assert before() is after
+
+
+def test_a_large_result_that_somebody_has_stays(exponential):
+    found = [exponential(k) for k in range(4)]
+    part = exponential(4)[:3]
+    exponential(5)
+    for k, y in enumerate([*found, part]):
+        np.testing.assert_allclose(y, np.exp(k), rtol=1e-14)
+
+
+def test_a_large_result_that_was_changed_is_not_given_again(exponential):
+    for change in (lambda y: setattr(y, "shape", (2, -1)), lambda y: setattr(y.flags, "writeable", False)):
+        change(exponential(0))
+        y = exponential(1)
+        assert y.shape == (LARGE // 8,) and y.flags.writeable and np.allclose(y, np.e)
+
+
+def test_threads_get_large_results_of_their_own(exponential):
+    def wrong(k):
+        return [y for y in (exponential(k) for _ in range(50)) if not np.allclose(y, np.exp(k), rtol=1e-14)]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert not any(pool.map(wrong, range(4)))

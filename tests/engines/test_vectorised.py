@@ -12,39 +12,43 @@ import ops
 
 pytest.importorskip("llvmlite", reason="the extra fast is not installed")
 
-from xman.engines.llvm import arithmetic, compiled
-from xman.engines.llvm.elementary import formulas
-from xman.engines.llvm.function import Function
+from xman.engines.llvm import compiled, elementary
+from xman.engines.llvm.arithmetic import FORMULAS, load, store
+from xman.engines.llvm.arithmetic import computed as value_of
+from xman.engines.llvm.function import Function, llvm_type
 
 LONG = np.longdouble
 kinds = pytest.mark.parametrize("kind", ["float32", "float64"])
-operators = pytest.mark.parametrize("op", sorted(arithmetic.FORMULAS.keys() - {"power", "sin", "cos"}))  # test_vectorised_powers.py
+operators = pytest.mark.parametrize("op", sorted({*FORMULAS} - {"power", "sin", "cos"}))  # test_vectorised_powers.py
 fused_or_not = pytest.mark.parametrize("flags", ["contract ", ""], ids=["fused", "not fused"])
 longer = pytest.mark.skipif(np.finfo(LONG).nmant < 63, reason="here long double is no longer than double: there is no reference")
 
 
-def loop_text(op, kind, flags=formulas.FUSED):
+def numbers_of(op):
+    return elementary.WRITTEN[op].__code__.co_argcount
+
+
+def loop_text(op, kind, flags=elementary.FUSED):
     """A function of arrays that calls the operator's own in a loop."""
-    w, dtype = Function({}), np.dtype(kind)
-    T, names = arithmetic.llvm_type(dtype), "xyz"[:arithmetic.FORMULAS[op].__code__.co_argcount]
-    numbers = w.open("%n")
-    place = lambda array: w.do(f"getelementptr {T}, ptr %{array}, i64 {numbers[0]}")
-    value, _ = arithmetic.value(w, op, dtype, [w.do(f"load {T}, ptr {place(array)}") for array in names])
-    w.put(f"store {T} {value}, ptr {place('out')}")
-    w.close(*numbers)
+    w, dtype, names = Function({}), np.dtype(kind), "xyz"[:numbers_of(op)]
+    index = w.open("%n")
+    place = lambda array: w.entry_at(llvm_type(dtype), f"%{array}", index[0])
+    given = [load(w, dtype, place(array)) for array in names]
+    store(value_of(op, given, given[0]), place("out"))
+    w.close(*index)
     args = ", ".join(f"ptr noalias %{array}" for array in (*names, "out"))
     text = "\n".join([f"define void @loop({args}, i64 %n) {{", "entry:", *w.out, " ret void", "}"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(formulas, "FUSED", flags)
-        patch.setattr(arithmetic, "written", arithmetic.written.__wrapped__)
-        return "\n".join([*arithmetic.definitions([(op, kind)], [text]), text])
+        patch.setattr(elementary, "FUSED", flags)
+        patch.setattr(elementary, "written", elementary.written.__wrapped__)
+        return "\n".join([*elementary.definitions([(op, kind)], [text]), text])
 
 
 @functools.cache
-def loop(op, kind, flags=formulas.FUSED):
-    n = 1 + arithmetic.FORMULAS[op].__code__.co_argcount
+def loop(op, kind, flags=elementary.FUSED):
     code = compiled.code_of(loop_text(op, kind, flags), False)
-    return compiled.functions(code, {"loop": ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n, ctypes.c_int64)})[0]
+    pointers = [ctypes.c_void_p] * (1 + numbers_of(op))
+    return compiled.functions(code, {"loop": ctypes.CFUNCTYPE(None, *pointers, ctypes.c_int64)})[0]
 
 
 def computed(compiled, *args):
@@ -175,4 +179,4 @@ def test_a_loop_is_vectorised(op, kind):
 
 
 def test_each_is_named_as_an_operator():
-    assert arithmetic.FORMULAS.keys() <= ops.G.keys()
+    assert {*FORMULAS} <= ops.G.keys()

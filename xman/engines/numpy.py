@@ -14,15 +14,16 @@ import ops
 from ..wengert import Line, registers
 from .bodies import value_of
 from .folded import folded, ordered
-from .memory import Event, arena, array_at, overwrite, placed
+from .memory import Event, arena, array_at, placed
 from .plan import Buffer, Plan, flops_of
 from .program import GEMM, Built, Engine, Program, held
-from .text import Text, guard, own_array
+from .text import Text, own_array
 
 ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret", seconds=lambda steps: 0.0002 * len(steps))
 WORTH_BLAS = 1e6  # operations in products that make SciPy's BLAS, which can fold, worth its import
 VIEWS = {"alias", "transpose", "mT", "reshape", "getitem"}
-FRESH = {"share", "concat", "stack", "astype"}  # these make a new array, and refuse no values
+# these make a new array, and refuse no values
+FRESH = {"share", "where", "scale", "ratio", "concat", "stack", "astype", "broadcast"}
 SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
 REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
@@ -94,25 +95,13 @@ class NumpyWriter:
     # ---- the text ------------------------------------------------------------------------------------------
 
     def function(self) -> Any:
-        text = self.text
-        step, space, results = text.free("step"), text.free("space"), text.free("results")
-        text.add(f"def {step}({text.free('values')}):", 0)
-        guard(text, self.program, self.lines)
-        if self.places:
-            taken, give_back = text.pool(self.space)
-            text.add(f"{space} = {taken}()")
-            text.add(f"{', '.join(self.places)}, = {space}")
+        text, late = self.text, [y for y in self.program.inplace if y not in self.over]
+        text.begin(self.program, self.lines, self.space, self.places)
         if self.lines:
             text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
         for line in self.lines:
             self.write(*line)
-        text.add(f"{results} = {{{', '.join(f'{name!r}: {self.result(name)}' for name in self.outputs)}}}")
-        if late := [f"({x}, {y})" for y, x in self.program.inplace.items() if y not in self.over]:
-            text.add(text.call("overwrite", overwrite, *late))
-        if self.places:
-            text.add(f"{give_back}({space})")
-        text.add(f"return {results}")
-        return text.function(step)
+        return text.end(self.program, self.result, late)
 
     def space(self) -> tuple[np.ndarray, ...]:
         memory = arena(self.size)
@@ -147,7 +136,8 @@ class NumpyWriter:
             found = self.text.call(op, value_of(op, "numpy"), *given)
         self.text.add(found if into else f"{dst} = {found}", 2)
         if how == "call" and dst in self.kinds and self.kinds[dst].array:  # its kind may depend on the values
-            self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)
+            self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}:", 2)
+            self.text.leave("None", 3)
 
     def gemm(self, dst: str, alpha: float, s: str | None, a: str, ta: bool, b: str, tb: bool,
              c: str | None) -> str:
@@ -175,33 +165,10 @@ def written_into(op: str) -> Any:
     if op in SPECIAL:
         from scipy import special
         return getattr(special, SPECIAL[op])
-    return ops.G[op] if isinstance(ops.G[op], np.ufunc) else INTO.get(op)
+    return np.matmul if op == "dot" else ops.G[op] if isinstance(ops.G[op], np.ufunc) else None
 
 
 def blas_gemm(dtype: np.dtype) -> Any:
     """BLAS's product of matrices in that precision, from SciPy: NumPy's takes no factor and no sum."""
     from scipy.linalg import blas
     return blas.sgemm if dtype == np.float32 else blas.dgemm
-
-
-def mended_into(function: np.ufunc) -> Any:
-    """The function, writing into an array; its result is 0 wherever x is 0."""
-    def into(x: Any, y: Any, out: np.ndarray) -> None:
-        total = np.add.reduce(function(x, y, out), None)
-        if total != total:  # there is a NaN, perhaps from 0·∞
-            np.copyto(out, 0, where=np.equal(x, 0))
-    return into
-
-
-def where(c: Any, x: Any, y: Any, out: np.ndarray) -> None:
-    np.copyto(out, y)
-    np.copyto(out, x, where=c)
-
-
-def broadcast(x: Any, like: Any, *more: Any) -> None:
-    *axes, out = more
-    np.copyto(out, np.expand_dims(x, *axes) if axes not in ([], [()]) else x, "unsafe")
-
-
-INTO = {"dot": np.matmul, "scale": mended_into(np.multiply), "ratio": mended_into(np.divide), "where": where,
-        "broadcast": broadcast}

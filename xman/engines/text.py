@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
+import sys
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
@@ -17,7 +18,12 @@ from ..errors import XManError
 from ..interpreters.context import numpy_real
 from ..notation import shortened
 from ..wengert import Line
+from .memory import overwrite
 from .program import GEMM, Program
+
+# bytes of an array: from which on the system takes memory back that is given up, and up to which we may keep it
+LARGE, HUGE = 2 ** 17, 2 ** 26
+ALONE = next(sys.getrefcount(x) for x in [np.empty(0)])  # of what a list alone has, and who goes through it
 
 
 class Text:
@@ -27,7 +33,7 @@ class Text:
         self.lines: list[str] = []
         self.objects: dict[str, Any] = {}              # by their names in the program
         self.names: dict[tuple[str, int | None], str] = {}  # the program's own names, by word and key
-        self.taken = set(registers)
+        self.taken, self.back = set(registers), ""     # how memory is given back, where there is any
         if strange := [name for name in registers if not name.isidentifier() or keyword.iskeyword(name)]:
             raise XManError(f"a register cannot be called {shortened(strange[0])} in a program")
 
@@ -55,14 +61,10 @@ class Text:
         return f"{self.object(word, function)}({', '.join(args)})"
 
     def empty(self, kind: Any) -> str:
-        """The text that makes a new array of that kind."""
+        """The text that gives an array of that kind that nobody else has."""
+        if LARGE <= kind.bytes <= HUGE and getattr(sys, "_is_gil_enabled", lambda: True)():
+            return self.call("empty", used_again(kind.shape, kind.dtype))
         return self.call("empty", np.empty, repr(kind.shape), self.object(kind.dtype.name, kind.dtype))
-
-    def pool(self, space: Callable[[], tuple]) -> tuple[str, str]:
-        """The names of two functions: one takes free memory, or a new space(), the other gives it back."""
-        spaces: list[tuple] = []
-        return (self.object("taken", lambda: spaces.pop() if spaces else space()),
-                self.object("give_back", spaces.append))
 
     def literal(self, a: Any) -> str:
         """A register's name as it is; for a literal, Python text with this value and type."""
@@ -75,15 +77,55 @@ class Text:
     def add(self, line: str, depth: int = 1) -> None:
         self.lines.append("    " * depth + line)
 
-    def function(self, name: str) -> Callable:
-        """The function of that name, after the text has been executed. Nothing that it reaches leads back
-        to it, so that its memory goes with it."""
+    # ---- the program ---------------------------------------------------------------------------------------
+
+    def begin(self, program: Program, lines: Iterable[Line], space: Callable[[], tuple], names: Collection[str]) -> None:
+        """The guard, and under these names memory that is free, or a new space(): of each thread its own."""
+        self.add(f"def {self.free('step')}({self.free('values')}):", 0)
+        guard(self, program, lines)
+        if names:
+            spaces: list[tuple] = []
+            taken = self.call("taken", lambda: spaces.pop() if spaces else space())
+            self.back = f"{self.object('give_back', spaces.append)}({self.free('memory')})"
+            self.add(f"{self.free('memory')} = {taken}")
+            self.add(f"{', '.join(names)}, = {self.free('memory')}")
+
+    def leave(self, what: str, depth: int = 1) -> None:
+        """Give the memory back, and return."""
+        if self.back:
+            self.add(self.back, depth)
+        self.add(f"return {what}", depth)
+
+    def end(self, program: Program, result: Callable[[str], str], late: Collection[str]) -> Callable:
+        """The function, after the text has been executed. Nothing that it reaches leads back to it, so that its
+        memory goes with it. result: the text of an output. late: the updates that overwrite inputs at last."""
+        self.add(f"{self.free('results')} = {{{', '.join(f'{y!r}: {result(y)}' for y in program.outputs)}}}")
+        if late:
+            self.add(self.call("overwrite", overwrite, *(f"({program.inplace[y]}, {y})" for y in late)))
+        self.leave(self.free("results"))
         space, self.objects = {**self.objects, "__builtins__": builtins}, {}
-        exec(builtins.compile(str(self), f"<{name} of a list>", "exec"), space)
-        return space.pop(name)
+        exec(builtins.compile(str(self), f"<{self.free('step')} of a list>", "exec"), space)
+        return space.pop(self.free("step"))
 
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n"
+
+
+def used_again(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[], np.ndarray]:
+    """A function that gives such an array: one of the last two that it gave, if nobody has that any more.
+
+    What the system hands out anew, page by page, takes longer than what is computed into it.
+    """
+    kept: list[np.ndarray] = []
+
+    def given() -> np.ndarray:
+        for x in kept:
+            if sys.getrefcount(x) == ALONE and (x.shape, x.dtype) == (shape, dtype) and x.flags.carray:
+                return x
+        new = np.empty(shape, dtype)  # has a name before another thread may find it
+        kept[:] = *kept[-1:], new
+        return new
+    return given
 
 
 def stands_in_text(a: Any) -> bool:

@@ -144,11 +144,9 @@ def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (
     """The functions of machine code by name, of these types. routines: those of BLAS that it calls.
     threads: how many run its large nests, where it has such."""
     from llvmlite import binding
-    for name in routines:
-        binding.add_symbol(f"xman_{name}", address(name))
-    for name in OF_PYTHON:
-        binding.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
-    for name, at in pthreads().items():
+    symbols = {f"xman_{name}": address(name) for name in routines} | pthreads()
+    symbols |= {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in OF_PYTHON}
+    for name, at in symbols.items():
         binding.add_symbol(name, at)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), optimise.machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from ops import f
 
 from ..nests.schedule import Tree
 from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
-from . import arithmetic
-from .arithmetic import BOOL, converted
-from .function import Function, in_memory, literal, llvm_type
+from .arithmetic import FORMULAS, INDEX, Number, combined, computed, load, start, store
+from .elementary import one_of_both, pairs_in_vectors
+from .function import Function, in_memory
 
 TURNS = "sin", "cos"
 
@@ -29,7 +29,7 @@ class Nest(Function):
         self.tree, self.roots, self.part = tree, tree.roots, nodes[0] if part else None
         self.memory: dict[str, str] = {}
         self.stack: dict[str, str] = {}
-        self.values: dict[str, str] = {}        # the roots whose number is in a register
+        self.values: dict[str, Number] = {}     # the roots whose number is in a register
         self.slots: dict[Line, str] = {}        # where lines add up
         self.index: dict[Loop, str] = {}
         self.tiles: dict[Loop, tuple] = {}      # where a tile begins, and where it ends
@@ -41,11 +41,10 @@ class Nest(Function):
             self.prepare(node)
         self.body(nodes, ())
 
-    def text(self, name: str, attribute: str) -> str:
+    def named(self, name: str, attribute: str) -> str:
         args = ", ".join([*(f"ptr noalias {p}" for p in self.memory.values()),
                           *["i64 %first", "i64 %last"] * bool(self.part)])
-        head = f"define internal void @{name}({args}) {attribute} {{"
-        return "\n".join([head, "entry:", *self.entry, *self.out, " ret void", "}"])
+        return self.text(f"define internal void @{name}({args}) {attribute}", " ret void")
 
     def prepare(self, node: Loop | Line) -> None:
         """Note where sums begin and end."""
@@ -85,69 +84,61 @@ class Nest(Function):
             loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(last, first)
         self.index[node] = loop[0]
         self.body(node.body, tile)
-        slow = any(isinstance(line, Line) and line.op in arithmetic.FORMULAS for line in node.body)
+        slow = any(isinstance(line, Line) and line.op in FORMULAS for line in node.body)
         self.close(*loop, lines=node.lines, slow=slow)
 
     # ---- lines ---------------------------------------------------------------------------------------------
 
     def line(self, line: Line) -> None:
         """Compute a line's number and bring it where it belongs."""
-        root, value = self.roots[line.target.root], self.formula(line)
         first, last = line.summed()
         if line.how in ("set", "put") or line.how in REDUCTIONS and first == last == len(line.levels):
-            self.keep(line, value, self.at(line), known=line.how != "put")
+            self.keep(line, self.formula(line), self.at(line), known=line.how != "put")
         elif line.how in REDUCTIONS and last < len(line.levels):
-            slot, T = self.slots[line], llvm_type(root.dtype)
-            total = arithmetic.combined(self, line.how, root.dtype, self.do(f"load {T}, ptr {slot}"), value)
-            self.put(f"store {T} {total}, ptr {slot}")
+            self.gather(line.how, self.formula(line), self.slots[line])
         else:
-            self.gather(line, value, self.at(line))
+            self.collect(line, self.formula(line), self.at(line))
 
-    def formula(self, line: Line) -> str:
+    def formula(self, line: Line) -> Number:
         self.current = line
-        v = [self.read(a, line) if isinstance(a, View) else (literal(a, line.dtype), line.dtype)
-             for a in line.args]
-        if line.op == "where" and not isinstance(line.args[0], View):
-            v[0] = literal(line.args[0], BOOL), BOOL
-        types = [BOOL if line.op == "where" and not k else line.dtype for k in range(len(v))]
-        given = [converted(self, x, own, to) for (x, own), to in zip(v, types, strict=True)]
+        given = [self.read(a, line) if isinstance(a, View) else a for a in line.args]
         paired = line.op in TURNS and len(self.turned[line.args[0]]) == 2 and (
-            not line.path or arithmetic.pairs_in_vectors())
-        value, dtype = (arithmetic.one_of_both(self, line.op, line.dtype, *given) if paired
-                        else arithmetic.value(self, line.op, line.dtype, given))
-        return converted(self, value, dtype, self.roots[line.target.root].dtype)
+            not line.path or pairs_in_vectors())
+        like = Number(self, "", line.dtype)
+        found = one_of_both(line.op, like.like(given[0])) if paired else computed(line.op, given, like)
+        return found.to(self.roots[line.target.root].dtype)
 
-    def read(self, view: View, line: Line) -> tuple[str, Any]:
-        dtype = self.roots[view.root].dtype
+    def read(self, view: View, line: Line) -> Number:
         if view.root in self.values:
             w = self.tree.writers[view.root][-1]
             first, _ = w.summed()
             if line.path[:first] == w.path[:first]:
-                return self.values[view.root], dtype
-        return self.load(view, self.at(line)), dtype
+                return self.values[view.root]
+        return load(self, self.roots[view.root].dtype, self.address(view, self.at(line)))
 
-    def keep(self, line: Line, value: str, at: dict, known: bool = True) -> None:
+    def keep(self, line: Line, value: Number, at: dict, known: bool = True) -> None:
         """A number that is done: it is known in these loops, and stored if somebody else reads it."""
         if known:
             self.values[line.target.root] = value
         if self.roots[line.target.root].place != "none":
-            self.store(value, line.target, at)
+            store(value, self.address(line.target, at))
 
-    def gather(self, line: Line, value: str, at: dict) -> None:
+    def gather(self, how: str, value: Number, place: str) -> None:
         """Bring a number to what lies in memory."""
-        how = line.how if line.how in REDUCTIONS else "sum"
-        dtype = self.roots[line.target.root].dtype
-        self.store(arithmetic.combined(self, how, dtype, self.load(line.target, at), value), line.target, at)
+        store(combined(how, load(self, value.dtype, place), value), place)
+
+    def collect(self, line: Line, value: Number, at: dict) -> None:
+        self.gather(line.how if line.how in REDUCTIONS else "sum", value, self.address(line.target, at))
 
     def slot(self, line: Line) -> None:
         dtype = self.roots[line.target.root].dtype
-        self.slots[line] = self.alloca(llvm_type(dtype))
-        self.put(f"store {llvm_type(dtype)} {arithmetic.start(line.how, dtype)}, ptr {self.slots[line]}")
+        self.slots[line] = self.alloca(in_memory(dtype))
+        store(start(self, line.how, dtype), self.slots[line])
 
     def done(self, line: Line) -> None:
         first, last = line.summed()
-        value = self.do(f"load {llvm_type(self.roots[line.target.root].dtype)}, ptr {self.slots[line]}")
-        (self.keep if first == last else self.gather)(line, value, self.at(line, last))
+        value = load(self, self.roots[line.target.root].dtype, self.slots[line])
+        (self.keep if first == last else self.collect)(line, value, self.at(line, last))
 
     def fill(self, line: Line) -> None:
         """Begin sums in memory, one for each index within."""
@@ -163,7 +154,7 @@ class Nest(Function):
             begin, end = tiles.get(axis, ("0", line.shape[axis]))
             loops.append(self.open(end, begin))
             at[axis] = loops[-1][0], begin
-        self.store(arithmetic.start(line.how, self.roots[line.target.root].dtype), line.target, at)
+        store(start(self, line.how, self.roots[line.target.root].dtype), self.address(line.target, at))
         for loop in reversed(loops):
             self.close(*loop)
 
@@ -179,16 +170,6 @@ class Nest(Function):
                 found[axis] = self.index[loop], tile.get(axis)
         return found
 
-    def load(self, view: View, at: dict) -> str:
-        dtype, pointer = self.roots[view.root].dtype, self.address(view, at)
-        value = self.do(f"load {in_memory(dtype)}, ptr {pointer}")
-        return self.do(f"icmp ne i8 {value}, 0") if dtype == BOOL else value
-
-    def store(self, value: str, view: View, at: dict) -> None:
-        dtype, pointer = self.roots[view.root].dtype, self.address(view, at)
-        value = self.do(f"zext i1 {value} to i8") if dtype == BOOL else value
-        self.put(f"store {in_memory(dtype)} {value}, ptr {pointer}")
-
     def address(self, view: View, at: dict) -> str:
         root, terms, start = self.roots[view.root], {}, 0
         if root.depth == 0 and not any(root.tiled):
@@ -202,11 +183,8 @@ class Nest(Function):
                     if tiled:
                         terms[at[k][1]] = terms.get(at[k][1], 0) - stride * step
         for stride, n, key in view.gathered:
-            whole, dtype = self.read(key, self.current)  # it may be known in these loops alone
-            wide = converted(self, whole, dtype, np.dtype(np.int64))
-            back = self.do(f"add nsw i64 {wide}, {n}")
-            negative = self.do(f"icmp slt i64 {wide}, 0")
-            terms[self.do(f"select i1 {negative}, i64 {back}, i64 {wide}")] = stride
+            k = self.read(key, self.current).to(INDEX)  # it may be known in these loops alone
+            terms[f.where(k < 0, k + n, k).name] = stride
         entry = self.sum(terms, start)
         return self.do(f"getelementptr inbounds {in_memory(root.dtype)}, ptr {self.pointer(root.name)}, i64 "
                        f"{entry}")

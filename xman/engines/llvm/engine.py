@@ -17,7 +17,7 @@ from ..nests.tree import Call, Loop, tree_text
 from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
 from ..program import Built, Program
-from ..text import Text, guard, own_array
+from ..text import Text, own_array
 from .compiled import STEP, code_of, functions
 from .step import NestStep
 from .threads import as_blas, lines_within
@@ -70,46 +70,32 @@ class Writer:
         return self.names[root]
 
     def function(self, steps: list[Callable]) -> Callable:
-        text, program, roots = self.text, self.program, self.roots
-        step, results, arguments = text.free("step"), text.free("results"), text.free("arguments")
-        text.add(f"def {step}({text.free('values')}):", 0)
-        guard(text, program, self.lines.lines)
+        text, program, roots, arguments = self.text, self.program, self.roots, self.text.free("arguments")
+        space = text.free("space")
+        text.begin(program, self.lines.lines, self.space, [space, *map(self.name, self.inside)])
         for x in program.original.inputs:
             if x in roots and self.kinds[x].array and x not in program.inplace.values():
                 text.add(f"if not {x}.flags.c_contiguous: {x} = "
                          f"{text.call('contiguous', np.ascontiguousarray, x)}")
             elif x in roots and not self.kinds[x].array and self.kinds[x].dtype.kind == "b":
                 text.add(f"{x} = {text.call('bool_', np.bool_, x)}")
-        memory, names = text.free("memory"), [text.free("space"), *map(self.name, self.inside)]
-        taken, self.give_back = text.pool(self.space)
-        text.add(f"{memory} = {taken}()")
-        text.add(f"{', '.join(names)}, = {memory}")
         for x in self.step.arguments:
             if roots[x].place == "output":
                 text.add(f"{self.name(x)} = {text.empty(roots[x])}")
             elif x in self.lines.constants:
                 self.names[x] = text.object("constant", self.lines.constants[x])
-        text.add(f"{arguments} = ({', '.join([names[0], *map(self.name, self.step.arguments)])},)")
+        text.add(f"{arguments} = ({', '.join([space, *map(self.name, self.step.arguments)])},)")
         for k, call in enumerate([*self.step.calls, None]):
             if self.step.parts[k] or k == 0 and self.lines.bounds:
                 text.add(f"if {text.object('run', steps[k])}({arguments}):")
-                self.leave("None", 2)
+                text.leave("None", 2)
             if call:
                 self.call(call)
-        text.add(f"{results} = {{{', '.join(f'{x!r}: {self.result(x)}' for x in program.outputs)}}}")
-        for y, x in program.inplace.items():
-            if y in self.lines.objects:
-                text.add(text.call("copyto", np.copyto, x, y))
-        self.leave(results, 1)
-        return text.function(step)
+        return text.end(program, self.result, [y for y in program.inplace if y in self.lines.objects])
 
     def space(self) -> tuple:
         memory = arena(self.step.size)
         return memory, *(array_at(memory, self.step.places[x], self.roots[x]) for x in self.inside)
-
-    def leave(self, what: str, depth: int) -> None:
-        self.text.add(f"{self.give_back}({self.text.free('memory')})", depth)
-        self.text.add(f"return {what}", depth)
 
     def call(self, call: Call) -> None:
         text, kind = self.text, self.kinds.get(call.dst)
@@ -120,7 +106,7 @@ class Writer:
         if call.target is None:
             return
         text.add(f"if not {text.call('put', put_into, value, self.name(call.target.root))}:")
-        self.leave("None", 2)
+        text.leave("None", 2)
 
     def argument(self, a: Any) -> str:
         if not isinstance(a, View):

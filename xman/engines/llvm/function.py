@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,9 @@ WIDE = 32   # turns, from which on a loop with formulas has four vectors at once
 
 
 class Function:
-    """A function that is being written. entry: what stands before all else.
-    block: the name of the block that is open. leaves: whether it may go to `bad`."""
+    """A function that is being written. entry: what stands before all else. block: the name of the block that
+    is open. leaves: whether it may go to `bad`. flags: those of its sums and quotients."""
+    flags = ""
 
     def __init__(self, declared: dict[Any, None]):
         self.out: list[str] = []
@@ -38,9 +41,6 @@ class Function:
     def entry_at(self, T: str, base: str, k: Any) -> str:
         """Where the k-th of the numbers of type T is that begin there."""
         return self.do(f"getelementptr {T}, ptr {base}, i64 {k}")
-
-    def number_at(self, T: str, base: str, k: Any) -> str:
-        return self.do(f"load {T}, ptr {self.entry_at(T, base, k)}")
 
     def declare(self, what: str | tuple[str, str]) -> None:
         self.declared[what] = None
@@ -66,9 +66,8 @@ class Function:
         name = self.new("L")[1:]
         before, index = self.block, f"%i{name[1:]}"
         self.put(f"br label %{name}")
-        self.out.append(f"{name}:")
+        self.begin(name)
         self.out.append("")
-        self.block = name
         return index, size, first, step, name, before, len(self.out) - 1
 
     def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
@@ -79,8 +78,19 @@ class Function:
         hint = hint or hint_of(size, lines, self.block == name, slow)
         self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
-        self.out.append(f"{name}_end:")
-        self.block = f"{name}_end"
+        self.begin(f"{name}_end")
+
+    @contextmanager
+    def over(self, *sizes: int) -> Iterator[list[str]]:
+        """Loops, one in another, whose bodies are what is written meanwhile: their indices."""
+        loops = [self.open(size) for size in sizes]
+        yield [loop[0] for loop in loops]
+        for loop in reversed(loops):
+            self.close(*loop, lines=100)
+
+    def text(self, head: str, *last: str) -> str:
+        """All of the function, with its head and its last instructions."""
+        return "\n".join([f"{head} {{", "entry:", *self.entry, *self.out, *last, "}"])
 
     def sum(self, terms: dict[str, int], start: int) -> str:
         """The number start + Σ index · step."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..nests.tree import Applied, Run
-from .arithmetic import BOOL, converted
+from .arithmetic import BOOL, load
 from .function import Function, in_memory
 
 OFTEN = 2 ** 24  # operations between two looks whether somebody wants to stop the program
@@ -95,9 +95,7 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
 
 def number_holds(f: Any, node: Applied) -> str:
     """Whether the number holds that the node goes by."""
-    dtype = f.roots[node.test.root].dtype
-    value = f.do(f"load {in_memory(dtype)}, ptr {f.place(node.test)}")
-    return f.do(f"icmp ne i8 {value}, 0") if dtype == BOOL else converted(f, value, dtype, BOOL)
+    return load(f, f.roots[node.test.root].dtype, f.place(node.test)).to(BOOL).name
 
 
 def listen(f: Function, i: str, size: int, work: int) -> None:

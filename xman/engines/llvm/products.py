@@ -16,7 +16,7 @@ from numpy._core import _multiarray_umath
 from ..nests.contractions import leading
 from ..nests.tree import Product, Routine
 from ..nests.views import exchanged
-from .arithmetic import converted
+from .arithmetic import load, store
 from .function import Function, literal, llvm_type
 
 LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
@@ -36,17 +36,19 @@ def address(name: str) -> int:
     return pointer(capsule, named(capsule))
 
 
-def by_reference(f: Function, kind: str, value: str) -> str:
-    """What a routine is told by reference."""
-    name = f"@c_{kind}_{value}".replace("-", "m")
-    f.declare(f"{name} = private constant {kind} {value}")
-    return name
-
-
-def call_routine(f: Function, dtype: np.dtype, name: str, *args: str) -> None:
-    name = f"@xman_{LETTERS[dtype]}{name}"
+def call_routine(f: Function, dtype: np.dtype, routine: str, *args: Any, whole: str = "i64") -> None:
+    """args: places, and what is told by reference: letters, sizes of that type, and numbers."""
+    given = []
+    for a in args:
+        if type(a) is not str or len(a) == 1:
+            kind, value = (("i8", str(ord(a))) if type(a) is str else (whole, str(a)) if type(a) is int
+                           else (llvm_type(dtype), literal(a, dtype)))
+            a = f"@c_{kind}_{value}".replace("-", "m")
+            f.declare(f"{a} = private constant {kind} {value}")
+        given.append(f"ptr {a}")
+    name = f"@xman_{LETTERS[dtype]}{routine}"
     f.declare(f"declare void {name}({', '.join(['ptr'] * len(args))})")
-    f.put(f"call void {name}({', '.join(f'ptr {a}' for a in args)})")
+    f.put(f"call void {name}({', '.join(given)})")
 
 
 def write_product(f: Any, node: Product) -> None:
@@ -54,47 +56,33 @@ def write_product(f: Any, node: Product) -> None:
     dtype, shape, a, b = f.roots[node.target.root].dtype, node.target.shape, node.a, node.b
     if shape[-2] == 1 != shape[-1]:  # Cᵀ = Bᵀ aᵀ
         a, b = exchanged(b), exchanged(a)
-    m, k, n, loops = *a.shape[-2:], b.shape[-1], [f.open(size) for size in shape[:-2]]
-    whole, letter = lambda x: by_reference(f, "i64", str(x)), lambda t: by_reference(f, "i8", str(ord(t)))
-    number = lambda x: by_reference(f, llvm_type(dtype), literal(x, dtype))
-    x, y, out = (f.place(view, loops) for view in (a, b, node.target))
-    alpha, beta = factor_in_memory(f, node) if node.s else number(node.alpha), number(float(node.added))
-    ta, lda = leading(a)
-    if n == 1:
-        flag, sizes = ("t", (k, m)) if ta == "n" else ("n", (m, k))
-        call_routine(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, x, whole(lda), y,
-                     whole(b.strides[-2] or 1), beta, out, whole(1))
-    else:
-        tb, ldb = leading(b)
-        call_routine(f, dtype, "gemm", letter(tb), letter(ta), whole(n), whole(m), whole(k), alpha, y,
-                     whole(ldb), x, whole(lda), beta, out, whole(n))
-    for loop in reversed(loops):
-        f.close(*loop)
+    (m, k), n, (ta, lda) = a.shape[-2:], b.shape[-1], leading(a)
+    with f.over(*shape[:-2]) as loops:
+        x, y, out = (f.place(view, loops) for view in (a, b, node.target))
+        alpha, beta = factor_in_memory(f, node) if node.s else float(node.alpha), float(node.added)
+        if n == 1:
+            turned = ("t", k, m) if ta == "n" else ("n", m, k)
+            call_routine(f, dtype, "gemv", *turned, alpha, x, lda, y, b.strides[-2] or 1, beta, out, 1)
+        else:
+            tb, ldb = leading(b)
+            call_routine(f, dtype, "gemm", tb, ta, n, m, k, alpha, y, ldb, x, lda, beta, out, n)
 
 
 def write_routine(f: Any, node: Routine) -> None:
     """The call of LAPACK, or the loops of calls."""
-    dtype, rows, n = f.roots[node.target.root].dtype, *node.target.shape[-2:]
-    loops = [f.open(size) for size in node.target.shape[:-2]]
-    given, info = [f.place(view, loops) for view in node.views], f.alloca("i32")
-    size = by_reference(f, "i32", str(n))
-    if node.name == "potrf":  # rows of the lower triangle are columns of the upper one
-        args = [by_reference(f, "i8", str(ord("U"))), size, given[0], size]
-    elif node.name == "getrf":
-        args = [size, size, given[1], size, given[0]]
-    else:
-        args = [size, by_reference(f, "i32", str(rows)), given[0], size, given[1], given[2], size]
-    call_routine(f, dtype, node.name, *args, info)
-    if node.name != "getrf":  # which goes on
-        f.leave(f.do(f"icmp ne i32 {f.do(f'load i32, ptr {info}')}, 0"))
-    for loop in reversed(loops):
-        f.close(*loop)
+    dtype, rows, n, info = f.roots[node.target.root].dtype, *node.target.shape[-2:], f.alloca("i32")
+    with f.over(*node.target.shape[:-2]) as loops:
+        x, *more = (f.place(view, loops) for view in node.views)
+        args = {"potrf": ("U", n, x, n),  # rows of the lower triangle are columns of the upper one
+                "getrf": (n, n, *more, n, x), "gesv": (n, rows, x, n, *more, n)}
+        call_routine(f, dtype, node.name, *args[node.name], info, whole="i32")
+        if node.name != "getrf":  # which goes on
+            f.leave(f.do(f"icmp ne i32 {f.do(f'load i32, ptr {info}')}, 0"))
 
 
 def factor_in_memory(f: Any, node: Product) -> str:
     """A number in memory: alpha times one that is in memory."""
-    dtype, own = f.roots[node.target.root].dtype, f.roots[node.s.root].dtype
-    s = converted(f, f.do(f"load {llvm_type(own)}, ptr {f.place(node.s)}"), own, dtype)
-    found, T = f.alloca(llvm_type(dtype)), llvm_type(dtype)
-    f.put(f"store {T} {f.do(f'fmul {T} {s}, {literal(node.alpha, dtype)}')}, ptr {found}")
+    dtype = f.roots[node.target.root].dtype
+    found = f.alloca(llvm_type(dtype))
+    store(load(f, f.roots[node.s.root].dtype, f.place(node.s)).to(dtype) * node.alpha, found)
     return found

@@ -19,7 +19,8 @@ from ..nests.lines import Lines
 from ..nests.tree import Applied, Call, Line, Loop, Product
 from ..nests.views import View
 from ..plan import flops_of
-from .arithmetic import converted, definitions
+from .arithmetic import INDEX, load
+from .elementary import definitions
 from .emit import Nest
 from .function import HINTS, Function, in_memory
 from .loops import write_applied
@@ -68,9 +69,9 @@ class StepFunction(Function):
             self.entry.append(f" {at} = getelementptr i8, ptr %arena, i64 {step.places[x]}")
         return at
 
-    def place(self, view: View, loops: Sequence[tuple] = ()) -> str:
-        """Where the part of a view begins that these loops, over its first axes, have come to."""
-        terms = {loop[0]: s for loop, s in zip(loops, view.strides, strict=False) if s}
+    def place(self, view: View, loops: Sequence[str] = ()) -> str:
+        """Where the part of a view begins that loops over its first axes have come to."""
+        terms = {index: s for index, s in zip(loops, view.strides, strict=False) if s}
         return self.entry_at(in_memory(self.roots[view.root].dtype), self.pointer(view.root),
                              self.sum(terms, view.offset))
 
@@ -141,7 +142,7 @@ class NestStep:
                   if isinstance(node, Loop) and pthreads() and not self.outer else None)
         nest = Nest(self.tree, group, self.declared, bool(chunks))
         few = self.outer and all(self.roots[x].size <= FEW for x in nest.memory)
-        text = nest.text("NAME", "alwaysinline" if few else "noinline")
+        text = nest.named("NAME", "alwaysinline" if few else "noinline")
         name, memory = self.names.setdefault(text, f"nest{len(self.names)}"), list(nest.memory)
         if not chunks:
             return Item(memory, lambda f: f.put(
@@ -169,11 +170,12 @@ class NestStep:
             for x in roots:
                 self.fill(f, x)
             write(f)
-        head, free = HEAD.format(k), [" call void @PyEval_RestoreThread(ptr %thread)"]
+        head, free, arena = f"define i64 @step{k}(ptr %args)", [" call void @PyEval_RestoreThread(ptr %thread)"], ARENA
         if self.outer:
-            head, free = BODY.format(self.body), []
+            head, free, arena = f"define internal i64 @{self.body}(ptr %args)", [], " %arena = load ptr, ptr %args"
+        f.entry.insert(0, arena)
         left = ["bad:", *free, " ret i64 1"] * f.leaves
-        return "\n".join([head, *f.entry, *f.out, *free, " ret i64 0", *left, "}"])
+        return f.text(head, *free, " ret i64 0", *left)
 
     def fill(self, f: StepFunction, x: str) -> None:
         """Zeros for a root to which is added, before the first that touches it."""
@@ -188,25 +190,18 @@ class NestStep:
 def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
     """Leave where a whole number of a root is not one of low … high − 1."""
     root = f.roots[x]
+    least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ are below it
     if root.size:
-        loop = f.open(root.size)
-        number = f.number_at(in_memory(root.dtype), f.pointer(x), loop[0])
-        number = converted(f, number, root.dtype, np.dtype(np.int64))
-        least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ are below it
-        f.leave(f.do(f"icmp slt i64 {number}, {least}"))
-        f.leave(f.do(f"icmp sge i64 {number}, {high}"))
-        f.close(*loop, lines=100)
+        with f.over(root.size) as (k,):
+            number = load(f, root.dtype, f.entry_at(in_memory(root.dtype), f.pointer(x), k)).to(INDEX)
+            f.leave((number < least).name)
+            f.leave((number >= high).name)
 
 
-HEAD = f"""define i64 @step{{}}(ptr %args) {{{{
-entry:
- %a = getelementptr i8, ptr %args, i64 {ITEMS}
+ARENA = f""" %a = getelementptr i8, ptr %args, i64 {ITEMS}
  %b = load ptr, ptr %a
  %c = getelementptr i8, ptr %b, i64 {DATA}
  %arena = load ptr, ptr %c
  %thread = call ptr @PyEval_SaveThread()"""
-BODY = """define internal i64 @{}(ptr %args) {{
-entry:
- %arena = load ptr, ptr %args"""
 OF_PYTHON = """declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)"""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..nests.schedule import Tree
 from ..nests.tree import REDUCTIONS, Line, Loop
-from .arithmetic import combined, start
+from .arithmetic import combined, load, start, store
 from .function import Function, in_memory
 
 WORTH = 2 ** 19   # numbers that a nest computes, from which on threads pay: to make one takes 20 to 80 µs
@@ -88,21 +88,19 @@ def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
     f.do(f"call ptr @{name}(ptr {job})")
     for part, (x, how) in chunks.sums.items():
         root, T = f.roots[x], in_memory(f.roots[x].dtype)
-        each = f.open(root.size)
-        target = f.entry_at(T, f.pointer(x), each[0])
-        f.put(f"store {T} {start(how, root.dtype)}, ptr {target}")
-        some = f.open(chunks.count)
-        one = f.number_at(T, f.pointer(part), f.sum({some[0]: root.size, each[0]: 1}, 0))
-        f.put(f"store {T} {combined(f, how, root.dtype, f.do(f'load {T}, ptr {target}'), one)}, ptr {target}")
-        f.close(*some, lines=100)
-        f.close(*each, lines=100)
+        with f.over(root.size) as (each,):
+            target = f.entry_at(T, f.pointer(x), each)
+            store(start(f, how, root.dtype), target)
+            with f.over(chunks.count) as (k,):
+                one = load(f, root.dtype, f.entry_at(T, f.pointer(part), f.sum({k: root.size, each: 1}, 0)))
+                store(combined(how, load(f, root.dtype, target), one), target)
 
 
 def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
     """The function of a thread, which runs chunk after chunk."""
     f, given, summed = Function({}), [], {x for x, _ in chunks.sums.values()}
     for j, x in enumerate(memory):
-        place = f.number_at("ptr", "%job", 2 + j)
+        place = f.do(f"load ptr, ptr {f.entry_at('ptr', '%job', 2 + j)}")
         if x in chunks.private:
             place = f.entry_at("i8", place, f.sum({"%k" if x in summed else "%thread": chunks.private[x]}, 0))
         given.append(f"ptr {place}")

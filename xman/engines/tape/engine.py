@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -138,7 +138,7 @@ def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorde
 class Recorded:
     """A list as arrays, with the loops that run it. lines: those of steps, with no loops in them.
 
-    The slots of `v` are the inputs, the constants, and the lines in their order. `to` and `also` say where a
+    The slots of `v` are the inputs, the lines in their order, and the constants. `to` and `also` say where a
     line sends its delta: to the slots of x and y, or to itself, where it is lost.
     """
 
@@ -147,27 +147,23 @@ class Recorded:
         writer = TapeWriter(steps.inputs)
         writer.write(needed(lines, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
+        if not writer.coded:  # the loops run at least once
+            writer.finish("", "add", 0.0, 0.0)
+        self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])[::-1, None]
         codes, *reads = np.array(writer.coded, np.int64).reshape(-1, 4).T
         used, codes = np.unique(codes, return_inverse=True)
-        reads = np.array(reads)
         self.rows = tuple(list(ROWS)[code] for code in used)
-        sends = np.reshape([[part is not None for part in ROWS[row].partials] for row in self.rows], (-1, 2))
-        order, starts = arranged(codes, reads - writer.first)
-        self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])
-        first = self.inputs + len(self.constants)
-        place = np.empty(first + len(order), np.uint32)  # of what Writer numbers from 0 on, and from the end
-        place[:self.inputs] = np.arange(self.inputs)
-        place[self.inputs + order] = own = np.arange(first, len(place))
-        place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
-        codes, (a, b, c) = codes[order].astype(np.uint32), np.ascontiguousarray(place[reads[:, order]])
-        self.outputs = place[list(found)]
-        varies = lambda slots: (slots < self.inputs) | (slots >= first)
-        to, also = (np.where(sent[codes].astype(bool) & varies(slots), slots, own).astype(np.uint32)
-                    for sent, slots in zip(sends.T, (a, b), strict=True))
-        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also
-        self.first, self.lines, self.runs = first, len(codes), len(starts) - 1
+        order, starts = arranged(codes, np.array(reads) - self.inputs)
+        self.lines, self.runs, varied = len(order), len(starts) - 1, self.inputs + len(order)
+        place = np.arange(varied + len(self.constants), dtype=np.uint32)  # of what the writer numbers
+        place[self.inputs + order] = own = place[self.inputs:varied].copy()
+        codes, slots = codes[order].astype(np.uint32), np.ascontiguousarray(place[np.array(reads)[:, order]])
+        sends = np.array([(*ROWS[row].partials, -1, -1)[:2] for row in self.rows])[codes].T
+        sent = (slots[arg, np.arange(self.lines)] for arg in sends)
+        to, also = (np.where((arg >= 0) & (slot < varied), slot, own) for arg, slot in zip(sends, sent, strict=True))
+        self.outputs, self.arrays = place[list(found)], (codes[starts[:-1]], starts, *slots, to, also)
         self._pool: dict[tuple[int, bool], list] = {}
-        self.plan = (f"{len(lines):,} lines, {len(codes):,} of them needed, in {self.runs:,} runs of one "
+        self.plan = (f"{len(lines):,} lines, {self.lines:,} of them needed, in {self.runs:,} runs of one "
                      "operator")
 
     def run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
@@ -177,7 +173,7 @@ class Recorded:
         X = X[:, None] if single else X
         rows, width = X.shape[1], 1 if single else WIDTH
         found, slopes = np.empty((len(self.outputs), rows)), np.empty((self.inputs, rows if back else 1))
-        forward, *to_inputs = loops(self.rows, width, back) if self.lines else [None]
+        forward, *to_inputs = loops(self.rows, width, back)
         codes, starts, a, b, c, to, also = (x.ctypes.data for x in self.arrays)
         pool = self._pool.setdefault((width, back), [])
         try:
@@ -190,14 +186,12 @@ class Recorded:
             part = X[:, start:start + width]
             m = part.shape[1]
             values[:self.inputs, :m], values[:self.inputs, m:] = part, part[:, -1:]
-            if self.lines:
-                forward(v, p, q, codes, starts, a, b, c, self.runs, self.first)
+            forward(v, p, q, codes, starts, a, b, c, self.runs, self.inputs)
             found[:, start:start + m] = values[self.outputs, :m]
             if back:
                 deltas[...] = 0.0
                 deltas[self.outputs[0]] = 1.0
-                if self.lines:
-                    to_inputs[0](d, p, q, to, also, self.lines, self.first)
+                to_inputs[0](d, p, q, to, also, self.lines, self.inputs)
                 slopes[:, start:start + m] = deltas[:self.inputs, :m]
         pool.append(buffers)
         numbers = [x.astype({"b": bool, "i": int}.get(kind, float))
@@ -209,19 +203,19 @@ class Recorded:
 
     def _buffers(self, width: int, back: bool) -> list[np.ndarray]:
         """Values, with the constants in their place; deltas, and the partials of x and y."""
-        slots = self.first + self.lines
+        slots = self.inputs + self.lines + len(self.constants)
         # each begins with a line of the cache: WIDTH numbers that lie in two lines move at half the speed
         buffers = [arena(8 * size * width).view(float).reshape(size, width)
                    for size in (slots, slots * back, self.lines * back, self.lines * back)]
-        buffers[0][self.inputs:self.first] = self.constants[:, None]
+        buffers[0][self.inputs + self.lines:] = self.constants
         return buffers
 
 
-class Interpreted:
+class Interpreted(NamedTuple):
     """A list with an operator that has no row: the interpreters, a row of the batch at a time."""
-
-    def __init__(self, steps: WengertList, outputs: tuple[str, ...], plan: str):
-        self.steps, self.outputs, self.plan = steps, outputs, plan
+    steps: WengertList
+    outputs: tuple[str, ...]
+    plan: str
 
     def run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
         """As that of `Recorded`."""

@@ -2,86 +2,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import ops
-from ops import DG, Expression, G, f
+from ops import DG, G, f
 from ops.facts import FACTS, parameters
 
 from ...wengert import Line
-from ..llvm import arithmetic
-from ..llvm.arithmetic import BOOL, converted, literal
-
-FLOAT = np.dtype(float)
-
-
-class Said(Expression):
-    """A number in a loop that is being written: what is done with it becomes LLVM's text.
-    An operator's formula, and its rules with the delta 1, are given such numbers."""
-
-    def __init__(self, loop: Any, name: str, dtype: np.dtype = FLOAT):
-        self.loop, self.name, self.dtype = loop, name, dtype
-
-    def record(self, op: str, args: tuple) -> Any:
-        if op in ALONE:
-            return args[0]
-        if op not in COMPUTED:
-            return ops.facts_of(op).formula(*args)
-        types = [BOOL] * (op == "where") + [FLOAT] * len(args)
-        given = [as_type(a, to, self.loop) for a, to in zip(args, types, strict=False)]
-        return Said(self.loop, *arithmetic.value(self.loop, op, FLOAT, given))
-
-
-def as_type(a: Any, dtype: np.dtype, loop: Any) -> str:
-    """A number or a literal in LLVM's text, in that type."""
-    return converted(loop, a.name, a.dtype, dtype) if isinstance(a, Said) else literal(a, dtype)
-
-
-COMPUTED = arithmetic.TRUTHS | arithmetic.OF_FLOATS
-ALONE = {"alias", "broadcast", "unbroadcast", "getitem", "oneHot"}  # all is a number
+from ..llvm.arithmetic import OF_FLOATS, TRUTHS
 
 
 class TapeRow(NamedTuple):
-    """A value, and its partials if it has them: functions of x, y, z and out. n: the number of arguments."""
+    """An operator of n numbers, and its partials by two of them at most: functions of the result and them."""
+    n: int
     value: Callable[..., Any]
-    partials: tuple[Callable[..., Any] | None, Callable[..., Any] | None]
-    n: int = 0
+    partials: dict[int, Callable[..., Any]]
 
 
-def row_of(op: str) -> TapeRow:
+def row_of(op: str, n: int) -> TapeRow:
     """The value of an operator, and its partials: what the rules of DG make of the delta 1."""
-    n = len(DG[op])
-    partial = lambda rule: rule and (lambda x, y, z, out: rule(1.0, out, *(x, y)[:n]))
-    return TapeRow(lambda x, y, z, out: getattr(f, op)(*(x, y)[:n]), (*map(partial, DG[op]), None)[:2], n)
+    partials = {i: partial(rule, 1.0) for i, rule in enumerate(DG.get(op, ())) if rule}
+    return TapeRow(n, lambda *args: args[0].record(op, args), partials)
 
 
-#   rows of their own value, with z as third argument: in a sum the sign of y, 0 for a product; a condition
-OWN = {
-    "arithmetic": TapeRow(lambda x, y, z, out: f.where(f.equal(z, 0.0), x * y, x + z * y),
-                          (lambda x, y, z, out: f.where(f.equal(z, 0.0), y, 1.0),
-                           lambda x, y, z, out: f.where(f.equal(z, 0.0), x, z))),
-    "where":      TapeRow(lambda x, y, z, out: f.where(z, x, y),
-                          (lambda x, y, z, out: f.where(z, 1.0, 0.0), lambda x, y, z, out: f.where(z, 0.0, 1.0))),
-    "atLeast":    TapeRow(lambda x, y, z, out: f.maximum(x, y), (lambda x, y, z, out: x >= y, None), 2),
-    "atMost":     TapeRow(lambda x, y, z, out: f.minimum(x, y), (lambda x, y, z, out: x <= y, None), 2),
-    "rint":       TapeRow(lambda x, y, z, out: x.record("rint", (x,)), (None, None), 1)}
-#   operator     row, number of its arguments, z, and y where that is a constant (None: x)
-PLAIN = {
-    "add":      ("arithmetic", 2, 1.0, None),
-    "subtract": ("arithmetic", 2, -1.0, None),
-    "mul":      ("arithmetic", 2, 0.0, None),
-    "square":   ("arithmetic", 1, 0.0, None),
-    "half":     ("arithmetic", 1, 0.0, 0.5),
-    "negative": ("arithmetic", 1, 0.0, -1.0)}
 SPELT = {op for op, known in FACTS.items() if known.formula and (known.elementwise or op == "stopGradient")}
-ROWS = OWN | {op: row_of(op) for op in sorted((SPELT | COMPUTED) & ops.OURS)
-              if op not in PLAIN and op != "where" and len(DG[op]) <= 2}
-CODE = {row: code for code, row in enumerate(ROWS)}
+ROWS = {op: row_of(op, len(DG[op])) for op in sorted((SPELT | TRUTHS | OF_FLOATS) & ops.OURS) if len(DG[op]) <= 3}
+ROWS |= {"rint": row_of("rint", 1),
+         "clip": ROWS["clip"]._replace(partials={0: ROWS["clip"].partials[0]}),  # its bounds are constants
+         "arithmetic": TapeRow(3, lambda x, y, z: f.where(f.equal(z, 0.0), x * y, x + z * y),
+                               {0: lambda out, x, y, z: f.where(f.equal(z, 0.0), y, 1.0),
+                                1: lambda out, x, y, z: f.where(f.equal(z, 0.0), x, z)})}
+# as the row arithmetic, of longer runs: what follows their own arguments
+PLAIN = {"add": (1.0,), "subtract": (-1.0,), "mul": (0.0,), "half": (0.5, 0.0), "negative": (-1.0, 0.0)}
+CODE = {row: code for code, row in enumerate(ROWS)} | dict.fromkeys(PLAIN, len(ROWS) - 1)
 SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, it
 KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
-PLAIN |= {op: (op, row.n, 0.0, None) for op, row in ROWS.items() if row.n}
 
 
 class Unwritten(Exception):
@@ -106,22 +65,19 @@ class TapeWriter:
     def write(self, lines: Iterable[Line]) -> None:
         """Write the lines, the common ones at once. Unwritten names the register of one that cannot be."""
         slots, first, coded = self.slots, self.first, self.coded
-        common = {op: (CODE[row], n, self.constant(z), y if y is None else self.constant(y))
-                  for op, (row, n, z, y) in PLAIN.items() if op in ops.table.OURS
-                  and ops.facts_of(op).gives is not bool}
+        common = {(op, ROWS[op].n): (CODE[op], [self.constant(c) for c in PLAIN.get(op, ())])
+                  for op in ROWS if op in ops.table.OURS - {"clip", "where"} and ops.facts_of(op).gives is not bool}
         for dst, op, args in lines:
             try:
-                code, n, z, y = common[op]
-                x = slots[args[0]]
-                y = slots[args[1]] if n == 2 else x if y is None else y
-            except (KeyError, TypeError, IndexError):  # another operator, or a literal
+                (code, more), reads = common[op, len(args)], [slots[a] for a in args]
+            except (KeyError, TypeError):  # another operator, or a literal
                 try:
                     self.write_other(dst, op, args)
                 except Exception:  # what an operator says to its literals, the interpreter says, too
                     raise Unwritten(dst) from None
                 continue
             slots[dst] = first + len(coded) // 4
-            coded += code, x, y, z
+            coded += code, *(*reads, *more, reads[0], reads[0])[:3]
 
     def write_other(self, dst: str, op: str, args: tuple) -> None:
         if op not in ops.table.OURS:
@@ -141,35 +97,29 @@ class TapeWriter:
                 self.finish(dst, "add", x, 0.0)  # the sum of −0 is 0
             else:
                 self.name(dst, *self.operand(x))
-        elif op == "where":
-            (z, _), (x, of_x), (y, of_y) = map(self.operand, args)
-            self.name(dst, self.line("where", x, y, z), "f" if "f" in (of_x, of_y) else max(of_x, of_y))
-        elif op == "clip":
-            slot, kind = self.operand(x)
-            for row, bound in zip(("atLeast", "atMost"), rest, strict=False):
-                if isinstance(bound, str) or kind != "f":
-                    raise Unwritten
-                slot = slot if bound is None else self.line(row, slot, self.operand(bound)[0])
-            self.name(dst, slot, kind)
         elif op == "power" and not isinstance(rest[0], str) and float(rest[0]) == 2.0:
             self.finish(dst, "square", x)
         elif op == "round" and rest in ([], [0]):
             self.finish(dst, "rint", x)
         else:
             names, defaults, *_ = parameters(G[op])
-            self.finish(dst, op, *args, *[defaults[name] for name in names[len(args):]])
+            args += [defaults[name] for name in names[len(args):]]
+            if op == "clip":
+                if any(isinstance(a, str) for a in args[1:]):
+                    raise Unwritten
+                args[1:] = [bound if a is None else a for a, bound in zip(args[1:], (-inf, inf), strict=True)]
+            self.finish(dst, op, *args)
 
     def finish(self, dst: str, op: str, *args: Any) -> None:
-        row, n, z, y = PLAIN[op]
-        (x, *given), kinds = zip(*map(self.operand, args), strict=True)
-        if len(args) != n or "f" not in kinds and ops.facts_of(op).gives is not bool:
+        """A line of a row, and its kind: where truths or whole numbers alone go in, NumPy says what comes out."""
+        reads, kinds = zip(*map(self.operand, args), strict=True)
+        of = {*kinds[op == "where":]}
+        kind = "b" if ops.facts_of(op).gives is bool else "f" if "f" in of else max(of) if op == "where" else ""
+        if len(args) != ROWS[op].n or not kind:
             raise Unwritten
-        y = given[0] if given else x if y is None else self.constant(y)
-        self.name(dst, self.line(row, x, y, self.constant(z)), "b" if ops.facts_of(op).gives is bool else "f")
-
-    def line(self, row: str, x: int, y: int, z: int = -1) -> int:
-        self.coded += CODE[row], x, y, z
-        return self.first + len(self.coded) // 4 - 1
+        more = map(self.constant, PLAIN.get(op, ()))
+        self.coded += CODE[op], *(*reads, *more, reads[0], reads[0])[:3]
+        self.name(dst, self.first + len(self.coded) // 4 - 1, kind)
 
     def name(self, dst: str, slot: int, kind: str) -> None:
         if kind == "f":

@@ -12,12 +12,14 @@ from functools import cache, partial
 
 import numpy as np
 
-from ..llvm.arithmetic import definitions
+from ..llvm.arithmetic import FLOAT, INDEX, load, store
 from ..llvm.compiled import code_of, functions
+from ..llvm.elementary import definitions
 from ..llvm.function import Function
 from ..program import WHOLE
-from .lines import FLOAT, ROWS, Said, as_type
+from .lines import ROWS
 
+SLOT = np.dtype(np.uint32)
 ALONE = ", !llvm.access.group !1"  # no other set of inputs touches it
 HINTS = ["!0 = distinct !{!0, !2}", "!1 = distinct !{}", '!2 = !{!"llvm.loop.parallel_accesses", !1}']
 
@@ -29,21 +31,14 @@ class LaneLoop(Function):
         super().__init__({})
         self.width, self.lane = width, ""
 
-    def load(self, array: str, k: str, kind: str = "i64") -> str:
-        """A number of an array, whole ones of 32 bits as of 64."""
-        found = self.number_at(kind, array, k)
-        return self.do(f"zext i32 {found} to i64") if kind == "i32" else found
+    def whole(self, array: str, k: str) -> str:
+        """A whole number of an array."""
+        return load(self, SLOT, self.entry_at("i32", array, k)).to(INDEX).name
 
     def place(self, array: str, slot: str) -> str:
         """Where the number of a slot is, of this set of inputs."""
         entry = self.sum({slot: self.width, **({self.lane: 1} if self.lane else {})}, 0)
-        return self.entry_at("double", array, entry)
-
-    def put_at(self, place: str, value: str) -> None:
-        self.put(f"store double {value}, ptr {place}{ALONE}")
-
-    def number(self, array: str, slot: str) -> str:
-        return self.do(f"load double, ptr {self.place(array, slot)}{ALONE}")
+        return self.entry_at("double", array, entry) + ALONE
 
     def over_lanes(self, body: Callable[[], None]) -> None:
         """body for each of the sets of inputs."""
@@ -56,60 +51,55 @@ class LaneLoop(Function):
         else:
             body()
 
-    def text(self, name: str, arguments: str) -> str:
-        head = f"define void @{name}({arguments}) {{\nentry:"
-        return "\n".join([head, *self.entry, *self.out, " ret void", "}"])
-
 
 def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     """The loop forward, with partials and the loop back where `back` holds."""
     w = LaneLoop(width)
     runs = w.open("%runs")
-    start, stop = w.load("%starts", runs[0]), w.load("%starts", w.do(f"add i64 {runs[0]}, 1"))
-    code = w.load("%codes", runs[0], "i32")
+    start, stop = (w.whole("%starts", k) for k in (runs[0], w.sum({runs[0]: 1}, 1)))
+    code = w.whole("%codes", runs[0])
     w.put(f"switch i64 {code}, label %row0 [{' '.join(f'i64 {k}, label %row{k}' for k in range(len(rows)))}]")
     for k, row in enumerate(rows):
-        w.block = f"row{k}"
-        w.out.append(f"row{k}:")
+        w.begin(f"row{k}")
         lines = w.open(stop, start)
         w.over_lanes(partial(row_text, w, row, lines[0], back))
         w.close(*lines)
         w.put("br label %done")
-    w.block = "done"
-    w.out.append("done:")
+    w.begin("done")
     w.close(*runs)
     arrays = "ptr %v, ptr %p, ptr %q, ptr %codes, ptr %starts, ptr %a, ptr %b, ptr %c"
-    text = [w.text("forward", f"{arrays}, i64 %runs, i64 %first")]
+    text = [w.text(f"define void @forward({arrays}, i64 %runs, i64 %first)", " ret void")]
     if back:
         text.append(back_text(width))
     return "\n".join([*definitions(w.declared, text), *text, *HINTS, ""])
 
 
-def row_text(w: LaneLoop, row: str, k: str, back: bool) -> None:
-    x, y, z = (Said(w, w.number("%v", w.load(reads, k, "i32"))) for reads in ("%a", "%b", "%c"))
-    out = Said(w, as_type(ROWS[row].value(x, y, z, None), FLOAT, w))
-    w.put_at(w.place("%v", w.do(f"add i64 {k}, %first")), out.name)
-    for array, slope in zip(("%p", "%q"), ROWS[row].partials if back else (), strict=False):
-        if slope:
-            w.put_at(w.place(array, k), as_type(slope(x, y, z, out), FLOAT, w))
+def row_text(w: LaneLoop, op: str, k: str, back: bool) -> None:
+    n, value, partials = ROWS[op]
+    args = [load(w, FLOAT, w.place("%v", w.whole(reads, k))) for reads in ("%a", "%b", "%c")[:n]]
+    out = args[0].like(value(*args))
+    store(out, w.place("%v", w.do(f"add i64 {k}, %first")))
+    for array, slope in zip(("%p", "%q"), partials.values() if back else (), strict=False):
+        store(out.like(slope(out, *args)), w.place(array, k))
 
 
 def back_text(width: int) -> str:
     w = LaneLoop(width)
     lines = w.open("%lines")
     k = w.do(f"sub i64 %last, {lines[0]}")
-    slots = [w.load(array, k, "i32") for array in ("%to", "%also")]
+    slots = [w.whole(array, k) for array in ("%to", "%also")]
 
     def send() -> None:
-        delta = w.number("%d", w.do(f"add i64 {k}, %first"))
+        delta = load(w, FLOAT, w.place("%d", w.do(f"add i64 {k}, %first")))
         for partials, slot in zip(("%p", "%q"), slots, strict=True):
-            part, place = w.do(f"fmul double {delta}, {w.number(partials, k)}"), w.place("%d", slot)
-            w.put_at(place, w.do(f"fadd double {w.do(f'load double, ptr {place}{ALONE}')}, {part}"))
+            place, part = w.place("%d", slot), load(w, FLOAT, w.place(partials, k))
+            store(load(w, FLOAT, place) + delta * part, place)
 
     w.over_lanes(send)
     w.close(*lines)
     w.entry.append(" %last = sub i64 %lines, 1")
-    return w.text("back", "ptr %d, ptr %p, ptr %q, ptr %to, ptr %also, i64 %lines, i64 %first")
+    arrays = "ptr %d, ptr %p, ptr %q, ptr %to, ptr %also"
+    return w.text(f"define void @back({arrays}, i64 %lines, i64 %first)", " ret void")
 
 
 @cache
@@ -130,4 +120,4 @@ def arranged(codes: np.ndarray, reads: np.ndarray) -> tuple[np.ndarray, np.ndarr
         depth[k] = 1 + max(depth[x], depth[y], depth[z])
     order = np.lexsort((codes, depth := np.array(depth[:-1])))
     changes = np.diff(codes[order]).astype(bool) | np.diff(depth[order]).astype(bool)
-    return order, np.unique([0, *(np.flatnonzero(changes) + 1).tolist(), len(codes)])
+    return order, np.unique([0, *(np.flatnonzero(changes) + 1).tolist(), len(codes)]).astype(SLOT)

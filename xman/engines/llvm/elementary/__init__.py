@@ -1,1 +1,88 @@
-"""Elementary functions that LLVM vectorises: formulas, and of those powers, sine and cosine."""
+"""The functions that a program calls by the name of an operator, as text beside it."""
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..arithmetic import FORMULAS, Number
+from ..function import Function
+from . import formulas, powers
+
+FUSED = "contract "
+WRITTEN = {op: getattr(formulas, op, None) or getattr(powers, op) for op in (*FORMULAS, "both")}
+# calls of formulas, up to which loops take them in, and what counts for several: more would take LLVM long
+INLINED, HEAVY = 24, {"power": 4}
+
+
+@functools.cache
+def pairs_in_vectors() -> bool:
+    """Whether LLVM makes vectors of a loop that calls for two numbers at once, as from version 21 on."""
+    from llvmlite import binding
+    return binding.llvm_version_info >= (21,)
+
+
+def one_of_both(op: str, x: Number) -> Number:
+    """sin or cos of x, by a call that gives both: LLVM makes one of two such calls."""
+    f, pair = x.by, f"{{{x.type}, {x.type}}}"
+    f.declare(("both", x.dtype.name))
+    found = f.do(f"call {pair} @xman_both_{x.dtype.name}({x})")
+    return x.made(f"extractvalue {pair} {found}, {op == 'cos':d}")
+
+
+def definitions(declared: Iterable[str | tuple[str, str]], callers: Iterable[str]) -> list[str]:
+    """What a program declares as text, its formulas, (operator, type), for loops to take in, or as functions
+    that they share, of one number and several. callers: the text that calls them.
+
+    An attribute tells LLVM which shared one is of how many numbers.
+    """
+    called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
+    few = sum(HEAVY.get(op, 1) for op in called) <= INLINED
+    text, names = [x for x in declared if isinstance(x, str)], []
+    for op, kind in (x for x in declared if isinstance(x, tuple)):
+        if few and WRITTEN[op] not in powers.FAR:  # these have a branch, which no loop of vectors has
+            text += written(op, kind, 1, "alwaysinline")
+            continue
+        name, args = f"xman_{op}_{kind}", "v" * WRITTEN[op].__code__.co_argcount
+        wide = (4, 8) if kind == "float64" else (4, 8, 16)
+        several = ",".join(f"_ZGV_LLVM_N{n}{args}_{name}({name}_{n})" for n in wide)
+        text += written(op, kind, 1, 'noinline nounwind willreturn memory(none) '
+                                    f'"vector-function-abi-variant"="{several}"')
+        for n in wide:
+            text += written(op, kind, n, "noinline")
+        names += [f"ptr @{name}_{n}" for n in wide]
+    if names:
+        text.append(f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{', '.join(names)}], "
+                    'section "llvm.metadata"')
+    return [*dict.fromkeys(text)]
+
+
+@functools.cache
+def written(op: str, kind: str, lanes: int, attributes: str) -> list[str]:
+    """One of the formulas as the text of a function, after what it declares."""
+    f, formula = Function({}), WRITTEN[op]
+    f.flags = FUSED
+    args = [Number(f, f"%x{k}", np.dtype(kind), lanes) for k in range(formula.__code__.co_argcount)]
+    gives = f"{{{args[0].type}, {args[0].type}}}" if op == "both" else args[0].type
+
+    def give(y: Any, *more: Any) -> None:
+        for z in more:
+            one = f.do(f"insertvalue {gives} undef, {y}, 0")
+            y = f"{gives} {f.do(f'insertvalue {gives} {one}, {z}, 1')}"
+        f.put(f"ret {y}")
+
+    found = [*formula(*args)] if op == "both" else [formula(*args)]
+    if formula in powers.FAR:
+        near = abs(args[0]) < powers.NEAR
+        every = f"icmp eq i{lanes} {f.do(f'bitcast {near} to i{lanes}')}, -1"
+        f.put(f"br i1 {f.do(every)}, label %near, label %far")
+        f.begin("near")
+        give(*found)
+        f.begin("far")
+        found = [formulas.where(near, y, args[0].call(name)) for y, name in zip(found, powers.FAR[formula], strict=True)]
+    give(*found)
+    name = f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1)
+    return [*f.declared, f.text(f"define internal {gives} @{name}({', '.join(map(str, args))}) {attributes}")]

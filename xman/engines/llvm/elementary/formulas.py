@@ -1,9 +1,9 @@
 """Transcendental functions that LLVM vectorises: straight arithmetic, with selects, no branch, call or table.
 
-    y = exp(Lane(f, 1, "float32", "%x"))  # appends instructions that compute y to the function f
+    y = exp(Number(Function({}), "%x", np.dtype(np.float32)))  # appends instructions that compute y
 
-A formula is a plain function of `Lane`s. What it does with them becomes LLVM instructions (`written`), which
-a loop that calls them takes in. By a flag of theirs a product and a sum may become one FMA (`FUSED`).
+A formula is a plain function of `Number`s. What it does with them becomes LLVM instructions (`written`),
+which a loop that calls them takes in. By a flag of theirs a product and a sum may become one FMA.
 
 NaN, infinities, signed zeros, subnormals and overflow are NumPy's. The errors in the docstrings are the
 largest that were found, in units in the last place, in float32 and float64, fused or not. Polynomials have
@@ -17,83 +17,22 @@ lost when it was rounded.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..function import literal, llvm_type
+from ops import f as language
 
-FUSED = "contract "
+from ..arithmetic import bits
 
-
-class Lane:
-    """A number in a function that is being written, or `lanes` of them at once: arithmetic on it appends an
-    instruction of LLVM's to the function f. A Python number is a literal.
-
-    kind: the name of its type. name: its own.
-    """
-    def __init__(self, f: Any, lanes: int, kind: str, name: str):
-        self.f, self.lanes, self.kind, self.name = f, lanes, kind, name
-        self.format, self.float = SINGLE if kind.endswith("32") else DOUBLE, kind.startswith("float")
-        one = llvm_type(np.dtype(kind))
-        self.type = one if lanes == 1 else f"<{lanes} x {one}>"
-
-    def __str__(self) -> str: return f"{self.type} {self.name}"
-    def of(self, name: str, kind: str = "") -> Lane: return Lane(self.f, self.lanes, kind or self.kind, name)
-
-    def like(self, x: Any) -> Lane:
-        if isinstance(x, Lane):
-            return x
-        dtype = np.dtype(self.kind)
-        each = literal(x, dtype)
-        return self.of(each if self.lanes == 1
-                       else f"<{', '.join([f'{llvm_type(dtype)} {each}'] * self.lanes)}>")
-
-    def cast(self, instruction: str, kind: str) -> Lane:
-        return self.of(self.f.do(f"{instruction} {self} to {self.of('', kind).type}"), kind)
-
-    def emit(self, instruction: str, x: Any) -> Lane:
-        word = f"f{instruction} {FUSED}" if self.float else f"{instruction} "
-        return self.of(self.f.do(f"{word}{self}, {self.like(x).name}"))
-
-    def compare(self, sign: str, x: Any) -> Lane:
-        """False where one is NaN. Integers have no sign."""
-        word = f"fcmp {FUSED}o{sign}" if self.float else f"icmp {'' if sign == 'eq' else 'u'}{sign}"
-        return self.of(self.f.do(f"{word} {self}, {self.like(x).name}"), "bool")
-
-    def __add__(x, y): return x.emit("add", y)
-    def __radd__(x, y): return x.like(y) + x
-    def __sub__(x, y): return x.emit("sub", y)
-    def __rsub__(x, y): return x.like(y) - x
-    def __mul__(x, y): return x.emit("mul", y)
-    def __rmul__(x, y): return x.like(y) * x
-    def __truediv__(x, y): return x.emit("div", y)
-    def __rtruediv__(x, y): return x.like(y) / x
-    def __neg__(x): return x.like(0) - x
-    def __invert__(x): return x ^ -1
-    def __and__(x, y): return x.emit("and", y)
-    def __or__(x, y): return x.emit("or", y)
-    def __xor__(x, y): return x.emit("xor", y)
-    def __lshift__(x, y): return x.emit("shl", y)
-    def __rshift__(x, y): return x.emit("lshr", y)
-    def __lt__(x, y): return x.compare("lt", y)
-    def __gt__(x, y): return x.compare("gt", y)
-    def __eq__(x, y): return x.compare("eq", y)
+where = language.where  # a select: both are computed
 
 
-def where(condition: Lane, x: Any, y: Any) -> Lane:
-    """The select: both are computed."""
-    x, y = (x, x.like(y)) if isinstance(x, Lane) else (y.like(x), y)
-    return x.of(x.f.do(f"select {condition}, {x}, {y}"))
-
-
-def bits(x): return x.cast("bitcast", x.kind.replace("float", "int"))
-def number(i): return i.cast("bitcast", i.kind.replace("int", "float"))
-def two(n): return number(n + n.format.bias << n.format.digits)  # 2ⁿ
+def number(i): return i.cast("bitcast", np.dtype(f"f{i.size}"))
+def two(n): return number(n + n.bias << n.digits)  # 2ⁿ
 def above(x, low): return where(x < low, low, x)  # NaN stays
 def below(x, high): return where(x > high, high, x)
-def magnitude(x): return number(bits(x) & ~x.format.sign)
-def signed(y, x): return number(bits(y) ^ (bits(x) & x.format.sign))
+def signed(y, x): return number(bits(y) ^ (bits(x) & -1 << 8 * x.size - 1))
+def pattern(x, value): return int(np.array(value, f"f{x.size}").view(f"u{x.size}"))  # of a float as large as x
 
 
 def polynomial(x, coefficients):
@@ -103,43 +42,27 @@ def polynomial(x, coefficients):
     return y
 
 
-class Format(NamedTuple):
-    """What the formulas know of float32 and float64."""
-    digits: int                 # of the significand, after the first
-    bias: int                   # of the exponent
-    sign: int                   # its bit, as a signed integer
-    # in two parts; the first is so short that its product with an exponent is exact
-    ln2: tuple[float, float]
-    expm1: tuple[float, ...]    # (eʳ − 1 − r)/r² in r, |r| ≤ ln 2/2
-    log: tuple[float, ...]      # (log((1 + s)/(1 − s))/s − 2)/s² in s², √½ ≤ (1 + s)/(1 − s) ≤ √2
-    erf: tuple[float, ...]      # erf(x)/x − 1 in x², |x| ≤ 1
-    erfc: tuple[float, ...]     # log erfc(1 + t) in t, from 0 to where erf is 1
-    erf_is_one: float
-
-    def pattern(self, x: float) -> int:
-        size = self.sign.bit_length() // 8
-        return int(np.array(x, f"f{size}").view(f"u{size}"))
-
-
-SINGLE = Format(23, 127, -1 << 31, (0.693115234375, 3.1946183e-05), erf_is_one=3.95,
-                expm1=(0.49999997, 0.16666539, 0.04166776, 0.008367136, 0.0013835246),
-                log=(0.66666776, 0.39977577, 0.29871073),
-                erf=(0.12837917, -0.37612626, 0.11283579, -0.026853347, 0.005187162, -0.0007997853, 7.806903e-05),
-                erfc=(-1.8496056, -2.6389627, -0.8431724, -0.041264545, 0.0094643105, -0.0014966545, 9.558297e-05))
-DOUBLE = Format(52, 1023, -1 << 63, (0.6931471805598903, 5.497923018708371e-14), erf_is_one=5.95,
-                expm1=(0.5, 0.16666666666666677, 0.041666666666666685, 0.008333333333321806, 0.0013888888888893673,
-                       0.0001984126988530368, 2.480158727949949e-05, 2.7557245196026036e-06, 2.755732852264804e-07,
-                       2.5108671526864834e-08, 2.089441568858766e-09),
-                log=(0.6666666666666735, 0.3999999999940935, 0.2857142874368658, 0.2222219842896289, 0.18183572355999306,
-                     0.153138321283093, 0.1479825926763295),
-                erf=(0.12837916709551256, -0.37612638903183343, 0.11283791670936949, -0.02686617064195857, 0.005223977596727199,
-                     -0.0008548325484316674, 0.0001205528046538631, -1.4924464776320754e-05, 1.6444136007433723e-06,
-                     -1.6183845388090624e-07, 1.3615904556638834e-08, -7.605996613534366e-10),
-                erfc=(-1.8496055099332482, -2.6389675142347837, -0.8431072563591072, -0.04156109803021729, 0.010033825226080005,
-                      -0.0019779014781963642, 0.00023731739801823774, 2.6293891484979937e-05, -2.7194595547317232e-05,
-                      9.665669205784815e-06, -2.1264764337362307e-06, 2.0095918400716844e-07, 6.000397595455943e-08,
-                      -3.413570827010826e-08, 8.713912389072472e-09, -1.353072428375922e-09, 1.2284591764443657e-10,
-                      -5.029058295762138e-12))
+# by the bytes of a float: ln 2 in two parts, of which the first is so short that its product with an exponent is exact
+LN2 = {4: (0.693115234375, 3.1946183e-05), 8: (0.6931471805598903, 5.497923018708371e-14)}
+# (eʳ − 1 − r)/r² in r, |r| ≤ ln 2/2
+EXPM1 = {4: (0.49999997, 0.16666539, 0.04166776, 0.008367136, 0.0013835246),
+         8: (0.5, 0.16666666666666677, 0.041666666666666685, 0.008333333333321806, 0.0013888888888893673, 0.0001984126988530368,
+             2.480158727949949e-05, 2.7557245196026036e-06, 2.755732852264804e-07, 2.5108671526864834e-08, 2.089441568858766e-09)}
+# (log((1 + s)/(1 − s))/s − 2)/s² in s², √½ ≤ (1 + s)/(1 − s) ≤ √2
+LOG = {4: (0.66666776, 0.39977577, 0.29871073),
+       8: (0.6666666666666735, 0.3999999999940935, 0.2857142874368658, 0.2222219842896289, 0.18183572355999306, 0.153138321283093,
+           0.1479825926763295)}
+# −log(1 − erf(x))/x − 1 in x, from 0 to where erf is 1
+ERF = {4: (0.12837917, 0.63661957, 0.102776304, -0.019147826, -0.00016948496, 0.001675642, -0.00063733605,
+           0.00011885149, -9.386685e-06),
+       8: (0.12837916709551256, 0.6366197723675836, 0.10277260330178874, -0.019128447005069795,
+           -0.00020919469484828113, 0.0016962063857829204, -0.0005901255530576301, 2.5878604766381236e-05,
+           6.449185984178812e-05, -2.9724044724143787e-05, 3.4072641769159616e-06, 2.8351408820633674e-06,
+           -1.7415474885916763e-06, 3.3636448342935993e-07, 1.3718213653876066e-07, -1.4176185589869034e-07,
+           6.573339876240677e-08, -2.0962608639214017e-08, 4.9976910896920676e-09, -9.082201136731292e-10,
+           1.2484067568641361e-10, -1.2610983021493444e-11, 8.845582402671825e-13, -3.8505421786203677e-14,
+           7.834251146794215e-16)}
+ERF_IS_ONE = {4: 3.95, 8: 5.95}
 
 
 # exponentials
@@ -147,71 +70,66 @@ DOUBLE = Format(52, 1023, -1 << 63, (0.6931471805598903, 5.497923018708371e-14),
 
 def nearest(x):
     """The integer nearest to x, as a number and as an integer, where |x| < 2^(digits − 1)."""
-    shift = 1.5 * 2.0 ** x.format.digits
+    shift = 1.5 * 2.0 ** x.digits
     t = x + shift
-    return t - shift, bits(t) - x.format.pattern(shift)
+    return t - shift, bits(t) - pattern(x, shift)
 
 
 def scaled(y, n):
     """2ⁿ y in two halves, so that it overflows and underflows as it should."""
-    half = (n + 2 * y.format.bias >> 1) - y.format.bias
-    return y * two(half) * two(n - half)
+    both = n + 2 * y.bias
+    half = both >> 1
+    return y * number(half << y.digits) * number(both - half << y.digits)
 
 
 def bounded(x, octave):
     """x, but no further than where 2^(x/octave) overflows and underflows."""
-    return above(below(x, (x.format.bias + 3) * octave), -(x.format.bias + x.format.digits + 1) * octave)
+    return above(below(x, (x.bias + 3) * octave), -(x.bias + x.digits + 1) * octave)
 
 
-def small_expm1(r):
-    return r + r * r * polynomial(r, r.format.expm1)
-
-
-def reduced(x):
-    """n and eʳ − 1, where x = n ln 2 + r and |r| ≤ ln 2/2 (Cody and Waite)."""
-    high, low = x.format.ln2
-    x = bounded(x, math.log(2))
+def reduced(x, rest=None):
+    """n and eʳ − 1, where x + rest = n ln 2 + r and |r| ≤ ln 2/2 (Cody and Waite), for what `bounded` gives."""
+    high, low = LN2[x.size]
     n, k = nearest(x * (1 / math.log(2)))
-    return k, small_expm1(x - n * high - n * low)
+    r = x - n * high - n * low
+    more = r * r * polynomial(r, EXPM1[r.size])
+    return k, r + (more if rest is None else more + rest)
 
 
 def exp(x):
     """1.1 and 1.0 ulp."""
-    n, q = reduced(x)
+    n, q = reduced(bounded(x, math.log(2)))
     return scaled(1.0 + q, n)
 
 
-def expm1_parts(x):
-    """y and n, where expm1(x) = 2ⁿ y: y = eʳ − 1 + (1 − 2⁻ⁿ)."""
-    most = (x.format.digits + 3) * math.log(2)
-    n, q = reduced(above(x, -most))
-    return q + where(x < most, 1.0 - two(-n), 1.0), n
-
-
 def expm1(x):
-    """1.7 and 2.0 ulp."""
-    return where(x == 0.0, x, scaled(*expm1_parts(x)))
+    """1.7 and 2.0 ulp: 2ⁿ (eʳ − 1 + (1 − 2⁻ⁿ))."""
+    most = (x.digits + 3) * math.log(2)
+    n, q = reduced(bounded(above(x, -most), math.log(2)))
+    return where(x == 0.0, x, scaled(q + where(x < most, 1.0 - two(-n), 1.0), n))
 
 
 def tanh(x):
     """2.6 and 2.6 ulp: with e = expm1(2|x|), e/(e + 2)."""
-    a = magnitude(x)
-    n, q = reduced(below(a + a, (x.format.digits + 6) * math.log(2)))
+    a = abs(x)
+    n, q = reduced(below(a + a, (x.digits + 6) * math.log(2)))
     e = q * two(n) + (two(n) - 1.0)
     return signed(e / (e + 2.0), x)
 
 
 def sigmoid(x):
     """2.5 and 2.4 ulp."""
-    e = exp(-magnitude(x))
+    e = exp(-abs(x))
     return where(x < 0.0, e, 1.0) / (1.0 + e)
 
 
 def erf(x):
-    """1.2 and 1.4 ulp: a + a P(a²) to a = |x| = 1, then 1 − erfc(a), whose logarithm is a polynomial."""
-    p, a = x.format, magnitude(x)
-    tail = exp(polynomial(below(a, p.erf_is_one) - 1.0, p.erfc))
-    return signed(where(a < 1.0, a + a * polynomial(a * a, p.erf), 1.0 - tail), x)
+    """1.4 and 1.3 ulp: −expm1(−a − a P(a)) of a = |x|."""
+    a = below(abs(x), ERF_IS_ONE[x.size])
+    p = a * polynomial(a, ERF[x.size])
+    q = a + p
+    n, e = reduced(-q, (q - a) - p)
+    return signed((1.0 - two(n)) - e * two(n), x)
 
 
 # logarithms
@@ -219,20 +137,18 @@ def erf(x):
 
 def exponent(x):
     """n and m, where x = 2ⁿ m and √½ ≤ m < √2, for a normal number."""
-    p = x.format
-    n = (bits(x) + (p.pattern(1.0) - p.pattern(math.sqrt(0.5))) >> p.digits) - p.bias
-    return n, number(bits(x) - (n << p.digits))
+    n = (bits(x) + (pattern(x, 1.0) - pattern(x, math.sqrt(0.5))) >> x.digits) - x.bias
+    return n, number(bits(x) - (n << x.digits))
 
 
 def floating(n):
     """An exponent as a number."""
-    p = n.format
-    return number(n + (p.bias + p.pattern(2.0 ** p.digits))) - (2.0 ** p.digits + p.bias)
+    return number(n + (n.bias + pattern(n, 2.0 ** n.digits))) - (2.0 ** n.digits + n.bias)
 
 
 def normal_exponent(x):
     """As `exponent`, for subnormals too, with n as a number."""
-    tiny, shift = x < 2.0 ** (1 - x.format.bias), x.format.digits + 1.0
+    tiny, shift = x < 2.0 ** (1 - x.bias), x.digits + 1.0
     n, m = exponent(where(tiny, x * 2.0 ** shift, x))
     return floating(n) - where(tiny, x.like(shift), 0.0), m
 
@@ -245,7 +161,7 @@ def log_terms(f, coefficients):
 
 def log_of(n, f):
     """log(2ⁿ (1 + f))."""
-    (high, low), (h, t) = f.format.ln2, log_terms(f, f.format.log)
+    (high, low), (h, t) = LN2[f.size], log_terms(f, LOG[f.size])
     return n * high + (f - (h - (t + n * low)))
 
 
@@ -263,7 +179,7 @@ def log(x):
 def log_of_sum(u, lost):
     """log(u + lost), where lost is what u = 1 + x lost when it was rounded."""
     n, m = exponent(u)
-    return log_of(floating(n), m - 1.0 + where(u > 2.0 ** (u.format.digits + 9), 0.0, lost * two(-n)))
+    return log_of(floating(n), m - 1.0 + where(u > 2.0 ** (u.digits + 9), 0.0, lost * two(-n)))
 
 
 def log1p(x):
@@ -279,6 +195,6 @@ def logaddexp(x, y):
     d = low - top
     lost = (low - (d + top)) + (((d + top) - d) - top)  # d + lost is exact
     e = exp(where(x == y, 0.0, d))
-    e = e + e * where(magnitude(lost) < 1.0, lost, 0.0)
+    e = e + e * where(abs(lost) < 1.0, lost, 0.0)
     u = 1.0 + e
     return top + log_of_sum(u, e - (u - 1.0))

@@ -3,18 +3,22 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from . import formulas as base
-from .formulas import DOUBLE, SINGLE, above, below, bits, nearest, number, polynomial, signed, where
+from .formulas import EXPM1, above, below, bits, nearest, number, polynomial, signed, where
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def front(x, n):
     """The first n bits of x: the product of two such is exact."""
-    return number(bits(x) & -(1 << x.format.digits + 1 - n))
+    return number(bits(x) & -(1 << x.digits + 1 - n))
 
 
 # powers
 
-# as SINGLE.log, more exactly
+# as LOG[4], more exactly
 LOG_FOR_SINGLE = (0.6666666564340009, 0.40000335700445006, 0.28537273670517876, 0.23582856369140875)
 # (3 log((1 + s)/(1 − s))/2s − 3 − s²)/s⁴ in s²
 CUBIC = (0.600000000000034, 0.4285714285514387, 0.3333333378089962, 0.27272676459036804, 0.23080140338552801,
@@ -34,7 +38,7 @@ def power_in_double(a, y):
     f = m - 1.0
     h, t = base.log_terms(f, LOG_FOR_SINGLE)
     z = y * (base.floating(n) + (f - (h - t)) * (1 / math.log(2)))
-    q, k = two_to(above(below(z, 999.0), -999.0), 0.0, SINGLE.expm1)
+    q, k = two_to(above(below(z, 999.0), -999.0), 0.0, EXPM1[4])
     return q * base.two(k)
 
 
@@ -58,20 +62,17 @@ def power_in_parts(a, y):
     l2 = l - ((l1 - n) - p1 * c1)
     y1 = front(y, 26)
     z = above(below(y1 * l1, 1100.0), -1100.0)
-    return base.scaled(*two_to(z, (y - y1) * l1 + y * l2, DOUBLE.expm1))
+    return base.scaled(*two_to(z, (y - y1) * l1 + y * l2, EXPM1[8]))
 
 
 def power(x, y):
     """0.6 and 1.2 ulp."""
-    p, a, b = x.format, base.magnitude(x), base.magnitude(y)
+    a, b = abs(x), abs(y)
     enough = above(below(y, 2.0 ** 66), -2.0 ** 66)  # to overflow or underflow for any base but 1
-    if p is SINGLE:
-        z = power_in_double(a.cast("fpext", "float64"), enough.cast("fpext", "float64")).cast("fptrunc",
-                                                                                              "float32")
-    else:
-        z = power_in_parts(a, enough)
+    z = (power_in_parts(a, enough) if x.dtype == DOUBLE else
+         power_in_double(a.to(DOUBLE), enough.to(DOUBLE)).to(SINGLE))
     z = where((a > 0.0) & (a < math.inf), z, where((a < 1.0) ^ (y < 0.0), z.like(0.0), math.inf))
-    unit = 2.0 ** p.digits  # from here numbers are whole, from twice that they are even
+    unit = 2.0 ** x.digits  # from here numbers are whole, from twice that they are even
     whole = ((b + unit) - unit == b) | (b > unit)
     odd = whole & ~((0.5 * b + unit) - unit == 0.5 * b) & (b < 2.0 * unit)
     z = where(odd, signed(z, x), where((x < 0.0) & (a < math.inf) & ~whole, math.nan, z))
@@ -102,15 +103,15 @@ def turns(a):
 
 def circular(x, quarters):
     """sin(x + quarters·π/2) for each of the quarters, 0 or 1 of them; of 0 without the sign of x."""
-    a = base.magnitude(x)
-    k, r, rest = turns(a if x.format is DOUBLE else a.cast("fpext", "float64"))
+    a = abs(x)
+    k, r, rest = turns(a.to(DOUBLE))
     z = r * r
     h = 0.5 * z
     sin = r + (r * z * polynomial(z, SIN) + (rest - rest * h))
     cos = (1.0 - h) + (((1.0 - (1.0 - h)) - h) + (z * z * polynomial(z, COS) - r * rest))
     for n in (k + q for q in quarters):
         y = number(bits(where((n & 1) == 0, sin, cos)) ^ ((n & 2) << 62))
-        yield where(a < math.inf, y if x.format is DOUBLE else y.cast("fptrunc", "float32"), math.nan)
+        yield where(a < math.inf, y.to(x.dtype), math.nan)
 
 
 def sin(x):
@@ -131,14 +132,5 @@ def both(x):
     return signed(y, x), z
 
 
-def by_library(x, *names):
-    """The functions of C, one number after the other."""
-    vector = f"v{x.lanes}" * (x.lanes > 1)
-    for name in names:
-        function = f"@llvm.{name}.{vector}f{x.kind[5:]}"
-        x.f.declare(f"declare {x.type} {function}({x.type})")
-        yield x.of(x.f.do(f"call {x.type} {function}({x})"))
-
-
-# what serves for |x| ≥ NEAR, where the formulas do not
+# what serves for |x| ≥ NEAR, where the formulas do not: functions of C, one number after the other
 FAR = {sin: ["sin"], cos: ["cos"], both: ["sin", "cos"]}
