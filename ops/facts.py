@@ -29,8 +29,8 @@ class Facts(NamedTuple):
     flow: how its entries come about, which says what is linear, and where a zero that stands for nothing
     goes. "moved": they are its argument's in other places, or sums of them; "part": some of these alone;
     "filled": with zeros among them; "chosen": those that are not hand no adjoint on; "plus", "same" (a
-    multiple) and "product": entry by entry; "kept": a product of which 0·∞ is 0; "summed": sums of products,
-    in which the slope by an entry of one of two factors is an entry of the other, or 0.
+    multiple) and "product": entry by entry; "kept": a product of which 0·∞ is 0; "summed": sums of products;
+    where it takes two arrays alone, the slope by an entry of one is an entry of the other, or 0.
     """
     # what it takes and gives
     elementwise: bool = False          # the row is of that kind

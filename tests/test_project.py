@@ -11,8 +11,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from house import circles, homonyms, wide
+from house import circles, homonyms, naming, wide
 
+import ops
 import xman
 import xman.models
 import xman.train
@@ -129,6 +130,12 @@ def test_no_files_import_one_another_in_a_circle():
 def test_fewer_than_60_functions_share_their_name():
     """See tests/house.py for what counts."""
     assert sum(map(len, (shared := homonyms(ROOT)).values())) < 60, shared
+
+
+def test_an_operator_is_named_in_few_files_beside_its_row_and_engines():
+    """What is true of an operator is a fact of its row (ops/facts.py): a user's own has it too."""
+    named = naming(ROOT, {*ops.OURS})
+    assert sum(map(len, named.values())) <= 1.35 * len(ops.OURS), max(named.items(), key=lambda item: len(item[1]))
 
 
 def test_packages_other_than_numpy_are_imported_inside_functions_or_in_the_command_line():

@@ -53,10 +53,10 @@ def rival(monkeypatch):
 def test_the_engine_that_begins_takes_a_blink_and_what_another_is_ahead_of_is_not_built():
     seconds = {"reference": 0, "plain": 0.1, "coded": 3, "compiled": 9, "worse": 10}
     ranks = {"reference": 0, "plain": 1, "coded": 15, "compiled": 20, "worse": 12}
-    assert players(ranks, seconds, "reference", 0.25) == ("plain", ["coded", "compiled"])
-    assert players(ranks, seconds | {"plain": 2}, "reference", 0.25) == ("reference", ["plain", "coded", "compiled"])
-    assert players(ranks, seconds | {"compiled": 0.2}, "reference", 0.25) == ("compiled", [])
-    assert players(ranks, seconds, "reference", 5)[0] == "coded"
+    assert players(ranks, seconds, 0.25) == ("plain", ["coded", "compiled"])
+    assert players(ranks, seconds | {"plain": 2}, 0.25) == ("reference", ["plain", "coded", "compiled"])
+    assert players(ranks, seconds | {"compiled": 0.2}, 0.25) == ("compiled", [])
+    assert players(ranks, seconds, 5)[0] == "coded"
 
 
 def calls(step, n=20, **values):

@@ -68,6 +68,16 @@ def test_every_operator_of_the_sweep_is_that_of_the_interpreter(engine, dtype):
         np.testing.assert_array_equal(x, before[name])
 
 
+def test_a_number_in_the_place_of_an_array_is_for_the_operators_own_function(engine):
+    steps = [("t", "ties", (1.0, "x")), ("f", "flip", (2.0,)), ("r", "roll", ("x", "k")), ("p", "pad", ("x", 1))]
+    values = {"x": np.array([1.0, np.nan, 3.0]), "k": 2}
+    step = xman.compile(steps, engine=engine)
+    found, wanted = step(values), eval(steps, values)
+    assert step.engine == engine
+    for x in step.outputs:
+        agree(found[x], wanted[x])
+
+
 COMPARED = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not", "sign",
             "isnan", "isfinite", "signbit", "floor", "ceil", "trunc"]
 

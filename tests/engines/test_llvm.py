@@ -131,6 +131,25 @@ def test_the_innermost_loop_goes_through_memory_in_order_and_what_is_transposed_
         assert step.source.startswith(loops) and step.source.index("def ") - len(loops) < 200
 
 
+def test_what_is_transposed_at_the_end_is_written_where_it_stays_in_the_loops_that_compute_it():
+    lines = [("t", "transpose", ("x",)), ("y", "sin", ("t",)), ("b", "add", ("y", "a")), ("s", "power", ("b", 2)), ("l", "sum", ("s",))]
+    values = {"x": R.normal(size=(70, 90)), "a": R.normal(size=70)}
+    lines = gradient(lines, "l", ["x", "a"])
+    step = step_of(lines, values, outputs=["l", "dl_dx", "dl_da"])
+    assert step.source.count("for 90:") == 1 and "tile" not in step.source
+    for x, found in step(values).items():
+        np.testing.assert_allclose(found, eval(lines, values)[x], rtol=1e-12)
+
+
+def test_tiles_of_a_long_axis_stand_around_sums_over_others_and_within_sums_over_them():
+    x = R.normal(size=(5, 3000))
+    for axis, loops in [(0, "for 3000 (tile of 1,024):\n  for 5:\n    for 3000 (lane of 1,024):\n      "), (1, "for 5:\n  for 3000 (tile of")]:
+        lines = [("e", "exp", ("x",)), ("s", "sum", ("e", axis, True)), ("p", "divide", ("e", "s")), ("all", "sum", ("p",))]
+        step = step_of(lines, {"x": x}, outputs=["p", "all"])
+        assert step.source.startswith(loops)
+        np.testing.assert_allclose(step({"x": x})["p"], eval(lines, {"x": x})["p"], rtol=1e-13)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_no_bit_depends_on_the_number_of_threads(seed, monkeypatch):
     for name, small in {"FAR": 2, "MANY": 2, "BLOCK": 2, "LONG": 5, "TILE": 3}.items():

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from data_files import IMAGES, idx, refusal, three
 
+from xman import XManError
+from xman.models import MLP
 from xman.tables import TableError
+from xman.train import fit
 from xman.train.loaders import load, read_idx, read_libsvm, read_titles
 
 # what is refused
@@ -16,6 +19,15 @@ from xman.train.loaders import load, read_idx, read_libsvm, read_titles
 def test_a_missing_file_is_refused(tmp_path, read):
     path = tmp_path / "none"
     assert refusal(read, path) == f"{path}: cannot be read: No such file or directory."
+
+
+def test_a_misspelt_data_set_is_refused_with_its_name():
+    assert refusal(load, "digit") == "digit: cannot be read: No such file or directory; digits and names are installed."
+
+
+def test_a_data_set_in_the_place_of_a_pair_is_refused_with_its_pairs():
+    with pytest.raises(XManError, match=r"data is a pair \(X, y\), not a Dataset of 9; its pairs are .train, .valid"):
+        fit(MLP([64, 10]), load("digits"))
 
 
 def test_a_missing_part_is_refused(write):

@@ -45,6 +45,7 @@ def test_every_class_occurs_in_every_part(name):
 
 def test_pixels_of_digits_lie_between_0_and_1():
     data = load("digits")
+    assert repr(data) == "<Dataset of rows (64,): train 1,257, valid 180, test 360; 10 classes>"
     assert data.classes == tuple("0123456789") and data.alphabet is None
     assert all(X.min() == 0 and X.max() == 1 and X.shape[1] == 64 for X, _ in data[:3])
 

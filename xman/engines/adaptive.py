@@ -23,16 +23,14 @@ BLINK, A_LOOP, PATIENCE = 0.25, 2.0, 20.0
 TURNS = 3  # each of two programs has so many before the slower one goes
 
 
-def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: str,
-            most: float) -> tuple[str, list[str]]:
-    """The engine that begins, and the engines to build beside it, the quickest to build first.
+def players(ranks: Mapping[str, int], seconds: Mapping[str, float], most: float) -> tuple[str, list[str]]:
+    """The engine that begins, and the engines to build meanwhile, the quickest to build first.
 
-    ranks: how much each engine wants the list. seconds: what each takes to build it. reference: the last
-    resort. most: the seconds that the engine that begins may take. An engine is left out if another one is
-    ahead of it both in rank and in seconds.
+    ranks: how much each engine wants the list; the first of those that do not want it is the reference.
+    seconds: to build it. most: seconds that the one that begins may take. An engine is not built if another
+    one has both a higher rank and fewer seconds.
     """
-    at_once = [name for name, rank in ranks.items() if rank and seconds[name] <= most]
-    first = max(at_once, key=ranks.__getitem__, default=reference)
+    first = max((name for name in ranks if seconds[name] <= most), key=ranks.__getitem__)
     later = sorted((name for name, rank in ranks.items() if rank > ranks[first]), key=seconds.__getitem__)
     return first, [x for k, x in enumerate(later) if all(ranks[x] > ranks[y] for y in later[:k])]
 

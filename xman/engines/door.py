@@ -141,7 +141,8 @@ class Compiled:
     @functools.cached_property
     def _reference(self) -> Built:
         """The program that runs values which no other is for."""
-        return ENGINES[reference()].build(self._program({}, True))._replace(engine=reference())
+        engine = next(engine for engine in ENGINES.values() if not engine.after)
+        return engine.build(self._program({}, True))._replace(engine=engine.name)
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds, which is built if the kinds are new."""
@@ -287,16 +288,11 @@ def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mappin
     seconds = {name: engine.seconds(steps) for name, engine in ENGINES.items()}
     loops = any(op in ("scan", "while_loop") for _, op, _ in steps)
     most = (A_LOOP if loops else BLINK) if adapts else PATIENCE
-    first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, reference(), most)
+    first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, most)
     why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)]
     why += [f"to build {len(steps):,} lines takes {', '.join(later)} long, and where they are the steps of a "
             "loop, xman.scan has them once"] if later else []
     return first, "; ".join(filter(None, why)), later if adapts else []
-
-
-def reference() -> str:
-    """The name of the engine that gives way to no other."""
-    return next(name for name, engine in ENGINES.items() if not engine.after)
 
 
 def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:

@@ -258,12 +258,11 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
     """For each register those in whose memory it may lie: itself, or the registers that it is a view of."""
     holds: dict[str, frozenset[str]] = {}
     for dst, op, args in lines:
-        for a in registers(args):
-            holds.setdefault(a, frozenset([a]))
+        given = [holds.setdefault(a, frozenset([a])) for a in registers(args)]
         if dst in kinds and not kinds[dst].array:
             holds[dst] = frozenset()
         elif ops.facts_of(op).view or op not in ops.table.OURS and op != GEMM:
-            holds[dst] = frozenset().union(*(holds[a] for a in registers(args)))
+            holds[dst] = frozenset().union(*given)
         else:
             holds[dst] = frozenset([dst])
     return holds

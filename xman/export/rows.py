@@ -49,11 +49,15 @@ def lacking(op: str, xp: Any) -> Callable:
     return row
 
 
-def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
-    """The rows that are a function of xp, on its arrays and on literals."""
+class Standard:
+    """A namespace xp of the array API, called with NumPy's casts and NumPy's axis=None."""
 
-    def array(a: Any, dtype: Any = None) -> Any:
+    def __init__(self, xp: Any):
+        self.xp = xp
+
+    def array(self, a: Any, dtype: Any = None) -> Any:
         """a as an array of xp, in the precision dtype if it is given."""
+        xp = self.xp
         if isinstance(a, (np.ndarray, np.generic, bool, int, float)):
             a = np.asarray(a, dtype)
             return xp.asarray(a.item() if a.ndim == 0 else a, dtype=getattr(xp, a.dtype.name))
@@ -61,37 +65,54 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
             return xp.asarray(a, dtype=getattr(xp, np.dtype(dtype or int).name))
         return a if dtype is None or dtype_of(a) == dtype else xp.astype(a, getattr(xp, np.dtype(dtype).name))
 
-    def weak(a: Any) -> Any:
-        """What NumPy promotes by: the precision of an array, the type of a plain number."""
-        plain = np.dtype(bool) if isinstance(a, bool) else float if isinstance(a, float) else int
-        return dtype_of(a) if hasattr(a, "dtype") else plain
+    def alike(self, *arrays: Any) -> list:
+        """The arrays in the precision that NumPy promotes them to."""
+        dtype = np.result_type(*[a if isinstance(a, (int, float)) else weak(a) for a in arrays])
+        return [self.array(a, dtype) for a in arrays]
 
-    def ufunc(op: str) -> Callable:
+    def ufunc(self, op: str) -> Callable:
         def row(*args):
             args = args if any(hasattr(a, "dtype") for a in args) else [*map(np.asarray, args)]
             *wanted, _ = G[op].resolve_dtypes((*map(weak, args), None))
-            return function(*map(array, args, [bool] * len(args) if op.startswith("logical") else wanted))
-        function = getattr(xp, UFUNCS[op])
+            wanted = [bool] * len(args) if op.startswith("logical") else wanted
+            return function(*map(self.array, args, wanted))
+        function = getattr(self.xp, UFUNCS[op])
         return row
 
-    def alike(*arrays: Any) -> list:
-        dtype = np.result_type(*[a if isinstance(a, (int, float)) else weak(a) for a in arrays])
-        return [array(a, dtype) for a in arrays]
-
-    def reduction(op: str) -> Callable:
+    def reduction(self, op: str) -> Callable:
         def row(x, axis=None, keepdims=False):
             if axis == ():
-                return array(x)
-            x = array(x, G[op](np.zeros(1, weak(x))).dtype)
-            return getattr(xp, op)(x, axis=axis, keepdims=keepdims)
+                return self.array(x)
+            x = self.array(x, G[op](np.zeros(1, weak(x))).dtype)
+            return getattr(self.xp, op)(x, axis=axis, keepdims=keepdims)
         return row
 
-    def flat(x: Any, axis: int | None) -> tuple[Any, int]:
-        return (xp.reshape(array(x), (-1,)), 0) if axis is None else (array(x), axis)
+    def flat(self, x: Any, axis: int | None) -> tuple[Any, int]:
+        x = self.array(x)
+        return (self.xp.reshape(x, (-1,)), 0) if axis is None else (x, axis)
 
-    def along(function: str, x: Any, axis: int | None, **named: Any) -> Any:
-        x, axis = flat(x, axis)
-        return getattr(xp, function)(x, axis=axis, **named)
+    def along(self, function: str, x: Any, axis: int | None, **named: Any) -> Any:
+        x, axis = self.flat(x, axis)
+        return getattr(self.xp, function)(x, axis=axis, **named)
+
+    def linalg(self, name: str, part: int | None = None, **named: Any) -> Callable:
+        def row(a, *more):
+            a, *more = [self.array(b, np.result_type(weak(b), np.float32)) for b in self.alike(a, *more)]
+            result = getattr(self.xp.linalg, name)(a, *more, **named)
+            return result if part is None else result[part]
+        return row
+
+
+def weak(a: Any) -> Any:
+    """What NumPy promotes by: the precision of an array, the type of a plain number."""
+    plain = np.dtype(bool) if isinstance(a, bool) else float if isinstance(a, float) else int
+    return dtype_of(a) if hasattr(a, "dtype") else plain
+
+
+def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
+    """The rows that are a function of xp, on its arrays and on literals."""
+    of = Standard(xp)
+    array, alike, along = of.array, of.alike, of.along
 
     def cumsum(x, axis=None):
         return along("cumulative_sum", array(x, np.cumsum(np.zeros(1, weak(x))).dtype), axis)
@@ -100,6 +121,25 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         if not decimals or dtype_of(x).kind != "f":
             return xp.round(array(x))
         return table["divide"](xp.round(table["mul"](x, 10.0 ** decimals)), 10.0 ** decimals)
+    return {
+        **(matrix_rows(of, table) if hasattr(xp, "linalg") else {}),
+        **{op: of.ufunc(op) for op in UFUNCS if hasattr(xp, UFUNCS[op])},
+        "dot": lambda a, b: xp.matmul(*alike(a, b)),
+        **{op: of.reduction(op) for op in ("sum", "prod", "max", "min")},
+        "where": lambda c, x, y: xp.where(array(c, bool), *alike(x, y)),
+        "astype": lambda x, dtype: array(array(x), np.dtype(dtype[0])),
+        "argmax": lambda x, axis=None: along("argmax", x, axis),
+        "argsort": lambda x, axis=-1: along("argsort", x, axis, stable=True),
+        "concat": lambda axis, *arrays: xp.concat(alike(*arrays), axis=axis),
+        "stack": lambda axis, *arrays: xp.stack(alike(*arrays), axis=axis),
+        "cumsum": cumsum, "round": rounded, **rearranging_rows(of),
+        "getitem": lambda x, *keys: picked(xp, table, array(x), keys),
+        "scatterAdd": lambda d, like, *keys: scattered(xp, table, array(d), like, keys),
+    }
+
+
+def rearranging_rows(of: Standard) -> dict[str, Callable]:
+    xp, array = of.xp, of.array
 
     def sizes(like):
         return tuple(like if isinstance(like, (tuple, list)) else getattr(like, "shape", ()))
@@ -122,17 +162,15 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         return xp.permute_dims(array(x), tuple(a % x.ndim for a in axes))
 
     def take(x, indices, axis=None):
-        (x, axis), indices = flat(x, axis), array(indices)
+        (x, axis), indices = of.flat(x, axis), array(indices)
         axis %= x.ndim
         shape = *tuple(x.shape)[:axis], *tuple(indices.shape), *tuple(x.shape)[axis + 1:]
         return xp.reshape(xp.take(x, xp.reshape(indices, (-1,)), axis=axis), shape)
+    return {"broadcast": broadcast, "reshape": reshape, "transpose": transpose, "take": take}
 
-    def linalg(name: str, part: int | None = None, **named: Any) -> Callable:
-        def row(a, *more):
-            a, *more = [array(b, np.result_type(weak(b), np.float32)) for b in alike(a, *more)]
-            result = getattr(xp.linalg, name)(a, *more, **named)
-            return result if part is None else result[part]
-        return row
+
+def matrix_rows(of: Standard, table: dict[str, Callable]) -> dict[str, Callable]:
+    linalg = of.linalg
 
     def symmetric(a):
         return table["half"](table["add"](a, table["mT"](a)))
@@ -141,29 +179,13 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         if signs != ("L",):
             raise XManError(f"eigenvectors is computed with the signs ('L',) alone here, not {signs}")
         return linalg("eigh", 1)(symmetric(a))
-
-    matrices = {
+    return {
         **{op: linalg(op) for op in ("inv", "det", "pinv", "solve", "svdvals")},
         **{op: lambda a, op=op: linalg(op)(symmetric(a)) for op in ("cholesky", "eigvalsh")},
         "det_sign": linalg("slogdet", 0), "logabsdet": linalg("slogdet", 1), "eigenvectors": eigenvectors,
         "left_vectors": linalg("svd", 0, full_matrices=False),
-        "right_vectors": lambda a: xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
+        "right_vectors": lambda a: of.xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
         "orthonormal": linalg("qr", 0), "upper": linalg("qr", 1),
-    }
-    return {
-        **(matrices if hasattr(xp, "linalg") else {}),
-        **{op: ufunc(op) for op in UFUNCS if hasattr(xp, UFUNCS[op])},
-        "dot": lambda a, b: xp.matmul(*alike(a, b)),
-        **{op: reduction(op) for op in ("sum", "prod", "max", "min")},
-        "where": lambda c, x, y: xp.where(array(c, bool), *alike(x, y)),
-        "astype": lambda x, dtype: array(array(x), np.dtype(dtype[0])),
-        "argmax": lambda x, axis=None: along("argmax", x, axis),
-        "argsort": lambda x, axis=-1: along("argsort", x, axis, stable=True),
-        "concat": lambda axis, *arrays: xp.concat(alike(*arrays), axis=axis),
-        "stack": lambda axis, *arrays: xp.stack(alike(*arrays), axis=axis), "round": rounded,
-        "cumsum": cumsum, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "take": take,
-        "getitem": lambda x, *keys: picked(xp, table, array(x), keys),
-        "scatterAdd": lambda d, like, *keys: scattered(xp, table, array(d), like, keys),
     }
 
 

@@ -52,7 +52,7 @@ def alongside(op: str) -> bool:
     return known.elementwise or known.like is not None and known.flow == "moved"
 
 
-def of_values(op: str, args: tuple, room: int) -> tuple:
+def shaping(op: str, args: tuple, room: int) -> tuple:
     """The arguments whose values may give the result its shape, as masks and numbers of steps do."""
     if op in ROWS:
         return () if room and op == "bundle" else args
@@ -84,7 +84,7 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
         elif floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            masks = [found[a] for a in registers(of_values(op, args, room)) if a in floats]
+            masks = [found[a] for a in registers(shaping(op, args, room)) if a in floats]
             if any([not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f" for x in masks]):
                 raise DependsOnValues(op)
             floats.add(dst)

@@ -24,16 +24,17 @@ def lowered() -> tuple[Rewrite, ...]:
     rearrangements; an operator without a formula is computed by its own function.
     """
     return (shaped("prod_of_others", of_a_number),
-            *(shaped(op, spelt(op, facts.formula)) for op, facts in FACTS.items() if facts.formula))
+            *(shaped(op, spelt(op, facts)) for op, facts in FACTS.items() if facts.formula))
 
 
-def spelt(op, formula):
+def spelt(op, facts):
     """The formula's rewrite, for a nonempty array of floats; whole numbers beside it do not spread."""
-    def becomes(w, x, *rest):
-        if (not w.real(x) or w.shape(x) is None or 0 in w.shape(x)
-            or has_to_be_literal(op, [isinstance(a, Symbol) for a in (x, *rest)])):
+    def becomes(w, *args):
+        symbols, shape = [isinstance(a, Symbol) for a in args], w.shape(args[0])
+        if (not w.real(args[0]) or shape is None or 0 in shape or has_to_be_literal(op, symbols)
+            or not symbols[0] and not facts.elementwise):
             return None
-        return getattr(found := formula(*(sized(a, w) for a in (x, *rest))), "value", found)
+        return getattr(found := facts.formula(*(sized(a, w) for a in args)), "value", found)
     return becomes
 
 

@@ -30,15 +30,14 @@ class Common:
         numbers = 1 + sum(not np.ndim(a) for a in like.values())
         begin = -(-numbers // ALIGNED) * ALIGNED
         sizes = [-(-np.size(a) // ALIGNED) * ALIGNED for a in like.values() if np.ndim(a)]
-        places = np.cumsum([begin, *sizes])
-        room = int(begin - (begin - places[-1]) // (ALIGNED * n) * ALIGNED * n) * dtype.itemsize
+        places = [*range(1, numbers), *np.cumsum([begin, *sizes]).tolist()]
+        room = (begin - -sum(sizes) // (ALIGNED * n) * ALIGNED * n) * dtype.itemsize
         rows = None if few and room <= FEW else shared_memory(workers, room)
         self.workers, self.shared = workers, rows is not None
         rows = (rows if self.shared else arena(room)[None]).view(dtype)
         self.mine, self.total = rows[k % len(rows)], rows[-1]
         self.part, self.sums = ({x: buffer[start:start + np.size(a)].reshape(np.shape(a))
-                                 for (x, a), start in zip(like.items(), [*range(1, numbers), *places.tolist()],
-                                                          strict=False)}
+                                 for (x, a), start in zip(like.items(), places, strict=False)}
                                 for buffer in (self.mine, self.total))
         self.numbers, self.slices = rows[:, :numbers], rows[:, begin:].reshape(len(rows), n, -1)[:, k]
 

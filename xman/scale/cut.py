@@ -42,7 +42,7 @@ def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     return [Stage(WengertList(lines), totals) for lines, totals in stages]
 
 
-def alike(steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str],
+def updated_alike(steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str],
           states: Iterable[tuple[str, ...]], numbers: Collection[str]) -> list[tuple[str, ...]]:
     """The states, in the order of their gradients, where each worker may do the last stage for a slice of all
     of them as if they were one: it goes entry by entry, and does the same to each; else none.

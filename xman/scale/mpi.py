@@ -47,21 +47,19 @@ class Workers:
         """Make of the buffer Σ of all workers' buffers."""
         if self.comm:
             from mpi4py import MPI
-            if self.reading:
-                self.noticed(self.read_until, self.comm.Iallreduce(MPI.IN_PLACE, buffer))
-            else:
-                self.noticed(self.comm.Allreduce, MPI.IN_PLACE, buffer)
+            self.noticed(*[self.asleep_until, self.comm.Iallreduce(MPI.IN_PLACE, buffer)] if self.reading
+                         else [self.comm.Allreduce, MPI.IN_PLACE, buffer])
 
     def meet(self) -> None:
         """Go on when all of them are here."""
-        self.noticed(*[self.read_until, self.comm.Ibarrier()] if self.reading else [self.comm.Barrier])
+        self.noticed(*[self.asleep_until, self.comm.Ibarrier()] if self.reading else [self.comm.Barrier])
 
-    def read_until(self, here: Any) -> None:
+    def asleep_until(self, here: Any) -> None:
         """Wait, after a moment, as MPI does not: it would take the core from the thread that reads."""
         asked = 0
         while not here.Test():
             asked += 1
-            if asked > A_MOMENT and not self.reading.done():
+            if asked > A_MOMENT and not (self.reading and self.reading.done()):
                 time.sleep(SLICE)
 
     def gathered(self, x: Any) -> list[Any]:
@@ -74,8 +72,6 @@ class Workers:
         rows: those that this one has for each, one behind another. counts, given: how many for each of them,
         and from each.
         """
-        if not self.comm:
-            return rows
         from mpi4py import MPI
         found = np.empty((sum(given), *rows.shape[1:]), rows.dtype)
         # counted in rows, of which there are fewer than a 32-bit integer counts
@@ -178,9 +174,7 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
         except XManError as error:
             mine[k] = type(error)(str(error))  # what else it holds need not be such that it can be pickled
             break
-    end = here.comm.Ibarrier()
-    while not end.Test():  # without a core
-        time.sleep(SLICE)
+    here.asleep_until(here.comm.Ibarrier())
     found = functools.reduce(operator.or_, here.gathered(mine))
     for k in range(count):
         if isinstance(found[k], XManError):

@@ -111,9 +111,9 @@ def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> n
 class Streamed:
     """The minibatches of a stream, as `Minibatches` has them: where all rows are one window, the very same.
 
-    Of several workers each reads a share of a window's rows, beside the steps. Where there are several windows
-    a row goes to the part of a minibatch that is like its place in the window, so that a worker mostly reads
-    what it takes; else, between two steps, all give one another the rows that they take.
+    Of several workers each reads a share of a window's rows, beside the steps. Where there are several
+    windows a row goes to the part of a minibatch that is like its place in the window, so that a worker mostly
+    reads what it takes; else, between two steps, all give one another the rows that they take.
     mine: from the rows of a minibatch and the number of a worker to those of them that it takes.
     """
 
@@ -123,14 +123,12 @@ class Streamed:
         self.size = size = min(size, data.rows)
         self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
         self.lanes = size * np.arange(LANES + 1) // LANES  # parts of a minibatch
-        # of a minibatch, and of the last: where workers begin, who takes each row, and whether this worker
-        # borrows one besides
-        self.starts, self.takers, self.borrows = [], [], []
-        for rows in size, self.rows - (self.count - 1) * size:
-            starts = [*(mine(rows, rank).start or 0 for rank in range(self.workers.size)), rows]
-            self.starts.append(starts)
-            self.takers.append(np.repeat(np.arange(len(starts) - 1, dtype=np.uint16), np.diff(starts)))
-            self.borrows.append(mine(rows, self.workers.rank).stop > starts[self.workers.rank + 1])
+        # of the last minibatch, and of others: who takes each row, and whether this worker borrows one
+        self.takers, self.borrows = [], []
+        for rows in self.rows - (self.count - 1) * size, size:
+            self.starts = [*(mine(rows, rank).start or 0 for rank in range(self.workers.size)), rows]
+            self.takers.append(np.repeat(np.arange(self.workers.size, dtype=np.uint16), np.diff(self.starts)))
+            self.borrows.append(mine(rows, self.workers.rank).stop > self.starts[self.workers.rank + 1])
 
     def windows(self, number: int, first: int = 0) -> Iterator[tuple[int, int, np.ndarray]]:
         """Those of an epoch with rows of its minibatches from `first` on: its number, how many rows come
@@ -147,34 +145,30 @@ class Streamed:
                 some, held = [*some, k], held + sizes[k]
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """X, y and the numbers of this worker's rows, for each minibatch from `first` on: parts of arrays that
-        the next ones overwrite."""
-        another, filled = (self.data.X[:1], self.data.y[:1], np.zeros(1, int)), 0
-        room = max(np.count_nonzero(who == self.workers.rank) for who in self.takers) + 1
-        buffers = [np.empty((room, *a.shape[1:]), a.dtype) for a in another]
+        """X, y and the numbers of this worker's rows, for each minibatch from `first` on: parts of arrays
+        that the next ones overwrite."""
+        room, filled = 1 + max(np.count_nonzero(who == self.workers.rank) for who in self.takers), 0
+        # a row that is borrowed may be any
+        buffers = [np.repeat(a[:1], room, 0) for a in (self.data.X, self.data.y, np.zeros(1, int))]
         with ThreadPoolExecutor(1) as reader:
             parts = itertools.starmap(functools.partial(self.read, first), self.windows(number, first))
             ahead = self.workers.reading = reader.submit(next, parts, None)
             while found := ahead.result():
-                rows, numbers, counts, given, places, ends = found
+                rows, counts, places, ends = found
                 if counts:
-                    rows[:] = [self.workers.exchanged(a, counts, given) for a in rows]
+                    rows[:] = [self.workers.exchanged(a, *counts) for a in rows]
                 ahead = self.workers.reading = reader.submit(next, parts, None)
                 start = 0
                 for end, whole in ends:
                     stop = filled + end - start
-                    for a, buffer in zip(rows, buffers, strict=False):
+                    for a, buffer in zip(rows, buffers, strict=True):
                         a.take(places[start:end], 0, buffer[filled:stop], "clip")
-                    buffers[-1][filled:stop] = numbers[start:end]
                     filled, start, first = 0 if whole else stop, end, first + whole
-                    if whole and self.borrows[first == self.count]:
-                        for a, buffer in zip(another, buffers, strict=True):
-                            buffer[stop] = a[0]
-                        stop += 1
                     if whole:
+                        stop += self.borrows[first < self.count]
                         yield tuple(buffer[:stop] for buffer in buffers)
 
-    def order(self, number: int, at: int, held: int, low: int, high: int) -> np.ndarray:
+    def drawn_order(self, number: int, at: int, held: int, low: int, high: int) -> np.ndarray:
         """The places in a window of its rows in the order in which they are taken; at least those that go to
         the parts of minibatches between low and high, and of others −1."""
         if held == self.rows:
@@ -186,10 +180,10 @@ class Streamed:
             here = places[:, self.lanes[k]:self.lanes[k + 1]].ravel()
             here = here[(0 <= here) & (here < held)]
             random = np.random.default_rng([self.seed, number, at, k])
-            found[here] = self.below(self.lanes[k], at, held) + random.permutation(len(here))
+            found[here] = self.rows_below(self.lanes[k], at, held) + random.permutation(len(here))
         return found
 
-    def below(self, part: int, at: int, held: int) -> int:
+    def rows_below(self, part: int, at: int, held: int) -> int:
         """How many rows of a window go to the parts of minibatches below one."""
         count = lambda rows: rows // self.size * part + min(rows % self.size, part)
         return int(count(at + held) - count(at))
@@ -197,38 +191,36 @@ class Streamed:
     def read(self, first: int, number: int, at: int, blocks: np.ndarray) -> tuple:
         """What this worker reads of a window, as many rows as any other. Arguments as `windows` has them.
 
-        The result: [X, y]; the numbers of the rows that this worker takes; counts: how many are for each
-        worker, and given: how many come of each in return, none where it reads what it takes, else X and y
-        have those for the first worker first, as it takes them; places: where among what it then has they
-        are, in their order; ends: of each minibatch among them, and whether it ends here.
+        The result: X, y and numbers of rows. Where it does not take the rows that it reads they are those for
+        the first worker first, as it takes them, and then come counts: how many are for each worker, and come
+        of each in return. places: where among what it then has the rows lie that it takes, in their order;
+        ends: of each minibatch among them, and whether it ends here.
         """
         sizes, me, n, size = self.data.sizes[blocks], self.workers.rank, self.workers.size, self.size
         held, begin, last = int(sizes.sum()), at % size, (self.count - 1) * size - at
-        takers = np.resize(self.takers[0], begin + held)[begin:]
+        takers = np.resize(self.takers[1], begin + held)[begin:]
         if last < held:
-            takers[max(last, 0):] = self.takers[1][max(-last, 0):][:held]
+            takers[max(last, 0):] = self.takers[0][max(-last, 0):][:held]
         takers[:max(first * size - at, 0)] = n  # nobody
-        alone = n == 1 or held < self.rows and {*self.starts[0]} <= {*self.lanes.tolist()} and last >= held
-        ends = self.starts[0][me:me + 2] if alone else (0, size)
+        alone = n == 1 or last >= held and {*self.starts} <= {*self.lanes.tolist()}
+        lanes = self.starts[me:me + 2] if alone else (0, size)
         bounds = held * np.arange(n + 1) // n
-        low, high = (self.below(part, at, held) for part in ends) if alone else bounds[me:me + 2].tolist()
-        X, y = self.between(blocks, low, high)
-        order, mine = self.order(number, at, held, *ends), np.flatnonzero(takers == me)
-        taken, shift = order[mine], self.begin[blocks] - np.cumsum([0, *sizes[:-1]])
-        numbers = shift.take(np.repeat(np.arange(len(blocks), dtype=np.uint16), sizes).take(taken)) + taken
-        places, counts = taken - low, [[], []]
+        low, high = (self.rows_below(k, at, held) for k in lanes) if alone else bounds[me:me + 2].tolist()
+        shift = self.begin[blocks] - np.cumsum([0, *sizes[:-1]])
+        rows = [*self.between(blocks, low, high), np.repeat(shift, sizes)[low:high] + np.arange(low, high)]
+        order, mine = self.drawn_order(number, at, held, *lanes), np.flatnonzero(takers == me)
+        places, counts = order[mine] - low, []
         if not alone:
             here = np.flatnonzero((low <= order) & (order < high))
             parts = [[np.flatnonzero(who == k) for k in range(n)]
-                     for who in (takers[here], np.searchsorted(bounds[1:-1], taken, "right"))]
-            to, of = map(np.concatenate, parts)
-            X, y = (a.take(order[here[to]] - low, 0) for a in (X, y))
-            counts = [[*map(len, part)] for part in parts]
-            places[of] = np.arange(len(taken))
+                     for who in (takers[here], np.searchsorted(bounds[1:-1], order[mine], "right"))]
+            counts, (to, of) = [[*map(len, part)] for part in parts], map(np.concatenate, parts)
+            rows = [a.take(order[here[to]] - low, 0) for a in rows]
+            places[of] = np.arange(len(mine))
         batches = np.arange(max(first, at // size), -(-(at + held) // size))
         stops = np.minimum((batches + 1) * size, self.rows) - at
         ends = zip(np.searchsorted(mine, stops).tolist(), (stops <= held).tolist(), strict=True)
-        return [X, y], numbers, *counts, places, [*ends]
+        return rows, counts, places, [*ends]
 
     def between(self, blocks: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
         """X and y of the rows between these places in a window of blocks, of which no more is read."""

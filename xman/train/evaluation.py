@@ -186,7 +186,9 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
     """(X, y), with strings in y as their places in labels. XManError unless both have equally many rows, at
     least one, and are finite. word: what the user calls the pair."""
     if not isinstance(data, tuple) or len(data) != 2:
-        raise XManError(f"{word} is a pair (X, y), not a {type(data).__name__}")
+        size = f" of {len(data)}" if isinstance(data, tuple) else ""
+        pairs = "; its pairs are .train, .valid and .test" * hasattr(data, "train")
+        raise XManError(f"{word} is a pair (X, y), not a {type(data).__name__}{size}{pairs}")
     X, y = data[0].tocsr() if hasattr(data[0], "tocsr") else np.asarray(data[0]), np.asarray(data[1])
     if not X.ndim or not y.ndim or X.shape[0] != y.shape[0]:
         raise XManError(f"{word}: X has shape {X.shape} and y {y.shape}; they need the same number of rows")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..errors import nearest
 from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
@@ -55,6 +56,10 @@ class Dataset(NamedTuple):
     names: tuple[str, ...] = ()
     cells: dict[str, Any] = {}
     first: int = 1
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{word} {getattr(self, word)[0].shape[0]:,}" for word in ("train", "valid", "test"))
+        return f"<Dataset of rows {self.train[0].shape[1:]}: {rows}; {len(self.classes) or 'no'} classes>"
 
 
 def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task: str | None = None,
@@ -127,6 +132,9 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
 
 def kind_of_file(stem: Path, path: Path) -> str:
     """The kind of a file by its name, else by its first line: "table", "libsvm", "idx" or "titles"."""
+    if not path.exists():
+        others = f"; {' and '.join(INSTALLED)} are installed" * bool(nearest(str(stem), INSTALLED))
+        raise DataError(f"{path}: cannot be read: No such file or directory{others}.")
     name = stem.name.lower()
     if re.search("idx[0-9]-ubyte", name):
         return "idx"

@@ -22,7 +22,7 @@ from ..engines import Compiled
 from ..errors import XManError
 from ..interpreters import eval
 from ..scale.common import in_common
-from ..scale.cut import CutProgram, alike
+from ..scale.cut import CutProgram, updated_alike
 from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.mpi import workers
 from ..scale.shares import Shares
@@ -82,7 +82,7 @@ class Run(Checkpointed):
         self.begun_with = ""
         outputs, numbers = [self.loss, *self.numbers.values()], [self.training.lr, self.training.t]
         states = [(w, *(m for m, of in self.training.moments.items() if of == w)) for w in moving]
-        self.divided = alike(self.training.steps, outputs, self.inplace, states, numbers) if (
+        self.divided = updated_alike(self.training.steps, outputs, self.inplace, states, numbers) if (
             self.shares and self.workers.comm and len({a.dtype for a in start.values()}) == 1) else []
         self.own: dict[str, np.ndarray] = {}  # this worker's slices of a state that workers share
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss is known

@@ -92,22 +92,16 @@ class Lines:
 
     def wish(self, dst: str, op: str, args: tuple) -> None:
         """Note in which order the axes of what a line reads are to lie, and over which it adds up."""
-        for k, a in enumerate(args):
-            if not isinstance(a, str) or not self.known(a) or k == shaped_by(op):
-                continue
-            shape, order = self.kinds[a].shape, self.orders.get(dst)
+        order = self.orders.get(dst)
+        for a in [a for k, a in enumerate(args) if isinstance(a, str) and self.known(a) and k != shaped_by(op)]:
+            shape = self.kinds[a].shape
             if op in REDUCED:
                 axes = axes_of(args[1] if len(args) > 1 else None, len(shape)) or set()
                 self.summed[shape] |= axes if len(axes) < len(shape) else set()
-            elif order and op == "transpose":
-                of = order_of(shape, *args[1:])
-                self.orders.setdefault(a, tuple(of[j] for j in order))
-            elif op in LOOPS:
-                if order and shape == self.kinds[dst].shape:
-                    self.orders.setdefault(a, order)
-            else:
-                alike = order and op in ARRANGEMENTS and len(order) == len(shape)
-                self.orders.setdefault(a, order if alike else (*range(len(shape)),))
+            elif order or op not in LOOPS:
+                alike = order and len(order) == len(shape) and (op in LOOPS or op in ARRANGEMENTS)
+                of = order_of(shape, *args[1:]) if op == "transpose" else range(len(shape))
+                self.orders.setdefault(a, tuple(of[k] for k in (order if alike else range(len(shape)))))
 
     def known(self, x: str) -> bool:
         return x in self.kinds and self.kinds[x].dtype in NATIVE
@@ -220,28 +214,25 @@ class Lines:
                     return self.filled(ops.G[op](*(kind.type(a) for a in args)), shape, dtype)
             axes = [k for k in range(len(shape)) if keepdims or k not in reduced]
             sizes = [1 if k in reduced else shape[k] for k in axes]
-            result = self.lain(dst, sizes, dtype, args if op != "copy" and how == "set" else ())
+            result = self.lain(dst, sizes, dtype)
             target = strided(result, axes, range(len(shape)), dict(enumerate(shape)))
         else:
             result, dtype = target, self.dtype(target)
         args = [spread(a, shape) if isinstance(a, View) else a for a in args]
-        levels = levels_of(shape, [*(a for a in args if isinstance(a, View)), target], self.summed[shape])
+        views = [a for a in args if isinstance(a, View)]
+        views += [target] * (how != "set" or op == "copy" or dst in self.orders)
+        levels = levels_of(shape, views, self.summed[shape])
         line = Line(op, args, shape, target, how, np.dtype(computed or dtype), levels)
         self.tree.follow(line, levels_of(shape, (), self.summed[shape]))
         self.tree.place(line)
         return result
 
-    def lain(self, dst: str, shape: Sequence[int], dtype: Any, args: Iterable[Any] = ()) -> View:
-        """A new root with its axes in the order that is wanted, or in that of an argument of the same shape."""
-        order = self.orders.get(dst, ())
-        if len(order) != len(shape):
-            like = next((v for v in args if isinstance(v, View) and v.shape == tuple(shape) and all(
-                s or n == 1 for s, n in zip(v.strides, shape, strict=True))), None)
-            axes = [k for k, n in enumerate(shape) if n != 1]
-            far = iter(sorted(axes, key=lambda k: -abs(like.strides[k])) if like else axes)
-            order = [next(far) if n != 1 else k for k, n in enumerate(shape)]
+    def lain(self, dst: str, shape: Sequence[int], dtype: Any) -> View:
+        """A new root with its axes in the order that is wanted."""
+        wanted, axes = self.orders.get(dst, ()), range(len(shape))
+        order = wanted if len(wanted) == len(shape) else axes
         root = self.tree.root(dst, [shape[k] for k in order], dtype)
-        return strided(root, order, range(len(shape)), dict(enumerate(shape)))
+        return strided(root, order, axes, dict(enumerate(shape)))
 
     def compute(self, op: str, *args: Any, dtype: np.dtype | None = None) -> View:
         """A line entry by entry, over what the arguments spread to, in that type or in that of the last."""

@@ -12,6 +12,7 @@ processor's register where they share all loops, a row where they share that ove
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import islice
 from math import prod
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .tree import REDUCTIONS, Applied, Call, Line, Loop, Node, Root, Routine
+from .tree import REDUCTIONS, Line, Loop, Node, Product, Root
 from .views import View, row_by_row, whole
 
 ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
@@ -32,9 +33,9 @@ class Tree:
     def __init__(self) -> None:
         self.body: list = []
         self.roots: dict[str, Root] = {}
-        self.writers: dict[str, list] = {}  # by root
-        self.readers: dict[str, list] = {}
-        self.calls: list[Call | Routine | Applied] = []
+        self.writers: dict[str, list] = defaultdict(list)  # by root
+        self.readers: dict[str, list] = defaultdict(list)
+        self.calls: list[Node] = []                        # that may say that the values are not for this
 
     def root(self, name: str, shape: Sequence[int], dtype: Any, place: str = "arena") -> View:
         """All of a new root, of that name or one like it."""
@@ -47,27 +48,22 @@ class Tree:
 
     def waits(self, node: Node) -> list:
         """What has to be done before: who writes what it reads, and who touched what it overwrites."""
-        found = [w for view in node.views for w in self.writers.get(view.root, ())]
-        if isinstance(node, Call):
-            return found + [w for a in node.args if isinstance(a, str) for w in self.writers.get(a, ())]
-        root = node.target.root
-        if not isinstance(node, Line) or node.how == "set" or self.roots[root].place == "given":
-            found += [*self.writers.get(root, ()), *self.readers.get(root, ())]
-        if self.roots[root].place == "given":
-            # the caller's own array: a call may still say that the values are not for this program
-            found += self.calls
-        return found
+        given = any(self.roots[x].place == "given" for x in node.writes if x in self.roots)
+        found = [w for x in node.reads for w in self.writers.get(x, ())]
+        if given or not isinstance(node, Line) or node.how not in ("into", "put"):
+            found += [w for x in node.writes for w in (*self.writers.get(x, ()), *self.readers.get(x, ()))]
+        # the caller's own array: a call may still say that the values are not for this program
+        return found + self.calls * given
 
     def place(self, node: Node) -> None:
         """Put the node where the rule says."""
         waits, body, depth = self.waits(node), self.body, 0
-        levels = node.levels if isinstance(node, Line) else ()
         while True:
             first = 0
             for w in waits:
                 other = w.path[depth] if depth < len(w.path) else w
                 first = max(first, position(body, other) + (not together(node, depth, w, other)))
-            if depth == len(levels):
+            if depth == len(node.levels):
                 insert(body, first, node)
                 break
             loop = next((x for x in islice(body, first, None) if takes(x, node, depth)), None)
@@ -80,14 +76,11 @@ class Tree:
             node.path = (*node.path, loop)
             waits = [w for w in waits if depth < len(w.path) and w.path[depth] is loop]
             body, depth = loop.body, depth + 1
-        self.writers.setdefault(node.dst if isinstance(node, Call) and not node.target else node.target.root,
-                                []).append(node)
-        for view in node.views:
-            self.readers.setdefault(view.root, []).append(node)
-        if isinstance(node, (Routine, Applied)):
-            for view in node.views[:-1] if isinstance(node, Routine) else node.targets[1:]:
-                self.writers.setdefault(view.root, []).append(node)
-        if isinstance(node, (Call, Routine, Applied)):
+        for x in node.reads:
+            self.readers[x].append(node)
+        for x in node.writes:
+            self.writers[x].append(node)
+        if not isinstance(node, (Line, Product)):
             self.calls.append(node)
 
     def follow(self, line: Line, any_order: list) -> None:

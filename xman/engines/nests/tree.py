@@ -29,9 +29,15 @@ FAR, MANY, BLOCK = 8, 1024, 32
 
 
 class Node:
-    """What is done at one place of the tree, within the loops `path`."""
+    """What is done at one place of the tree, within the loops `path`. reads, writes: the roots, or objects of
+    Python's, by name."""
     path: Sequence[Loop] = ()
+    levels: Sequence[tuple] = ()
     rank = 0.0
+    views: list[View]
+    target: Any
+    reads = property(lambda self: [v.root for v in self.views])
+    writes = property(lambda self: [self.target.root])
 
 
 @dataclass(eq=False)
@@ -140,6 +146,7 @@ class Routine(Node):
     name: str
     views: list[View]
     target: View
+    writes = Node.reads
 
 
 @dataclass(eq=False)
@@ -156,6 +163,10 @@ class Call(Node):
     @property
     def views(self) -> list[View]:
         return [a for a in self.args if isinstance(a, View)]
+
+    reads = property(lambda self: [a.root if isinstance(a, View) else a for a in self.args
+                                   if isinstance(a, (View, str))])
+    writes = property(lambda self: [self.target.root if self.target else self.dst])
 
 
 @dataclass(eq=False)
@@ -185,9 +196,8 @@ class Applied(Node):
     first: int = 0
     way: int = 1
 
-    @property
-    def target(self) -> View:
-        return self.targets[0]
+    target = property(lambda self: self.targets[0])
+    writes = property(lambda self: [v.root for v in self.targets])
 
     @property
     def views(self) -> list[View]:
