@@ -13,8 +13,8 @@ import ops
 pytest.importorskip("llvmlite", reason="the extra fast is not installed")
 
 from xman.engines.llvm import compiled, elementary
-from xman.engines.llvm.arithmetic import FORMULAS, load, store
-from xman.engines.llvm.arithmetic import computed as value_of
+from xman.engines.llvm.arithmetic import FORMULAS, number_at, store
+from xman.engines.llvm.arithmetic import result_of as value_of
 from xman.engines.llvm.function import Function, llvm_type
 
 LONG = np.longdouble
@@ -33,7 +33,7 @@ def loop_text(op, kind, flags=elementary.FUSED):
     w, dtype, names = Function({}), np.dtype(kind), "xyz"[:numbers_of(op)]
     index = w.open("%n")
     place = lambda array: w.entry_at(llvm_type(dtype), f"%{array}", index[0])
-    given = [load(w, dtype, place(array)) for array in names]
+    given = [number_at(w, dtype, place(array)) for array in names]
     store(value_of(op, given, given[0]), place("out"))
     w.close(*index)
     args = ", ".join(f"ptr noalias %{array}" for array in (*names, "out"))

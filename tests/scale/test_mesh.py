@@ -26,7 +26,19 @@ X, y = R.normal(size=(20, 6)), R.integers(0, 3, 20)
 fitted = lambda **more: fit(models.MLP([6, 4, 3], dtype=float), (X, y), batch_size=10, lr=0.01, optimizer="momentum",
                             progress=False, **more).parameters
 """
-FOUR = PROGRAM + 'fitted(epochs=1, mesh="data=2,model=2", checkpoint=sys.argv[1])'
+FOUR = PROGRAM + """
+from xman.scale import workers
+from xman.train import search
+fitted(epochs=1, mesh="data=2,model=2", checkpoint=sys.argv[1])
+searched = lambda **more: search(models.MLP([6, 3], dtype=float), (X, y), {"lr": [0.1, 0.2]}, validation=(X, y), epochs=1, **more)
+searched(engine="jax")  # a trial has the devices of one process alone
+if workers().size > 1:
+    try:
+        searched(mesh="data=4")
+        sys.exit("it was not refused")
+    except Exception as error:
+        assert "one worker, who makes a trial alone" in str(error), error
+"""
 
 
 def test_a_mesh_of_four_devices_takes_the_steps_of_one_which_goes_on_from_its_checkpoint(tmp_path):

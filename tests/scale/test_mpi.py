@@ -8,12 +8,14 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from xman import XManError
 from xman.files import container
+from xman.scale import launch
 from xman.scale.launch import mpiexec
 
 try:
@@ -109,6 +111,12 @@ def test_a_worker_that_hears_ctrl_c_stops_all_one_that_is_killed_ends_the_job_an
     again = started(*TRAIN, "--epochs", str(reached), "--patience", "3000", "--checkpoint", path, workers=1)
     said = again.communicate(timeout=60)
     assert not again.returncode, said
+
+
+def test_workers_for_whom_there_is_no_room_in_shared_memory_are_not_started(monkeypatch):
+    monkeypatch.setattr(launch.shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000))
+    with pytest.raises(XManError, match="has 2.0 MB left, and 2 workers share 2.1"):
+        launch.launched(["train"], 2, 0, None)
 
 
 def test_a_worker_that_hangs_and_one_that_fails_end_the_job_with_a_sentence(tmp_path):

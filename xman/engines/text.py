@@ -21,7 +21,7 @@ from ..wengert import Line
 from .memory import overwrite
 from .program import GEMM, Program
 
-# bytes of an array: from which on the system takes memory back that is given up, and up to which we may keep it
+# bytes of an array: the system takes back what is larger, and we keep nothing that is larger still
 LARGE, HUGE = 2 ** 17, 2 ** 26
 ALONE = next(sys.getrefcount(x) for x in [np.empty(0)])  # of what a list alone has, and who goes through it
 
@@ -79,7 +79,8 @@ class Text:
 
     # ---- the program ---------------------------------------------------------------------------------------
 
-    def begin(self, program: Program, lines: Iterable[Line], space: Callable[[], tuple], names: Collection[str]) -> None:
+    def begin(self, program: Program, lines: Iterable[Line], space: Callable[[], tuple],
+              names: Collection[str]) -> None:
         """The guard, and under these names memory that is free, or a new space(): of each thread its own."""
         self.add(f"def {self.free('step')}({self.free('values')}):", 0)
         guard(self, program, lines)
@@ -97,8 +98,8 @@ class Text:
         self.add(f"return {what}", depth)
 
     def end(self, program: Program, result: Callable[[str], str], late: Collection[str]) -> Callable:
-        """The function, after the text has been executed. Nothing that it reaches leads back to it, so that its
-        memory goes with it. result: the text of an output. late: the updates that overwrite inputs at last."""
+        """The function, after the text has been executed. Nothing that it reaches leads back to it, so that
+        its memory goes with it. result: the text of an output. late: updates that overwrite inputs last."""
         self.add(f"{self.free('results')} = {{{', '.join(f'{y!r}: {result(y)}' for y in program.outputs)}}}")
         if late:
             self.add(self.call("overwrite", overwrite, *(f"({program.inplace[y]}, {y})" for y in late)))

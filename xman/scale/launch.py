@@ -2,6 +2,7 @@
 `xman train … --workers 2 --restarts 3`."""
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ from ..errors import XManError
 
 # statuses of a command that ended, was mistyped, or was interrupted: another start would not mend it
 SAID = 0, 2, 130
+IN_SHARED_MEMORY = 1_060_000  # bytes of a worker, of MPICH, which ends by a bus error without them
 
 
 def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None) -> int:
@@ -25,6 +27,11 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
     if workers > 1:
         command = [mpiexec(), "-n", str(workers), *command]
     for left in reversed(range(restarts + 1)):
+        free = shutil.disk_usage("/dev/shm").free if workers > 1 and os.path.isdir("/dev/shm") else math.inf
+        if free < workers * IN_SHARED_MEMORY:
+            raise XManError(f"/dev/shm has {free / 1e6:.1f} MB left, and {workers} workers share "
+                            f"{workers * IN_SHARED_MEMORY / 1e6:.1f} there; killed jobs leave files mpich_shm_…, "
+                            "which may be deleted when no job runs")
         started = time.monotonic()
         before = signal.signal(signal.SIGINT, lambda *_: None)  # the run hears it too
         status = subprocess.run(command, env=os.environ

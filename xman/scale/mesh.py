@@ -11,7 +11,7 @@ from ops import facts_of
 
 from ..errors import XManError, extra
 from ..wengert import Line, WengertList, all_registers, fresh, registers
-from .mpi import workers
+from .mpi import job, workers
 
 
 def mesh_of(text: str) -> Any:
@@ -26,11 +26,13 @@ def mesh_of(text: str) -> Any:
             raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows over the one, "
                             "parameters over the other")
         sizes[name] = int(n)
-    here, n = len(jax.devices()), math.prod(sizes.values())
-    if here < n or jax.process_count() > 1 and here != n:
-        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {here} here")
+    together, n = workers().size > 1, math.prod(sizes.values())
+    here = jax.devices() if together else jax.local_devices()
+    if len(here) < n or together and len(here) != n:
+        one = ", those of one worker, who makes a trial alone: search by one process" * (job().size > 1)
+        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {len(here)} here{one * (not together)}")
     return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (jax.sharding.AxisType.Auto,) * 2,
-                         devices=jax.devices()[:n])
+                         devices=here[:n])
 
 
 def laid(a: Any, mesh: Any, *axes: str | None) -> Any:

@@ -59,7 +59,8 @@ class Number(Expression):
         if dtype == BOOL:
             return self != 0
         if dtype.kind == "f":
-            how = {"f": "fpext" if dtype.itemsize > source.itemsize else "fptrunc", "i": "sitofp"}.get(kind, "uitofp")
+            wider = "fpext" if dtype.itemsize > source.itemsize else "fptrunc"
+            how = {"f": wider, "i": "sitofp"}.get(kind, "uitofp")
         elif self.real:
             how = "fptoui" if dtype.kind == "u" else "fptosi"
         elif kind != "b" and dtype.itemsize <= source.itemsize:
@@ -81,27 +82,28 @@ class Number(Expression):
     def __invert__(self): return self ^ -1
 
     def record(self, op: str, args: Sequence[Any]) -> Any:
-        """An operator, in the type of the floats among the arguments; of one that is not known, its formula."""
+        """An operator in the type of its floats; the formula of one that is not known here."""
         if op in ALONE:
             return args[0]
         if op not in OPERATORS:
             return facts_of(op).formula(*args)
-        given = [a for a in args[op == "where":] if isinstance(a, Number)] or [args[0].to(FLOAT)]  # of literals
-        return computed(op, args, next((a for a in given if a.real), given[0]))
+        given = [a for a in args[op == "where":] if isinstance(a, Number)]
+        given = given or [args[0].to(FLOAT)]  # it is decided which of two literals it is
+        return result_of(op, args, next((a for a in given if a.real), given[0]))
 
 
 for _name, _word in {"and": "and", "or": "or", "xor": "xor", "lshift": "shl", "rshift": "lshr"}.items():
     setattr(Number, f"__{_name}__", lambda x, y, word=_word: x.made(f"{word} {x}, {x.like(y).name}"))
 
 
-def computed(op: str, args: Sequence[Any], like: Number) -> Number:
+def result_of(op: str, args: Sequence[Any], like: Number) -> Number:
     """`op` of numbers and literals in that type; `where`: the first is a truth."""
     truths = 1 if op == "where" else 0
     truth = Number(like.by, "", BOOL, like.lanes)
     return OPERATORS[op](*map(truth.like, args[:truths]), *map(like.like, args[truths:]))
 
 
-def load(f: Function, dtype: np.dtype, place: str) -> Number:
+def number_at(f: Function, dtype: np.dtype, place: str) -> Number:
     """The number of that type that lies in memory there."""
     kept = BYTE if dtype == BOOL else dtype
     return Number(f, f.do(f"load {llvm_type(kept)}, ptr {place}"), kept).to(dtype)
@@ -186,7 +188,7 @@ def combined(how: str, x: Number, y: Number) -> Number:
     return calculated("mul" if how == "prod" else "add", x, y, "reassoc contract ")
 
 
-def start(f: Function, how: str, dtype: np.dtype) -> Number:
+def gathered_of_none(f: Function, how: str, dtype: np.dtype) -> Number:
     """What is gathered of no numbers."""
     found: Any = how == "prod"
     if how in ("max", "min"):

@@ -145,7 +145,8 @@ def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (
     threads: how many run its large nests, where it has such."""
     from llvmlite import binding
     symbols = {f"xman_{name}": address(name) for name in routines} | pthreads()
-    symbols |= {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in OF_PYTHON}
+    symbols |= {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+                for name in OF_PYTHON}
     for name, at in symbols.items():
         binding.add_symbol(name, at)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), optimise.machine())

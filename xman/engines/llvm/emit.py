@@ -13,7 +13,7 @@ from ops import f
 from ..nests.schedule import Tree
 from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
-from .arithmetic import FORMULAS, INDEX, Number, combined, computed, load, start, store
+from .arithmetic import FORMULAS, INDEX, Number, combined, gathered_of_none, number_at, result_of, store
 from .elementary import one_of_both, pairs_in_vectors
 from .function import Function, in_memory
 
@@ -105,7 +105,7 @@ class Nest(Function):
         paired = line.op in TURNS and len(self.turned[line.args[0]]) == 2 and (
             not line.path or pairs_in_vectors())
         like = Number(self, "", line.dtype)
-        found = one_of_both(line.op, like.like(given[0])) if paired else computed(line.op, given, like)
+        found = one_of_both(line.op, like.like(given[0])) if paired else result_of(line.op, given, like)
         return found.to(self.roots[line.target.root].dtype)
 
     def read(self, view: View, line: Line) -> Number:
@@ -114,7 +114,7 @@ class Nest(Function):
             first, _ = w.summed()
             if line.path[:first] == w.path[:first]:
                 return self.values[view.root]
-        return load(self, self.roots[view.root].dtype, self.address(view, self.at(line)))
+        return number_at(self, self.roots[view.root].dtype, self.address(view, self.at(line)))
 
     def keep(self, line: Line, value: Number, at: dict, known: bool = True) -> None:
         """A number that is done: it is known in these loops, and stored if somebody else reads it."""
@@ -125,7 +125,7 @@ class Nest(Function):
 
     def gather(self, how: str, value: Number, place: str) -> None:
         """Bring a number to what lies in memory."""
-        store(combined(how, load(self, value.dtype, place), value), place)
+        store(combined(how, number_at(self, value.dtype, place), value), place)
 
     def collect(self, line: Line, value: Number, at: dict) -> None:
         self.gather(line.how if line.how in REDUCTIONS else "sum", value, self.address(line.target, at))
@@ -133,11 +133,11 @@ class Nest(Function):
     def slot(self, line: Line) -> None:
         dtype = self.roots[line.target.root].dtype
         self.slots[line] = self.alloca(in_memory(dtype))
-        store(start(self, line.how, dtype), self.slots[line])
+        store(gathered_of_none(self, line.how, dtype), self.slots[line])
 
     def done(self, line: Line) -> None:
         first, last = line.summed()
-        value = load(self, self.roots[line.target.root].dtype, self.slots[line])
+        value = number_at(self, self.roots[line.target.root].dtype, self.slots[line])
         (self.keep if first == last else self.collect)(line, value, self.at(line, last))
 
     def fill(self, line: Line) -> None:
@@ -154,7 +154,8 @@ class Nest(Function):
             begin, end = tiles.get(axis, ("0", line.shape[axis]))
             loops.append(self.open(end, begin))
             at[axis] = loops[-1][0], begin
-        store(start(self, line.how, self.roots[line.target.root].dtype), self.address(line.target, at))
+        none = gathered_of_none(self, line.how, self.roots[line.target.root].dtype)
+        store(none, self.address(line.target, at))
         for loop in reversed(loops):
             self.close(*loop)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..nests.tree import Applied, Run
-from .arithmetic import BOOL, load
+from .arithmetic import BOOL, number_at
 from .function import Function, in_memory
 
 OFTEN = 2 ** 24  # operations between two looks whether somebody wants to stop the program
@@ -95,7 +95,7 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
 
 def number_holds(f: Any, node: Applied) -> str:
     """Whether the number holds that the node goes by."""
-    return load(f, f.roots[node.test.root].dtype, f.place(node.test)).to(BOOL).name
+    return number_at(f, f.roots[node.test.root].dtype, f.place(node.test)).to(BOOL).name
 
 
 def listen(f: Function, i: str, size: int, work: int) -> None:

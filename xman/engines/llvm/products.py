@@ -16,7 +16,7 @@ from numpy._core import _multiarray_umath
 from ..nests.contractions import leading
 from ..nests.tree import Product, Routine
 from ..nests.views import exchanged
-from .arithmetic import load, store
+from .arithmetic import number_at, store
 from .function import Function, literal, llvm_type
 
 LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
@@ -84,5 +84,5 @@ def factor_in_memory(f: Any, node: Product) -> str:
     """A number in memory: alpha times one that is in memory."""
     dtype = f.roots[node.target.root].dtype
     found = f.alloca(llvm_type(dtype))
-    store(load(f, f.roots[node.s.root].dtype, f.place(node.s)).to(dtype) * node.alpha, found)
+    store(number_at(f, f.roots[node.s.root].dtype, f.place(node.s)).to(dtype) * node.alpha, found)
     return found

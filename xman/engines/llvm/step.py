@@ -19,7 +19,7 @@ from ..nests.lines import Lines
 from ..nests.tree import Applied, Call, Line, Loop, Product
 from ..nests.views import View
 from ..plan import flops_of
-from .arithmetic import INDEX, load
+from .arithmetic import INDEX, number_at
 from .elementary import definitions
 from .emit import Nest
 from .function import HINTS, Function, in_memory
@@ -170,10 +170,11 @@ class NestStep:
             for x in roots:
                 self.fill(f, x)
             write(f)
-        head, free, arena = f"define i64 @step{k}(ptr %args)", [" call void @PyEval_RestoreThread(ptr %thread)"], ARENA
         if self.outer:
-            head, free, arena = f"define internal i64 @{self.body}(ptr %args)", [], " %arena = load ptr, ptr %args"
-        f.entry.insert(0, arena)
+            head, free = f"define internal i64 @{self.body}(ptr %args)", []
+        else:
+            head, free = f"define i64 @step{k}(ptr %args)", [" call void @PyEval_RestoreThread(ptr %thread)"]
+        f.entry.insert(0, " %arena = load ptr, ptr %args" if self.outer else ARENA)
         left = ["bad:", *free, " ret i64 1"] * f.leaves
         return f.text(head, *free, " ret i64 0", *left)
 
@@ -193,7 +194,7 @@ def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
     least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ are below it
     if root.size:
         with f.over(root.size) as (k,):
-            number = load(f, root.dtype, f.entry_at(in_memory(root.dtype), f.pointer(x), k)).to(INDEX)
+            number = number_at(f, root.dtype, f.entry_at(in_memory(root.dtype), f.pointer(x), k)).to(INDEX)
             f.leave((number < least).name)
             f.leave((number >= high).name)
 

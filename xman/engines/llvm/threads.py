@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..nests.schedule import Tree
 from ..nests.tree import REDUCTIONS, Line, Loop
-from .arithmetic import combined, load, start, store
+from .arithmetic import combined, gathered_of_none, number_at, store
 from .function import Function, in_memory
 
 WORTH = 2 ** 19   # numbers that a nest computes, from which on threads pay: to make one takes 20 to 80 µs
@@ -90,10 +90,11 @@ def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
         root, T = f.roots[x], in_memory(f.roots[x].dtype)
         with f.over(root.size) as (each,):
             target = f.entry_at(T, f.pointer(x), each)
-            store(start(f, how, root.dtype), target)
+            store(gathered_of_none(f, how, root.dtype), target)
             with f.over(chunks.count) as (k,):
-                one = load(f, root.dtype, f.entry_at(T, f.pointer(part), f.sum({k: root.size, each: 1}, 0)))
-                store(combined(how, load(f, root.dtype, target), one), target)
+                place = f.entry_at(T, f.pointer(part), f.sum({k: root.size, each: 1}, 0))
+                total = number_at(f, root.dtype, target)
+                store(combined(how, total, number_at(f, root.dtype, place)), target)
 
 
 def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:

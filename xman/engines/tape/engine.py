@@ -160,7 +160,8 @@ class Recorded:
         codes, slots = codes[order].astype(np.uint32), np.ascontiguousarray(place[np.array(reads)[:, order]])
         sends = np.array([(*ROWS[row].partials, -1, -1)[:2] for row in self.rows])[codes].T
         sent = (slots[arg, np.arange(self.lines)] for arg in sends)
-        to, also = (np.where((arg >= 0) & (slot < varied), slot, own) for arg, slot in zip(sends, sent, strict=True))
+        to, also = (np.where((arg >= 0) & (slot < varied), slot, own)
+                    for arg, slot in zip(sends, sent, strict=True))
         self.outputs, self.arrays = place[list(found)], (codes[starts[:-1]], starts, *slots, to, also)
         self._pool: dict[tuple[int, bool], list] = {}
         self.plan = (f"{len(lines):,} lines, {self.lines:,} of them needed, in {self.runs:,} runs of one "

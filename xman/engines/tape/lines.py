@@ -30,7 +30,8 @@ def row_of(op: str, n: int) -> TapeRow:
 
 
 SPELT = {op for op, known in FACTS.items() if known.formula and (known.elementwise or op == "stopGradient")}
-ROWS = {op: row_of(op, len(DG[op])) for op in sorted((SPELT | TRUTHS | OF_FLOATS) & ops.OURS) if len(DG[op]) <= 3}
+ROWS = {op: row_of(op, len(DG[op])) for op in sorted((SPELT | TRUTHS | OF_FLOATS) & ops.OURS)
+        if len(DG[op]) <= 3}
 ROWS |= {"rint": row_of("rint", 1),
          "clip": ROWS["clip"]._replace(partials={0: ROWS["clip"].partials[0]}),  # its bounds are constants
          "arithmetic": TapeRow(3, lambda x, y, z: f.where(f.equal(z, 0.0), x * y, x + z * y),
@@ -66,7 +67,8 @@ class TapeWriter:
         """Write the lines, the common ones at once. Unwritten names the register of one that cannot be."""
         slots, first, coded = self.slots, self.first, self.coded
         common = {(op, ROWS[op].n): (CODE[op], [self.constant(c) for c in PLAIN.get(op, ())])
-                  for op in ROWS if op in ops.table.OURS - {"clip", "where"} and ops.facts_of(op).gives is not bool}
+                  for op in ROWS if op in ops.table.OURS - {"clip", "where"}
+                  and ops.facts_of(op).gives is not bool}
         for dst, op, args in lines:
             try:
                 (code, more), reads = common[op, len(args)], [slots[a] for a in args]
@@ -111,10 +113,11 @@ class TapeWriter:
             self.finish(dst, op, *args)
 
     def finish(self, dst: str, op: str, *args: Any) -> None:
-        """A line of a row, and its kind: where truths or whole numbers alone go in, NumPy says what comes out."""
+        """A line of a row, and its kind: what truths or whole numbers alone become, NumPy says."""
         reads, kinds = zip(*map(self.operand, args), strict=True)
         of = {*kinds[op == "where":]}
-        kind = "b" if ops.facts_of(op).gives is bool else "f" if "f" in of else max(of) if op == "where" else ""
+        kind = ("b" if ops.facts_of(op).gives is bool else "f" if "f" in of else
+                max(of) if op == "where" else "")
         if len(args) != ROWS[op].n or not kind:
             raise Unwritten
         more = map(self.constant, PLAIN.get(op, ()))

@@ -12,7 +12,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from ..llvm.arithmetic import FLOAT, INDEX, load, store
+from ..llvm.arithmetic import FLOAT, INDEX, number_at, store
 from ..llvm.compiled import code_of, functions
 from ..llvm.elementary import definitions
 from ..llvm.function import Function
@@ -33,7 +33,7 @@ class LaneLoop(Function):
 
     def whole(self, array: str, k: str) -> str:
         """A whole number of an array."""
-        return load(self, SLOT, self.entry_at("i32", array, k)).to(INDEX).name
+        return number_at(self, SLOT, self.entry_at("i32", array, k)).to(INDEX).name
 
     def place(self, array: str, slot: str) -> str:
         """Where the number of a slot is, of this set of inputs."""
@@ -76,7 +76,7 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
 
 def row_text(w: LaneLoop, op: str, k: str, back: bool) -> None:
     n, value, partials = ROWS[op]
-    args = [load(w, FLOAT, w.place("%v", w.whole(reads, k))) for reads in ("%a", "%b", "%c")[:n]]
+    args = [number_at(w, FLOAT, w.place("%v", w.whole(reads, k))) for reads in ("%a", "%b", "%c")[:n]]
     out = args[0].like(value(*args))
     store(out, w.place("%v", w.do(f"add i64 {k}, %first")))
     for array, slope in zip(("%p", "%q"), partials.values() if back else (), strict=False):
@@ -90,10 +90,10 @@ def back_text(width: int) -> str:
     slots = [w.whole(array, k) for array in ("%to", "%also")]
 
     def send() -> None:
-        delta = load(w, FLOAT, w.place("%d", w.do(f"add i64 {k}, %first")))
+        delta = number_at(w, FLOAT, w.place("%d", w.do(f"add i64 {k}, %first")))
         for partials, slot in zip(("%p", "%q"), slots, strict=True):
-            place, part = w.place("%d", slot), load(w, FLOAT, w.place(partials, k))
-            store(load(w, FLOAT, place) + delta * part, place)
+            place, part = w.place("%d", slot), number_at(w, FLOAT, w.place(partials, k))
+            store(number_at(w, FLOAT, place) + delta * part, place)
 
     w.over_lanes(send)
     w.close(*lines)

@@ -82,7 +82,8 @@ def written(op: str, kind: str, lanes: int, attributes: str) -> list[str]:
         f.begin("near")
         give(*found)
         f.begin("far")
-        found = [formulas.where(near, y, args[0].call(name)) for y, name in zip(found, powers.FAR[formula], strict=True)]
+        found = [formulas.where(near, y, args[0].call(name))
+                 for y, name in zip(found, powers.FAR[formula], strict=True)]
     give(*found)
     name = f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1)
     return [*f.declared, f.text(f"define internal {gives} @{name}({', '.join(map(str, args))}) {attributes}")]

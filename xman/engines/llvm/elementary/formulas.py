@@ -32,7 +32,7 @@ def two(n): return number(n + n.bias << n.digits)  # 2ⁿ
 def above(x, low): return where(x < low, low, x)  # NaN stays
 def below(x, high): return where(x > high, high, x)
 def signed(y, x): return number(bits(y) ^ (bits(x) & -1 << 8 * x.size - 1))
-def pattern(x, value): return int(np.array(value, f"f{x.size}").view(f"u{x.size}"))  # of a float as large as x
+def pattern(x, value): return int(np.array(value, f"f{x.size}").view(f"u{x.size}"))  # of a float like x
 
 
 def polynomial(x, coefficients):
@@ -42,7 +42,7 @@ def polynomial(x, coefficients):
     return y
 
 
-# by the bytes of a float: ln 2 in two parts, of which the first is so short that its product with an exponent is exact
+# by the bytes of a float: ln 2 in two parts; the first is so short that its product with an exponent is exact
 LN2 = {4: (0.693115234375, 3.1946183e-05), 8: (0.6931471805598903, 5.497923018708371e-14)}
 # (eʳ − 1 − r)/r² in r, |r| ≤ ln 2/2
 EXPM1 = {4: (0.49999997, 0.16666539, 0.04166776, 0.008367136, 0.0013835246),
@@ -68,7 +68,7 @@ ERF_IS_ONE = {4: 3.95, 8: 5.95}
 # exponentials
 
 
-def nearest(x):
+def nearest_whole(x):
     """The integer nearest to x, as a number and as an integer, where |x| < 2^(digits − 1)."""
     shift = 1.5 * 2.0 ** x.digits
     t = x + shift
@@ -82,15 +82,15 @@ def scaled(y, n):
     return y * number(half << y.digits) * number(both - half << y.digits)
 
 
-def bounded(x, octave):
+def clamped(x, octave):
     """x, but no further than where 2^(x/octave) overflows and underflows."""
     return above(below(x, (x.bias + 3) * octave), -(x.bias + x.digits + 1) * octave)
 
 
 def reduced(x, rest=None):
-    """n and eʳ − 1, where x + rest = n ln 2 + r and |r| ≤ ln 2/2 (Cody and Waite), for what `bounded` gives."""
+    """n and eʳ − 1, where x + rest = n ln 2 + r and |r| ≤ ln 2/2 (Cody and Waite), for a clamped x."""
     high, low = LN2[x.size]
-    n, k = nearest(x * (1 / math.log(2)))
+    n, k = nearest_whole(x * (1 / math.log(2)))
     r = x - n * high - n * low
     more = r * r * polynomial(r, EXPM1[r.size])
     return k, r + (more if rest is None else more + rest)
@@ -98,14 +98,14 @@ def reduced(x, rest=None):
 
 def exp(x):
     """1.1 and 1.0 ulp."""
-    n, q = reduced(bounded(x, math.log(2)))
+    n, q = reduced(clamped(x, math.log(2)))
     return scaled(1.0 + q, n)
 
 
 def expm1(x):
     """1.7 and 2.0 ulp: 2ⁿ (eʳ − 1 + (1 − 2⁻ⁿ))."""
     most = (x.digits + 3) * math.log(2)
-    n, q = reduced(bounded(above(x, -most), math.log(2)))
+    n, q = reduced(clamped(above(x, -most), math.log(2)))
     return where(x == 0.0, x, scaled(q + where(x < most, 1.0 - two(-n), 1.0), n))
 
 

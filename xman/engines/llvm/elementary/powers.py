@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from . import formulas as base
-from .formulas import EXPM1, above, below, bits, nearest, number, polynomial, signed, where
+from .formulas import EXPM1, above, below, bits, nearest_whole, number, polynomial, signed, where
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -27,7 +27,7 @@ CUBIC = (0.600000000000034, 0.4285714285514387, 0.3333333378089962, 0.2727267645
 
 def two_to(z, rest, coefficients):
     """y and k: 2^(z + rest) = 2ᵏ y."""
-    n, k = nearest(z)
+    n, k = nearest_whole(z)
     r = above(below((z - n + rest) * math.log(2), 1.0), -1.0)
     return 1.0 + (r + r * r * polynomial(r, coefficients)), k
 
@@ -95,7 +95,7 @@ def turns(a):
     """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for 0 ≤ a < NEAR (Cody and Waite)."""
     # π/2, the first two of 33 bits
     c1, c2, c3 = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
-    n, k = nearest(a * (2 / math.pi))
+    n, k = nearest_whole(a * (2 / math.pi))
     x, y = a - n * c1, n * c2
     r = x - y
     return k, r, ((x - r) - y) - n * c3
