@@ -141,6 +141,15 @@ def test_what_is_transposed_at_the_end_is_written_where_it_stays_in_the_loops_th
         np.testing.assert_allclose(found, eval(lines, values)[x], rtol=1e-12)
 
 
+def test_parts_that_lie_between_one_another_are_written_in_one_loop_and_others_in_loops_of_their_own():
+    values = {"x": R.normal(size=50), "z": R.normal(size=100)}
+    for keys, loops in [((slice(0, None, 2), slice(1, None, 2)), 1), ((slice(0, 50), slice(1, 51)), 2)]:
+        lines = [("a", "scatterAdd", ("x", "z", keys[0])), ("y", "sin", ("x",)), ("b", "scatterAdd", ("y", "z", keys[1])), ("s", "add", ("a", "b"))]
+        step = step_of(lines, values, outputs=["s"])
+        assert step.source.count("for 50:") == loops
+        np.testing.assert_allclose(step(values)["s"], eval(lines, values)["s"], rtol=1e-15)
+
+
 def test_tiles_of_a_long_axis_stand_around_sums_over_others_and_within_sums_over_them():
     x = R.normal(size=(5, 3000))
     for axis, loops in [(0, "for 3000 (tile of 1,024):\n  for 5:\n    for 3000 (lane of 1,024):\n      "), (1, "for 5:\n  for 3000 (tile of")]:

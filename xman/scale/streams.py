@@ -168,25 +168,20 @@ class Streamed:
                         stop += self.borrows[first < self.count]
                         yield tuple(buffer[:stop] for buffer in buffers)
 
-    def drawn_order(self, number: int, at: int, held: int, low: int, high: int) -> np.ndarray:
-        """The places in a window of its rows in the order in which they are taken; at least those that go to
-        the parts of minibatches between low and high, and of others −1."""
+    def drawn_order(self, number: int, at: int, edges: np.ndarray, lanes: Iterable[int]) -> np.ndarray:
+        """The places in a window of its rows in the order in which they are taken; at least of those in these
+        lanes, and of others −1. edges: where each lane begins."""
+        held, begin = int(edges[-1]), at % self.size
         if held == self.rows:
             random = np.random.default_rng([self.seed, number])
             return np.arange(held) if self.count == 1 else random.permutation(held)
-        found, begin = np.full(held, -1), at % self.size
+        found = np.full(held, -1)
         places = np.arange(-begin, -(-(begin + held) // self.size) * self.size - begin).reshape(-1, self.size)
-        for k in np.flatnonzero((low <= self.lanes[:-1]) & (self.lanes[1:] <= high)).tolist():
+        for k in lanes:
             here = places[:, self.lanes[k]:self.lanes[k + 1]].ravel()
-            here = here[(0 <= here) & (here < held)]
             random = np.random.default_rng([self.seed, number, at, k])
-            found[here] = self.rows_below(self.lanes[k], at, held) + random.permutation(len(here))
+            found[here[(0 <= here) & (here < held)]] = edges[k] + random.permutation(edges[k + 1] - edges[k])
         return found
-
-    def rows_below(self, part: int, at: int, held: int) -> int:
-        """How many rows of a window go to the parts of minibatches below one."""
-        count = lambda rows: rows // self.size * part + min(rows % self.size, part)
-        return int(count(at + held) - count(at))
 
     def read(self, first: int, number: int, at: int, blocks: np.ndarray) -> tuple:
         """What this worker reads of a window, as many rows as any other. Arguments as `windows` has them.
@@ -203,12 +198,13 @@ class Streamed:
             takers[max(last, 0):] = self.takers[0][max(-last, 0):][:held]
         takers[:max(first * size - at, 0)] = n  # nobody
         alone = n == 1 or last >= held and {*self.starts} <= {*self.lanes.tolist()}
-        lanes = self.starts[me:me + 2] if alone else (0, size)
-        bounds = held * np.arange(n + 1) // n
-        low, high = (self.rows_below(k, at, held) for k in lanes) if alone else bounds[me:me + 2].tolist()
+        ends = np.searchsorted(self.lanes, self.starts[me:me + 2]) if alone else (0, LANES)
+        below = lambda rows: rows // size * self.lanes + np.minimum(rows % size, self.lanes)
+        edges, bounds = below(at + held) - below(at), held * np.arange(n + 1) // n
+        low, high = edges[ends] if alone else bounds[me:me + 2]
         shift = self.begin[blocks] - np.cumsum([0, *sizes[:-1]])
         rows = [*self.between(blocks, low, high), np.repeat(shift, sizes)[low:high] + np.arange(low, high)]
-        order, mine = self.drawn_order(number, at, held, *lanes), np.flatnonzero(takers == me)
+        order, mine = self.drawn_order(number, at, edges, range(*ends)), np.flatnonzero(takers == me)
         places, counts = order[mine] - low, []
         if not alone:
             here = np.flatnonzero((low <= order) & (order < high))

@@ -1,5 +1,5 @@
-"""The engine jax: engine.py cuts a list into what XLA compiles, lines.py says what JAX makes of a line,
-table.py has JAX's function for each operator."""
+"""The engine jax: engine.py cuts a list into stretches for XLA, lines.py computes a line in JAX, table.py has
+JAX's function for each operator."""
 from ..program import Engine, on_host
 
 

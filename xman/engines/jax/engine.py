@@ -1,14 +1,14 @@
 """The JAX engine: the list in stretches that `jax.jit` compiles, on the device that JAX has.
 
-A line that JAX does not compute as NumPy does (a mask picks how many entries there are, an operator is your
-own) runs through the interpreter's function between two stretches. It is no callback out of a stretch, which
-would hold up the device just as long, does not work on every one, and could not hand on a sparse matrix.
-Where NumPy may raise for a value, a label out of range or a singular matrix, the interpreter has the last
-word; labels and indices among the inputs are looked at beforehand.
+A line that JAX does not compute as NumPy does (a mask decides the number of entries, or the operator is a
+user's) is computed by the interpreter's function between two stretches. It is not a callback from a stretch:
+that would delay the device just as long, does not work on every device, and could not return a sparse matrix.
+If NumPy may raise an error for a value, a label out of range or a singular matrix, the interpreter decides;
+labels and indices among the inputs are checked before.
 
 float64 stays float64 whatever JAX is configured for, and products of matrices are as precise as NumPy's
-unless jax_default_matmul_precision says otherwise. Arrays of JAX among the values stay where they are, and
-the results are such. XLA may round a·b + c once, and takes numbers too small to be normal for 0.
+unless jax_default_matmul_precision says otherwise. If JAX's arrays are among the values they stay where they
+are, and the results are JAX's too. XLA may round a·b + c once, and treats subnormal numbers as 0.
 """
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (
 
 
 class NotForDevices(XManError):
-    """What JAX alone does not compute."""
+    """JAX alone cannot compute the list."""
 
 
 class JaxPart(NamedTuple):
-    """Lines that run together, the registers that they read, those that others read of them, and their
-    compiled function, None where the operators' own compute them.
-    The function gives the registers, and then what has to hold of their values."""
+    """Lines that run together, the registers that they read, their registers that others read, and their
+    compiled function, or None if the operators' own functions compute them.
+    The function gives the registers, and then conditions on their values, which have to hold."""
     lines: list[Line]
     reads: list[str]
     gives: list[str]
@@ -58,7 +58,7 @@ def build(program: Program) -> Built:
         parts = [part if part.lines[0][0] in why else stretch(part, kinds, program.original.inputs)
                  for part in parted(program, why)]
         for part in parts:
-            if part.call:  # compile it by running it once
+            if part.call:  # one run compiles it
                 part.call(*(np.zeros(*kinds[x][:2]) for x in part.reads))
         device, = jnp.zeros(()).devices()
     stretches = [[dst for dst, _, _ in part.lines] for part in parts if part.call]
@@ -71,8 +71,8 @@ def build(program: Program) -> Built:
 
 
 def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection[str]) -> Callable:
-    """The list as a function, values -> (outputs, whether NumPy would make the same), for JAX to trace.
-    values: of such shapes. NotForDevices where a line is not for it."""
+    """The list as a function that JAX can trace, from values to (outputs, whether NumPy agrees).
+    values: examples of the shapes. NotForDevices if JAX cannot compute a line."""
     program = program_of(steps, values, tuple(outputs), {})
     with wide():
         if why := not_for_jax(program, program.kinds):
@@ -92,7 +92,7 @@ def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection
 
 
 def wide() -> AbstractContextManager:
-    """Within it float64 is float64 and int64 is int64; the user's configuration stays."""
+    """A context in which float64 is float64 and int64 is int64; the user's configuration stays."""
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
     from jax.experimental import enable_x64  # before JAX 0.8
@@ -102,7 +102,7 @@ def wide() -> AbstractContextManager:
 # ---- stretches ---------------------------------------------------------------------------------------------
 
 def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
-    """By register why not, where JAX makes nothing of a line, or not what NumPy makes."""
+    """{register: the reason} for lines that JAX cannot compute, or computes unlike NumPy."""
     why = {}
 
     def follow(known: dict[str, Any]) -> None:
@@ -117,8 +117,8 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
                         != (*kinds[dst][:2], False)):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
             except TimeoutError:
-                raise  # the user's time limit is no failure of this
-            except Exception as error:  # whatever it is, the operator's own function has the line
+                raise  # a time limit that the user set
+            except Exception as error:  # whatever it is, the operator's own function computes the line
                 why[dst] = (f"is more than JAX has: {type(error).__name__}, "
                             f"{' '.join(str(error).split())[:80]}")
             if dst in kinds or op in OF_BUNDLES and not why[dst]:
@@ -130,12 +130,12 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
 
 
 def parted(program: Program, why: Collection[str]) -> list[JaxPart]:
-    """The lines in parts that run one after another, as few as can be, those in `why` apart."""
+    """The lines in as few parts as possible, which run one after another; lines in `why` are apart."""
     stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:
         after = max((stage[a] for a in registers(args)), default=-1)
-        stage[dst] = after + (after % 2 != (dst in why))  # those in why are in the odd ones
+        stage[dst] = after + (after % 2 != (dst in why))  # lines in why are in the odd stages
         lines.setdefault(stage[dst], []).append((dst, op, args))
     reads = {k: dict.fromkeys(a for _, _, args in lines[k] for a in registers(args) if stage[a] != k)
              for k in lines}
@@ -178,7 +178,7 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
                 if v is None:
                     return None
             device = any(isinstance(v, jax.Array) for v in found.values())
-            # the call returns before the device is done; the caller may have written to his arrays by then
+            # wait: the call returns before the device is done, and the caller may then write to his arrays
             if device:
                 found.update({x: v.copy() for x, v in found.items() if isinstance(v, np.ndarray)})
             if not (inside(found) and computed(found)):
@@ -193,7 +193,7 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
                    for x, least, beyond in ranges for y in [np.asarray(found[x])])
 
     def computed(found: dict[str, Any]) -> bool:
-        """Whether all lines ran, on values of which NumPy makes the same."""
+        """Whether all lines ran, on values for which NumPy agrees."""
         sure = []
         for part in parts:
             if part.call:
@@ -215,7 +215,7 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
 
 
 def accepted(x: str, v: Any, program: Program) -> Any:
-    """The value of an input as the program takes it; None where it is not of its kind."""
+    """The value of an input in the program's form; None if it is of another kind."""
     kind = program.kinds.get(x)
     if kind is None:
         return v if (type(v), np.shape(v)) == program.others[x] else None
@@ -228,14 +228,14 @@ def accepted(x: str, v: Any, program: Program) -> Any:
 
 
 def value_on_host(v: Any, kind: Kind | None = None) -> Any:
-    """A value as NumPy has it: one of JAX as an array, or as a number where that is its kind."""
+    """A value in NumPy: an array of JAX as NumPy's array, or as a number if that is its kind."""
     if not isinstance(v, jax.Array):
         return v
     return np.asarray(v)[()] if kind and not kind.array else np.asarray(v)
 
 
 def given_back(v: Any, kind: Kind | None, device: bool) -> Any:
-    """An output, of its own: an array of JAX where there is one among the values, else as NumPy has it."""
+    """An output that shares no memory: an array of JAX if the values had one, else NumPy's."""
     if device and kind:
         return v if isinstance(v, jax.Array) else jnp.asarray(np.array(v))
     v = value_on_host(v, kind)

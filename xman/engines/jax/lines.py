@@ -1,5 +1,5 @@
-"""Lines in JAX: what one makes of values, and why it is not for JAX. Of functions that a list applies, a scan
-is `jax.lax.scan`, a branch is `jax.lax.cond`, and a bundle is a tuple."""
+"""Lines in JAX: how one is computed, and why JAX refuses one. A scan becomes `jax.lax.scan`, a branch becomes
+`jax.lax.cond`, and a bundle becomes a tuple."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ Kinds = Mapping[str, Kind]
 
 
 def computed(line: Line, known: Mapping[str, Any], kinds: Kinds) -> Any:
-    """What a line makes of values of JAX, each cast first as NumPy would."""
+    """The result of a line for values of JAX, which are first cast as NumPy casts them."""
     dst, op, args = line
     given = [known[a] if isinstance(a, str) else a for a in args]
     if op in OF_BUNDLES:
@@ -31,7 +31,7 @@ def computed(line: Line, known: Mapping[str, Any], kinds: Kinds) -> Any:
 
 
 def refused(line: Line, kinds: Kinds) -> str:
-    """Why a line is not for JAX; nothing where it may be."""
+    """Why JAX cannot compute a line; "" if it can."""
     dst, op, args = line
     if op not in RUN:
         return "is not in the table"
@@ -49,8 +49,8 @@ def refused(line: Line, kinds: Kinds) -> str:
 
 
 def body(function: Function) -> Callable:
-    """A function of the list as one of arrays of JAX. ValueError where a line is not for it, or NumPy has the
-    last word on its values, and cannot be asked in the midst of a loop."""
+    """A function of the list, on arrays of JAX. ValueError if JAX cannot compute a line, or if NumPy has to
+    check its values, which it cannot do inside of a loop."""
     _, name, parameters, lines, results = function
 
     def run(*arrays: Any) -> tuple:
@@ -80,7 +80,7 @@ def scan(function: Function, k: int, slices: int, args: tuple, reverse: bool = F
     begun, carry = [], args[:k]
     likes = jax.eval_shape(lambda: one(carry, [x[first] for x in xs])[0])
     if any(np.shape(c) != like.shape for c, like in zip(carry, likes, strict=True)):
-        carry, begun = one(carry, [x[first] for x in xs])  # by itself: after it a carry has another shape
+        carry, begun = one(carry, [x[first] for x in xs])  # alone: it can change a carry's shape
         xs = [x[others] for x in xs]
     carry = tuple(jnp.asarray(c, like.dtype) for c, like in zip(carry, likes, strict=True))
     last, outs = lax.scan(one, carry, tuple(xs), reverse=reverse)
@@ -89,7 +89,7 @@ def scan(function: Function, k: int, slices: int, args: tuple, reverse: bool = F
 
 
 def together(steps: Steps, why: dict[str, str]) -> dict[str, str]:
-    """`why` for all lines on bundles where it is for one: no bundle goes from JAX to NumPy or back."""
+    """`why`, for all lines on bundles if it has one of them: no bundle goes from JAX to NumPy or back."""
     if not any(op in OF_BUNDLES and dst in why for dst, op, _ in steps):
         return why
     lines = [dst for dst, op, _ in steps if op in OF_BUNDLES]

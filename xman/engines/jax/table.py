@@ -1,7 +1,7 @@
 """The table of the JAX engine: each operator as a function of jax.numpy, most under its name there.
 
-What is not here the engine leaves to the operator's own function. What JAX cannot refuse while it computes, a
-label out of range or a singular matrix, stands in `indices` and FINITE, to be looked at.
+An operator that is not here is computed by its own function. JAX raises no errors while it computes:
+`indices` and FINITE say what the engine has to check, such as labels out of range and singular matrices.
 """
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ FUNCTIONS = {
     "logabsdet":  lambda a: jnp.linalg.slogdet(a)[1],
 }
 
-# what the standard of arrays lacks
+# functions that the array API lacks
 SPECIAL = {
     **{op: getattr(special, op) for op in
        "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()},
@@ -119,13 +119,13 @@ RUN |= {op: through(rule, RUN) for op in OURS - RUN.keys()
 # ---- where JAX and NumPy differ ----------------------------------------------------------------------------
 
 FINITE = {"cholesky", "cofactor", "cofactor_slope", "eigenvectors", "eigvalsh", "inv", "left_vectors", "pinv", "right_vectors",
-          "solve", "svdvals"}  # NumPy raises where these are infinite or NaN
-INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
+          "solve", "svdvals"}  # NumPy raises an error if these are infinite or NaN
+INEXACT = {"power", "floor_divide", "remainder"}  # for whole numbers: NumPy refuses some, rounds otherwise
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
-# of truth values: they add up what is a truth value again
+# of truth values these make truth values again
 OF_TRUTHS = {"dot_left", "dot_right", "eigenvectors", "eigvalsh", "frobeniusNorm", "norm", "squaredNorm"}
-# they add whole numbers up before these are floats
+# these add up whole numbers before they are floats
 STEPWISE = {"cholesky", "einsum_back", "scatterAdd", *LABELS} - {"oneHot"}
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
 
@@ -153,12 +153,12 @@ def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[s
 
 
 def dtypes(args: tuple, kinds: Mapping[str, Kind]) -> list[np.dtype | None]:
-    """The precision of each argument, None for one that takes that of the others."""
+    """The precision of each argument; None for one that takes the precision of the others."""
     return [kinds[a].dtype if isinstance(a, str) else getattr(a, "dtype", None) for a in args]
 
 
 def casts(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind]) -> list[np.dtype | None]:
-    """What each argument has to be made first, since JAX promotes otherwise; None where it stays."""
+    """The precision to which each argument is cast first, since JAX promotes otherwise; None for no cast."""
     found, want = dtypes(args, kinds), kinds[dst].dtype
     if compares(op) and any(found):
         want = np.result_type(*filter(None, found))

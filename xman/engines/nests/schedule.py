@@ -132,13 +132,15 @@ class Tree:
 
 def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
     """Whether it is a loop over that axis of the line, with room for it. Two sums into parts of one root are
-    kept apart, so that LLVM sees that the entries of each are."""
+    kept apart, so that LLVM sees that the entries of each are, but where one lies between entries of the other."""
     if (not isinstance(loop, Loop) or (loop.size, loop.kind, loop.width) != line.size(depth)
         or loop.lines >= MOST):
         return False
+    part, mine = loop.parts.get(line.target.root, line.target), line.target
     if depth < len(line.levels) - 1 or line.how not in ("into", "put"):
         return True
-    return loop.parts.get(line.target.root, line.target) == line.target
+    step = max(1, abs(mine.strides[line.levels[depth][0]]))
+    return part[4:] == mine[4:] and abs(part.offset - mine.offset) < step  # strides, and what is gathered
 
 
 def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
