@@ -30,7 +30,8 @@ def mesh_of(text: str) -> Any:
     here = jax.devices() if together else jax.local_devices()
     if len(here) < n or together and len(here) != n:
         one = ", those of one worker, who makes a trial alone: search by one process" * (job().size > 1)
-        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {len(here)} here{one * (not together)}")
+        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {len(here)} here"
+                        + one * (not together))
     return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (jax.sharding.AxisType.Auto,) * 2,
                          devices=here[:n])
 
