@@ -71,8 +71,8 @@ class Writer:
 
     def function(self, steps: list[Callable]) -> Callable:
         text, program, roots, arguments = self.text, self.program, self.roots, self.text.free("arguments")
-        space = text.free("space")
-        text.begin(program, self.lines.lines, self.space, [space, *map(self.name, self.inside)])
+        memory = text.free("memory")
+        text.begin(program, self.lines.lines, self.space, [memory, *map(self.name, self.inside)])
         for x in program.original.inputs:
             if x in roots and self.kinds[x].array and x not in program.inplace.values():
                 text.add(f"if not {x}.flags.c_contiguous: {x} = "
@@ -84,7 +84,7 @@ class Writer:
                 text.add(f"{self.name(x)} = {text.empty(roots[x])}")
             elif x in self.lines.constants:
                 self.names[x] = text.object("constant", self.lines.constants[x])
-        text.add(f"{arguments} = ({', '.join([space, *map(self.name, self.step.arguments)])},)")
+        text.add(f"{arguments} = ({', '.join([memory, *map(self.name, self.step.arguments)])},)")
         for k, call in enumerate([*self.step.calls, None]):
             if self.step.parts[k] or k == 0 and self.lines.bounds:
                 text.add(f"if {text.object('run', steps[k])}({arguments}):")
