@@ -106,6 +106,12 @@ def test_rows_taken_of_rows_that_were_taken_are_those_of_the_array():
         np.testing.assert_array_equal(xman.compile(steps, ["b"], "llvm")(values)["b"], values["x"][values["i"]][key])
 
 
+def test_what_is_added_at_a_place_may_have_an_axis_of_one_entry_more():
+    values = {"x": R.normal(size=(1, 3)), "like": np.zeros((2, 3))}
+    steps = [("a", "scatterAdd", ("x", "like", 0)), ("y", "exp", ("a",))]
+    np.testing.assert_allclose(step_of(steps, values)(values)["y"], np.exp([values["x"][0], [0, 0, 0]]), rtol=1e-14)
+
+
 def test_an_index_out_of_bounds_leaves_what_was_to_be_overwritten_as_it_was():
     E = R.normal(size=(5, 3))
     before = E.copy()

@@ -119,6 +119,8 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
     if keys is None or kind.dtype.kind == "b":
         return None
     place = indexed(whole(dst, kind.shape), keys)
+    if len(x.shape) > len(place.shape):
+        return None  # NumPy drops axes of one entry
     forward = all(key is None or key is Ellipsis or isinstance(key, int)
                   or isinstance(key, slice) and key.step in (None, 1) for key in keys)
     if (forward and place.shape == x.shape != () and prod(x.shape) == prod(kind.shape)
