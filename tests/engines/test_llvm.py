@@ -141,6 +141,14 @@ def test_what_is_transposed_at_the_end_is_written_where_it_stays_in_the_loops_th
         np.testing.assert_allclose(found, eval(lines, values)[x], rtol=1e-12)
 
 
+def test_a_product_added_to_what_is_given_lies_row_by_row_whatever_is_transposed_at_the_end():
+    values = {"x": R.normal(size=(20, 30)), "w": R.normal(size=(30, 25)), "c": R.normal(size=(20, 25)), "e": R.normal(size=25)}
+    lines = [("p", "dot", ("x", "w")), ("q", "add", ("p", "c")), ("y", "transpose", ("q",)), ("u", "unbroadcast", ("q", "e")), ("v", "mul", ("u", "e"))]
+    step = step_of(lines, values, outputs=["y", "v"])
+    for x, found in step(values).items():
+        np.testing.assert_allclose(found, eval(lines, values)[x], rtol=1e-12)
+
+
 def test_parts_that_lie_between_one_another_are_written_in_one_loop_and_others_in_loops_of_their_own():
     values = {"x": R.normal(size=50), "z": R.normal(size=100)}
     for keys, loops in [((slice(0, None, 2), slice(1, None, 2)), 1), ((slice(0, 50), slice(1, 51)), 2)]:

@@ -126,7 +126,7 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
             and not w.tree.readers.get(name) and name not in (a.root, b.root)):
         target = c
     else:
-        target = w.line(dst, "copy", [c], kind.shape, kind.dtype)
+        target = w.line(f"{dst}.lies", "copy", [c], kind.shape, kind.dtype)
     w.tree.place(Product(target, a, b, alpha, s, c is not None))
     return target
 

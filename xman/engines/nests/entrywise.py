@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..llvm import arithmetic
-from .arrangements import ACCUMULATED, axes_of
+from .arrangements import ACCUMULATED, axes_of, in_shape
 from .tree import Line
-from .views import View, reshaped, whole
+from .views import View, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 LONG_SUM = 4096  # numbers, from which on single precision is added up in double
@@ -113,7 +113,7 @@ def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> Vie
         return None
     axes |= {k for j, k in enumerate(rest) if j < extra or kind.shape[j - extra] == 1 != have[k]}
     summed = gathered_over(w, dst, "sum", x, axes) if any(have[k] != 1 for k in axes) else x
-    return reshaped(summed, kind.shape)
+    return in_shape(w, summed, kind.shape)
 
 
 def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
