@@ -88,8 +88,8 @@ def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: Mappin
 
 def spread(view: View, shape: Sequence[int]) -> View:
     """As NumPy broadcasts: new axes in front, and axes of one entry made long."""
-    axes = range(len(shape))
-    return strided(view, axes[len(shape) - len(view.shape):], axes, dict(enumerate(shape)))
+    n = len(shape)
+    return strided(view, range(n - len(view.shape), n), range(n), dict(enumerate(shape)))
 
 
 def transposed(view: View, order: Sequence[int]) -> View:
