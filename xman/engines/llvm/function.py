@@ -107,17 +107,16 @@ def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:
     """The name of the hint, below, that LLVM gets for a loop."""
     turns, few = INNERMOST if innermost else OUTER
     if not isinstance(size, int) or size > SHORT:
-        return "!4" * slow
+        return "!3" * slow
     if size <= turns and lines <= few:
         return "!1"
-    return "!4" if slow and size >= WIDE else "!3" if size % 8 == 4 else "!2"
+    return "!3" if slow and size >= WIDE else "!2"
 
 
-# not unrolled, but for its vectors
-AS_IT_IS = '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", !0}'
-HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', "!1 = distinct !{!1, !0}", f"!2 = distinct !{{!2, {AS_IT_IS}}}",
-         f'!3 = distinct !{{!3, {AS_IT_IS}, !{{!"llvm.loop.vectorize.width", i32 4}}}}',
-         '!4 = distinct !{!4, !{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.interleave.count", i32 4}}']
+# of a short loop its vectors are written out; were their width said, LLVM would report each loop without any
+HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = distinct !{!1, !0}',
+         '!2 = distinct !{!2, !4, !{!"llvm.loop.vectorize.followup_vectorized", !0}}',
+         '!3 = distinct !{!3, !4, !{!"llvm.loop.interleave.count", i32 4}}', '!4 = !{!"llvm.loop.unroll.disable"}']
 
 
 def llvm_type(dtype: np.dtype) -> str:
