@@ -99,7 +99,11 @@ def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
 
 def getitem(w: Any, dst: str, op: str, x: View, *keys: Any) -> View | None:
     found = keys_of(w, keys, x.shape)
-    return None if found is None else indexed(x, found)
+    if found is None:
+        return None
+    if x.gathered and any(isinstance(key, View) for key in found):  # its places are no map of the new axes
+        x = w.copied(dst, x)
+    return indexed(x, found)
 
 
 def take(w: Any, dst: str, op: str, x: View, indices: Any, axis: Any) -> View | None:
