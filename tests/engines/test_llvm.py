@@ -98,6 +98,14 @@ def test_indices_are_looked_at_in_each_call():
             step({"E": E, "i": np.array(i)})
 
 
+def test_rows_taken_of_rows_that_were_taken_are_those_of_the_array():
+    values = {"x": R.normal(size=(5, 3)), "i": np.array([4, 1, 1, 0])}
+    for key in (np.array([2, 0, 3]), (np.array([3, 1]), np.array([0, 2])), (slice(1, None), np.array([2, 1])), 2):
+        keys = key if isinstance(key, tuple) else (key,)
+        steps = [("a", "getitem", ("x", "i")), ("b", "getitem", ("a", *keys)), ("y", "exp", ("b",))]
+        np.testing.assert_array_equal(xman.compile(steps, ["b"], "llvm")(values)["b"], values["x"][values["i"]][key])
+
+
 def test_an_index_out_of_bounds_leaves_what_was_to_be_overwritten_as_it_was():
     E = R.normal(size=(5, 3))
     before = E.copy()
@@ -139,6 +147,23 @@ def test_what_is_transposed_at_the_end_is_written_where_it_stays_in_the_loops_th
     assert step.source.count("for 90:") == 1 and "tile" not in step.source
     for x, found in step(values).items():
         np.testing.assert_allclose(found, eval(lines, values)[x], rtol=1e-12)
+
+
+def test_a_product_added_to_what_is_given_lies_row_by_row_whatever_is_transposed_at_the_end():
+    values = {"x": R.normal(size=(20, 30)), "w": R.normal(size=(30, 25)), "c": R.normal(size=(20, 25)), "e": R.normal(size=25)}
+    lines = [("p", "dot", ("x", "w")), ("q", "add", ("p", "c")), ("y", "transpose", ("q",)), ("u", "unbroadcast", ("q", "e")), ("v", "mul", ("u", "e"))]
+    step = step_of(lines, values, outputs=["y", "v"])
+    for x, found in step(values).items():
+        np.testing.assert_allclose(found, eval(lines, values)[x], rtol=1e-12)
+
+
+def test_parts_that_lie_between_one_another_are_written_in_one_loop_and_others_in_loops_of_their_own():
+    values = {"x": R.normal(size=50), "z": R.normal(size=100)}
+    for keys, loops in [((slice(0, None, 2), slice(1, None, 2)), 1), ((slice(0, 50), slice(1, 51)), 2)]:
+        lines = [("a", "scatterAdd", ("x", "z", keys[0])), ("y", "sin", ("x",)), ("b", "scatterAdd", ("y", "z", keys[1])), ("s", "add", ("a", "b"))]
+        step = step_of(lines, values, outputs=["s"])
+        assert step.source.count("for 50:") == loops
+        np.testing.assert_allclose(step(values)["s"], eval(lines, values)["s"], rtol=1e-15)
 
 
 def test_tiles_of_a_long_axis_stand_around_sums_over_others_and_within_sums_over_them():
@@ -344,3 +369,16 @@ def test_an_argument_that_is_asked_for_its_shape_alone_may_hold_anything():
     run = xman.compile([("z", "exp", ("a",)), ("b", "scatterAdd", ("z", "like", 1)), ("y", "cos", ("b",))], engine="llvm")
     np.testing.assert_allclose(run(values)["y"], np.cos([[0] * 5, np.exp(values["a"]), [0] * 5, [0] * 5]), rtol=1e-12)
     assert not run.plan.calls
+
+
+def test_whole_numbers_with_a_sign_and_without_are_numpys():
+    for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"):
+        info = np.iinfo(name)
+        x, y = (part.ravel() for part in np.meshgrid(*[np.array([info.min, info.max, info.max // 2 + 1, 3, 0], name)] * 2))
+        steps = [(f"{op}", op, ("x", "y")) for op in ("less", "less_equal", "greater", "greater_equal", "equal", "maximum", "minimum", "add")]
+        steps = [(f"r_{op}", op, args) for op, _, args in steps] + [
+            (f"as_{to}", "astype", ("x", (to,))) for to in ("int64", "uint64", "int32", "float64", "float32")] + [("top", "max", ("x",))]
+        found = xman.compile(steps, engine="llvm")({"x": x, "y": y})
+        wanted = eval(steps, {"x": x, "y": y})
+        for dst, _, _ in steps:
+            np.testing.assert_array_equal(found[dst], wanted[dst], err_msg=f"{name} {dst}")

@@ -87,9 +87,9 @@ class Text:
         if names:
             spaces: list[tuple] = []
             taken = self.call("taken", lambda: spaces.pop() if spaces else space())
-            self.back = f"{self.object('give_back', spaces.append)}({self.free('memory')})"
-            self.add(f"{self.free('memory')} = {taken}")
-            self.add(f"{', '.join(names)}, = {self.free('memory')}")
+            self.back = f"{self.object('give_back', spaces.append)}({self.free('space')})"
+            self.add(f"{self.free('space')} = {taken}")
+            self.add(f"{', '.join(names)}, = {self.free('space')}")
 
     def leave(self, what: str, depth: int = 1) -> None:
         """Give the memory back, and return."""

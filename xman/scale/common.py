@@ -1,4 +1,4 @@
-"""Flat buffers that workers add up: those of one host in memory that they share, so that nobody copies."""
+"""Flat buffers that workers add up; workers on one host have them in shared memory, so that nobody copies."""
 from __future__ import annotations
 
 import mmap
@@ -13,8 +13,8 @@ import numpy as np
 from ..engines.memory import arena
 from .mpi import Workers
 
-ALIGNED = 16  # entries
-FEW = 2 ** 14  # bytes, up to which MPI's own sum is as quick
+ALIGNED = 16  # entries to whose multiples arrays begin
+FEW = 2 ** 14  # up to so many bytes MPI's own sum is as quick
 
 
 class Common:
@@ -47,7 +47,7 @@ class Common:
         if not self.shared:
             return self.workers.reduce(self.total)
         self.workers.meet()
-        self.numbers[-1] = self.numbers[:-1].sum(0)  # at once: all write it
+        self.numbers[-1] = self.numbers[:-1].sum(0)  # in one step, since all workers write it
         if whole:
             np.add.reduce(self.slices[:-1], 0, out=self.slices[-1])
             self.workers.meet()
@@ -67,15 +67,15 @@ def in_common(workers: Workers, arrays: dict[str, np.ndarray],
 
 
 def shared_memory(workers: Workers, room: int) -> np.ndarray | None:
-    """So many bytes for each worker, and for their sum; None unless all find them, on one host."""
+    """Shared memory of so many bytes for each worker, and for their sum; None unless all are on one host."""
     place, found, own = ("", ""), None, None
-    if workers.rank == 0 and workers.comm and hasattr(os, "memfd_create"):  # Linux: memory that has a path
-        with suppress(OSError):  # there is no room for so many
+    if workers.rank == 0 and workers.comm and hasattr(os, "memfd_create"):  # Linux: such memory has a path
+        with suppress(OSError):  # there may be no room for so many bytes
             own = os.memfd_create(f"xman {uuid.uuid4()}")
             os.ftruncate(own, (workers.size + 1) * room)
             place = (path := f"/proc/{os.getpid()}/fd/{own}"), os.readlink(path)
     path, name = workers.gathered(place)[0]
-    with suppress(OSError):  # of another host, or of processes that this container does not see
+    with suppress(OSError):  # the memory may be on another host, or in a process that this container hides
         if os.readlink(path) == name:
             with open(path, "r+b") as file:
                 found = np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint8).reshape(-1, room)

@@ -1,5 +1,5 @@
-"""A pass that cuts a list at its lines `x = allreduce(y)`, and the program of the pieces: between two of them
-all that has come is added up over the workers, as one flat buffer."""
+"""A pass that cuts a list at its lines `x = allreduce(y)`, and the program of the pieces: between two pieces
+their results are added up over the workers, as one flat buffer."""
 from __future__ import annotations
 
 import operator
@@ -19,14 +19,14 @@ from .mpi import Workers
 
 
 class Stage(NamedTuple):
-    """Lines that run together, and then the registers to be added up, each with the name of its sum."""
+    """Lines that run together, and {register: the name of its sum} for registers to add up after them."""
     steps: WengertList
     totals: dict[str, str]
 
 
 def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
-    """The lines that outputs need, in as few stages as there can be: those that sums need as early as they
-    can run, the others, the optimizer's, in the last stage."""
+    """The lines that outputs need, in as few stages as possible: lines that sums need as early as possible,
+    the others, the optimizer's, in the last stage."""
     steps = needed(steps, outputs)
     summed = {line[0] for line in needed(steps, [args[0] for _, op, args in steps if op == "allreduce"])}
     depth = {dst: 0 for line in steps for dst in registers(line[2])}
@@ -44,14 +44,14 @@ def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
 
 def updated_alike(steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str],
           states: Iterable[tuple[str, ...]], numbers: Collection[str]) -> list[tuple[str, ...]]:
-    """The states, in the order of their gradients, where each worker may do the last stage for a slice of all
-    of them as if they were one: it goes entry by entry, and does the same to each; else none.
+    """The states, in the order of their gradients, if each worker may do the last stage for a slice of all of
+    them as if they were one array: if it is entrywise and the same for each. Otherwise [].
 
-    states: each parameter that moves with its moments. outputs, numbers: outputs and inputs that are no
+    states: each parameter that moves, with its moments. outputs, numbers: outputs and inputs that are not
     arrays.
     """
     *_, before, last = Stage(WengertList(), {}), *stages_of(steps, {*outputs, *inplace.values()})
-    found, known, forms = {}, {}, set()  # known: what an operator does to which, by a number
+    found, known, forms = {}, {}, set()  # known: a number for each (operator, arguments)
     for state in states:
         lines = WengertList(needed(last.steps, [inplace[x] for x in state]))
         given = {*lines.inputs} - {*numbers, *state}
@@ -73,14 +73,14 @@ class CutProgram:
 
     def __init__(self, steps: WengertList, outputs: Collection[str], engine: str, inplace: Mapping[str, str],
                  workers: Workers, own: Mapping[str, np.ndarray]):
-        self.own, self.slices = own, {}  # the slices are inputs of the last stage
+        self.own, self.slices = own, {}  # slices: inputs of the last stage
         self.steps, self.wanted, self.asked = steps, dict.fromkeys([*outputs, *inplace.values()]), engine
         self.stages, self.workers = stages_of(steps, self.wanted), workers
         computed = {dst for dst, _, _ in self.stages[-1].steps}
-        # what an earlier stage updates is read by later ones, and is overwritten when all are done
+        # later stages read the old values of these, so they are overwritten at the very end
         self.late = {x: y for x, y in inplace.items() if y not in computed}
         self.over = {x: y for x, y in inplace.items() if y in computed}
-        # of stages that have run: the program, what is added up, its parts, its sums, and those to be copied
+        # for each stage that has run: the program, its buffers, their parts, their sums, the sums to copy
         self.ready: list[tuple[Callable, list[Common], dict, dict, dict[str, str]]] = []
         self.gives = [y for y in self.wanted
                       if y in computed and (y in outputs or y not in self.over.values())]
@@ -92,7 +92,7 @@ class CutProgram:
         return getattr(self.last, "engine", "")
 
     def __call__(self, values: dict[str, Any], pieces: list[dict[str, Any]]) -> dict[str, Any]:
-        """The outputs. values: what all pieces have. pieces: for each the inputs that it alone has."""
+        """The outputs. values: inputs that all pieces share. pieces: for each piece its own inputs."""
         found, held = [values | piece for piece in pieces], {}
         for k in range(len(self.stages) - 1):
             if k == len(self.ready):
@@ -121,7 +121,7 @@ class CutProgram:
         return values
 
     def made(self, k: int, values: Mapping[str, Any]) -> tuple:
-        """A stage that can run, on values such as these; of the sums a program writes those that it can."""
+        """Stage k, ready to run on values like these; its program writes sums itself where it can."""
         steps, sums = self.stages[k]
         found = dict(values) | (eval(steps, values) if steps else {})
         dtypes = {x: np.result_type(found[y]) for x, y in sums.items()}
@@ -137,18 +137,18 @@ class CutProgram:
         later = {a for other in self.stages[k + 1:] for _, _, args in other.steps for a in registers(args)}
         later |= {y for other in self.stages[k + 1:] for y in other.totals.values()} | {*self.wanted}
         gives = [dst for dst, _, _ in steps if dst in later or dst in copied.values()]
-        # a line that reads them makes inputs of what is overwritten
+        # one more line reads the arrays to overwrite, so that they are inputs
         reads = [(fresh("into", {*values, *all_registers(self.steps)}), "bundle", (*into,))] * bool(into)
         if k == len(self.stages) - 2 and self.own:
             self.divide(common)
         return self.compiled([*steps, *reads], gives, into), common, part, total, copied
 
     def divide(self, common: list[Common]) -> None:
-        """Let this worker add and update its slice alone, of all arrays as if they were the first of them."""
+        """Let this worker add up and update only its slice, of all arrays as if they were one."""
         taken = {*all_registers(self.steps)}
         x, rows = next((x, flat.slices) for flat in common for x, a in flat.part.items() if a.ndim)
         names = [fresh(f"{x}_of_{worker}", taken) for worker in range(1, len(rows))]
-        # where no memory was found for them MPI has added them up
+        # without shared memory MPI has added them up
         sums = [*(fresh(f"{x}_sum", taken) for _ in names[2:]), *[x] * bool(names)]
         added = [*zip(sums, repeat("add"), zip([*names[:1], *sums], names[1:], strict=False))]
         self.over = {state: self.over[state] for state in self.own}

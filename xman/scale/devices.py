@@ -1,5 +1,4 @@
-"""An epoch as one program of JAX's devices: a scan over its minibatches,
-as many at a time as AHEAD bytes hold."""
+"""An epoch as one program for JAX's devices: a scan over as many minibatches as AHEAD bytes hold."""
 from __future__ import annotations
 
 import time
@@ -17,20 +16,19 @@ AHEAD = 2 ** 28
 
 
 class Devices:
-    """A training step, its loss and what it overwrites, on a mesh: minibatches are cut by rows over its axis
-    `data`, matrices by rows over `model`; all else every device has."""
+    """A training step on a mesh, with its loss and the arrays that it overwrites: minibatches are cut by rows
+    over the axis `data`, matrices by rows over `model`; every device has all other arrays."""
 
     def __init__(self, steps: WengertList, loss: str, inplace: Mapping[str, str], mesh: Any):
         self.steps, self.loss, self.inplace, self.mesh = steps, loss, inplace, mesh
         self.programs: dict[tuple[int, int], Callable] = {}
 
     def put(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """What is overwritten, on the devices."""
+        """The arrays that steps overwrite, on the devices."""
         return {x: laid(arrays[x], self.mesh, "model" if arrays[x].ndim > 1 else None) for x in self.inplace}
 
     def chunks(self, minibatches: Iterable[tuple[dict, int]]) -> Iterator[tuple[dict[str, Any], int]]:
-        """Inputs of minibatches and their numbers of rows: those of as many rows on the devices, one behind
-        another along a new first axis."""
+        """(inputs, rows) of minibatches with equally many rows, stacked along a first axis on the devices."""
         some: list[dict[str, Any]] = []
         before = 0
         for inputs, rows in minibatches:
@@ -50,7 +48,7 @@ class Devices:
 
     def taken(self, held: dict[str, Any], inputs: dict[str, Any], rows: int,
               values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        """What is overwritten, after these steps, and their losses, which go on being computed.
+        """The overwritten arrays after these steps, and the losses, which the devices may still be computing.
         values: of all other inputs."""
         import jax
         with wide():
@@ -63,7 +61,7 @@ class Devices:
             return self.programs[key](held, inputs)
 
     def step(self, inputs: dict[str, Any], values: Mapping[str, Any]) -> Callable:
-        """One step, (held, inputs) -> (held, loss), to be traced."""
+        """A function for one step, (held, inputs) -> (held, loss), which JAX can trace."""
         from jax import numpy as jnp
         one = {x: np.zeros(a.shape[1:], a.dtype)[()] for x, a in inputs.items()}
         fixed = {x: values[x] for x in self.steps.inputs if x not in inputs and x not in self.inplace}
@@ -77,7 +75,7 @@ class Devices:
         return step
 
     def whole(self, held: dict[str, Any]) -> dict[str, np.ndarray]:
-        """The arrays, here."""
+        """The arrays, on the host."""
         import jax
         with wide():
             all_of = jax.jit(lambda held: held, out_shardings=jax.NamedSharding(self.mesh, jax.P()))(held)
@@ -85,9 +83,9 @@ class Devices:
 
 
 class OnDevices:
-    """A run, as far as it goes on a mesh: its attributes are those of `train.run.Run`, which follows it
-    among the bases. Parameters come back when they are saved, and at the end of an epoch.
-    Where nobody asked for a mesh, a list that is not for JAX alone runs as any other."""
+    """The part of a run on a mesh; its attributes are those of `train.run.Run`, which follows it among the
+    bases. Parameters come back to the host when they are saved, and at the end of an epoch. If nobody asked
+    for a mesh, a list that JAX alone cannot compute runs as any other."""
 
     def __init__(self, objective: Any, said: SimpleNamespace):
         super().__init__(objective, SimpleNamespace(**vars(said) | {"mesh": said.mesh or "data=1"}))
@@ -104,7 +102,7 @@ class OnDevices:
             self.taken(state, ctrl_c, shown)
 
     def scan(self, state: Any, ctrl_c: Any, shown: Any) -> None:
-        """Take the steps of the epoch that are left."""
+        """Take the remaining steps of the epoch."""
         self.begin(state)
         ctrl_c.held, t, given = True, self.training.t, self.objective.given
         held = self.devices.put(state.arrays)
@@ -115,7 +113,7 @@ class OnDevices:
         while ahead:
             inputs, rows = ahead
             held, losses = self.devices.taken(held, inputs, rows, self.values)
-            ahead = next(chunks, None)  # is put there meanwhile
+            ahead = next(chunks, None)  # goes to the devices meanwhile
             self.workers.waiting = time.monotonic() * (self.workers.size > 1)
             for loss in np.asarray(losses).tolist():
                 if loss != loss:
@@ -123,7 +121,7 @@ class OnDevices:
                 state.loss, state.batch, state.t = state.loss + loss * rows, state.batch + 1, state.t + 1
                 shown.step()
             self.workers.waiting, waited = 0.0, time.monotonic() - self.saved > self.every
-            # what takes all is done where one of all wants it
+            # if one worker wants to save or stop, all do
             late, stop = self.workers.total(np.array([waited, ctrl_c.waiting or self.workers.heard], float))
             if late or stop or not ahead:
                 for x, a in self.devices.whole(held).items():
@@ -136,7 +134,7 @@ class OnDevices:
         self.sound, ctrl_c.held = self.parameters(state.begun), False
 
     def diverged(self, state: Any, latest: int, ctrl_c: Any) -> Exception:
-        """As `Run` finds it, step by step, without the mesh."""
+        """The error as `Run` finds it, step by step, without the mesh."""
         X, y, some = next(self.minibatches.epoch(state.epoch, latest))
         self.give(self.values, X, y, some, state.epoch, len(some))
         return super().diverged(state, latest, ctrl_c)

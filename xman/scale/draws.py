@@ -1,4 +1,4 @@
-"""Numbers drawn for rows by their own numbers: whoever draws, of however many rows, draws the same."""
+"""Random numbers for rows that depend on the rows' numbers, and not on who draws or for how many rows."""
 from __future__ import annotations
 
 import math
@@ -12,12 +12,12 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio
 
 
 class Draws:
-    """Random numbers for rows: those of a row depend on the seed, the epoch and its number alone.
+    """Random numbers for rows: those of a row depend only on the seed, the epoch and the row's number.
 
-    So they are the same in minibatches of any size, and for workers that share one. The methods are called as
-    those of NumPy's Generator, with a shape (rows, …); a second call gives other numbers. Each row has a
-    stream of its own, SplitMix64 (Steele, Lea and Flood 2014, figure 14),
-    whose beginning is that generator's value for the row's number.
+    So they are the same in minibatches of any size, and for workers that share one. The methods are called
+    like those of NumPy's Generator, with a shape (rows, …); a second call gives other numbers. Each row has a
+    stream of its own, by SplitMix64 (Steele, Lea and Flood 2014, figure 14), which begins with that
+    generator's value for the row's number.
     """
 
     def __init__(self, seed: int, epoch: int, rows: np.ndarray):
@@ -25,7 +25,7 @@ class Draws:
         self.begin, self.taken = mixed(key + GOLDEN * (rows.astype(np.uint64) + np.uint64(1))), 0
 
     def random(self, size: int | tuple[int, ...], dtype: Any = float) -> np.ndarray:
-        """Uniform in [0, 1)."""
+        """Numbers uniform in [0, 1). size: (rows, …)."""
         shape = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
         if shape[:1] != self.begin.shape:
             raise XManError(f"what is drawn has a row for each of the minibatch, {len(self.begin)}, and "
@@ -34,13 +34,13 @@ class Draws:
         places = np.arange(self.taken + 1, self.taken + each + 1, dtype=np.uint64)
         self.taken += each
         bits = mixed(self.begin[:, None] + GOLDEN * places)
-        # bits of a number of the precision, so that none becomes 1
+        # as many bits as the precision has, so that no number is rounded to 1
         whole = 53 if np.dtype(dtype).itemsize == 8 else 24
         return ((bits >> np.uint64(64 - whole)).astype(dtype) * np.dtype(dtype).type(2.0 ** -whole)).reshape(
             shape)
 
     def standard_normal(self, size: int | tuple[int, ...], dtype: Any = float) -> np.ndarray:
-        """Of mean 0 and variance 1, by the inverse of the normal distribution."""
+        """Normal numbers of mean 0 and variance 1, by the inverse of the distribution. size: (rows, …)."""
         from scipy.special import ndtri
         return ndtri(np.maximum(self.random(size), 2.0 ** -54)).astype(dtype, copy=False)
 

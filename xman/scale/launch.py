@@ -1,5 +1,4 @@
-"""Start a command again as several processes, and again when it was killed:
-`xman train … --workers 2 --restarts 3`."""
+"""Starts a command as several processes, and again if killed: `xman train … --workers 2 --restarts 3`."""
 from __future__ import annotations
 
 import math
@@ -13,16 +12,16 @@ from pathlib import Path
 
 from ..errors import XManError
 
-# statuses of a command that ended, was mistyped, or was interrupted: another start would not mend it
+# statuses of a command that has ended, was mistyped, or was interrupted: another start would not help
 SAID = 0, 2, 130
-IN_SHARED_MEMORY = 1_060_000  # bytes of a worker, of MPICH, which ends by a bus error without them
+IN_SHARED_MEMORY = 1_060_000  # bytes per worker that MPICH needs: without them it dies of a bus error
 
 
 def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None) -> int:
-    """Run `xman WORDS` on so many workers, up to 1 + restarts times; its exit status."""
+    """The exit status of `xman WORDS`, run on so many workers, up to 1 + restarts times."""
     if restarts and not checkpoint:
         raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
-    # of an option that is said twice the last counts
+    # if an option is given twice the last one counts
     command = [sys.executable, "-m", "xman", *words, "--workers", "1", "--restarts", "0"]
     if workers > 1:
         command = [mpiexec(), "-n", str(workers), *command]
@@ -33,7 +32,7 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
                             f"{workers * IN_SHARED_MEMORY / 1e6:.1f} there; killed jobs leave files mpich_shm_…, "
                             "which may be deleted when no job runs")
         started = time.monotonic()
-        before = signal.signal(signal.SIGINT, lambda *_: None)  # the run hears it too
+        before = signal.signal(signal.SIGINT, lambda *_: None)  # the run gets it too
         status = subprocess.run(command, env=os.environ
                                 | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).returncode
         signal.signal(signal.SIGINT, before)

@@ -1,5 +1,5 @@
-"""A mesh of JAX's devices: the same list, its rows and parameters laid out over them,
-and XLA adds the communication."""
+"""A mesh of JAX's devices: rows and parameters of a list are laid out over it, and XLA adds the
+communication."""
 from __future__ import annotations
 
 import math
@@ -15,7 +15,7 @@ from .mpi import job, workers
 
 
 def mesh_of(text: str) -> Any:
-    """The mesh that "data=2,model=2" says. XManError where that is none, or not as many devices are here."""
+    """The mesh that a text such as "data=2,model=2" says. XManError for another text, and if devices lack."""
     jax = extra("jax", "jax", "a mesh of devices")
     if workers().size > 1 and not jax.distributed.is_initialized():  # one process a device
         jax.distributed.initialize(cluster_detection_method="mpi4py")
@@ -30,14 +30,15 @@ def mesh_of(text: str) -> Any:
     here = jax.devices() if together else jax.local_devices()
     if len(here) < n or together and len(here) != n:
         one = ", those of one worker, who makes a trial alone: search by one process" * (job().size > 1)
-        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {len(here)} here{one * (not together)}")
+        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {len(here)} here"
+                        + one * (not together))
     return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (jax.sharding.AxisType.Auto,) * 2,
                          devices=here[:n])
 
 
 def laid(a: Any, mesh: Any, *axes: str | None) -> Any:
-    """The array on the devices, each of its axes cut over that axis of the mesh, where it can be divided.
-    Every process has the whole array, and puts what its devices have of it there."""
+    """The array on the devices; each of its axes is cut over the given axis of the mesh, if it can be
+    divided. Every process has the whole array, and puts the parts of its own devices there."""
     import jax
 
     from ..engines.jax.engine import wide
@@ -49,14 +50,14 @@ def laid(a: Any, mesh: Any, *axes: str | None) -> Any:
 
 
 def in_mixed_precision(steps: WengertList) -> WengertList:
-    """The list whose products are of numbers rounded to bfloat16,
-    and summed in float32: a product of two such is exact there."""
-    extra("ml_dtypes", "jax", "mixed precision")  # from here on NumPy knows the type
+    """The list with products of numbers that are rounded to bfloat16; their sums are in float32, where a
+    product of two such numbers is exact."""
+    extra("ml_dtypes", "jax", "mixed precision")  # its import makes the type known to NumPy
     lines: list[Line] = []
     rounded: dict[str, str] = {}
     taken = {*all_registers(steps)}
     for dst, op, args in steps:
-        product = facts_of(op).flow == "summed" and sum(type(a) is not tuple for a in args) > 1  # else a sum
+        product = facts_of(op).flow == "summed" and sum(type(a) is not tuple for a in args) > 1  # or a sum
         for a in registers(args) if product else ():
             if a not in rounded:
                 short, rounded[a] = fresh(f"{a}_bfloat16", taken), fresh(f"{a}_rounded", taken)

@@ -1,5 +1,4 @@
-"""Workers: the processes that one launcher started to train together, by MPI;
-without one, this process alone."""
+"""Workers: the processes that a launcher of MPI started to train together; otherwise this process alone."""
 from __future__ import annotations
 
 import functools
@@ -22,7 +21,7 @@ from ops import reductions
 from ..errors import XManError, extra
 
 SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # what launchers tell their processes
-TIMEOUT = 60.0  # seconds
+TIMEOUT = 60.0  # seconds that a worker waits for the others
 SLICE = 2e-5
 A_MOMENT = 1000  # questions, half a millisecond, in which no thread has to be woken
 
@@ -38,24 +37,24 @@ class Workers:
         self.reading: Future | None = None
 
     def total(self, x: Any) -> Any:
-        """Σ of x over all workers, in a new buffer, the same bits for each of them and whoever came first."""
+        """The sum of x over all workers, in a new buffer; its bits do not depend on who came first."""
         whole = np.array(x, order="C")
         self.reduce(whole)
         return whole if isinstance(x, np.ndarray) else whole[()]
 
     def reduce(self, buffer: np.ndarray) -> None:
-        """Make of the buffer Σ of all workers' buffers."""
+        """Replace the buffer's entries by the sums over all workers."""
         if self.comm:
             from mpi4py import MPI
             self.noticed(*[self.asleep_until, self.comm.Iallreduce(MPI.IN_PLACE, buffer)] if self.reading
                          else [self.comm.Allreduce, MPI.IN_PLACE, buffer])
 
     def meet(self) -> None:
-        """Go on when all of them are here."""
+        """Wait until all workers are here."""
         self.noticed(*[self.asleep_until, self.comm.Ibarrier()] if self.reading else [self.comm.Barrier])
 
     def asleep_until(self, here: Any) -> None:
-        """Wait, after a moment, as MPI does not: it would take the core from the thread that reads."""
+        """Wait, asleep after a moment: MPI would be busy, and take the core from the thread that reads."""
         asked = 0
         while not here.Test():
             asked += 1
@@ -63,32 +62,32 @@ class Workers:
                 time.sleep(SLICE)
 
     def gathered(self, x: Any) -> list[Any]:
-        """What each of the workers has, in their order."""
+        """The x of each worker, in their order."""
         return self.noticed(self.comm.allgather, x) if self.comm else [x]
 
     def exchanged(self, rows: np.ndarray, counts: Sequence[int], given: Sequence[int]) -> np.ndarray:
-        """The rows that the workers have for this one, by their order.
+        """The rows that the other workers have for this one, in their order.
 
-        rows: those that this one has for each, one behind another. counts, given: how many for each of them,
-        and from each.
+        rows: the rows that this one has for the others, in their order. counts, given: the numbers of rows
+        for each, and from each.
         """
         from mpi4py import MPI
         found = np.empty((sum(given), *rows.shape[1:]), rows.dtype)
-        # counted in rows, of which there are fewer than a 32-bit integer counts
+        # MPI counts in 32 bits: rows, and not bytes, are few enough
         row = MPI.BYTE.Create_contiguous(rows.itemsize * math.prod(rows.shape[1:])).Commit()
         self.noticed(self.comm.Alltoallv, [rows, counts, row], [found, given, row])
         row.Free()
         return found
 
     def noticed(self, call: Callable, *args: Any) -> Any:
-        """What a call gives in which this worker waits for the others, no longer than `timeout`."""
+        """The result of a call in which this worker waits for the others; `timeout` limits the wait."""
         self.waiting = time.monotonic()
         found = call(*args)
         self.waiting = 0.0
         return found
 
     def watch(self) -> None:
-        """End the job when this worker has waited too long: MPI itself waits for ever."""
+        """End the job if this worker has waited too long, since MPI itself waits for ever."""
         while True:
             time.sleep(min(1.0, self.timeout / 4))
             since = self.waiting
@@ -100,13 +99,13 @@ class Workers:
     def abort(self, sentence: str, status: int = 1) -> None:
         """End the processes of all workers at once."""
         print(f"xman: {sentence}", file=sys.stderr, flush=True)
-        threading.Timer(5.0, os._exit, [status]).start()  # where MPI itself hangs
-        time.sleep(0.2)  # or the launcher is gone before it has handed the sentence on
+        threading.Timer(5.0, os._exit, [status]).start()  # in case MPI itself hangs
+        time.sleep(0.2)  # so that the launcher can still pass the sentence on
         self.comm.Abort(status)
         os._exit(status)
 
     def uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """What a worker that fails does, in place of waiting for the others at its end, who wait for it."""
+        """End all workers if one fails: otherwise it would wait for the others, and they for it."""
         sys.__excepthook__(kind, error, trace)
         self.abort(f"worker {self.rank + 1} of {self.size} has failed, which ends the others too")
 
@@ -120,7 +119,7 @@ class Workers:
             reductions.TOTALS.pop()
 
 
-ALONE: list[Workers] = []  # of the calls under way that are no business of the others
+ALONE: list[Workers] = []  # one for each `by_itself` that is running
 
 
 @contextmanager
@@ -134,13 +133,13 @@ def by_itself() -> Iterator[None]:
 
 
 def workers() -> Workers:
-    """Those that this process is one of; in `by_itself` this process."""
+    """The workers of which this process is one; in `by_itself` this process alone."""
     return ALONE[-1] if ALONE else job()
 
 
 @functools.cache
 def job() -> Workers:
-    """The processes that one launcher started."""
+    """The processes that the launcher started."""
     loaded = getattr(sys.modules.get("mpi4py.MPI"), "COMM_WORLD", None)
     if not loaded and all(os.environ.get(name, "1") == "1" for name in SIZES):
         return Workers()
@@ -157,11 +156,11 @@ def job() -> Workers:
 
 
 def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
-    """call(0), …, call(count − 1), of which worker i of n calls the i-th, the (i + n)-th, ….
+    """The results call(0), …, call(count − 1); worker i of n makes the calls i, i + n, ….
 
-    In a call a worker is by itself: `fit` takes all rows there. How long one takes is not watched. Results
-    are pickled, and all come when all are done; without workers each as it is. XManError where a call raises
-    one, the first of them.
+    During a call a worker is by itself: `fit` takes all rows there, and has no time limit. Results are
+    pickled, and come when all are done; without workers they come one by one. XManError if a call raises one,
+    the first.
     """
     here, mine = workers(), {}
     if here.size == 1:
@@ -172,7 +171,7 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
             with by_itself():
                 mine[k] = call(k)
         except XManError as error:
-            mine[k] = type(error)(str(error))  # what else it holds need not be such that it can be pickled
+            mine[k] = type(error)(str(error))  # its other parts may not be pickled
             break
     here.asleep_until(here.comm.Ibarrier())
     found = functools.reduce(operator.or_, here.gathered(mine))

@@ -1,4 +1,4 @@
-"""Which rows of a minibatch are whose, and what a training step of several workers is."""
+"""The rows of a minibatch that belong to each worker, and the training step of several workers."""
 from __future__ import annotations
 
 import functools
@@ -11,12 +11,11 @@ from .sharing import ROWS, shared
 
 
 class Shares:
-    """The rows of each minibatch in as many pieces as there are workers, times `each`,
-    which a worker takes one after another.
+    """The rows of each minibatch in `each` pieces for each worker, which takes its pieces one after another.
 
-    A piece is like a worker of its own: what comes of them is added up, so that one process takes the steps
-    of several. objective: the `train.objective.Objective` of the run. Pieces of a minibatch follow one
-    another and differ by a row at most; one without rows computes with another's for nothing.
+    Results of pieces are added up like those of workers, so that one process can take the steps of several.
+    objective: the `train.objective.Objective` of the run. Pieces of a minibatch follow one another, and their
+    sizes differ by at most a row; a piece without rows borrows one, whose result does not count.
     """
 
     def __init__(self, objective: Any, each: int):
@@ -31,12 +30,12 @@ class Shares:
         self.list = shared(objective.steps, objective.loss, objective.inputs | given, two, kept, self.size)
 
     def bounds(self, piece: int, rows: int) -> tuple[int, int]:
-        """Where a piece of so many rows begins and ends; of one row that it borrows where it has none."""
+        """The beginning and end of a piece of so many rows; of a borrowed row if it has none."""
         start, stop = rows * piece // self.size, rows * (piece + 1) // self.size
         return (start, stop) if start < stop else (min(start, rows - 1), min(start, rows - 1) + 1)
 
     def mine(self, rows: int, rank: int | None = None) -> slice:
-        """A worker's rows of a minibatch, by default this one's."""
+        """The slice of a minibatch's rows that a worker has; rank None is this worker."""
         first = (self.workers.rank if rank is None else rank) * self.each
         return slice(self.bounds(first, rows)[0], self.bounds(first + self.each - 1, rows)[1])
 
@@ -48,7 +47,7 @@ class Shares:
                 for k, shares in self.pieces(rows, number)]
 
     def pieces_of(self, rows: int, number: type) -> list[tuple[slice, dict[str, Any]]]:
-        """Of each piece where it is among this worker's rows, and the values of share and has."""
+        """(its slice of this worker's rows, the values of share and has) for each piece."""
         found, begin = [], self.mine(rows).start
         for piece in range(self.workers.rank * self.each, (self.workers.rank + 1) * self.each):
             start, stop = self.bounds(piece, rows)

@@ -1,11 +1,11 @@
-"""A pass that shares a list's rows among workers: each computes with its own,
-and what takes rows together is added up.
+"""A pass that shares a list's rows among workers: each computes with its own rows, and lines that join rows
+are added up.
 
-What a line does with rows is found by trying it on three rows, two and one: it may compute each by itself,
-add them up, or average them. A register is then in one of three states: rows, of which each worker has its
-own; a part, whose sum over the workers is meant; or whole, the same for all. Lines that are linear take parts
-to parts; before any other the parts are added up by a line `x = allreduce(x_here)`.
-That is what batch normalisation needs, and nothing else in xman's models does.
+The pass tries a line on three rows, two and one, to find what it does with rows: it may compute each row by
+itself, add rows up, or average them. A register is then in one of three states: rows, of which each worker
+has its own; a part, whose value is the sum over the workers; or whole, the same for all. Linear lines make
+parts of parts; before any other line the parts are added up by a line `x = allreduce(x_here)`. In xman's
+models only batch normalisation needs such a line.
 """
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ..interpreters import eval
 from ..notation import shown
 from ..wengert import Line, WengertList, all_registers, fresh, registers
 
-ROWS = 3  # that lines are tried on, by two workers: of two and of one
+ROWS = 3  # lines are tried on so many, as two workers would have them: two and one
 
 
 class SharedList(NamedTuple):
-    """steps: the list of one worker. loss: its part of the loss. share: the input for its rows over all of
-    the minibatch, and has: for 1, or 0 where it has none (and computes with another's row for nothing)."""
+    """steps: the list of one worker. loss: its part of the loss. share: the input for its share of the
+    minibatch's rows. has: the input for 1, or for 0 if it has no rows (and computes with a borrowed one)."""
     steps: WengertList
     loss: str
     share: str
@@ -36,22 +36,22 @@ class SharedList(NamedTuple):
 
 def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapping[str, Any],
            kept: Iterable[str], size: int) -> SharedList:
-    """The list of one of `size` workers, in which loss and the other registers
-    kept have the values that all rows give.
+    """The list of one of `size` workers, in which the loss and the registers in kept have the values that all
+    rows together give.
 
-    values: of all inputs, three rows of those that have rows; fewer: two rows of these. XManError with the
-    line that workers cannot share.
+    values: of all inputs, with three rows if they have rows; fewer: two rows of these. XManError with a line
+    that workers cannot share.
     """
     taken = {*all_registers(steps)}
     steps = in_means(steps, *tried_on_rows(steps, values, fewer), taken)
     whole, axes = tried_on_rows(steps, values, fewer)
     share, has = fresh("share_of_rows", taken), fresh("has_rows", taken)
     lines: list[Line] = []
-    parts: dict[str, str] = {}   # registers that are parts: their values here
+    parts: dict[str, str] = {}   # for registers that are parts, the register of this worker's part
     added: dict[str, str] = {}
 
     def total(a: Any) -> Any:
-        """The register, added up where it is a part."""
+        """The register, added up over the workers if it is a part."""
         if a in parts and a not in added:
             lines.append((a, "allreduce", (parts[a],)))
             added[a] = a
@@ -75,7 +75,7 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
             for a in args:
                 if a in parts or ops.facts_of(op).flow != "plus":
                     given.append(parts.get(a, a) if isinstance(a, str) else a)
-                elif isinstance(a, str):  # what all have is added once
+                elif isinstance(a, str):  # a value that all workers have is added once
                     given.append(fresh(f"{a}_here", taken))
                     lines.append((given[-1], "divide", (a, float(size))))
                 else:
@@ -95,8 +95,7 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
 
 def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tuple],
              taken: set[str]) -> WengertList:
-    """The list with each variance over rows, and what is centered over them,
-    as means: E(x − E x)² and x − E x."""
+    """The list with means in place of variances over rows, E(x − E x)², and of centered rows, x − E x."""
     lines: list[Line] = []
     for dst, op, args in steps:
         if op not in ("var", "centered") or args[0] not in axes:
@@ -118,12 +117,11 @@ def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tu
 
 def tried_on_rows(steps: WengertList, values: Mapping[str, Any],
           two: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple]]:
-    """The values for three rows, and of each register with rows their axis,
-    and how many entries a row has along it."""
+    """(the values for three rows, {register with rows: (their axis, the entries of a row along it)})."""
     random = np.random.default_rng(0)
     moved = {name: x + random.normal(0, 0.1, x.shape).astype(x.dtype) for name, x in values.items()
              if name not in two and isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.ndim}
-    values = {**values, **moved}  # at a beginning of zeros every line would seem to do everything
+    values = {**values, **moved}  # not zeros, for which every line would seem to do everything
     with np.errstate(all="ignore"):
         whole = eval(steps, values)
         fewer = eval(steps, values | two)
@@ -140,8 +138,8 @@ def tried_on_rows(steps: WengertList, values: Mapping[str, Any],
 
 
 def taken_together(line: Line, whole: Mapping[str, Any], axes: Mapping[str, tuple]) -> str:
-    """Whether a line gives "rows", each of its own, their "sum" or their "mean".
-    XManError where it does something else."""
+    """"rows", "sum" or "mean": whether a line computes each row by itself, or joins them. XManError if it
+    does something else."""
     dst, op, args = line
 
     def of(start: int, stop: int) -> Any:
@@ -168,7 +166,7 @@ def taken_together(line: Line, whole: Mapping[str, Any], axes: Mapping[str, tupl
 
 
 def same_entries(made: Any, out: Any) -> bool:
-    """Whether both are equal but for rounding."""
+    """Whether both are equal up to rounding."""
     made, out = np.asarray(made, float), np.asarray(out, float)
     scale = np.max(np.abs(out), initial=0.0, where=np.isfinite(out))
     return made.shape == out.shape and np.allclose(made, out, 1e-3, 1e-4 * scale, equal_nan=True)

@@ -18,25 +18,25 @@ from ..tables import Prepared
 from .draws import Draws
 from .mpi import workers
 
-MEMORY = 256  # megabytes of rows that a stream may hold
-ALL = 0, 10, 0  # tenths of the rows, and the seed of who is in them
-# windows' worth that is held at once: one is taken from while another is read and shuffled,
-# with what that takes
+MEMORY = 256  # megabytes that the rows of a stream may take
+ALL = 0, 10, 0  # the tenths of the rows, from and to, and the seed that draws rows into tenths
+# memory is for so many copies of a window: steps take rows from one window while a thread reads and
+# shuffles the next, which needs copies of its own
 COPIES = 6
 
 Some = slice | np.ndarray
-# from the number of a block to how many rows of X and of y it has, and what gives those of some places in it
+# from a block's number to (its numbers of rows of X and of y, a function from places in it to their rows)
 Read = Callable[[int], tuple[tuple[int, int], Callable[[Some], tuple[Any, Any]]]]
 
 
 class Stream:
-    """Rows with targets, in blocks that can be read again. Made by `stream`;
-    given to fit, evaluate and predict as data.
+    """Rows with targets, in blocks that can be read again. Made by `stream`; fit, evaluate and predict take
+    it as data.
 
-    rows: how many. X, y: the first of them. sizes: rows of each block. read: a block by its number, (X, y).
-    ordered: whether windows follow one another, as those of a CSV file. window: rows that are
-    shuffled together. prepared: what made rows of numbers of a table.
-    name: what tells these rows from others, for checkpoints.
+    rows: how many. X, y: the first of them. sizes: the rows of each block. read: gives a block by its number.
+    memory: megabytes for rows. ordered: whether windows are read in order, as those of a CSV file. window: so
+    many rows are shuffled together. prepared: how a table became rows of numbers. some: the tenths of the
+    rows that it has, as ALL. name: identifies these rows in checkpoints.
     """
 
     def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False,
@@ -99,13 +99,13 @@ class Stream:
                 yield X[start:start + size], y[start:start + size]
 
 
-ROWS = 3  # that a stream shows of itself
-LANES = 48  # parts of a window whose rows are shuffled each by itself; of many numbers of workers a multiple
+ROWS = 3  # a stream shows so many rows of itself
+LANES = 48  # a window's parts, whose rows are shuffled separately; many numbers of workers divide it
 
 
 def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> np.ndarray:
-    """Which rows of these numbers a draw puts into the tenths from begin to end;
-    a row's does not depend on the others'."""
+    """A mask of the rows from `start` on that the seed draws into the tenths from begin to end. The draw of a
+    row does not depend on other rows."""
     lot = Draws(seed, 0, np.arange(start, start + rows)).random((rows,))
     return (10 * lot >= begin) & (10 * lot < end)
 
@@ -118,12 +118,13 @@ def after_steps() -> None:
 
 
 class Streamed:
-    """The minibatches of a stream, as `Minibatches` has them: where all rows are one window, the very same.
+    """The minibatches of a stream; if one window holds all rows, they equal those of `Minibatches`.
 
-    Of several workers each reads a share of a window's rows, beside the steps. Where there are several
-    windows a row goes to the part of a minibatch that is like its place in the window, so that a worker mostly
-    reads what it takes; else, between two steps, all give one another the rows that they take.
-    mine: from the rows of a minibatch and the number of a worker to those of them that it takes.
+    Each of several workers reads a share of a window's rows, in a thread beside the steps. With several
+    windows a row goes to the part of a minibatch that corresponds to its place in the window, so that a
+    worker reads mostly rows that it takes; otherwise the workers exchange rows between two steps. data: the
+    stream. size: the rows of a minibatch. mine: from the rows of a minibatch and a worker's number to its
+    slice of them.
     """
 
     def __init__(self, data: Stream, size: int, seed: int,
@@ -131,8 +132,8 @@ class Streamed:
         self.data, self.rows, self.seed, self.workers = data, data.rows, seed, workers()
         self.size = size = min(size, data.rows)
         self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
-        self.lanes = size * np.arange(LANES + 1) // LANES  # parts of a minibatch
-        # of the last minibatch, and of others: who takes each row, and whether this worker borrows one
+        self.lanes = size * np.arange(LANES + 1) // LANES  # the edges of a minibatch's lanes
+        # for the last minibatch, and for others: who takes each row, and whether this worker borrows one
         self.takers, self.borrows = [], []
         for rows in self.rows - (self.count - 1) * size, size:
             self.starts = [*(mine(rows, rank).start or 0 for rank in range(self.workers.size)), rows]
@@ -140,8 +141,8 @@ class Streamed:
             self.borrows.append(mine(rows, self.workers.rank).stop > self.starts[self.workers.rank + 1])
 
     def windows(self, number: int, first: int = 0) -> Iterator[tuple[int, int, np.ndarray]]:
-        """Those of an epoch with rows of its minibatches from `first` on: its number, how many rows come
-        before, and its blocks, in an order that is drawn, as many as a window holds."""
+        """The windows of epoch `number` with rows of its minibatches from `first` on: (number, how many rows
+        come before, the blocks), with the blocks in a drawn order."""
         random, sizes, at, held = np.random.default_rng([self.seed, number]), self.data.sizes, 0, 0
         in_order = self.data.ordered or self.rows <= self.data.window
         some: list[int] = []
@@ -154,10 +155,10 @@ class Streamed:
                 some, held = [*some, k], held + sizes[k]
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """X, y and the numbers of this worker's rows, for each minibatch from `first` on: parts of arrays
-        that the next ones overwrite."""
+        """(X, y, numbers) of this worker's rows for each minibatch from `first` on, as parts of arrays that
+        the next minibatches overwrite."""
         room, filled = 1 + max(np.count_nonzero(who == self.workers.rank) for who in self.takers), 0
-        # a row that is borrowed may be any
+        # a borrowed row may be any row
         buffers = [np.repeat(a[:1], room, 0) for a in (self.data.X, self.data.y, np.zeros(1, int))]
         with ThreadPoolExecutor(1, initializer=after_steps if self.workers.size > 1 else None) as reader:
             parts = itertools.starmap(functools.partial(self.read, first), self.windows(number, first))
@@ -178,8 +179,8 @@ class Streamed:
                         yield tuple(buffer[:stop] for buffer in buffers)
 
     def drawn_order(self, number: int, at: int, edges: np.ndarray, lanes: Iterable[int]) -> np.ndarray:
-        """The places in a window of its rows in the order in which they are taken; at least of those in these
-        lanes, and of others −1. edges: where each lane begins."""
+        """The places in a window of its rows, in the order in which they are taken; −1 for lanes that are not
+        in `lanes`. edges: the place in the window where each lane begins."""
         held, begin = int(edges[-1]), at % self.size
         if held == self.rows:
             random = np.random.default_rng([self.seed, number])
@@ -193,19 +194,20 @@ class Streamed:
         return found
 
     def read(self, first: int, number: int, at: int, blocks: np.ndarray) -> tuple:
-        """What this worker reads of a window, as many rows as any other. Arguments as `windows` has them.
+        """(rows, counts, places, ends) of a window: this worker's share, as large as any other's. first: as
+        for `epoch`. number, at, blocks: as `windows` gives them.
 
-        The result: X, y and numbers of rows. Where it does not take the rows that it reads they are those for
-        the first worker first, as it takes them, and then come counts: how many are for each worker, and come
-        of each in return. places: where among what it then has the rows lie that it takes, in their order;
-        ends: of each minibatch among them, and whether it ends here.
+        rows: X, y and the numbers of rows. counts: empty if this worker takes the rows that it reads;
+        otherwise rows is sorted by the workers that take them, and counts says how many it has for each
+        worker, and gets from each. places: of the rows that it takes, in order, among those that it then has.
+        ends: (place, whether it ends in this window) of each minibatch.
         """
         sizes, me, n, size = self.data.sizes[blocks], self.workers.rank, self.workers.size, self.size
         held, begin, last = int(sizes.sum()), at % size, (self.count - 1) * size - at
         takers = np.resize(self.takers[1], begin + held)[begin:]
         if last < held:
             takers[max(last, 0):] = self.takers[0][max(-last, 0):][:held]
-        takers[:max(first * size - at, 0)] = n  # nobody
+        takers[:max(first * size - at, 0)] = n  # nobody takes these
         alone = n == 1 or last >= held and {*self.starts} <= {*self.lanes.tolist()}
         ends = np.searchsorted(self.lanes, self.starts[me:me + 2]) if alone else (0, LANES)
         below = lambda rows: rows // size * self.lanes + np.minimum(rows % size, self.lanes)
@@ -228,7 +230,7 @@ class Streamed:
         return rows, counts, places, [*ends]
 
     def between(self, blocks: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
-        """X and y of the rows between these places in a window of blocks, of which no more is read."""
+        """X and y of the rows between these places in a window of blocks; no other rows are read."""
         X, y = (np.empty((high - low, *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y))
         stops = np.cumsum(self.data.sizes[blocks])
         for k, start, stop in zip(blocks.tolist(), [0, *stops[:-1]], stops, strict=True):
@@ -239,7 +241,7 @@ class Streamed:
 
 
 def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
-    """A stream of two arrays, such as memory maps, of which a block is in memory while it is copied."""
+    """A stream of two arrays, such as memory maps; a block is in memory only while it is copied."""
     if len(X) != len(y):
         raise XManError(f"X has {len(X)} rows and y {len(y)}; they need the same number of rows")
     each = max(1, X[:1].nbytes + y[:1].nbytes)
@@ -252,7 +254,7 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
             found = tuple(np.array(a[some]) for a in here)
             for a in (X, y):
                 if isinstance(a, np.memmap) and a.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
-                    # else the pages that were read stay until others need the memory
+                    # otherwise the pages would stay in memory until something else needs it
                     a._mmap.madvise(mmap.MADV_DONTNEED)
             return found
 
@@ -263,7 +265,7 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
 
 
 def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stream:
-    """A stream of batches (X, y), which can be gone through again and again; they are counted first."""
+    """A stream of batches (X, y) that can be iterated again and again; their rows are counted first."""
     if isinstance(source, Iterator):
         raise XManError("an iterator can be gone through once; give a function that makes a new one, or a "
                         "list")
@@ -283,8 +285,7 @@ def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stre
 
 
 class InTurn:
-    """Blocks of what can only be read from its beginning: the next one is at hand,
-    an earlier one begins anew."""
+    """Blocks of a source that can only be read from its beginning: an earlier block starts it anew."""
 
     def __init__(self, again: Callable[[], Iterable]):
         self.again, self.next, self.blocks = again, 0, iter(())

@@ -24,25 +24,25 @@ from ..tables.statistics import moments
 from .mpi import dealt
 from .streams import ALL, MEMORY, InTurn, Some, Stream, drawn_by_number, of_arrays, of_batches
 
-CSV_BLOCK = 2 ** 20  # bytes
-LONGEST = 2 ** 26    # bytes of a row
-GROUPS = 64          # of blocks, of which columns are learnt one after another
-AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
+CSV_BLOCK = 2 ** 20  # bytes that are read at a time
+LONGEST = 2 ** 26    # the most bytes of a row
+GROUPS = 64          # the groups of blocks whose statistics are added up, so that the order is always the same
+AT_ONCE = 2 ** 13    # so many rows become numbers at a time, through arrays of float64
 
 
 def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prepared | None = None,
            **settings: Any) -> Stream:
-    """Rows to train on, to judge by or to predict that need not fit into memory.
+    """A Stream of rows for training, evaluation or prediction, which need not fit into memory.
 
     source: an array, such as a memory map, with y its targets; a list of batches (X, y), or a function that
         gives an iterable of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet.
     y: the targets of an array, one for each row.
     memory: megabytes that rows may take at a time.
-    prepared: of tables, what makes rows of numbers of their columns, as a stream of training rows has it
-        (None: it is found, in one pass, merged across workers).
-    settings: of tables, target, ignore, task and day_first, as for `tables.prepared`.
+    prepared: for tables, how their columns become rows of numbers, as a stream of training rows has it (None:
+        it is found in one pass, which workers share).
+    settings: for tables, target, ignore, task and day_first, as for `tables.prepared`.
 
-    XManError for what cannot be read, and blocks that are too large.
+    XManError for a source that cannot be read, and for blocks that are too large.
     """
     if not memory > 0:
         raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
@@ -55,8 +55,8 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prep
 
 
 def tenths(source: str, memory: float, seed: int, **settings: Any) -> list[Stream]:
-    """Streams of 7, 1 and 2 tenths of the rows of tables, to train on, to choose by and to judge by; what
-    makes numbers of columns is learnt of the first."""
+    """Three streams, of 7, 1 and 2 tenths of the rows of tables, to train on, to choose by and to judge by;
+    the first decides how columns become numbers."""
     whole = stream_of_tables(source, memory, None, settings, (0, 7, seed))
     return [whole.part(seed, *ends) for ends in ((0, 7), (7, 8), (8, 10))]
 
@@ -74,7 +74,7 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
             files = [*dataset.dataset(paths, format=kind, filesystem=filesystem).get_fragments()]
             schemas = sorted((file.physical_schema for file in files), key=len, reverse=True)
             schema = pa.unify_schemas(schemas, promote_options="permissive")
-            # row groups of Parquet, whole files of Feather
+            # blocks are row groups of Parquet, and whole files of Feather
             pieces = [piece for file in files
                       for piece in (file.split_by_row_group() if kind == "parquet" else [file])]
             read = lambda k: pieces[k].to_table(schema, batch_readahead=1, fragment_readahead=1)
@@ -103,7 +103,7 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
 
 
 def places_of(source: str) -> tuple[str, Any, list[str]]:
-    """The kind of the files, where they lie, and their paths there."""
+    """(the kind of the files, their file system, their paths there)."""
     fs = extra("pyarrow.fs", "tables", "a table")
     if "://" in source:
         place, query, options = source.partition("?")
@@ -131,10 +131,10 @@ def places_of(source: str) -> tuple[str, Any, list[str]]:
 
 def blocks_of_csv(filesystem: Any,
                   paths: list[str]) -> tuple[Callable[[int], Any], list[int], list[int], list[str]]:
-    """What reads a block of CSV files by its number; of each its rows, the columns of its file, and where it
-    is.
+    """(a function that reads a block of CSV files by its number; for each block its rows, the columns of its
+    file, and its place in words).
 
-    They are where lines end, and each worker counts the rows of its share of them.
+    Blocks end where lines end, and each worker counts the rows of its share of them.
     """
     pa, csv = extra("pyarrow", "tables", "a table"), extra("pyarrow.csv", "tables", "a table")
     known: tuple = ()
@@ -167,7 +167,7 @@ def blocks_of_csv(filesystem: Any,
                 return csv.read_csv(pa.BufferReader(text), *how)
             except pa.ArrowInvalid as error:
                 words = first_line(error)
-                if "conversion" not in words:  # else a cell is of another kind than those of the first block
+                if "conversion" not in words:  # here a cell is of another kind than in the first block
                     break
         raise misread(where[k], look, words)
 
@@ -177,9 +177,9 @@ def blocks_of_csv(filesystem: Any,
 
 
 def texts(filesystem: Any, path: str) -> Iterator[tuple[int, bytes]]:
-    """Rows of a file, about CSV_BLOCK bytes at a time, and where they begin."""
+    """(place, text) of rows of a file, about CSV_BLOCK bytes at a time."""
     place, rest = 0, b""
-    with filesystem.open_input_stream(path) as file:  # which unpacks .gz
+    with filesystem.open_input_stream(path) as file:  # it unpacks .gz
         while more := file.read(CSV_BLOCK):
             rest += more
             if end := end_of_rows(rest):
@@ -193,7 +193,7 @@ def texts(filesystem: Any, path: str) -> Iterator[tuple[int, bytes]]:
 
 
 def end_of_rows(text: bytes) -> int:
-    """Where the last row ends that does so within the text, whose lines may break in quotes; 0 for none."""
+    """The end of the last whole row in the text, where quotes may hold line breaks; 0 without one."""
     line, end, quotes = b"\n" if b"\n" in text else b"\r", len(text), text.count(b'"')
     while (last := text.rfind(line, 0, end)) >= 0:
         quotes -= text.count(b'"', last, end)
@@ -205,15 +205,14 @@ def end_of_rows(text: bytes) -> int:
 
 def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], where: list[str],
            settings: dict, some: tuple) -> Prepared:
-    """What makes rows of numbers of these tables: the kinds of columns by one of them,
-    what is to be known of each by all.
+    """The Prepared of these tables: one table tells the kinds of columns, all tables their statistics.
 
-    Each worker reads its share of the tables, and what they found is merged.
+    Each worker reads its share of the tables, and their statistics are added up.
     """
     starts = np.cumsum([0, *sizes])
 
     def training(k: int) -> Any:
-        """The rows of a table by which we learn."""
+        """The training rows of a table."""
         return read(k) if some == ALL else read(k).filter(drawn_by_number(starts[k], sizes[k], *some))
 
     sample = training(max(range(len(sizes)), key=lambda k: (columns[k], sizes[k])))
@@ -221,7 +220,7 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
     like = [known(c, cells(sample[c.name], c, "the table")) for c in how.columns]
 
     def found_in(k: int) -> tuple[list[Any], Any]:
-        """What is to be known of each column and of the target, by one table."""
+        """The statistics of each column and of the target in one table."""
         table = training(k)
         y, _ = target_cells(table, how.target, where[k])
         return ([known(c, cells(table[c.name], c, where[k]), fact)
@@ -231,7 +230,7 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
     def merged(a: tuple[list[Any], Any], b: tuple[list[Any], Any]) -> tuple[list[Any], Any]:
         return [*map(operator.add, a[0], b[0])], a[1] | b[1] if how.classes else a[1] + b[1]
 
-    # in an order that does not depend on how many workers there are
+    # the order of addition does not depend on the number of workers
     groups = np.array_split(np.arange(len(sizes)), min(len(sizes), GROUPS))
     facts, goal = functools.reduce(merged, dealt(
         lambda k: functools.reduce(merged, map(found_in, groups[k].tolist())), len(groups)))

@@ -1,9 +1,9 @@
 """Lines that apply functions: each function becomes `Lines` of its own, which run step by step in place.
 
-A bundle is what its entries are. What a step takes and gives are views: a slice moves on by a stride from
-step to step, what is stacked is written where it stays, and a carry is overwritten where it lies. `scan`,
-`call`, `cond` and `while_loop` here give the results of a line as views, or None where NumPy has to run a
-body: then the line is a call, and its bundle is Python's.
+A bundle is a Python list of entries. Arguments and results of a step are views: a slice moves on by a stride
+from step to step, a stack is written at its final place, and a carry is overwritten in place. `scan`, `call`,
+`cond` and `while_loop` give the results of a line as views, or None if NumPy has to run a body: then the line
+is a call, and its bundle is Python's.
 """
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from ..program import Kind, program_of
 from .tree import Applied, Call, Run
 from .views import View, indexed, row_by_row
 
-WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # beside these a number of Python's is as one of NumPy's
-ENDLESS = 2 ** 62  # steps
+WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # with these a number of Python's acts like one of NumPy's
+ENDLESS = 2 ** 62  # so many steps are as good as no limit
 
 
 class Entered(NamedTuple):
-    """What a bundle has in a place: a register's name or a number, its view, and its kind."""
+    """An entry of a bundle: a register's name or a number, its view, and its kind."""
     name: Any
     x: Any
     kind: Kind
 
 
 class Made(NamedTuple):
-    """A function as Lines. names: the register of each result, None for a carry that is handed on as it came.
-    over: the carries that are overwritten. k: how many results are carries."""
+    """A function as Lines. names: the register of each result; None for a carry that does not change. over:
+    the carries that are overwritten. k: how many results are carries."""
     lines: Any
     names: list
     over: Collection[int]
@@ -45,7 +45,7 @@ class Made(NamedTuple):
 
 
 def entries_in(w: Any, b: str, function: Function) -> list[Entered] | None:
-    """The entries of a bundle that has one for each parameter."""
+    """The entries of a bundle, one for each parameter; None for another number."""
     if len(w.bundles.get(b, ())) != len(function[2]):
         return None
     if not all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in w.bundles[b]):
@@ -84,8 +84,8 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k:
             return lines_of_function(w, function, entries, 0, moving)
         found = type(w)(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
     except TimeoutError:
-        raise  # the user's time limit is no failure of this
-    except Exception:  # what is wrong with it, the interpreter says when it runs
+        raise  # a time limit that the user set
+    except Exception:  # the interpreter raises the error when it runs
         return None
     numbers = any(not isinstance(e.name, str) and i not in moving for i, e in enumerate(entries))
     if (found.objects or program.others or any(isinstance(x, Call) for x in found.tree.calls)
@@ -97,17 +97,17 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k:
 
 
 def blank_of(kind: Kind) -> np.ndarray:
-    """An array of that kind: what a step is given lies in memory, a number, too."""
+    """An array of that kind: all arguments of a step are in memory, numbers too."""
     return np.broadcast_to(np.asarray(kind.dtype.kind == "f", kind.dtype), kind.shape)
 
 
 def kind_in_step(e: Entered) -> Kind:
-    """The kind of what a step sees of a slice."""
+    """The kind of a slice's entry in a step."""
     return e.kind._replace(shape=e.kind.shape[1:], array=len(e.kind.shape) > 1)
 
 
 def lying_rows(w: Any, e: Entered, axis: int = 0) -> View:
-    """An entry that lies in memory row by row, from that axis on."""
+    """The view of an entry in memory, row by row from this axis on; of a copy if necessary."""
     x = e.x
     if not x.gathered and x.strides[axis:] == row_by_row(x.shape[axis:]):
         return x
@@ -150,12 +150,12 @@ def scan_in_place(w: Any, step: Step) -> Any:
         return None
     loops = {w.program.counts.get(e.name) for e in entries[k:k + slices]}
     loop = loops.pop() if len(loops) == 1 else None
-    count = w.bundles[loop][-1] if loop in w.bundles else None  # of what has room for more
+    count = w.bundles[loop][-1] if loop in w.bundles else None  # stacks of such a loop have room for more
     sizes = {e.kind.shape[0] if e.kind.shape else w.program.room if count else
              e.name if type(e.name) is int else 0 for e in entries[k:k + slices]}
     n = sizes.pop() if len(sizes) == 1 else 0
     if n < 1 or loop and not count:
-        return None  # it is wrong, or not known yet, or there is nothing to do
+        return None  # the number of steps is wrong, unknown, or 0
     first, way = (n - 1, -1) if reverse and reverse[0] else (0, 1)
     moving = {i: n * (not entries[i].kind.shape) for i in range(k, k + slices)}
     made, alone = lines_of_function(w, function, entries, k, moving), None
@@ -201,7 +201,7 @@ def branch_in_place(w: Any, step: Step) -> Any:
 
 
 def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: View | None = None) -> Any:
-    """The results of a function, or of the one of two that the test says."""
+    """The results of a function, or of one of two functions, as the test says."""
     made = [entries and lines_of_function(w, function, entries) for function in functions
             for entries in [entries_in(w, b, function)]]
     if not all(made) or any(one.kind(j)[:2] != made[0].kind(j)[:2] for one in made

@@ -1,8 +1,8 @@
 """Rearrangements: operators that move numbers and compute none. Most are views; some write parts of a root.
 
-A function of the tables takes the `Lines`, the register and the operator of a line of the list, and the
-arguments as the operator takes them, views in the place of registers. It returns the view of the result; or
-None, where NumPy has to: computed indices, masks, and what depends on values.
+A function in the tables takes the `Lines`, the register and the operator of a line of the list, and the
+operator's arguments, with views in place of registers. It returns the view of the result, or None if NumPy
+has to compute it: for computed indices, masks, and shapes that depend on values.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .views import View, indexed, reshaped, spread, transposed, whole
 
 
 class ACCUMULATED(NamedTuple):
-    """What an index brings back, and one sum alone reads: it waits to be added where that sum lies."""
+    """The adjoint of an index that only one sum reads: it waits to be added at the place of the sum."""
     x: Any
     keys: Sequence[Any]
 
@@ -30,7 +30,7 @@ def lengths_of(x: Any) -> tuple[int, ...]:
 
 
 def axes_of(axis: Any, n: int) -> set[int] | None:
-    """The axes that a literal names; None where it is none."""
+    """The axes that a literal names; None if it names none."""
     if axis is None:
         return set(range(n))
     axes = axis if isinstance(axis, tuple) else (axis,)
@@ -55,13 +55,13 @@ def reshape(w: Any, dst: str, op: str, x: View, like: Any) -> View:
 
 
 def in_shape(w: Any, x: View, shape: Sequence[int]) -> View:
-    """The view in another shape, of a copy where it has to be."""
+    """The view in another shape, of a copy if necessary."""
     found = reshaped(x, shape)
     return found if found is not None else reshaped(w.copied(x.root, x), shape)
 
 
 def order_of(shape: Sequence[int], axes: Any = None) -> list[int]:
-    """The axes of an array that a transpose has in turn."""
+    """The order in which a transpose has the axes of an array."""
     return [*range(len(shape))][::-1] if axes is None else [a % len(shape) for a in axes]
 
 
@@ -70,7 +70,7 @@ def transpose(w: Any, dst: str, op: str, x: View, axes: Any = None) -> View:
 
 
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
-    """The keys of an index into that shape, arrays as views; None where loops cannot follow them."""
+    """The keys of an index into an array of that shape, arrays as views; None if loops cannot follow them."""
     found, axis = [], 0
     taken = sum(key is not None and key is not Ellipsis for key in keys)
     for key in keys:
@@ -99,7 +99,11 @@ def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
 
 def getitem(w: Any, dst: str, op: str, x: View, *keys: Any) -> View | None:
     found = keys_of(w, keys, x.shape)
-    return None if found is None else indexed(x, found)
+    if found is None:
+        return None
+    if x.gathered and any(isinstance(key, View) for key in found):  # its places are no map of the new axes
+        x = w.copied(dst, x)
+    return indexed(x, found)
 
 
 def take(w: Any, dst: str, op: str, x: View, indices: Any, axis: Any) -> View | None:
@@ -110,7 +114,7 @@ def take(w: Any, dst: str, op: str, x: View, indices: Any, axis: Any) -> View | 
 
 
 def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> Any:
-    """Zeros, to which x is added at the keys; x itself, where these are all places in order."""
+    """Zeros, to which x is added at the keys; or x itself, if the keys are all places in order."""
     kind, keys = w.kinds[dst], keys_of(w, keys, w.kinds[dst].shape)
     if keys is None or kind.dtype.kind == "b":
         return None
@@ -128,7 +132,7 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
 
 
 def put(w: Any, dst: str, parts: Iterable[tuple]) -> View:
-    """A new root of which each part (keys, x) is written."""
+    """A new root, with each part (keys, x) written into it."""
     root = w.lain(dst, *w.kinds[dst][:2])
     for keys, x in parts:
         target = indexed(root, keys)
@@ -154,7 +158,7 @@ def stack(w: Any, dst: str, op: str, axis: int, *arrays: Any) -> View:
 
 
 def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> Any:
-    """Labels as rows of zeros with a single one, where they are given and are labels."""
+    """Labels as rows of zeros with a single one; None if y does not hold given labels."""
     kind, root = w.kinds[dst], w.tree.roots[y.root]
     if w.dtype(y).kind == "f" or y.shape == kind.shape or len(kind.shape) < 2:
         return None

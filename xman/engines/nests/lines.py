@@ -1,8 +1,8 @@
 """From the lines of a list to views, lines of the tree, products and calls.
 
-`Lines` goes through a lowered list once. Each register becomes a view of a root, or a number where all its
-entries are one literal. A function in a table says what an operator becomes: `arrangements`, `contractions`,
-`entrywise`, `routines`. What no table has is left to NumPy.
+`Lines` goes through a lowered list once. Each register becomes a view of a root, or a number if all its
+entries are one literal. Functions in tables say what an operator becomes: `arrangements`, `contractions`,
+`entrywise`, `routines`. NumPy computes an operator that no table has.
 """
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from .schedule import Tree
 from .tree import Call, Line, levels_of
 from .views import View, row_by_row, spread, strided, whole
 
-RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # the others are taken entry by entry
-LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
-SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # those that refuse no values
+RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # all others are entrywise
+LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # entrywise operators
+SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # these refuse no values
 
 
 class Lines:
-    """What a program becomes. tree: the nodes. views: by register. objects: those that are Python's. scalars:
-    roots that NumPy is given as numbers. constants: arrays that the program brings along. fills: those of one
-    number, which lines take as it stands. bounds: roots of whole numbers that have to lie in low … high − 1,
-    as (root, low, high). positions: roots of whole numbers that do lie in 0 … n − 1, and n.
-    step: the line of the list that is being brought into the tree."""
+    """A program on its way into the tree. tree: the nodes. views: by register. objects: registers that are
+    Python's objects. scalars: roots that NumPy gets as numbers. constants: the program's own arrays. fills:
+    constants of one number, which lines take as a literal. bounds: (root, low, high) for whole numbers that
+    have to be in low … high − 1. positions: {root: n} for whole numbers that are in 0 … n − 1. step: the
+    present line."""
 
     def __init__(self, program: Program, positions: Mapping[str, int] = {}):
         self.program, self.kinds, self.tree = program, dict(program.kinds), Tree()
@@ -86,14 +86,15 @@ class Lines:
         self.tree.keep()
 
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
-        """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
+        """Whether a line may refuse values, as lines of NumPy and LAPACK do, and computed indices."""
         keys = args[ops.facts_of(op).keys:]
         return op not in SURE or any(isinstance(a, str) and a not in self.given for a in keys)
 
     def wish(self, dst: str, op: str, args: tuple) -> None:
-        """Note in which order the axes of what a line reads are to lie, and over which it adds up."""
+        """Note the order that the axes of a line's arguments should have, and over which axes it adds up."""
         order = self.orders.get(dst)
-        for a in [a for k, a in enumerate(args) if isinstance(a, str) and self.known(a) and k != shaped_by(op)]:
+        like = shaped_by(op)
+        for a in [a for k, a in enumerate(args) if isinstance(a, str) and self.known(a) and k != like]:
             shape = self.kinds[a].shape
             if op in REDUCED:
                 axes = axes_of(args[1] if len(args) > 1 else None, len(shape)) or set()
@@ -107,7 +108,7 @@ class Lines:
         return x in self.kinds and self.kinds[x].dtype in NATIVE
 
     def adds(self, dst: str, op: str, args: tuple) -> bool:
-        """Whether a line adds arrays of one type and shape, which a new root may collect."""
+        """Whether a line adds arrays of one type and shape, which may be added up in a new root."""
         kind = self.kinds.get(dst)
         return op == "add" and self.known(dst) and kind.dtype.kind == "f" and all(
             isinstance(a, str) and a in self.kinds and self.kinds[a][:2] == kind[:2] for a in args)
@@ -140,10 +141,10 @@ class Lines:
             self.direct.discard(dst)
         if dst in self.program.inplace and dst not in self.direct and root and (
                 self.tree.roots[root].place == "given"):
-            self.views[dst] = self.copied(dst, found)  # what it is a view of may be overwritten
+            self.views[dst] = self.copied(dst, found)  # the root of the view may be overwritten
 
     def made(self, dst: str, op: str, v: list) -> Any:
-        """What an operator of these arguments becomes; None where it is left to NumPy."""
+        """The result of an operator for these arguments; None if NumPy has to compute it."""
         if op == GEMM or op not in RULES:
             return RULES.get(op, entrywise)(self, dst, op, *v)
         names, defaults, *_ = parameters(ops.G[op])
@@ -169,14 +170,14 @@ class Lines:
             self.direct.discard(dst)  # it lies in memory of its own
 
     def as_object(self, x: Any) -> None:
-        """A bundle as an object of Python's, for who wants one."""
+        """Make a bundle an object of Python's, for a line that needs one."""
         if isinstance(x, str) and x in self.bundles and x not in self.objects:
             entries = [self.copied(x, a) if isinstance(a, View) else a for a in self.bundles[x]]
             self.scalars.update([a.root for a in entries if isinstance(a, View) and not a.shape])
             self.call((x, "bundle", tuple(entries)))
 
     def lying(self, x: str) -> View:
-        """The register as all of a root, in its own shape."""
+        """The register as a whole root, in its own shape."""
         view, kind = self.views[x], self.kinds[x]
         if not self.is_whole(view, kind.shape):
             view = self.line(f"{x}.whole", "copy", [view], kind.shape, kind.dtype)
@@ -185,7 +186,7 @@ class Lines:
         return view
 
     def result(self, x: str) -> View:
-        """An output, as a root of its own that is handed out."""
+        """An output, as a root of its own that is given to the caller."""
         view, kind = self.views[x], self.kinds[x]
         root = self.tree.roots[view.root]
         if (root.place != "arena" or view.gathered or view.offset or view.strides != row_by_row(kind.shape)
@@ -200,9 +201,9 @@ class Lines:
     def line(self, dst: str, op: str, args: Sequence[Any], shape: Sequence[int], dtype: Any = None, *,
              how: str = "set", reduced: Iterable[int] = (), keepdims: bool = False,
              target: View | None = None, computed: Any = None) -> View:
-        """A line, and the view of what it computes: of a new root of that dtype, or the target.
+        """Add a line; give the view of its result, a new root of that dtype, or the target.
 
-        reduced: the axes over which it adds up. computed: the type in which it does, if not that of the root.
+        reduced: the axes over which it adds up. computed: the type of the sum, if not that of the root.
         """
         shape, reduced = tuple(shape), set(reduced)
         args = [self.fills.get(a.root, a) if isinstance(a, View) else a for a in args]
@@ -235,26 +236,26 @@ class Lines:
         return strided(root, order, axes, dict(enumerate(shape)))
 
     def compute(self, op: str, *args: Any, dtype: np.dtype | None = None) -> View:
-        """A line entry by entry, over what the arguments spread to, in that type or in that of the last."""
+        """Add an entrywise line over the broadcast shape, in this type, or in that of the last argument."""
         views = [a for a in args if isinstance(a, View)]
         dtype = dtype or self.dtype(views[-1])
         return self.line(self.step[0], op, args, np.broadcast_shapes(*(v.shape for v in views)),
                          bool if op in arithmetic.TRUTHS else dtype, computed=dtype)
 
     def filled(self, x: Any, shape: Sequence[int], dtype: np.dtype) -> View:
-        """A number for each index of a space."""
+        """The view of one number for each index of a space."""
         view = self.constant(np.array(x).astype(dtype))
         self.fills[view.root] = self.constants[view.root].item()
         return spread(view, shape)
 
     def typed(self, dst: str, x: View, dtype: np.dtype) -> View:
-        """The numbers of a view in that type."""
+        """The numbers of a view, in this type."""
         if x.root in self.fills:
             return self.filled(self.fills[x.root], x.shape, dtype)
         return x if self.dtype(x) == dtype else self.line(dst, "copy", [x], x.shape, dtype)
 
     def copied(self, name: str, view: View) -> View:
-        """The numbers of a view in a root of their own."""
+        """The numbers of a view, copied to a root of their own."""
         return self.line(f"{name}.copy", "copy", [view], view.shape, self.dtype(view))
 
     def is_whole(self, x: Any, shape: tuple[int, ...]) -> bool:
@@ -264,7 +265,7 @@ class Lines:
         return self.tree.roots[view.root].dtype
 
     def constant(self, array: np.ndarray) -> View:
-        """An array that the program brings along."""
+        """The view of an array that belongs to the program."""
         name = f"constant{len(self.constants)}.{array.dtype}"
         root = self.tree.root(name, array.shape, array.dtype, "given")
         self.constants[root.root] = np.array(array, order="C")

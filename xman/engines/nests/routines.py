@@ -1,7 +1,8 @@
 """Cholesky's factor, solutions, inverses and determinants: by LAPACK, which overwrites copies.
 
-LAPACK knows columns: it is given the transpose, of what is not symmetric. Where it fails, a matrix is
-singular or not positive definite, and the program leaves the values to the reference, which says so.
+LAPACK stores columns, so it is given the transpose of a matrix that is not symmetric. If it fails, a matrix
+is singular or not positive definite; the program then leaves the values to the reference, which raises the
+error.
 """
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from .views import View, exchanged, reshaped, spread, strided
 
 
 def of_matrices(rule: Callable) -> Callable:
-    """The rule, for square matrices of one precision, with entries."""
+    """The rule, restricted to square matrices of one precision that have entries."""
     def becomes(w: Any, dst: str, op: str, a: View, *more: View) -> View | None:
         square = len(a.shape) > 1 and a.shape[-1] == a.shape[-2] and not any(0 in x.shape for x in (a, *more))
         dtypes = {w.kinds[dst].dtype, *(w.dtype(x) for x in (a, *more))}
@@ -29,7 +30,7 @@ def routine(w: Any, name: str, target: View, *others: View) -> None:
 
 
 def in_columns(w: Any, dst: str, x: View) -> View:
-    """A copy of matrices, to be overwritten, that lie column by column."""
+    """A copy of matrices, column by column, which may be overwritten."""
     return w.copied(dst, exchanged(x))
 
 
@@ -47,7 +48,7 @@ def solve(w: Any, dst: str, op: str, a: View, b: View) -> View | None:
 
 
 def solved(w: Any, dst: str, a: View, b: View) -> View:
-    """x of a x = bᵀ, where b is overwritten."""
+    """x of a x = bᵀ; b is overwritten."""
     a = in_columns(w, f"{dst}.a", a)
     routine(w, "gesv", b, a, pivots(w, dst, a))
     return exchanged(b)
@@ -68,7 +69,7 @@ def cholesky(w: Any, dst: str, op: str, a: View) -> View:
 
 @of_matrices
 def determinant(w: Any, dst: str, op: str, a: View) -> View:
-    """Its logarithm, and as NumPy has it from there the determinant."""
+    """The determinant, or the logarithm of its size, from which NumPy too computes the determinant."""
     dtype, n, lead = w.dtype(a), a.shape[-1], [*range(len(a.shape) - 2)]
     a = w.copied(f"{dst}.a", a)
     p = pivots(w, dst, a)

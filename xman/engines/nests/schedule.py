@@ -1,13 +1,13 @@
-"""The schedule: where in the tree a line goes, and what memory that leaves to be kept.
+"""The schedule: the place of each line in the tree, and the memory that roots then need.
 
-There is one rule. A line goes, from the outermost of its axes inwards, into the first loop over the same
-number of indices that is *late enough*: after everything that it waits for, or in the same loop with it where
-the two touch what they share at the loop's own index. Where there is no such loop a new one begins, as early
-as it may. So the softmax of rows becomes one loop over rows with three loops inside it, and an optimizer's
-update one loop for all its lines, without a case of their own.
+There is one rule. From the outermost of its axes inwards, a line goes into the first loop over the same
+number of indices that is *late enough*: after everything that it waits for, or in the same loop, if both
+touch what they share only at the loop's own index. If there is no such loop a new one begins, as early as
+possible. So the softmax of rows becomes one loop over rows with three loops inside, and an optimizer's update
+becomes one loop for all its lines, without special cases.
 
-A root is then kept for the loops within the innermost one that all share who touch it: one number in a
-processor's register where they share all loops, a row where they share that over rows.
+A root is kept only inside of the innermost loop that all lines share which touch it: it is one number in a
+processor's register if they share all loops, and a row if they share the loop over rows.
 """
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ import numpy as np
 from .tree import REDUCTIONS, Line, Loop, Node, Product, Root
 from .views import View, row_by_row, whole
 
-ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
-MOST = 100    # lines of a nest: more take long to compile
+ON_STACK = 8  # a root that keeps at most so many numbers inside of loops is on the stack
+MOST = 100    # the most lines of a nest: more would take long to compile
 
 
 class Tree:
@@ -38,7 +38,7 @@ class Tree:
         self.calls: list[Node] = []                        # that may say that the values are not for this
 
     def root(self, name: str, shape: Sequence[int], dtype: Any, place: str = "arena") -> View:
-        """All of a new root, of that name or one like it."""
+        """The view of a whole new root, with this name or one like it."""
         while name in self.roots:
             name += "'"
         self.roots[name] = Root(name, tuple(shape), np.dtype(dtype), place)
@@ -47,16 +47,16 @@ class Tree:
     # ---- placing -------------------------------------------------------------------------------------------
 
     def waits(self, node: Node) -> list:
-        """What has to be done before: who writes what it reads, and who touched what it overwrites."""
+        """The nodes that have to run before: those that write what it reads, or touch what it overwrites."""
         given = any(self.roots[x].place == "given" for x in node.writes if x in self.roots)
         found = [w for x in node.reads for w in self.writers.get(x, ())]
         if given or not isinstance(node, Line) or node.how not in ("into", "put"):
             found += [w for x in node.writes for w in (*self.writers.get(x, ()), *self.readers.get(x, ()))]
-        # the caller's own array: a call may still say that the values are not for this program
+        # it writes to the caller's own array: first no call may refuse the values any more
         return found + self.calls * given
 
     def place(self, node: Node) -> None:
-        """Put the node where the rule says."""
+        """Put the node at the place that the rule gives."""
         waits, body, depth = self.waits(node), self.body, 0
         while True:
             first = 0
@@ -84,7 +84,7 @@ class Tree:
             self.calls.append(node)
 
     def follow(self, line: Line, any_order: list) -> None:
-        """A line whose axes may have any order goes by the loops of one that it reads at the same index."""
+        """If a line's axes may have any order, it takes the loops of a line that it reads at one index."""
         for v in line.args if line.levels == any_order else ():
             w = self.writers.get(v.root, [None])[-1] if isinstance(v, View) else None
             if isinstance(w, Line) and w.how == "set" and v == w.target and w.levels != line.levels:
@@ -93,7 +93,7 @@ class Tree:
     # ---- keeping -------------------------------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Settle what memory each root needs."""
+        """Decide how much memory each root needs."""
         for root in self.roots.values():
             root.strides, root.tiled, root.size = (row_by_row(root.shape), (False,) * len(root.shape),
                                                    prod(root.shape))
@@ -103,7 +103,7 @@ class Tree:
                 self.narrow(root, writers[0])
 
     def narrow(self, root: Root, w: Line) -> None:
-        """Keep of a root, which one line computes, what its readers need."""
+        """Keep only the part of a root, which one line computes, that its readers need at a time."""
         first, last = w.summed()
         home = w.path[:first] if first == last else ()  # where its number is in a processor's register
         depth, kept = first, not home
@@ -131,18 +131,21 @@ class Tree:
 
 
 def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
-    """Whether it is a loop over that axis of the line, with room for it. Two sums into parts of one root are
-    kept apart, so that LLVM sees that the entries of each are."""
+    """Whether the loop is over this axis of the line, and has room for it. Two sums into parts of one root go
+    into different loops, so that LLVM sees that their entries differ, unless one is between entries of the
+    other."""
     if (not isinstance(loop, Loop) or (loop.size, loop.kind, loop.width) != line.size(depth)
         or loop.lines >= MOST):
         return False
+    part, mine = loop.parts.get(line.target.root, line.target), line.target
     if depth < len(line.levels) - 1 or line.how not in ("into", "put"):
         return True
-    return loop.parts.get(line.target.root, line.target) == line.target
+    step = max(1, abs(mine.strides[line.levels[depth][0]]))
+    return part[4:] == mine[4:] and abs(part.offset - mine.offset) < step  # strides, and what is gathered
 
 
 def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
-    """Whether the line may be in the loop of what it waits for: they meet in written roots at one index."""
+    """Whether the line may be in the loop of a node that it waits for: written roots meet at one index."""
     if (not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels)))
         or not takes(loop, line, depth) or w.how in ("into", "put")):
         return False
@@ -155,7 +158,7 @@ def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
 
 
 def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
-    """Whether two views of a root meet only where the index of one's axis is that of the other's."""
+    """Whether two views of a root meet only where the index of one's axis equals that of the other's."""
     if one.index is None or other.index is None:
         return False
     return any(start == begin and len(steps) == len(ways) == 1 and steps[0] == (axis, ways[0][1])
@@ -168,7 +171,7 @@ def position(body: list, node: Loop | Node) -> int:
 
 
 def insert(body: list, k: int, node: Loop | Node) -> None:
-    """Put a node into a body, where ranks rise."""
+    """Put a node into a body, which is sorted by rank."""
     low = body[k - 1].rank if k else body[0].rank - 2.0 if body else 0.0
     high = body[k].rank if k < len(body) else low + 2.0
     node.rank = (low + high) / 2

@@ -1,4 +1,4 @@
-"""What a program becomes: a tree of loops and lines, products of BLAS and calls of NumPy between nests.
+"""The tree of a program: loops and lines, and between nests products by BLAS and calls of NumPy.
 
     for i of 64:                         a Loop over rows,
       for j of 10:
@@ -9,7 +9,8 @@
       for j of 10:
         p = divide e total
 
-A line goes over a *space*: one index for each axis of what it computes, those included over which it adds up.
+A line runs over a *space*: it has an index for each axis of its result, and for each axis over which it adds
+up.
 """
 from __future__ import annotations
 
@@ -22,15 +23,14 @@ import numpy as np
 
 from .views import View
 
-# an axis as long as that is cut into tiles of so many, so that several loops share what is in the cache
+# an axis of LONG entries or more is cut into tiles of TILE entries, so that several loops share the cache
 LONG, TILE = 2048, 1024
 # entries: to the next number in another line of the cache; of a space whose order matters; of a block
 FAR, MANY, BLOCK = 8, 1024, 32
 
 
 class Node:
-    """What is done at one place of the tree, within the loops `path`. reads, writes: the roots, or objects of
-    Python's, by name."""
+    """A node of the tree, inside of the loops `path`. reads, writes: roots and Python's objects, by name."""
     path: Sequence[Loop] = ()
     levels: Sequence[tuple] = ()
     rank = 0.0
@@ -59,12 +59,12 @@ class Line(Node):
 
     @property
     def views(self) -> list[View]:
-        """What it reads."""
+        """The views that it reads."""
         found = [a for a in self.args if isinstance(a, View)]
         return found + [v for a in (*found, self.target) for _, _, v in a.gathered]
 
     def size(self, depth: int) -> tuple[int, str, int]:
-        """Of its loop at that depth: the entries of the axis, over what it runs, and how many at once."""
+        """(entries of the axis, what it runs over, how many entries at once) of its loop at that depth."""
         axis, *kind = self.levels[depth]
         return self.shape[axis], *kind
 
@@ -85,12 +85,13 @@ class Line(Node):
 REDUCTIONS = {"sum", "prod", "max", "min"}
 
 
-def levels_of(shape: tuple[int, ...], views: Sequence[View], summed: Collection[int]) -> list[tuple[int, str, int]]:
+def levels_of(shape: tuple[int, ...], views: Sequence[View],
+              summed: Collection[int]) -> list[tuple[int, str, int]]:
     """The loops over a space, so that the innermost goes from each number to the next one in memory.
 
-    Where some views would have one axis there and some another, the last axis is cut into blocks, and such a
-    block of both axes stays in the cache: so a matrix is transposed. summed: the axes over which somebody adds
-    up numbers of that shape; the tiles of another axis stand around these, as each tile is then done by itself.
+    If views disagree on the best innermost axis, the last axis is cut into blocks, and a block of both axes
+    fits into the cache, as in the transpose of a matrix. summed: the axes over which lines of this shape add
+    up; the tiles of other axes are around them, since each tile is then computed by itself.
     """
     axes = [k for k, n in enumerate(shape) if n != 1]
     far = {k: {j for j, v in enumerate(views) if abs(v.strides[k]) >= FAR} for k in axes}
@@ -115,19 +116,19 @@ def levels_of(shape: tuple[int, ...], views: Sequence[View], summed: Collection[
 
 @dataclass(eq=False)
 class Loop:
-    """An index that runs over an axis, its tiles, or the lane of a tile. body: Loops and Lines in order."""
+    """A loop over an axis, over its tiles, or over the lane of a tile. body: Loops and Lines in order."""
     size: int
     kind: str
     width: int                                    # how many entries at once
     body: list = field(default_factory=list)
-    lines: int = 0                                # in it, however deep
+    lines: int = 0                                # how many lines are in it, at any depth
     parts: dict = field(default_factory=dict)     # by root, the part that is written here
     rank: float = 0.0
 
 
 @dataclass(eq=False)
 class Product(Node):
-    """target = alpha·s·a@b by BLAS, added to what is there if `added`; once for each matrix of a batch."""
+    """target = alpha·s·a@b by BLAS, for each matrix of a batch. added: add the product to the target."""
     target: View
     a: View
     b: View
@@ -142,7 +143,7 @@ class Product(Node):
 
 @dataclass(eq=False)
 class Routine(Node):
-    """A routine of LAPACK, once for each matrix of a batch. views: what it overwrites, the target last."""
+    """A routine of LAPACK, for each matrix of a batch. views: those that it overwrites, the target last."""
     name: str
     views: list[View]
     target: View
@@ -153,7 +154,7 @@ class Routine(Node):
 class Call(Node):
     """An operator that NumPy computes. args: views of whole roots, literals, and names of Python's objects.
 
-    target: where the result goes; None where it is Python's object `dst`, such as a sparse matrix.
+    target: the place of the result; None if the result is Python's object `dst`, such as a sparse matrix.
     """
     dst: str
     op: str
@@ -171,8 +172,8 @@ class Call(Node):
 
 @dataclass(eq=False)
 class Run:
-    """Lines of their own, as one step. given: for each root that is given or handed out the view of the first
-    step, and by how many entries it moves on; None for the number of the step."""
+    """The Lines of a function, as one step. given: for each root that is an argument or a result, the view of
+    the first step, and by how many entries it moves on; None for the number of the step."""
     lines: Any
     given: dict[str, tuple[View, int] | None]
 
@@ -184,9 +185,9 @@ class Run:
 
 @dataclass(eq=False)
 class Applied(Node):
-    """Runs of functions. how: `scan`, the one `size` times, the steps first, first + way, …; `cond`, one of
-    two by a number `test`; `while`, the first as long as it writes one that holds to `test`,
-    each time followed by the second, at most `size` times. count: receives how often; says it to a scan."""
+    """Runs of functions. how: `scan` runs one `size` times, for the steps first, first + way, …; `cond` runs
+    one of two, as the number `test` says; `while` runs the first, and as long as it writes a true `test`, the
+    second, at most `size` times. count: gets the number of steps; for a scan, has it."""
     how: str
     runs: list[Run]
     targets: list[View]
@@ -227,7 +228,7 @@ class Root:
 
 
 def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]:
-    """The tree as text, a line each."""
+    """The tree as text, with a line for each node."""
     text = []
     for node in body:
         text.append(indent + said(node, roots))
@@ -240,7 +241,7 @@ def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]
 
 
 def said(node: Loop | Node, roots: dict[str, Root]) -> str:
-    """A node without what is in it."""
+    """The text of a node, without its body."""
     name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
     if isinstance(node, Loop):
         part = "" if node.kind == "all" else f" ({node.kind} of {node.width:,})"

@@ -1,9 +1,9 @@
-"""Views: where the numbers of an array lie, when it is an arrangement of another array's.
+"""Views: the places of an array's numbers, if the array is an arrangement of another one.
 
-A *root* is a register with memory of its own, an array that lies there row by row. A view gives each index
-(i, j, …) of a *space* an entry of a root, by an affine map: entry = offset + i·stride₀ + j·stride₁ + … . The
-rows of a transpose, every other column, a reversed axis, a diagonal, a row that is spread over many (a stride
-of 0): all are maps, so making them is arithmetic on a few small numbers while the program is made, and
+A *root* is a register with memory of its own, an array that is stored row by row. A view maps each index
+(i, j, …) of a *space* to an entry of a root, by an affine map: entry = offset + i·stride₀ + j·stride₁ + … . A
+transpose, every other column, a reversed axis, a diagonal, a row that is spread over many rows (by a stride
+of 0): all are such maps. To make one is arithmetic on a few small numbers while the program is made, and
 costs nothing when it runs.
 
     x = whole("x", (2, 3))           entry 3i + j
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Steps = tuple[tuple[int, int], ...]  # pairs (axis of the space, by how much each index of it moves on)
+Steps = tuple[tuple[int, int], ...]  # pairs (axis of the space, the step for each index along it)
 
 
 class View(NamedTuple):
@@ -48,7 +48,7 @@ def row_by_row(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def whole(root: str, shape: Sequence[int]) -> View:
-    """All of a root, as it is."""
+    """The view of a whole root."""
     index = tuple((0, ((k, 1),) if n != 1 else ()) for k, n in enumerate(shape))
     return View(root, tuple(shape), index, 0, row_by_row(shape))
 
@@ -79,7 +79,7 @@ def composed(one: tuple[int, Steps], shape: Sequence[int],
 
 
 def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: Mapping[Any, int]) -> View:
-    """The view with the letters `axes`, over a space with the letters `order`; of one twice the diagonal."""
+    """The view with letters `axes`, over a space with letters `order`; a double letter is a diagonal."""
     place = {letter: k for k, letter in enumerate(order)}
     return substituted(view, [sizes[c] for c in order],
                        [(0, ((place[c], 1),) if n != 1 else ())
@@ -87,24 +87,24 @@ def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: Mappin
 
 
 def spread(view: View, shape: Sequence[int]) -> View:
-    """As NumPy broadcasts: new axes in front, and axes of one entry made long."""
-    axes = range(len(shape))
-    return strided(view, axes[len(shape) - len(view.shape):], axes, dict(enumerate(shape)))
+    """The view, broadcast as by NumPy: with new axes in front, and longer axes for those of one entry."""
+    n = len(shape)
+    return strided(view, range(n - len(view.shape), n), range(n), dict(enumerate(shape)))
 
 
 def transposed(view: View, order: Sequence[int]) -> View:
-    """The axes in another order: the k-th is the order[k]-th of before."""
+    """The view with its axes in another order: the k-th is the old order[k]-th."""
     return strided(view, range(len(order)), order, dict(enumerate(view.shape)))
 
 
 def exchanged(view: View) -> View:
-    """The last two axes exchanged: the transpose of each matrix."""
+    """The view with its last two axes exchanged: the transpose of each matrix."""
     n = len(view.shape)
     return transposed(view, [*range(n - 2), n - 1, n - 2])
 
 
 def reshaped(view: View, shape: Sequence[int]) -> View | None:
-    """The same numbers, row by row, in another shape; None where that takes a copy."""
+    """The view of the same numbers, row by row, in another shape; None if that takes a copy."""
     if 0 in shape:
         return View(view.root, tuple(shape), None, 0, (0,) * len(shape))
     becomes: list[tuple[int, tuple]] = []

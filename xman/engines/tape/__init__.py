@@ -5,7 +5,7 @@ import numpy as np
 
 from ..program import Engine
 
-MANY = 100  # lines, from which on a list of numbers is coded
+MANY = 100  # a list of numbers with so many lines goes to the tape
 
 
 def wish(steps, values, inplace):

@@ -1,8 +1,7 @@
-"""The tape: a list of numbers as arrays of operators and slots, which loops in machine code run.
+"""The tape: a list of numbers becomes arrays of operators and slots, which loops in machine code run.
 
-The list is taken as it was written, however long it is: what no output needs is left out, and the rest is put
-in an order of long runs of one operator. Its registers are slots of one array: the inputs, the constants,
-then the lines in their order.
+The list is taken as it was written, however long it is: lines that no output needs are left out, and the rest
+is sorted into long runs of one operator. The registers are slots of one array.
 """
 from __future__ import annotations
 
@@ -28,11 +27,11 @@ from .lines import ROWS, TapeWriter, Unwritten
 from .loops import arranged, loop_text, loops
 
 HINT = "without the package llvmlite lists of numbers are interpreted: pip install 'xman[fast]'"
-WIDTH = 8  # rows of a batch at once, as many numbers as a line of the cache has
+WIDTH = 8  # so many rows of a batch at a time, as many numbers as a line of the cache holds
 
 
 class Tape:
-    """A list of numbers, to be evaluated and differentiated many times; a batch of inputs at once, too.
+    """A list of numbers that is evaluated and differentiated many times, also for a batch of inputs at once.
 
         >>> tape = Tape(steps)
         >>> loss, gradient = tape.value_and_gradient({"x": 3.0, "y": 0.5})
@@ -62,7 +61,7 @@ class Tape:
 
     @property
     def plan(self) -> str:
-        """What the tape is made of, in words."""
+        """The parts of the tape, in words."""
         return self._machine.plan
 
     def value(self, values: Mapping[str, Any] | np.ndarray) -> Any:
@@ -111,7 +110,7 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
 
 
 def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
-    """What runs the list: the tape, or else the interpreter. XManError for what is not of numbers."""
+    """The tape that runs the list, or else the interpreter. XManError for a line that is not of numbers."""
     if importlib.util.find_spec("llvmlite") is None:
         return Interpreted(steps, outputs, f"{len(steps):,} lines; {HINT}")
     lines = steps
@@ -147,7 +146,7 @@ class Recorded:
         writer = TapeWriter(steps.inputs)
         writer.write(needed(lines, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
-        if not writer.coded:  # the loops run at least once
+        if not writer.coded:  # the loops need at least one line
             writer.finish("", "add", 0.0, 0.0)
         self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])[::-1, None]
         codes, *reads = np.array(writer.coded, np.int64).reshape(-1, 4).T
@@ -197,15 +196,15 @@ class Recorded:
         pool.append(buffers)
         numbers = [x.astype({"b": bool, "i": int}.get(kind, float))
                    for x, kind in zip(found, self.kinds, strict=True)]
-        if back and (unclear := np.isnan(slopes).any(0)).any():  # backprop looks at these again
+        if back and (unclear := np.isnan(slopes).any(0)).any():  # backprop computes these again
             again = self.interpreted.run(X[:, unclear], True)[1]
             slopes[:, unclear] = np.where(np.isnan(slopes[:, unclear]), again, slopes[:, unclear])
         return ([x[0] for x in numbers], slopes[:, 0]) if single else (numbers, slopes)
 
     def _buffers(self, width: int, back: bool) -> list[np.ndarray]:
-        """Values, with the constants in their place; deltas, and the partials of x and y."""
+        """[values, with the constants in place, deltas, partials of x, partials of y]."""
         slots = self.inputs + self.lines + len(self.constants)
-        # each begins with a line of the cache: WIDTH numbers that lie in two lines move at half the speed
+        # each begins at a line of the cache: numbers that lie in two lines move at half the speed
         buffers = [arena(8 * size * width).view(float).reshape(size, width)
                    for size in (slots, slots * back, self.lines * back, self.lines * back)]
         buffers[0][self.inputs + self.lines:] = self.constants
@@ -213,13 +212,13 @@ class Recorded:
 
 
 class Interpreted(NamedTuple):
-    """A list with an operator that has no row: the interpreters, a row of the batch at a time."""
+    """A list with an operator that has no row: the interpreters run it, one row of the batch at a time."""
     steps: WengertList
     outputs: tuple[str, ...]
     plan: str
 
     def run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
-        """As that of `Recorded`."""
+        """As `Recorded.run`."""
         rows, inputs = np.atleast_2d(X.T), self.steps.inputs
         values, slopes = [], np.zeros(rows.shape)
         for row, slope in zip(rows, slopes, strict=True):
@@ -238,9 +237,9 @@ class Interpreted(NamedTuple):
 
 
 def build(program: Program) -> Built:
-    """The list as a tape, for numbers. Other precisions than float64, arrays that are to be overwritten, and
-    an operator without a row are left to the interpreter. Raises XManError for a line that is not of numbers,
-    and its `run` for arrays."""
+    """The list as a tape, for numbers. The interpreter takes precisions other than float64, arrays to
+    overwrite, and operators without a row. Raises XManError for a line that is not of numbers, and so does
+    `run` for arrays."""
     steps, tape = program.original, tape_or_interpreter(program.original, program.outputs)
     if isinstance(tape, Interpreted):
         return interpret.build(program)._replace(plan=tape.plan)
@@ -258,7 +257,7 @@ def build(program: Program) -> Built:
 
 
 def begin(program: Program) -> Callable[[], Built]:
-    """The tape after its first run, for which LLVM may compile."""
+    """The tape after its first run, in which LLVM may have compiled."""
     built = build(program)
     built.run(dict.fromkeys(program.original.inputs, 0.5))
     return lambda: built

@@ -1,4 +1,4 @@
-"""What a line becomes on the tape: a row of the table of operators on numbers, and slots for numbers."""
+"""Lines on the tape: each becomes a row of a table of operators on numbers, and slots for numbers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -17,14 +17,14 @@ from ..llvm.arithmetic import OF_FLOATS, TRUTHS
 
 
 class TapeRow(NamedTuple):
-    """An operator of n numbers, and its partials by two of them at most: functions of the result and them."""
+    """An operator of n numbers, and its partials by at most two of them: functions of the result and them."""
     n: int
     value: Callable[..., Any]
     partials: dict[int, Callable[..., Any]]
 
 
 def row_of(op: str, n: int) -> TapeRow:
-    """The value of an operator, and its partials: what the rules of DG make of the delta 1."""
+    """The value of an operator, and its partials, which the rules of DG give for the delta 1."""
     partials = {i: partial(rule, 1.0) for i, rule in enumerate(DG.get(op, ())) if rule}
     return TapeRow(n, lambda *args: args[0].record(op, args), partials)
 
@@ -37,7 +37,7 @@ ROWS |= {"rint": row_of("rint", 1),
          "arithmetic": TapeRow(3, lambda x, y, z: f.where(f.equal(z, 0.0), x * y, x + z * y),
                                {0: lambda out, x, y, z: f.where(f.equal(z, 0.0), y, 1.0),
                                 1: lambda out, x, y, z: f.where(f.equal(z, 0.0), x, z)})}
-# as the row arithmetic, of longer runs: what follows their own arguments
+# operators that run as the row `arithmetic`, whose runs are longer: the constants after their own arguments
 PLAIN = {"add": (1.0,), "subtract": (-1.0,), "mul": (0.0,), "half": (0.5, 0.0), "negative": (-1.0, 0.0)}
 CODE = {row: code for code, row in enumerate(ROWS)} | dict.fromkeys(PLAIN, len(ROWS) - 1)
 SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, it
@@ -45,14 +45,14 @@ KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
 
 
 class Unwritten(Exception):
-    """A line that has no row on the tape."""
+    """A line has no row on the tape."""
 
 
 class TapeWriter:
     """Lines as operators and slots: inputs from 0 on, then lines; constants are −1, −2, … for now.
 
-    A register that is known beforehand is a constant: what whole numbers and truth values make is left to
-    NumPy. The others are in `others` with their type, b or i: 0.0 and 1.0 do for them beside a float.
+    A register that is known beforehand is a constant: NumPy computes lines on whole numbers and truth values.
+    Others with such a type, b or i, are in `others`; beside a float they count as 0.0 and 1.0.
     """
 
     def __init__(self, inputs: Iterable[str]):
@@ -64,7 +64,7 @@ class TapeWriter:
         self.first = len(self.slots)
 
     def write(self, lines: Iterable[Line]) -> None:
-        """Write the lines, the common ones at once. Unwritten names the register of one that cannot be."""
+        """Write the lines, common ones on a short path. Unwritten names a line that cannot be written."""
         slots, first, coded = self.slots, self.first, self.coded
         common = {(op, ROWS[op].n): (CODE[op], [self.constant(c) for c in PLAIN.get(op, ())])
                   for op in ROWS if op in ops.table.OURS - {"clip", "where"}
@@ -75,7 +75,7 @@ class TapeWriter:
             except (KeyError, TypeError):  # another operator, or a literal
                 try:
                     self.write_other(dst, op, args)
-                except Exception:  # what an operator says to its literals, the interpreter says, too
+                except Exception:  # the interpreter raises the operator's error on its literals
                     raise Unwritten(dst) from None
                 continue
             slots[dst] = first + len(coded) // 4
@@ -113,7 +113,7 @@ class TapeWriter:
             self.finish(dst, op, *args)
 
     def finish(self, dst: str, op: str, *args: Any) -> None:
-        """A line of a row, and its kind: what truths or whole numbers alone become, NumPy says."""
+        """Write a line of a row, and note its kind: if no argument is a float, NumPy decides it."""
         reads, kinds = zip(*map(self.operand, args), strict=True)
         of = {*kinds[op == "where":]}
         kind = ("b" if ops.facts_of(op).gives is bool else "f" if "f" in of else
@@ -135,12 +135,12 @@ class TapeWriter:
         if isinstance(a, str) and a not in self.known:
             return (self.slots[a], "f") if a in self.slots else self.others[a]
         value = np.asarray(self.known[a] if isinstance(a, str) else a)
-        # no number, or one of another precision, which NumPy rounds to
+        # the value is not a number, or of another precision, to which NumPy would round
         if value.ndim or value.dtype.name not in KINDS_OF:
             raise Unwritten
         return self.constant(value.item()), KINDS_OF[value.dtype.name]
 
     def constant(self, value: float) -> int:
         value = float(value)
-        # 0.0 and −0.0 are two
+        # 0.0 and −0.0 are different constants
         return self.constants.setdefault(value or str(value), -1 - len(self.constants))

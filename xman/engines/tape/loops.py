@@ -1,8 +1,8 @@
 """The loops of the tape: LLVM's text, made of the rows that a list has, and the order that suits it.
 
-A loop forward chooses an operator once a run; with derivatives it leaves the partials ∂out/∂x and ∂out/∂y
-beside each value. The loop back needs no operators: it adds delta·partial to the deltas of x and y. Both take
-one set of inputs, or `width` of them at once.
+The loop forward chooses an operator once for each run of lines; with derivatives it stores the partials
+∂out/∂x and ∂out/∂y beside each value. The loop back needs no operators: it adds delta·partial to the deltas
+of x and y. Both take one set of inputs, or `width` sets at once.
 """
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class LaneLoop(Function):
         return number_at(self, SLOT, self.entry_at("i32", array, k)).to(INDEX).name
 
     def place(self, array: str, slot: str) -> str:
-        """Where the number of a slot is, of this set of inputs."""
+        """The place of a slot's number for this set of inputs."""
         entry = self.sum({slot: self.width, **({self.lane: 1} if self.lane else {})}, 0)
         return self.entry_at("double", array, entry) + ALONE
 
     def over_lanes(self, body: Callable[[], None]) -> None:
-        """body for each of the sets of inputs."""
+        """Write body for each of the sets of inputs."""
         if self.width > 1:
             lanes = self.open(self.width)
             self.lane = lanes[0]
@@ -53,7 +53,7 @@ class LaneLoop(Function):
 
 
 def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
-    """The loop forward, with partials and the loop back where `back` holds."""
+    """The text of the loop forward; with `back` also partials, and the loop back."""
     w = LaneLoop(width)
     runs = w.open("%runs")
     start, stop = (w.whole("%starts", k) for k in (runs[0], w.sum({runs[0]: 1}, 1)))
@@ -111,7 +111,7 @@ def loops(rows: tuple[str, ...], width: int, back: bool) -> list[Callable]:
 
 
 def arranged(codes: np.ndarray, reads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """An order of the lines, and where its runs begin, with the end: of one operator, and equally deep.
+    """(an order of the lines, where its runs begin, and the end): a run has one operator and one depth.
 
     codes: the operator of each line. reads: (3, lines), the lines that it reads, below 0 for none.
     """
