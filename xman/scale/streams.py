@@ -111,8 +111,8 @@ def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> n
 
 
 def after_steps() -> None:
-    """Let this thread have the core of a worker when its steps wait: one that changes between them in each step
-    finds its caches full of the other. Linux alone has this of threads."""
+    """Let this thread have a worker's core when its steps wait: a core that changes between them in each step
+    finds its caches full of the other's. Linux alone has this of threads."""
     if sys.platform == "linux":
         os.nice(10)
 
