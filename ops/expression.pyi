@@ -78,7 +78,7 @@ class f:
         r"""x itself, under another name."""
     @staticmethod
     def allreduce(x: Any) -> Any:
-        r"""Σ of x over the workers that run the list together, each with its own rows; of one alone it is x."""
+        r"""The sum of x over the workers that run the list together, each with its own rows; x for one alone."""
     @staticmethod
     def arccos(x: Any) -> Any: ...
     @staticmethod
@@ -133,14 +133,14 @@ class f:
         r"""The arrays in one register."""
     @staticmethod
     def call(function: Any, args: Any) -> Any:
-        r"""The bundle of the function's results, for one of its arguments. program(function): what runs it."""
+        r"""The bundle of the function's results for a bundle of arguments. program: makes a function callable."""
     @staticmethod
     def cbrt(x: Any) -> Any: ...
     @staticmethod
     def ceil(x: Any) -> Any: ...
     @staticmethod
     def centered(x: Any, axis: Any = None) -> Any:
-        r"""x − mean over axis; what rounding leaves where all are equal is 0."""
+        r"""x − mean over axis; exactly 0 if all entries are equal."""
     @staticmethod
     def characters(x: Any, n: Any) -> Any:
         r"""The code points of the first n characters of each string, along a new last axis; 0 past its end."""
@@ -154,32 +154,32 @@ class f:
     def codes(x: Any, categories: Any) -> Any: ...
     @staticmethod
     def cofactor(a: Any) -> Any:
-        r"""The matrix of cofactors, det(a) a⁻ᵀ; where a is nearly singular, or is, by singular values."""
+        r"""The matrix of cofactors, det(a) a⁻ᵀ; by singular values if a is singular, or nearly so."""
     @staticmethod
     def cofactor_slope(t: Any, a: Any) -> Any:
-        r"""The derivative of cofactor(a) in the direction t, also where a is singular; its own adjoint."""
+        r"""The derivative of cofactor(a) in the direction t, also if a is singular; it is its own adjoint."""
     @staticmethod
     def column(x: Any, b: Any) -> Any:
-        r"""x as a column where b, of the system a x = b, is a vector; else x."""
+        r"""x as a column if b, of the system a x = b, is a vector; else x."""
     @staticmethod
     def concat(axis: Any, *arrays: Any) -> Any:
         r"""The arrays one after another along an axis that they have."""
     @staticmethod
     def cond(c: Any, yes: Any, no: Any, args: Any) -> Any:
-        r"""The bundle that the function `yes` makes of the bundle args where the number c holds, else `no`."""
+        r"""The results of the function `yes` for the bundle args if the number c is true, else those of `no`."""
     @staticmethod
     def convolve(a: Any, v: Any) -> Any:
         r"""Σ a_i v_(k−i) of two vectors, at all k where they overlap."""
     @staticmethod
     def correlate(a: Any, v: Any) -> Any:
-        r"""Σ a_(k+i) v_i of two vectors, at all k where v lies within a. ValueError where v is longer."""
+        r"""Σ_i a_(k+i) v_i of two vectors, for all k at which v fits into a. ValueError if v is longer."""
     @staticmethod
     def cos(x: Any) -> Any: ...
     @staticmethod
     def cosh(x: Any) -> Any: ...
     @staticmethod
     def count(x: Any, axis: Any = None, less: Any = 0) -> Any:
-        r"""The number of entries of x along axis, less `less`: Python's, which leaves float32 as it is."""
+        r"""The number of entries of x along axis, less `less`: Python's number, which does not change float32."""
     @staticmethod
     def crossEntropy(p: Any, y: Any) -> Any:
         r"""−Σ y log p over the last axis, which stays: (n, k) gives (n, 1). 0 log 0 is 0."""
@@ -214,10 +214,10 @@ class f:
         r"""The matrix product a @ b: (n, k) by (k, m), vectors, batches of matrices; a may be SciPy-sparse."""
     @staticmethod
     def dot_left(d: Any, a: Any, b: Any) -> Any:
-        r"""What the adjoint d of a @ b sends to a: d bᵀ, whatever the numbers of axes."""
+        r"""The contribution of the adjoint d of a @ b to a: d bᵀ, for any numbers of axes."""
     @staticmethod
     def dot_right(d: Any, a: Any, b: Any) -> Any:
-        r"""What the adjoint d of a @ b sends to b: aᵀ d, whatever the numbers of axes."""
+        r"""The contribution of the adjoint d of a @ b to b: aᵀ d, for any numbers of axes."""
     @staticmethod
     def eigenvectors(a: Any, signs: Any = ('L',)) -> Any:
         r"""The orthonormal eigenvectors of (a + aᵀ)/2, as columns in the order of eigvalsh(a)."""
@@ -229,7 +229,7 @@ class f:
         r"""numpy.einsum; `...` may only lead. In a list subscripts are a tuple of one string."""
     @staticmethod
     def einsum_back(x: Any, like: Any, letters: Any) -> Any:
-        r"""x, of axes letters[0], put back into the shape of like, of axes letters[1], in the same order."""
+        r"""x, with axes letters[0], put back into the shape of like, with axes letters[1], in the same order."""
     @staticmethod
     def elu(x: Any, alpha: Any = 1.0) -> Any:
         r"""x where positive, alpha·(eˣ − 1) elsewhere (Clevert et al. 2016)."""
@@ -250,7 +250,7 @@ class f:
     def exp2(x: Any) -> Any: ...
     @staticmethod
     def exp_difference(x: Any, y: Any) -> Any:
-        r"""exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
+        r"""exp(x − y); for two equal infinities 0 if they are −∞, and 1 if they are +∞."""
     @staticmethod
     def expm(a: Any) -> Any:
         r"""e^a = Σ aᵏ/k!, of matrices."""
@@ -298,7 +298,7 @@ class f:
         r"""The inverse of a. LinAlgError where a is singular."""
     @staticmethod
     def inverse_gaps(w: Any) -> Any:
-        r"""1/(w_j − w_i) between all entries of w (..., n), at [..., i, j]; 0 where equal but for rounding."""
+        r"""1/(w_j − w_i) for all entries of w (..., n), at [..., i, j]; 0 if they are equal up to rounding."""
     @staticmethod
     def isfinite(x: Any) -> Any: ...
     @staticmethod
@@ -380,7 +380,7 @@ class f:
     def not_equal(x: Any, y: Any) -> Any: ...
     @staticmethod
     def oneHot(y: Any, like: Any) -> Any:
-        r"""The target that belongs to predictions `like`: integer labels become rows of zeros with a single one."""
+        r"""The target in the shape of predictions `like`: integer labels become rows of zeros with a single one."""
     @staticmethod
     def orthonormal(a: Any) -> Any:
         r"""Q of a = Q R, orthonormal and upper triangular, a (..., m, n) of rank n ≤ m, with LAPACK's signs."""
@@ -392,7 +392,7 @@ class f:
         r"""x with zeros around it: widths is an int, or for each axis a pair (before, after)."""
     @staticmethod
     def part(x: Any, i: Any, axis: Any, *arrays: Any) -> Any:
-        r"""The i-th part of x along axis when x is as long as all the arrays together."""
+        r"""The part of x along axis that belongs to the i-th array, where x is as long as all arrays together."""
     @staticmethod
     def pinv(a: Any) -> Any:
         r"""The pseudo-inverse of a, whose rank has to stay what it is for a derivative."""
@@ -406,16 +406,16 @@ class f:
         r"""Π x over axis; 1 over no entries."""
     @staticmethod
     def prod_of_others(x: Any, axis: Any = None) -> Any:
-        r"""For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
+        r"""For each entry of x the product of all others along axis; a quotient if no entry is 0."""
     @staticmethod
     def ratio(x: Any, y: Any) -> Any:
-        r"""x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
+        r"""x/y, but 0 wherever x is 0, even if y is 0, infinite or NaN."""
     @staticmethod
     def reciprocal(x: Any) -> Any:
         r"""1 / x."""
     @staticmethod
     def recurrence(x: Any, a: Any, axis: Any) -> Any:
-        r"""The recurrence y_i = x_i + a_i y_(i−1) along axis, y before the first being 0."""
+        r"""y of the recurrence y_i = x_i + a_i y_(i−1) along axis, which begins with 0."""
     @staticmethod
     def relu(x: Any) -> Any:
         r"""max(x, 0). At 0 the derivative is 0."""
@@ -435,19 +435,19 @@ class f:
         r"""x rounded to so many decimals, halves to even."""
     @staticmethod
     def scale(x: Any, w: Any) -> Any:
-        r"""x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
+        r"""x·w, but 0 wherever x is 0, even if w is infinite or NaN: a branch that is not taken sends back 0."""
     @staticmethod
     def scan(function: Any, carries: Any, slices: Any, args: Any, reverse: Any = False) -> Any:
-        r"""The function step by step, each with the carries of the one before; reverse: from the last step on."""
+        r"""The bundle of the last carries, and of the stacked results of all steps."""
     @staticmethod
     def scatterAdd(d: Any, like: Any, *keys: Any) -> Any:
-        r"""Zeros of the shape and precision of like, d added at [keys]; a place named twice receives twice."""
+        r"""Zeros of the shape and precision of like, with d added at [keys]; entries at one place are added up."""
     @staticmethod
     def share(x: Any, y: Any) -> Any:
         r"""1 where x > y, ½ where they are equal, and 0 elsewhere: the share of x in the maximum of the two."""
     @staticmethod
     def shift(x: Any, axis: Any, first: Any = 0.0) -> Any:
-        r"""x moved one place on along axis, `first` coming in at the start."""
+        r"""x moved by one place along axis, with `first` at the start."""
     @staticmethod
     def sigmoid(x: Any) -> Any:
         r"""1 / (1 + e⁻ˣ)."""
@@ -481,7 +481,7 @@ class f:
     def sqrt(x: Any) -> Any: ...
     @staticmethod
     def sqrtm(a: Any) -> Any:
-        r"""The principal square root of a matrix with a real one. ValueError where that is complex."""
+        r"""The principal square root of a matrix. ValueError if it is complex."""
     @staticmethod
     def square(x: Any) -> Any:
         r"""x²."""
@@ -549,7 +549,7 @@ class f:
         r"""x where c holds, else y."""
     @staticmethod
     def while_loop(test: Any, function: Any, carries: Any, args: Any, most: Any = None) -> Any:
-        r"""The function on its own results as long as test, of the same arguments, holds; at most `most` times."""
+        r"""The bundle of the last carries and the number of steps, where a step follows as long as test holds."""
     @staticmethod
     def words(x: Any, vocabulary: Any) -> Any:
-        r"""How often each word of vocabulary stands in each string, along a new last axis, whatever the case."""
+        r"""How often each word of vocabulary occurs in each string, in any case, along a new last axis."""

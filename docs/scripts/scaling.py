@@ -1,4 +1,4 @@
-"""The figures of docs/scale.md, on a machine whose cores nobody else uses; four minutes, 0.5 GB in TMPDIR.
+"""The figures of docs/scale.md, on a machine whose cores nobody else uses; a minute or two, 0.5 GB in TMPDIR.
 
     python docs/scripts/scaling.py            # prints the constants and the table
     python docs/scripts/scaling.py 1 2 4      # for so many workers; of more than there are cores the prediction alone

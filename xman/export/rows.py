@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,11 +49,9 @@ def lacking(op: str, xp: Any) -> Callable:
     return row
 
 
-class Standard:
+class Standard(NamedTuple):
     """A namespace xp of the array API, called with NumPy's casts and NumPy's axis=None."""
-
-    def __init__(self, xp: Any):
-        self.xp = xp
+    xp: Any
 
     def array(self, a: Any, dtype: Any = None) -> Any:
         """a as an array of xp, in the precision dtype if it is given."""

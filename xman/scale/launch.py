@@ -29,8 +29,8 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
         free = shutil.disk_usage("/dev/shm").free if workers > 1 and os.path.isdir("/dev/shm") else math.inf
         if free < workers * IN_SHARED_MEMORY:
             raise XManError(f"/dev/shm has {free / 1e6:.1f} MB left, and {workers} workers share "
-                            f"{workers * IN_SHARED_MEMORY / 1e6:.1f} there; killed jobs leave files mpich_shm_…, "
-                            "which may be deleted when no job runs")
+                            f"{workers * IN_SHARED_MEMORY / 1e6:.1f} there; killed jobs leave files "
+                            "mpich_shm_…, which may be deleted when no job runs")
         started = time.monotonic()
         before = signal.signal(signal.SIGINT, lambda *_: None)  # the run gets it too
         status = subprocess.run(command, env=os.environ

@@ -23,7 +23,7 @@ from ..errors import XManError, extra
 SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # what launchers tell their processes
 TIMEOUT = 60.0  # seconds that a worker waits for the others
 SLICE = 2e-5
-A_MOMENT = 40  # questions, in which no thread has to be woken
+A_MOMENT = 1000  # questions, half a millisecond, in which no thread has to be woken
 
 
 class Workers:

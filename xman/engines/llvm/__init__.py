@@ -1,12 +1,12 @@
 """The engine llvm: the nests of a list (`engines/nests`, to be read first), compiled by LLVM.
 
-    function    a function that is being written; arithmetic: what an operator does to numbers, in LLVM's words
+    function    a function that is being written; arithmetic: operators on numbers, as LLVM's text
     elementary  exp, log, tanh and their like
     emit        from the tree to LLVM's text, a function for each nest;
     products: BLAS, called by its symbols; loops: functions that lines apply, in place; threads: large nests
-    step        the function that calls them all, and where in memory their roots lie
-    compiled    from LLVM's text to machine code, by way of the disk
-    engine      the function in Python that looks at the values and runs it all
+    step        the function that calls them all, and the places of their roots in memory
+    compiled    from LLVM's text to machine code, which is kept on disk
+    engine      the function in Python that looks at the values and runs the code
 """
 import importlib.util
 

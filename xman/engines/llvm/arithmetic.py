@@ -1,8 +1,7 @@
-"""Numbers that a function computes: what is done with a `Number` becomes LLVM's text.
+"""Numbers that a function computes: operations on a `Number` become LLVM's text.
 
-Formulas, and rules with the delta 1, that are given Numbers are written down so. A product of matrices aside,
-no flag lets LLVM change a result: sums alone may be taken in another order, and the functions of `elementary`
-say themselves what may be one instruction.
+So formulas, and rules with the delta 1, that are given Numbers are written as text. No flag lets LLVM change
+a result, except that sums may be taken in another order, and that functions of `elementary` may use FMA.
 """
 from __future__ import annotations
 
@@ -22,14 +21,14 @@ ARITHMETIC = {"add": "add", "subtract": "sub", "mul": "mul", "divide": "div"}
 INTRINSICS = {op: op for op in ("sqrt", "floor", "ceil", "trunc", "rint")} | {"abs": "fabs"}
 LIBRARY = "exp2 log2 log10 tan sinh cosh cbrt hypot arctan2 arcsin arccos arctan arcsinh arccosh arctanh".split()  # of C
 FORMULAS = "exp expm1 tanh sigmoid erf log log1p logaddexp sin cos power".split()  # of `elementary`
-ALONE = {"alias", "broadcast", "unbroadcast", "getitem", "oneHot"}  # of a single number, it
+ALONE = {"alias", "broadcast", "unbroadcast", "getitem", "oneHot"}  # of a single number these are the number
 
 
 class Number(Expression):
-    """A number in a function that is being written, or `lanes` of them at once: what is done with it appends
+    """A number in a function that is being written, or `lanes` numbers at once: operations on it append
     instructions to the function `by`. A number of Python's beside it is a literal.
 
-    name: what LLVM calls it. size: its bytes. digits, bias: of a float of that size, the digits of the
+    name: its name in LLVM. size: its bytes. digits, bias: for a float of this size, the digits of the
     significand after the first, and the bias of the exponent.
     """
     def __init__(self, by: Function, name: str, dtype: np.dtype, lanes: int = 1):
@@ -41,11 +40,11 @@ class Number(Expression):
     def __str__(self) -> str: return f"{self.type} {self.name}"
 
     def made(self, text: str, dtype: np.dtype | None = None) -> Number:
-        """What an instruction makes."""
+        """The result of an instruction."""
         return Number(self.by, self.by.do(text), dtype or self.dtype, self.lanes)
 
     def like(self, x: Any) -> Number:
-        """A number, or a literal, in the type of this one."""
+        """A number or a literal in the type of this number."""
         if isinstance(x, Number):
             return x.to(self.dtype)
         each = literal(x, self.dtype)
@@ -73,7 +72,7 @@ class Number(Expression):
         return self.made(f"{how} {self} to {Number(self.by, '', dtype, self.lanes).type}", dtype)
 
     def call(self, name: str, *more: Number) -> Number:
-        """A function of LLVM's own, of this and more."""
+        """The result of LLVM's own function for this number and more."""
         args, short = (self, *more), f"{'f' if self.real else 'i'}{8 * self.dtype.itemsize}"
         name = f"@llvm.{name}.{f'v{self.lanes}' * (self.lanes > 1)}{short}"
         self.by.declare(f"declare {self.type} {name}({', '.join(x.type for x in args)})")
@@ -104,7 +103,7 @@ def result_of(op: str, args: Sequence[Any], like: Number) -> Number:
 
 
 def number_at(f: Function, dtype: np.dtype, place: str) -> Number:
-    """The number of that type that lies in memory there."""
+    """The number of this type at that place in memory."""
     kept = BYTE if dtype == BOOL else dtype
     return Number(f, f.do(f"load {llvm_type(kept)}, ptr {place}"), kept).to(dtype)
 
@@ -128,12 +127,12 @@ def compared(op: str, x: Number, y: Number) -> Number:
 
 
 def extreme(op: str, x: Number, y: Number) -> Number:
-    """The larger or the smaller of two; NaN where one is."""
+    """The larger or the smaller of two numbers; NaN if one of them is."""
     return x.call(f"{op[:3]}imum" if x.real else f"{'s' if x.dtype.kind == 'i' else 'u'}{op[:3]}", y)
 
 
 def called(op: str, *args: Number) -> Number:
-    """A function of C, or one of `elementary`, which a program that calls it has beside it."""
+    """The result of a function of C, or of `elementary`, which is then a part of the program's text."""
     x, T = args[0], args[0].type
     if op in LIBRARY:
         name = op.replace("arc", "a") + "f" * (x.size == 4)
@@ -180,7 +179,7 @@ def has(op: str, computed: np.dtype, result: np.dtype) -> bool:
 
 
 def combined(how: str, x: Number, y: Number) -> Number:
-    """What is gathered so far, and one more number."""
+    """The reduction so far, with one more number."""
     if how in ("max", "min"):
         return extreme(how, x, y)
     if x.dtype == BOOL:
@@ -189,7 +188,7 @@ def combined(how: str, x: Number, y: Number) -> Number:
 
 
 def gathered_of_none(f: Function, how: str, dtype: np.dtype) -> Number:
-    """What is gathered of no numbers."""
+    """The reduction of no numbers, with which it begins."""
     found: Any = how == "prod"
     if how in ("max", "min"):
         low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)

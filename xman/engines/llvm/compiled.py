@@ -1,8 +1,8 @@
-"""From LLVM's text to functions, by way of the disk.
+"""From LLVM's text to functions, with machine code kept on disk.
 
-Machine code is kept so that the next process starts at once: a file for each text, processor and version of
-LLVM. What lies there is run, so the folder has to be the user's own; elsewhere nothing is kept. A file is
-whole at any moment, whoever else writes it, begins with a digest of what follows, and the oldest are removed.
+Machine code is kept so that the next process starts at once, in a file for each text, processor and version
+of LLVM. The files are executed, so the folder has to belong to the user; otherwise nothing is kept. A file is
+whole at any moment, whoever writes it, and begins with a digest of the rest; the oldest files are removed.
 """
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from .threads import pthreads
 
 OF_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyGILState_Ensure", "PyGILState_Release",
              "PyErr_CheckSignals")
-KEPT = 500  # files of machine code
+KEPT = 500  # the most files of machine code
 
 
 @functools.cache
 def llvm() -> ModuleType:
-    """LLVM, ready for this processor. XManError where Python is not the one that our code knows."""
+    """LLVM, ready for this processor. XManError if this Python's objects have an unknown layout."""
     extra("llvmlite.binding", "fast", "the engine llvm")
     array, number = np.zeros(3), np.float64(2.5)
     pair = (array, number)
@@ -52,7 +52,7 @@ def llvm() -> ModuleType:
 
 
 def code_of(text: str, apart: bool) -> bytes:
-    """The machine code of a text, from the disk where it is there. apart: by a process of its own."""
+    """The machine code of a text, from the disk if it is there. apart: another process compiles it."""
     own = llvm()
     made_of = [Path(own.__file__).read_text("utf-8"), *own.processor(), text]
     key = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:40]
@@ -65,7 +65,7 @@ def code_of(text: str, apart: bool) -> bytes:
 
 
 def code_on_disk(key: str) -> bytes | None:
-    """What was stored under a key; None where nothing is, or not all of it."""
+    """The machine code that was stored under a key; None if it is missing or not whole."""
     place = cache_folder()
     with suppress(OSError):
         found = (place / f"{key}.o").read_bytes() if place else b""
@@ -77,7 +77,7 @@ def code_on_disk(key: str) -> bytes | None:
 def keep_on_disk(key: str, code: bytes) -> None:
     if not (place := cache_folder()):
         return
-    with suppress(OSError):  # the disk is full, or another process has removed the folder
+    with suppress(OSError):  # the disk may be full, or another process may have removed the folder
         with tempfile.NamedTemporaryFile(dir=place, suffix=".part", delete=False) as file:
             try:
                 file.write(hashlib.sha256(code).digest() + code)
@@ -89,7 +89,7 @@ def keep_on_disk(key: str, code: bytes) -> None:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """The folder: XMAN_CACHE, or xman in the user's caches. None where it is not safe or not there."""
+    """The folder XMAN_CACHE, or xman in the user's caches. None if it is not safe, or cannot be made."""
     try:
         place = Path(os.environ.get("XMAN_CACHE")
                      or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xman")
@@ -108,7 +108,7 @@ def cache_folder() -> Path | None:
     return place
 
 
-processes: set[subprocess.Popen] = set()  # that compile now; they end with this one
+processes: set[subprocess.Popen] = set()  # those that compile now; they end with this one
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=processes.clear)
 
@@ -120,7 +120,7 @@ def ended() -> None:
 
 
 def compiled_apart(text: str) -> bytes:
-    """The machine code, by another process, which Ctrl-C does not reach."""
+    """The machine code, from another process, which does not get Ctrl-C."""
     pipe, path = subprocess.PIPE, os.pathsep.join(filter(None, sys.path))
     process = subprocess.Popen([sys.executable, "-S", llvm().__file__], stdin=pipe, stdout=pipe, stderr=pipe,
                                start_new_session=True, env={**os.environ, "PYTHONPATH": path})
@@ -135,14 +135,14 @@ def compiled_apart(text: str) -> bytes:
     return code
 
 
-# it raises what a signal's handler has raised; other threads may run meanwhile, as `step` lets them
+# a call raises what a signal's handler has raised; the text of `step` lets other threads run meanwhile
 STEP = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object)
 
 
 def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (),
               threads: int = 0) -> list[Callable]:
-    """The functions of machine code by name, of these types. routines: those of BLAS that it calls.
-    threads: how many run its large nests, where it has such."""
+    """The functions in machine code. names: the type of each. routines: those of BLAS that it calls. threads:
+    how many run its large nests."""
     from llvmlite import binding
     symbols = {f"xman_{name}": address(name) for name in routines} | pthreads()
     symbols |= {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
@@ -157,6 +157,6 @@ def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (
     found = []
     for name, kind in names.items():
         function = kind(engine.get_function_address(name))
-        function.engine = engine  # lives as long as its code
+        function.engine = engine  # the engine owns the code, and has to live as long
         found.append(function)
     return found

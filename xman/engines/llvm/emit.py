@@ -1,8 +1,8 @@
-"""From nests to LLVM's text: a function for each nest, which is given the memory of the roots it touches.
+"""From nests to LLVM's text: a function for each nest, whose arguments are the roots that it touches.
 
-Nests that differ in nothing but in their roots share a function. Memory is promised not to overlap
-(`noalias`): whatever shares memory is one root, and so one pointer.
-What is read in the loops in which it was computed is not stored first.
+Nests that differ only in their roots share a function. The text promises that memory does not overlap
+(`noalias`): views that share memory have one root, and so one pointer. A number that is read in the loops in
+which it was computed is not stored first.
 """
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ TURNS = "sin", "cos"
 
 
 class Nest(Function):
-    """The function of some nodes of the tree; `part`: of one loop, from an index to another one. memory: the
-    roots that it is given, and the parameter of each."""
+    """The function of some nodes of the tree. part: whether it runs one loop from an index to another.
+    memory: the parameter of each root that it touches."""
 
     def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None], part: bool = False):
         super().__init__(declared)
@@ -47,7 +47,7 @@ class Nest(Function):
         return self.text(f"define internal void @{name}({args}) {attribute}", " ret void")
 
     def prepare(self, node: Loop | Line) -> None:
-        """Note where sums begin and end."""
+        """Note before and after which loops sums begin and end."""
         for inner in node.body if isinstance(node, Loop) else ():
             self.prepare(inner)
         if isinstance(node, Line) and node.op in TURNS:
@@ -61,7 +61,7 @@ class Nest(Function):
                 self.before.setdefault(node.path[first], []).append((self.fill, node))
 
     def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
-        """Loops and lines, in order. tile: where the tile around them begins and ends."""
+        """Write loops and lines, in order. tile: the beginning and end of the tile around them."""
         for node in nodes:
             if isinstance(node, Line):
                 self.line(node)
@@ -90,7 +90,7 @@ class Nest(Function):
     # ---- lines ---------------------------------------------------------------------------------------------
 
     def line(self, line: Line) -> None:
-        """Compute a line's number and bring it where it belongs."""
+        """Write the computation of a line's number, and put it into its target."""
         first, last = line.summed()
         if line.how in ("set", "put") or line.how in REDUCTIONS and first == last == len(line.levels):
             self.keep(line, self.formula(line), self.at(line), known=line.how != "put")
@@ -117,14 +117,14 @@ class Nest(Function):
         return number_at(self, self.roots[view.root].dtype, self.address(view, self.at(line)))
 
     def keep(self, line: Line, value: Number, at: dict, known: bool = True) -> None:
-        """A number that is done: it is known in these loops, and stored if somebody else reads it."""
+        """Keep a finished number: it is known in these loops, and stored if other loops read it."""
         if known:
             self.values[line.target.root] = value
         if self.roots[line.target.root].place != "none":
             store(value, self.address(line.target, at))
 
     def gather(self, how: str, value: Number, place: str) -> None:
-        """Bring a number to what lies in memory."""
+        """Add a number to a reduction in memory."""
         store(combined(how, number_at(self, value.dtype, place), value), place)
 
     def collect(self, line: Line, value: Number, at: dict) -> None:
@@ -141,7 +141,7 @@ class Nest(Function):
         (self.keep if first == last else self.collect)(line, value, self.at(line, last))
 
     def fill(self, line: Line) -> None:
-        """Begin sums in memory, one for each index within."""
+        """Begin sums in memory, one for each index of the inner loops."""
         first, _ = line.summed()
         at, loops = self.at(line, first), []
         within = [axis for d, (axis, kind, _) in enumerate(line.levels) if d >= first and kind != "tile"
@@ -162,7 +162,7 @@ class Nest(Function):
     # ---- memory --------------------------------------------------------------------------------------------
 
     def at(self, line: Line, depth: int | None = None) -> dict[int, tuple[str, str | None]]:
-        """For each axis of a line its index, and where its tile begins."""
+        """{axis of the line: (its index, the beginning of its tile)}."""
         found, tile = {}, {}
         for (axis, kind, _), loop in zip(line.levels[:depth], line.path, strict=False):
             if kind == "tile":
@@ -184,7 +184,7 @@ class Nest(Function):
                     if tiled:
                         terms[at[k][1]] = terms.get(at[k][1], 0) - stride * step
         for stride, n, key in view.gathered:
-            k = self.read(key, self.current).to(INDEX)  # it may be known in these loops alone
+            k = self.read(key, self.current).to(INDEX)  # its number may be known only in these loops
             terms[f.where(k < 0, k + n, k).name] = stride
         entry = self.sum(terms, start)
         return self.do(f"getelementptr inbounds {in_memory(root.dtype)}, ptr {self.pointer(root.name)}, i64 "

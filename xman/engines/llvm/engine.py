@@ -1,7 +1,7 @@
-"""The engine llvm: in Python, look at the values, take memory, run the code, hand out the results.
+"""The engine llvm: its Python looks at the values, takes memory, runs the code, and gives the results.
 
-Results are the interpreter's to rounding: operators are computed in NumPy's types, sums and products of
-matrices in another order, and exp, log, tanh and their like to the last bits (`formulas` says how many).
+Results are the interpreter's up to rounding: operators are computed in NumPy's types, sums and products of
+matrices in another order, and exp, log, tanh and their like up to their last bits (see `formulas`).
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def build(program: Program) -> Built:
 
 
 def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
-    """What takes long, LLVM's part of it in a process of its own."""
+    """The slow part of `build`; LLVM runs in another process. The function that it returns does the rest."""
     lines = Lines(program)
     step = NestStep(lines)
     code = code_of(step.text, apart)
@@ -58,7 +58,7 @@ class Writer:
             self.text.objects[x] = value
         self.called = {call.dst for call in step.calls if call.target and not self.kinds[call.dst].array}
         touched = {v.root for call in step.calls for v in (*call.views, call.target) if v}
-        # what Python reads or writes of the arena
+        # the roots in the arena that Python reads or writes
         self.inside = sorted(x for x in step.places if x in touched or roots[x].place == "number")
 
     def name(self, root: str) -> str:
@@ -111,14 +111,14 @@ class Writer:
     def argument(self, a: Any) -> str:
         if not isinstance(a, View):
             return self.text.literal(a)
-        if a.root in self.called:  # as it came: a number of Python is another than one of NumPy
+        if a.root in self.called:  # as it was given: a number of Python's differs from NumPy's
             return a.root
         if a.root in self.program.constants and not self.kinds[a.root].array:
             return self.text.literal(self.program.constants[a.root])
         return self.name(a.root) + "[()]" * (a.root in self.lines.scalars and a.root not in self.lines.given)
 
     def result(self, x: str) -> str:
-        """An output, as an array that nobody else has, or a number."""
+        """The text of an output, as a number, or an array that nothing else uses."""
         if x in self.lines.objects:
             return self.text.call("own", own_array, x)
         name = self.name(self.lines.results[x].root)
@@ -136,8 +136,8 @@ class Writer:
 
 
 def put_into(value: Any, out: np.ndarray) -> bool:
-    """Whether value has out's shape; then it is copied there."""
+    """Copy value into out; whether it has the same shape."""
     if np.shape(value) != out.shape:
-        return False  # the shape depends on the values, and they are others
+        return False  # the shape depends on the values, which have changed
     out[...] = value
     return True

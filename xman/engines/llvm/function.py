@@ -12,12 +12,12 @@ import numpy as np
 # loop around it becomes vectors, and of another
 INNERMOST, OUTER = (7, 40), (4, 8)
 SHORT = 64  # turns, up to which more of them at once would keep a loop from vectors
-WIDE = 32   # turns, from which on a loop with formulas has four vectors at once: each waits for its own numbers
+WIDE = 32   # turns, from which on a loop with formulas has four vectors at once: each has to wait
 
 
 class Function:
-    """A function that is being written. entry: what stands before all else. block: the name of the block that
-    is open. leaves: whether it may go to `bad`. flags: those of its sums and quotients."""
+    """A function that is being written. entry: the text before all else. block: the name of the open block.
+    leaves: whether it may jump to `bad`. flags: of its sums and quotients."""
     flags = ""
 
     def __init__(self, declared: dict[Any, None]):
@@ -33,13 +33,13 @@ class Function:
         self.out.append(f" {text}")
 
     def do(self, text: str) -> str:
-        """Append an instruction; the name of its result."""
+        """Append an instruction; give the name of its result."""
         name = self.new()
         self.put(f"{name} = {text}")
         return name
 
     def entry_at(self, T: str, base: str, k: Any) -> str:
-        """Where the k-th of the numbers of type T is that begin there."""
+        """The pointer to the k-th number of type T from the pointer `base` on."""
         return self.do(f"getelementptr {T}, ptr {base}, i64 {k}")
 
     def declare(self, what: str | tuple[str, str]) -> None:
@@ -51,18 +51,18 @@ class Function:
         return name
 
     def leave(self, test: str) -> None:
-        """Go on where the test does not hold; else the values are not for this program."""
+        """Leave the function if the test holds: the values are not for this program."""
         on, self.leaves = self.new("go")[1:], True
         self.put(f"br i1 {test}, label %bad, label %{on}")
         self.begin(on)
 
     def begin(self, label: str) -> None:
-        """What follows is the block of that name."""
+        """Begin the block of that name."""
         self.out.append(f"{label}:")
         self.block = label
 
     def open(self, size: int | str, first: str = "0", step: int = 1) -> tuple:
-        """Begin a loop, which runs at least once; the first of what `close` wants is its index."""
+        """Begin a loop, which runs at least once; give the arguments for `close`, first of all the index."""
         name = self.new("L")[1:]
         before, index = self.block, f"%i{name[1:]}"
         self.put(f"br label %{name}")
@@ -82,14 +82,14 @@ class Function:
 
     @contextmanager
     def over(self, *sizes: int) -> Iterator[list[str]]:
-        """Loops, one in another, whose bodies are what is written meanwhile: their indices."""
+        """A context that writes nested loops around the text inside of it; it gives their indices."""
         loops = [self.open(size) for size in sizes]
         yield [loop[0] for loop in loops]
         for loop in reversed(loops):
             self.close(*loop, lines=100)
 
     def text(self, head: str, *last: str) -> str:
-        """All of the function, with its head and its last instructions."""
+        """The text of the function, with its head and its last instructions."""
         return "\n".join([f"{head} {{", "entry:", *self.entry, *self.out, *last, "}"])
 
     def sum(self, terms: dict[str, int], start: int) -> str:
@@ -104,20 +104,20 @@ class Function:
 
 
 def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:
-    """What LLVM is told of a loop, by its name below."""
+    """The name of the hint, below, that LLVM gets for a loop."""
     turns, few = INNERMOST if innermost else OUTER
     if not isinstance(size, int) or size > SHORT:
-        return "!4" * slow
+        return "!3" * slow
     if size <= turns and lines <= few:
         return "!1"
-    return "!4" if slow and size >= WIDE else "!3" if size % 8 == 4 else "!2"
+    return "!3" if slow and size >= WIDE else "!2"
 
 
-# not unrolled, but for its vectors
-AS_IT_IS = '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", !0}'
-HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', "!1 = distinct !{!1, !0}", f"!2 = distinct !{{!2, {AS_IT_IS}}}",
-         f'!3 = distinct !{{!3, {AS_IT_IS}, !{{!"llvm.loop.vectorize.width", i32 4}}}}',
-         '!4 = distinct !{!4, !{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.interleave.count", i32 4}}']
+# of a short loop its vectors are written out; were their width said, LLVM would report each loop without any
+HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = distinct !{!1, !0}',
+         '!2 = distinct !{!2, !4, !{!"llvm.loop.vectorize.followup_vectorized", !0}}',
+         '!3 = distinct !{!3, !4, !{!"llvm.loop.interleave.count", i32 4}}',
+         '!4 = !{!"llvm.loop.unroll.disable"}']
 
 
 def llvm_type(dtype: np.dtype) -> str:
@@ -130,7 +130,7 @@ def in_memory(dtype: np.dtype) -> str:
 
 
 def literal(x: Any, dtype: np.dtype) -> str:
-    """A number as LLVM writes one of that type: a float by the bits of the double."""
+    """The literal of a number in this type; LLVM writes a float as the bits of a double."""
     if dtype.kind == "b":
         return "true" if x else "false"
     if dtype.kind != "f":

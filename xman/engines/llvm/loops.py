@@ -1,5 +1,5 @@
-"""Loops whose step is a function of the same program: what a step takes and gives are pointers in a row,
-which move on from step to step; no number is copied."""
+"""Loops whose step is a function of the same program: its arguments and results are a row of pointers, which
+move on from step to step; no number is copied."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from ..nests.tree import Applied, Run
 from .arithmetic import BOOL, number_at
 from .function import Function, in_memory
 
-OFTEN = 2 ** 24  # operations between two looks whether somebody wants to stop the program
+OFTEN = 2 ** 24  # operations between two checks for signals
 INTERRUPTED = """define internal i1 @interrupted() noinline {
  %lock = call i32 @PyGILState_Ensure()
  %found = call i32 @PyErr_CheckSignals()
@@ -23,7 +23,7 @@ declare void @PyGILState_Release(i32)"""
 
 
 class Pointers:
-    """What a step is given: the row of pointers, and where each begins."""
+    """The row of pointers that a step gets, and where each begins."""
 
     def __init__(self, f: Any, run: Run, step: Any, space: str):
         self.f, self.run, self.step, self.row = f, run, step, f.alloca(f"[{1 + len(step.arguments)} x ptr]")
@@ -50,13 +50,13 @@ class Pointers:
                 self.put(x, f.entry_at(T, start, f.sum({i: stride}, 0)))
 
     def go(self) -> None:
-        """Run the step; what is not for it, is not for the program."""
+        """Run the step; if the values are not for it they are not for the program."""
         found = self.f.do(f"call i64 @{self.step.body}(ptr {self.row})")
         self.f.leave(self.f.do(f"icmp ne i64 {found}, 0"))
 
 
 def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> None:
-    """The loop, the branch or the one step that the node is. f: the `StepFunction`."""
+    """Write the loop, the branch or the single step of a node. f: the `StepFunction`."""
     rows = [Pointers(f, run, step, space) for run, step in zip(node.runs, steps, strict=True)]
     if node.how == "cond":
         yes, no, after = (f.new("B")[1:] for _ in range(3))
@@ -94,12 +94,12 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
 
 
 def number_holds(f: Any, node: Applied) -> str:
-    """Whether the number holds that the node goes by."""
+    """The text of the node's test, a number."""
     return number_at(f, f.roots[node.test.root].dtype, f.place(node.test)).to(BOOL).name
 
 
 def listen(f: Function, i: str, size: int, work: int) -> None:
-    """Look from time to time whether somebody wants to stop the program."""
+    """Write a check for signals, from time to time, so that the program can be stopped."""
     every = 1 << max(0, (OFTEN // (work + 64)).bit_length() - 1)
     if size > every:
         due, on = (f.new("B")[1:] for _ in range(2))

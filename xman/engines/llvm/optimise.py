@@ -1,4 +1,4 @@
-"""From LLVM's text to machine code: here, or as a program that can be ended, by its standard input."""
+"""From LLVM's text to machine code: in this process, or as a program that reads the text and can be ended."""
 from __future__ import annotations
 
 import os
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def machine() -> Any:
-    """A description of this processor, or of the one that XMAN_CPU names. Each engine of LLVM owns one."""
+    """LLVM's description of this processor, or of XMAN_CPU. Each engine of LLVM owns one."""
     from llvmlite import binding
     cpu, features, *_ = processor()
     return binding.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3,
@@ -15,11 +15,11 @@ def machine() -> Any:
 
 
 def processor() -> tuple[str, str, str, str]:
-    """Its name, what it has, LLVM's version, and the system."""
+    """(the processor's name, its features, LLVM's version, the system)."""
     from llvmlite import binding
     cpu = os.environ.get("XMAN_CPU")
     features = "" if cpu else binding.get_host_cpu_features().flatten()
-    if "+avx2" in features:  # to load numbers from several places at once is slower than one by one
+    if "+avx2" in features:  # loads from several places at once are slower than one by one
         features += ",+prefer-no-gather,+prefer-no-scatter"
     return (cpu or binding.get_host_cpu_name(), features, str(binding.llvm_version_info),
             binding.get_default_triple())
@@ -31,7 +31,7 @@ def optimised(text: str) -> bytes:
 
 
 def passed(text: str) -> tuple[Any, Any]:
-    """The text after LLVM's passes, and for what machine."""
+    """(the text after LLVM's passes, the machine)."""
     from llvmlite import binding
     target = machine()
     module = binding.parse_assembly(text)
@@ -51,6 +51,6 @@ def start() -> None:
 
 if __name__ == "__main__":
     if hasattr(os, "nice"):
-        os.nice(10)  # after whoever waits for an answer
+        os.nice(10)  # programs that somebody waits for go first
     start()
     sys.stdout.buffer.write(optimised(sys.stdin.buffer.read().decode()))

@@ -1,8 +1,8 @@
 """Products by BLAS, routines of LAPACK, called by symbols: machine code on disk holds no addresses.
 
-BLAS is the one that NumPy brings along, where it does, else SciPy's, as LAPACK is. NumPy's reads sizes of 64
-bits and SciPy's of 32; where the lower half lies in front, both read one constant.
-BLAS knows columns. A matrix that lies row by row is to it the transpose of one, and C = A B is Cᵀ = Bᵀ Aᵀ.
+BLAS is NumPy's if NumPy brings one, or else SciPy's; LAPACK is SciPy's. NumPy's BLAS reads sizes of 64 bits
+and SciPy's reads 32; on processors that store the lower half first, one constant serves both. BLAS stores
+columns: a matrix that is stored row by row is a transpose to it, and C = A B is Cᵀ = Bᵀ Aᵀ.
 """
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def address(name: str) -> int:
 
 
 def call_routine(f: Function, dtype: np.dtype, routine: str, *args: Any, whole: str = "i64") -> None:
-    """args: places, and what is told by reference: letters, sizes of that type, and numbers."""
+    """Call a routine. args: pointers, and values to be passed by reference: letters, sizes, numbers."""
     given = []
     for a in args:
         if type(a) is not str or len(a) == 1:
@@ -52,7 +52,7 @@ def call_routine(f: Function, dtype: np.dtype, routine: str, *args: Any, whole: 
 
 
 def write_product(f: Any, node: Product) -> None:
-    """The call, or the loops of calls, of a product. f: the `StepFunction`."""
+    """Write the call of a product, or the loops of calls. f: the `StepFunction`."""
     dtype, shape, a, b = f.roots[node.target.root].dtype, node.target.shape, node.a, node.b
     if shape[-2] == 1 != shape[-1]:  # Cᵀ = Bᵀ aᵀ
         a, b = exchanged(b), exchanged(a)
@@ -69,19 +69,19 @@ def write_product(f: Any, node: Product) -> None:
 
 
 def write_routine(f: Any, node: Routine) -> None:
-    """The call of LAPACK, or the loops of calls."""
+    """Write the call of LAPACK, or the loops of calls."""
     dtype, rows, n, info = f.roots[node.target.root].dtype, *node.target.shape[-2:], f.alloca("i32")
     with f.over(*node.target.shape[:-2]) as loops:
         x, *more = (f.place(view, loops) for view in node.views)
         args = {"potrf": ("U", n, x, n),  # rows of the lower triangle are columns of the upper one
                 "getrf": (n, n, *more, n, x), "gesv": (n, rows, x, n, *more, n)}
         call_routine(f, dtype, node.name, *args[node.name], info, whole="i32")
-        if node.name != "getrf":  # which goes on
+        if node.name != "getrf":  # it works for singular matrices too
             f.leave(f.do(f"icmp ne i32 {f.do(f'load i32, ptr {info}')}, 0"))
 
 
 def factor_in_memory(f: Any, node: Product) -> str:
-    """A number in memory: alpha times one that is in memory."""
+    """The pointer to a number in memory: alpha times s."""
     dtype = f.roots[node.target.root].dtype
     found = f.alloca(llvm_type(dtype))
     store(number_at(f, f.roots[node.s.root].dtype, f.place(node.s)).to(dtype) * node.alpha, found)

@@ -1,8 +1,8 @@
-"""The function that a program is: which nests and products run in turn, and where their roots lie.
+"""The function of a program: it runs nests and products one after the other, and knows the places of roots.
 
-It is one function, or where NumPy computes something in between several. Each takes a tuple of Python's: the
-arena, then what is given, then the outputs, all of them arrays of NumPy or its numbers.
-A function returns 1 where the values are not for it.
+There are several functions if NumPy computes something in between. Each takes a tuple of Python's: the arena,
+the inputs, then the outputs, all of them NumPy's arrays or numbers. A function returns 1 if the values are
+not for it.
 """
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from .threads import chunks_of, pthreads, write_chunks
 # bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`
 # makes sure)
 ITEMS, DATA = 24, 16
-# numbers of a root, and bytes of an arena, up to which a step of a loop keeps them in a processor's registers
+# a step of a loop keeps a root of so many numbers, and an arena of so many bytes, in processor registers
 FEW, ON_STACK = 16, 4096
 
 
 class Item(NamedTuple):
-    """What is done at one go. roots: those that it touches. write: it, into a function; None of a Call."""
+    """A part of a function. roots: those that it touches. write: writes its text; None for a Call."""
     roots: list[str]
     write: Callable[[Function], None] | None
 
 
 class StepFunction(Function):
-    """A function of a program, which knows where roots begin."""
+    """A function of a program that is being written; it knows where roots begin."""
 
     def __init__(self, step: NestStep):
         super().__init__(step.declared)
@@ -70,18 +70,19 @@ class StepFunction(Function):
         return at
 
     def place(self, view: View, loops: Sequence[str] = ()) -> str:
-        """Where the part of a view begins that loops over its first axes have come to."""
+        """The pointer to the part of a view at which loops over its first axes are."""
         terms = {index: s for index, s in zip(loops, view.strides, strict=False) if s}
         return self.entry_at(in_memory(self.roots[view.root].dtype), self.pointer(view.root),
                              self.sum(terms, view.offset))
 
 
 class NestStep:
-    """The text of a program. places, size: of the arena. arguments: what a function's tuple holds.
+    """The text of a program. places: of roots in the arena. size: of the arena. arguments: the items of each
+    function's tuple.
 
-    outer: the program that runs these lines as one step. Its tuple is then pointers to numbers, and the
-    text is part of that of outer, as `body`. work: about how many operations there are. threaded: whether
-    threads run some of its nests.
+    outer: the program that runs these lines as one step; the tuple then holds pointers to numbers, and the
+    text is a part of outer's, as `body`. work: about how many operations it has. threaded: whether threads
+    run some of its nests.
     """
 
     def __init__(self, lines: Lines, outer: NestStep | None = None):
@@ -109,7 +110,7 @@ class NestStep:
             self.routines = re.findall(r"^declare void @xman_(\w+)", self.text, re.M)
 
     def items(self) -> list[Item]:
-        """The nodes at the top, numbers that follow one another together."""
+        """The nodes at the top of the tree; neighbouring nodes that are numbers are one item."""
         found: list[Item] = []
         held: dict[str, list[str]] = {}  # the roots that Python's objects hold
         for numbers, nodes in groupby(self.tree.body, lambda node: isinstance(node, Line)):
@@ -136,7 +137,7 @@ class NestStep:
         return found
 
     def nest(self, group: list) -> Item:
-        """A loop, in chunks where that pays, or numbers."""
+        """The item of a loop, in chunks if that pays, or of several numbers."""
         node = group[0]
         chunks = (chunks_of(node, self.tree)
                   if isinstance(node, Loop) and pthreads() and not self.outer else None)
@@ -151,7 +152,7 @@ class NestStep:
         return Item([*memory, *chunks.sums], partial(write_chunks, nest=name, chunks=chunks, memory=memory))
 
     def memory(self, items: list[Item]) -> tuple[dict[str, int], int]:
-        """Where in the arena each root lies, and its bytes."""
+        """({root: its place in the arena}, the bytes of the arena)."""
         seen: set[str] = set()
         events = []
         for item in items:
@@ -179,7 +180,7 @@ class NestStep:
         return f.text(head, *free, " ret i64 0", *left)
 
     def fill(self, f: StepFunction, x: str) -> None:
-        """Zeros for a root to which is added, before the first that touches it."""
+        """Write zeros into a root to which lines add, before the first item that touches it."""
         mine = x not in self.filled and self.roots[x].place != "given"
         if mine and any(isinstance(w, Line) and w.how == "into" for w in self.tree.writers.get(x, ())):
             f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
@@ -189,7 +190,7 @@ class NestStep:
 
 
 def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
-    """Leave where a whole number of a root is not one of low … high − 1."""
+    """Leave the program if a whole number of a root is not in low … high − 1."""
     root = f.roots[x]
     least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ are below it
     if root.size:

@@ -1,9 +1,9 @@
-"""Large nests in several threads. Their outermost loop is cut into chunks, the same whatever the number of
-threads, so that the bits of a result do not depend on it; threads take chunk after chunk.
+"""Large nests in several threads. Their outermost loop is cut into chunks, the same for any number of
+threads, so that the bits of a result do not depend on this number; threads take chunk after chunk.
 
-A thread has memory of its own for what is kept within the loop, and a chunk for sums over the loop, which are
-added up in order when all chunks are done. The threads are made for a nest and end with it: nothing is left
-over for a process that forks, is interrupted or exits.
+Each thread has memory of its own for roots that are kept inside of the loop. Each chunk has memory of its own
+for sums over the loop, which are added up in order when all chunks are done. The threads are made for a nest
+and end with it, so that a process can fork, be interrupted or exit between nests.
 """
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ..nests.tree import REDUCTIONS, Line, Loop
 from .arithmetic import combined, gathered_of_none, number_at, store
 from .function import Function, in_memory
 
-WORTH = 2 ** 19   # numbers that a nest computes, from which on threads pay: to make one takes 20 to 80 µs
-CHUNKS = 16       # of a loop
-OWN = 2 ** 24     # bytes that all of them together may have for themselves
+WORTH = 2 ** 19   # a nest of so many numbers or more gets threads: it takes 20 to 80 µs to make one
+CHUNKS = 16       # the most chunks of a loop
+OWN = 2 ** 24     # the most bytes that threads and chunks together have of their own
 
 
 class Chunks(NamedTuple):
-    """count: how many, and the most threads. width: entries of one. size: of the loop. private: the roots of
-    which each thread, or each chunk where it is a sum, has its own, and their bytes. sums: by where chunks
-    put their sums, in the place of which root, and how they are added up."""
+    """The chunks of a loop. count: how many there are, and the most threads. width: entries of one. size: of
+    the loop. private: {root: bytes} of which each thread, or for a sum each chunk, has a copy. sums: for each
+    place of the chunks' sums, its root, and how the sums are added up."""
     count: int
     width: int
     size: int
@@ -36,7 +36,7 @@ class Chunks(NamedTuple):
 
 
 def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
-    """The chunks of a loop; None where it is short, or where one chunk would wait for another."""
+    """The chunks of a loop; None if it is short, or if one chunk would have to wait for another."""
     lines, roots, unit = [*lines_within(node)], tree.roots, node.width if node.kind == "tile" else 1
     width = -(-node.size // (CHUNKS * unit)) * unit
     count = -(-node.size // max(width, 1))
@@ -78,7 +78,7 @@ def lines_within(node: Loop | Line) -> Iterator[Line]:
 
 
 def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
-    """Run the chunks of a nest, and add up their sums. f: the `StepFunction`."""
+    """Write the text that runs the chunks of a nest and adds up their sums. f: the `StepFunction`."""
     name, part = f"{nest}.{len(f.declared)}", {x: part for part, (x, _) in chunks.sums.items()}
     f.declare(THREADS)
     f.declare(thread_text(name, nest, chunks, memory))
@@ -98,7 +98,7 @@ def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
 
 
 def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
-    """The function of a thread, which runs chunk after chunk."""
+    """The text of a thread's function, which runs chunk after chunk."""
     f, given, summed = Function({}), [], {x for x, _ in chunks.sums.values()}
     for j, x in enumerate(memory):
         place = f.do(f"load ptr, ptr {f.entry_at('ptr', '%job', 2 + j)}")
@@ -115,7 +115,7 @@ def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
 
 @functools.cache
 def pthreads() -> dict[str, int]:
-    """Where the system's functions of threads are; none on systems that have others."""
+    """The addresses of the system's functions for threads; {} on systems without pthreads."""
     try:
         own = ctypes.CDLL(None)
         return {name: ctypes.cast(getattr(own, name), ctypes.c_void_p).value
@@ -125,7 +125,7 @@ def pthreads() -> dict[str, int]:
 
 
 def as_blas() -> int:
-    """How many threads BLAS has: what OPENBLAS_NUM_THREADS or OMP_NUM_THREADS says, or one for each core."""
+    """The number of BLAS's threads, from OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, or one for each core."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         if (said := os.environ.get(name, "")).isdecimal() and int(said):
             return int(said)
@@ -135,8 +135,7 @@ def as_blas() -> int:
 THREADS = """@xman_threads = global i64 1
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_join(i64, ptr)"""
-# job: the next thread, the next chunk, and the nest's pointers. Each thread begins another one and waits for
-# its end
+# job: the next thread, the next chunk, and the nest's pointers. Each thread starts one more, and waits for it
 THREAD = """define internal ptr @{name}(ptr %job) noinline {{
 entry:
  %id = alloca i64

@@ -1,9 +1,9 @@
-"""Products: sums over axes that two arrays share, by BLAS where they are large, else in loops.
+"""Products: sums over axes that two arrays share, by BLAS if they are large, or else in loops.
 
 Each axis gets a letter, as in Einstein's sums: a product of matrices is "mk,kn->mn", of batches
-"bmk,bkn->bmn", what its adjoint sends to a weight that a batch shares "bmk,bmn->kn". Letters fall in four
-kinds: those of all three are a batch, those of one factor and the result are rows (M) or columns (N),
-those that the result lacks are summed over (K). Axes of one entry have none.
+"bmk,bkn->bmn", and the adjoint of a weight that a batch shares is "bmk,bmn->kn". There are four kinds of
+letters: those in all three are a batch, those in one factor and the result are rows (M) or columns (N), those
+that the result lacks are summed over (K). Axes of one entry have no letter.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .arrangements import in_shape
 from .tree import Line, Product
 from .views import View, exchanged, reshaped, strided, transposed, whole
 
-LARGE = 4096    # entries of a matrix, from which on BLAS multiplies vectors by it
+LARGE = 4096    # BLAS multiplies a vector by a matrix of so many entries or more
 
 
 def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Sequence, shape: Sequence[int],
@@ -29,7 +29,7 @@ def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Se
     factors = [one_each(x, letters) for x, letters in factors]
     sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
     out = [c for c in out if c in sizes]
-    while len(factors) > 2:  # two by two
+    while len(factors) > 2:  # multiply two at a time
         (x, xs), (y, ys), *rest = factors
         kept = [c for c in dict.fromkeys((*xs, *ys)) if c in out or any(c in letters for _, letters in rest)]
         found = contract(w, f"{dst}.{len(rest)}", [(x, xs), (y, ys)], kept, [sizes[c] for c in kept], dtype)
@@ -42,7 +42,7 @@ def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Se
 
 
 def one_each(x: View, letters: Sequence) -> tuple[View, list]:
-    """The view without axes of one entry, with one axis a letter: the diagonal where there were two."""
+    """The view without axes of one entry, and with one axis per letter: a double letter is a diagonal."""
     kept = [c for c, n in zip(letters, x.shape, strict=True) if n != 1]
     x, unique = reshaped(x, [n for n in x.shape if n != 1]), list(dict.fromkeys(kept))
     return strided(x, kept, unique, dict(zip(kept, x.shape, strict=True))), unique
@@ -64,13 +64,13 @@ def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
 
 def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
             dtype: np.dtype) -> View | None:
-    """The product as one of matrices; None where loops do better."""
+    """The product as products of matrices; None if loops are better."""
     (x, xs), (y, ys) = factors
     kinds = (True, True), (True, False), (False, True)
     batch, rows, columns = ([c for c in out if (c in xs, c in ys) == kind] for kind in kinds)
     summed = [c for c in xs if c in ys and c not in out]
     if set(xs) | set(ys) != {*batch, *rows, *columns, *summed}:
-        return None  # a factor is summed by itself
+        return None  # a factor is summed alone
     m, n, k = (prod(sizes[c] for c in letters) for letters in (rows, columns, summed))
     vector = 1 in (m, n)
     if (k == 1 or m * n * k <= TINY or vector
@@ -86,7 +86,7 @@ def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
 
 
 def lies(w: Any, x: View) -> bool:
-    """Whether a matrix is in memory anyway, so that BLAS may take it; else it stays in loops."""
+    """Whether a matrix is in memory in any case, so that BLAS can take it; other products stay in loops."""
     return w.tree.roots[x.root].place == "given" or not isinstance(w.tree.writers[x.root][0], Line)
 
 
@@ -99,7 +99,7 @@ def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[
 
 
 def leading(x: View) -> tuple[str, int] | None:
-    """How BLAS is told of a matrix: n or t, and the step from one row (or column) to the next."""
+    """A matrix in BLAS's terms: (n or t, the step from one row or column to the next); None if impossible."""
     (rows, columns), (r, c) = x.shape[-2:], x.strides[-2:]
     if (c == 1 or columns == 1) and (r >= columns or rows == 1):
         return "n", max(r, columns, 1)
@@ -118,7 +118,7 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
     if over in (a.root, b.root):
         over = None
     a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
-    name = w.step[2][6]  # nobody else may need what is added
+    name = w.step[2][6]  # c may be overwritten if nobody else needs it
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(dst, kind.shape, kind.dtype)
     elif w.is_whole(c, kind.shape) and w.dtype(c) == kind.dtype and (
@@ -133,9 +133,9 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
 
 def factors_of(w: Any, dst: str, views: Sequence[View],
                letters: Sequence[Sequence]) -> list[tuple[View, Sequence]] | None:
-    """Arguments with their letters; None where these do not fit, or where the type is not for loops."""
+    """The arguments with their letters; None if these do not fit, or loops do not have the type."""
     if w.kinds[dst].dtype.kind == "b" or {w.dtype(x).kind for x in views} == {"b"}:
-        return None  # NumPy's product of truth values is one
+        return None  # NumPy's product of truth values is a truth value
     if any(len(own) != len(x.shape) for own, x in zip(letters, views, strict=True)):
         return None
     sizes = {(c, n) for own, x in zip(letters, views, strict=True)
@@ -146,7 +146,7 @@ def factors_of(w: Any, dst: str, views: Sequence[View],
 
 
 def product(w: Any, dst: str, op: str, *v: View) -> View | None:
-    """dot, and its adjoints d bᵀ and aᵀ d, summed over what the batch of one side lacks."""
+    """dot, and its adjoints d bᵀ and aᵀ d, summed over batch axes that an argument lacks."""
     kind, (na, nb) = w.kinds[dst], [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
     a, b, d = lettered(a, na), lettered(b, nb), lettered(d, max(na - 2, nb - 2, 0) + len(d))
@@ -167,7 +167,7 @@ def einsum(w: Any, dst: str, op: str, subscripts: str, *arrays: View) -> View | 
 
 
 def lettered(part: str, n: int) -> list:
-    """The letters of n axes, those of … numbers, counted from the last."""
+    """The letters of n axes; the axes of … get numbers, counted from the last."""
     own = part.replace(".", "")
     return [*range(n - len(own))][::-1] + [*own]
 

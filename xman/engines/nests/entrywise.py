@@ -13,13 +13,13 @@ from .tree import Line
 from .views import View, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
-LONG_SUM = 4096  # numbers, from which on single precision is added up in double
+LONG_SUM = 4096  # sums of so many numbers in single precision are computed in double
 
 
 # ---- entry by entry ----------------------------------------------------------------------------------------
 
 def entrywise(w: Any, dst: str, op: str, *v: Any) -> View | None:
-    """An operator entry by entry; None where the arithmetic does not have it for these types."""
+    """The line of an entrywise operator; None if the arithmetic does not have it for these types."""
     if any(isinstance(x, ACCUMULATED) for x in v):
         return accumulated(w, dst, v)
     kind, computed = w.kinds[dst], computed_in(w, dst, op, v)
@@ -34,24 +34,24 @@ def entrywise(w: Any, dst: str, op: str, *v: Any) -> View | None:
         return square if rest[0] == 2 else w.compute("mul", square, x, dtype=kind.dtype)
     target = whole(w.program.inplace[dst], kind.shape) if dst in w.direct else None
     if target and any(a != target for a in v if isinstance(a, View) and a.root == target.root):
-        target = None  # it is read at other places than are to be written
+        target = None  # the line would read other places of it than it writes
     return w.line(dst, op, v, kind.shape, kind.dtype, computed=computed, target=target)
 
 
 def computed_in(w: Any, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:
-    """The type in which NumPy computes a line; None where loops have no such type."""
+    """The type in which NumPy computes a line; None if loops do not have this type."""
     dtype = w.kinds[dst].dtype
     types = [w.dtype(a) if isinstance(a, View) else a for a in v]
     if op == "astype":
         source = types[0] if isinstance(v[0], View) else np.dtype(type(v[0]))
-        return dtype if source.kind != "f" or dtype.kind in "fb" else None  # what does not fit is C's affair
+        return dtype if source.kind != "f" or dtype.kind in "fb" else None  # C decides of others
     if op == "where" or dtype.kind == "f":
         return dtype
     try:
         found = np.result_type(*types) if dtype.kind == "b" else dtype
         for a in types:
             if not isinstance(a, np.dtype):
-                found.type(a)  # a number that fits
+                found.type(a)  # raises an error if the number does not fit
     except (OverflowError, TypeError, ValueError):
         return None
     signs = {t.kind for t in types if isinstance(t, np.dtype)}
@@ -59,7 +59,7 @@ def computed_in(w: Any, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:
 
 
 def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
-    """A sum with what an index alone brings back: added in its place, not spread over zeros first."""
+    """A sum with the adjoint of an index, which is added at its place, and not spread over zeros first."""
     shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
     over = w.program.inplace[dst] if dst in w.direct else None
     base = next((x for a, x in zip(w.step[2], v, strict=True) if isinstance(x, View) and w.is_whole(x, shape)
@@ -76,7 +76,7 @@ def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
 
 
 def collects(w: Any, root: str) -> bool:
-    """Whether all that is written to a root is added there."""
+    """Whether all lines that write to a root add to it."""
     writers = w.tree.writers.get(root, ())
     return w.tree.roots[root].place == "arena" and not w.tree.readers.get(root) and bool(writers) and all(
         isinstance(node, Line) and node.how == "into" for node in writers)
@@ -93,7 +93,7 @@ def reduction(w: Any, dst: str, op: str, x: View, axis: Any, keepdims: Any) -> V
 
 
 def gathered_over(w: Any, dst: str, how: str, x: View, axes: set[int], keepdims: bool = False) -> View:
-    """What is gathered of x over axes; a long sum of single precision in double."""
+    """The reduction of x over axes; a long sum in single precision is computed in double."""
     dtype = w.kinds[dst].dtype
     if how != "sum" or dtype != np.float32 or prod(x.shape[a] for a in axes) <= LONG_SUM:
         return w.line(dst, "copy", [x], x.shape, dtype, how=how, reduced=axes, keepdims=keepdims)
@@ -102,7 +102,7 @@ def gathered_over(w: Any, dst: str, how: str, x: View, axes: set[int], keepdims:
 
 
 def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View | None:
-    """A sum over what broadcasting added, and another shape; or what spreads."""
+    """A sum over the axes that broadcasting added; or a broadcast."""
     have, kind = x.shape, w.kinds[dst]
     axes = axes_of(axis, len(have))
     if axes is None or w.dtype(x) != kind.dtype or kind.dtype.kind != "f":
@@ -117,7 +117,7 @@ def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> Vie
 
 
 def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
-    """The first place of the maximum, or of NaN: the least index of those entries that are equal to it."""
+    """The first place of the maximum, or of NaN: the least index of the entries that equal it."""
     shape, dtype, axes = x.shape, w.dtype(x), axes_of(axis, len(x.shape))
     if dtype.kind != "f" or len(axes or ()) != 1 or 0 in shape:
         return None

@@ -93,7 +93,8 @@ class Lines:
     def wish(self, dst: str, op: str, args: tuple) -> None:
         """Note the order that the axes of a line's arguments should have, and over which axes it adds up."""
         order = self.orders.get(dst)
-        for a in [a for k, a in enumerate(args) if isinstance(a, str) and self.known(a) and k != shaped_by(op)]:
+        like = shaped_by(op)
+        for a in [a for k, a in enumerate(args) if isinstance(a, str) and self.known(a) and k != like]:
             shape = self.kinds[a].shape
             if op in REDUCED:
                 axes = axes_of(args[1] if len(args) > 1 else None, len(shape)) or set()

@@ -1,10 +1,10 @@
 """The schedule: the place of each line in the tree, and the memory that roots then need.
 
-There is one rule. From the outermost of its axes inwards, a line goes into the first loop over the same number
-of indices that is *late enough*: after everything that it waits for, or in the same loop, if both touch what
-they share only at the loop's own index. If there is no such loop a new one begins, as early as possible. So the
-softmax of rows becomes one loop over rows with three loops inside, and an optimizer's update becomes one loop
-for all its lines, without special cases.
+There is one rule. From the outermost of its axes inwards, a line goes into the first loop over the same
+number of indices that is *late enough*: after everything that it waits for, or in the same loop, if both
+touch what they share only at the loop's own index. If there is no such loop a new one begins, as early as
+possible. So the softmax of rows becomes one loop over rows with three loops inside, and an optimizer's update
+becomes one loop for all its lines, without special cases.
 
 A root is kept only inside of the innermost loop that all lines share which touch it: it is one number in a
 processor's register if they share all loops, and a row if they share the loop over rows.

@@ -85,7 +85,8 @@ class Line(Node):
 REDUCTIONS = {"sum", "prod", "max", "min"}
 
 
-def levels_of(shape: tuple[int, ...], views: Sequence[View], summed: Collection[int]) -> list[tuple[int, str, int]]:
+def levels_of(shape: tuple[int, ...], views: Sequence[View],
+              summed: Collection[int]) -> list[tuple[int, str, int]]:
     """The loops over a space, so that the innermost goes from each number to the next one in memory.
 
     If views disagree on the best innermost axis, the last axis is cut into blocks, and a block of both axes

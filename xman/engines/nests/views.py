@@ -88,8 +88,8 @@ def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: Mappin
 
 def spread(view: View, shape: Sequence[int]) -> View:
     """The view, broadcast as by NumPy: with new axes in front, and longer axes for those of one entry."""
-    axes = range(len(shape))
-    return strided(view, axes[len(shape) - len(view.shape):], axes, dict(enumerate(shape)))
+    n = len(shape)
+    return strided(view, range(n - len(view.shape), n), range(n), dict(enumerate(shape)))
 
 
 def transposed(view: View, order: Sequence[int]) -> View:

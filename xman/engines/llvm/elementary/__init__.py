@@ -1,4 +1,4 @@
-"""The functions that a program calls by the name of an operator, as text beside it."""
+"""The text of the functions that a program calls by the name of an operator."""
 from __future__ import annotations
 
 import functools
@@ -20,13 +20,13 @@ INLINED, HEAVY = 24, {"power": 4}
 
 @functools.cache
 def pairs_in_vectors() -> bool:
-    """Whether LLVM makes vectors of a loop that calls for two numbers at once, as from version 21 on."""
+    """Whether LLVM makes vectors of a loop with a call that gives two numbers, as version 21 does."""
     from llvmlite import binding
     return binding.llvm_version_info >= (21,)
 
 
 def one_of_both(op: str, x: Number) -> Number:
-    """sin or cos of x, by a call that gives both: LLVM makes one of two such calls."""
+    """sin or cos of x, by a call that gives both: LLVM then makes one call if both are needed."""
     f, pair = x.by, f"{{{x.type}, {x.type}}}"
     f.declare(("both", x.dtype.name))
     found = f.do(f"call {pair} @xman_both_{x.dtype.name}({x})")
@@ -34,10 +34,10 @@ def one_of_both(op: str, x: Number) -> Number:
 
 
 def definitions(declared: Iterable[str | tuple[str, str]], callers: Iterable[str]) -> list[str]:
-    """What a program declares as text, its formulas, (operator, type), for loops to take in, or as functions
-    that they share, of one number and several. callers: the text that calls them.
+    """The text of all that a program declares. Formulas, (operator, type), are inlined into loops, or are
+    shared functions for one number and for several. callers: the text that calls them.
 
-    An attribute tells LLVM which shared one is of how many numbers.
+    An attribute tells LLVM which shared function is for how many numbers.
     """
     called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
     few = sum(HEAVY.get(op, 1) for op in called) <= INLINED
@@ -62,7 +62,7 @@ def definitions(declared: Iterable[str | tuple[str, str]], callers: Iterable[str
 
 @functools.cache
 def written(op: str, kind: str, lanes: int, attributes: str) -> list[str]:
-    """One of the formulas as the text of a function, after what it declares."""
+    """The text of a function for one of the formulas, after its declarations."""
     f, formula = Function({}), WRITTEN[op]
     f.flags = FUSED
     args = [Number(f, f"%x{k}", np.dtype(kind), lanes) for k in range(formula.__code__.co_argcount)]

@@ -1,9 +1,10 @@
-"""Transcendental functions that LLVM vectorises: straight arithmetic, with selects, no branch, call or table.
+"""Transcendental functions that LLVM vectorises: only arithmetic and selects, without branches, calls or
+tables.
 
     y = exp(Number(Function({}), "%x", np.dtype(np.float32)))  # appends instructions that compute y
 
-A formula is a plain function of `Number`s. What it does with them becomes LLVM instructions (`written`),
-which a loop that calls them takes in. By a flag of theirs a product and a sum may become one FMA.
+A formula is a plain function of `Number`s. Its operations become LLVM instructions (`written`), which are
+inlined into loops. They have a flag by which a product and a sum may become one FMA.
 
 NaN, infinities, signed zeros, subnormals and overflow are NumPy's. The errors in the docstrings are the
 largest that were found, in units in the last place, in float32 and float64, fused or not. Polynomials have
@@ -76,14 +77,14 @@ def nearest_whole(x):
 
 
 def scaled(y, n):
-    """2ⁿ y in two halves, so that it overflows and underflows as it should."""
+    """2ⁿ y, by two factors, so that it overflows and underflows at the right places."""
     both = n + 2 * y.bias
     half = both >> 1
     return y * number(half << y.digits) * number(both - half << y.digits)
 
 
 def clamped(x, octave):
-    """x, but no further than where 2^(x/octave) overflows and underflows."""
+    """x, cut to where 2^(x/octave) overflows and underflows."""
     return above(below(x, (x.bias + 3) * octave), -(x.bias + x.digits + 1) * octave)
 
 
