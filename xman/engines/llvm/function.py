@@ -12,7 +12,7 @@ import numpy as np
 # loop around it becomes vectors, and of another
 INNERMOST, OUTER = (7, 40), (4, 8)
 SHORT = 64  # turns, up to which more of them at once would keep a loop from vectors
-WIDE = 32   # turns, from which on a loop with formulas has four vectors at once: each waits for its own numbers
+WIDE = 32   # turns, from which on a loop with formulas has four vectors at once: each has to wait
 
 
 class Function:
@@ -116,7 +116,8 @@ def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:
 # of a short loop its vectors are written out; were their width said, LLVM would report each loop without any
 HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = distinct !{!1, !0}',
          '!2 = distinct !{!2, !4, !{!"llvm.loop.vectorize.followup_vectorized", !0}}',
-         '!3 = distinct !{!3, !4, !{!"llvm.loop.interleave.count", i32 4}}', '!4 = !{!"llvm.loop.unroll.disable"}']
+         '!3 = distinct !{!3, !4, !{!"llvm.loop.interleave.count", i32 4}}',
+         '!4 = !{!"llvm.loop.unroll.disable"}']
 
 
 def llvm_type(dtype: np.dtype) -> str:

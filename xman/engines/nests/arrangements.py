@@ -173,5 +173,6 @@ def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> Any:
 
 
 ARRANGEMENTS = {
-    "alias": same, "stopGradient": same, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "getitem": getitem,
-    "take": take, "scatterAdd": scatter_add, "concat": concat, "stack": stack, "oneHot": one_hot}
+    "alias": same, "stopGradient": same, "broadcast": broadcast, "reshape": reshape, "transpose": transpose,
+    "getitem": getitem, "take": take, "scatterAdd": scatter_add, "concat": concat, "stack": stack,
+    "oneHot": one_hot}
