@@ -388,3 +388,13 @@ def test_whole_numbers_with_a_sign_and_without_are_numpys():
         wanted = eval(steps, {"x": x, "y": y})
         for dst, _, _ in steps:
             np.testing.assert_array_equal(found[dst], wanted[dst], err_msg=f"{name} {dst}")
+
+
+def test_what_numpy_reads_or_writes_keeps_its_shape_where_it_is_handed_out_in_another():
+    x = R.normal(size=(2, 3))
+    steps = [("t", "greater", ("x", 0.0)), ("r", "round", ("t",)), ("f", "reshape", ("t", (-1,))), ("c", "besselJ", (0, "x")), ("g", "reshape", ("c", (3, 2)))]
+    step = step_of(steps, {"x": x}, outputs=["r", "f", "g"])
+    found, wanted = step({"x": x}), eval(steps, {"x": x})
+    assert {name: y.shape for name, y in found.items()} == {"r": (2, 3), "f": (6,), "g": (3, 2)} and step._latest
+    for name, y in found.items():
+        np.testing.assert_array_equal(y, wanted[name])

@@ -190,11 +190,17 @@ class Lines:
         view, kind = self.views[x], self.kinds[x]
         root = self.tree.roots[view.root]
         if (root.place != "arena" or view.gathered or view.offset or view.strides != row_by_row(kind.shape)
-            or prod(kind.shape) != prod(root.shape)):
+            or prod(kind.shape) != prod(root.shape)
+            or kind.shape != root.shape and self.touched_by_numpy(view.root)):
             view = self.line(f"{x}.out", "copy", [view], kind.shape, kind.dtype)
             root = self.tree.roots[view.root]
         root.shape, root.place = kind.shape, "output" if kind.shape else "number"
         return view
+
+    def touched_by_numpy(self, root: str) -> bool:
+        """Whether a call reads or writes the root, in the shape that it has."""
+        nodes = (*self.tree.readers.get(root, ()), *self.tree.writers.get(root, ()))
+        return any(isinstance(node, Call) for node in nodes)
 
     # ---- lines of the tree ---------------------------------------------------------------------------------
 
