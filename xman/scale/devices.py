@@ -84,7 +84,7 @@ class Devices:
 
 class OnDevices:
     """The part of a run on a mesh; its attributes are those of `train.run.Run`, which follows it among the
-    bases. Parameters come back to the host when they are saved, and at the end of an epoch. If nobody asked
+    bases. Parameters come back to the host when they are saved, and at the end of an epoch. If no user asked
     for a mesh, a list that JAX alone cannot compute runs as any other."""
 
     def __init__(self, objective: Any, said: SimpleNamespace):
