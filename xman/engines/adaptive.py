@@ -1,4 +1,4 @@
-"""Nobody waits for a compiler: a program answers at once, while a thread builds better ones.
+"""No call waits for a compiler: a program answers at once, while a thread builds better ones.
 
 An engine's record says about how many seconds it takes to build a list (`program.Engine`). Where that is
 more than a blink, the best of the quicker engines begins. From the second call on, a thread builds the
@@ -18,9 +18,9 @@ from typing import Any
 from ..notation import shortened
 from .program import WHOLE, Built
 
-# seconds to build: nobody notices; a list has a loop that is slow in Python; the most before a long run
+# seconds to build: too short to notice; the same if a loop is slow in Python; the most before a long run
 BLINK, A_LOOP, PATIENCE = 0.25, 2.0, 20.0
-TURNS = 3  # each of two programs has so many before the slower one goes
+TURNS = 3  # how many turns each of two programs has before the slower one goes
 
 
 def players(ranks: Mapping[str, int], seconds: Mapping[str, float], most: float) -> tuple[str, list[str]]:
@@ -46,7 +46,7 @@ class Adaptive:
         self.built, self.engine, self.why, self.takes = built, built.engine, built.why, takes
         self.thread: threading.Thread | None = None
         self.ready: list[Any] = []  # what the thread has built: a function that gives the Built, or an error
-        self.lock = threading.Lock()  # nobody waits for it, so a forked process may find it locked
+        self.lock = threading.Lock()  # no thread waits for this lock, so a forked process may find it locked
         self.contest = self.turns(better)
         self.turn = next(self.contest)
 

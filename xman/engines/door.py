@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import os
 import threading
 import warnings
@@ -32,8 +31,8 @@ from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
 from .program import Built, Engine, Program, ample, check_update, exact, on_host, program_of, signature, taken
 
 ENGINES: dict[str, Engine] = {}  # by name, filled by `register`
-REMEMBERED = 64  # a compiled list keeps programs for so many sets of shapes
-MISSES = 3  # a program that refuses values of its own kinds so often in a row is dropped
+REMEMBERED = 64  # how many sets of shapes a compiled list keeps programs for
+MISSES = 3  # a program is dropped after this many refusals in a row of values of its own kinds
 
 
 def register(engine: Engine) -> None:
@@ -58,7 +57,7 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
     threads: how many run the large loops of the engine llvm (None: as many as BLAS has, which
         OPENBLAS_NUM_THREADS says, or one for each core); results do not depend on it.
 
-    With auto nobody waits: while an engine takes long to build the program, another one answers, and then
+    With auto no call waits: while an engine takes long to build the program, another one answers, and then
     the faster of the two stays. An engine that is not for a list, such as the tape for arrays, hands it on to
     numpy, and numpy to interpret; `step.why` says so. An engine that fails to build a list hands it on too,
     and warns once, unless auto chose it for a list that it is not for. An operator must depend on its
@@ -80,8 +79,8 @@ class Compiled:
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str,
                  inplace: Mapping[str, str] | None, adapts: bool = True, threads: int | None = None):
         steps, renamed = apart_from_operators(exact(checked_list(steps)))
-        for said in renamings(renamed):
-            warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
+        for sentence in renamings(renamed):
+            warnings.warn(f"in the program that compile makes, {sentence}", stacklevel=3)
         self.steps = checked_list(steps, ops.G)
         refuse_unknown([engine], ("auto", *ENGINES), "there is no engine {!r}")
         if not self.steps:
@@ -99,7 +98,7 @@ class Compiled:
         self._rooms: dict[tuple, int] = {}  # by kinds: the `room` of a program whose loops end on values
         # the inputs to overwrite as they were last time, and the arrays that own their memory
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
-        self._locks: dict[int, threading.Lock] = {}  # by process: a forked one finds no lock that is held
+        self._locks: dict[int, threading.Lock] = {}  # by process id: a fork inherits none that is held
         self._warned = False
 
     def __repr__(self) -> str:
@@ -196,7 +195,7 @@ class Compiled:
                     raise
                 knows = isinstance(error, XManError)  # the engine itself says that the list is not for it
                 reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
-                # no warning where nobody asked for an engine by its name
+                # no warning if the user asked for no engine by its name
                 if not knows or (self.asked, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto"):
                     failed = failed or f"the engine {name} cannot build this list: {reason}"
                 name, why = engine.after, f"{why}; {name} gave way to {engine.after}: {reason}"
@@ -226,9 +225,9 @@ class Compiled:
         engine, why, later = self.asked, f"{self.asked} was asked for", []
         if engine == "auto":
             engine, why, later = chosen_engine(self.steps, values, self.inplace, self.adapts)
-        package, extra = ENGINES[engine].package, ENGINES[engine].extra
-        if package and importlib.util.find_spec(package) is None:
-            raise XManError(f"the engine {engine} needs the package {package}: pip install 'xman[{extra}]'")
+        if not (record := ENGINES[engine]).installed:
+            raise XManError(f"the engine {engine} needs the package {record.package}: "
+                            f"pip install 'xman[{record.extra}]'")
         return engine, why, later
 
     def _program(self, values: Mapping[str, Any], as_written: bool, room: int = 0) -> Program:
@@ -248,7 +247,7 @@ class Compiled:
         arrays = {x: values[x] for x in self.steps.inputs if isinstance(values[x], np.ndarray)}
         for x in self.inplace:
             if on_host(values[x]) is not values[x]:
-                raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave "
+                raise XManError(f"inplace: {x} is no array of NumPy's and cannot be overwritten; leave "
                                 f"inplace out, ask for {self.inplace[x]} among the outputs, and pass it as "
                                 f"{x} at the next call")
             if x not in arrays or not arrays[x].flags.writeable:

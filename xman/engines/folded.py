@@ -15,7 +15,7 @@ import numpy as np
 from ..wengert import Line, needed, registers
 from .program import GEMM, Kind, Program
 
-TINY = 512  # for a product of so few multiplications loops are quicker than a call of BLAS
+TINY = 512  # multiplications: for a product with no more of them loops are quicker than a call of BLAS
 
 
 def folded(program: Program) -> list[Line]:
@@ -77,7 +77,7 @@ def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str
 
 
 def is_number(a: Any) -> bool:
-    """Whether a is a literal other than 0: by 0 BLAS does not read the matrices."""
+    """Whether a is a number other than 0: when BLAS multiplies by 0 it does not read the matrices."""
     return isinstance(a, (int, float)) and not isinstance(a, bool) and a != 0 and bool(np.isfinite(a))
 
 
@@ -117,18 +117,18 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
     first = {y: {*inside[x], *calls} - {y} for y, x in inplace.items() if y in index}
     for y, lines_before in first.items():
         waits[y] |= lines_before
-    place, before = dict.fromkeys(index, -1.0), {}
+    # a line's own place k is (k, -1); behind it stand the lines (k, their own places) that are moved there
+    place, before = dict.fromkeys(index, (-1, -1)), {}
     while place != before:  # until nothing has to move back any more
         before = dict(place)
-        for dst in index:
-            least = max([place[a] for a in waits[dst]], default=-1.0)
+        for dst, k in index.items():
+            last = max([place[a] for a in waits[dst]], default=(-1, -1))
             place[dst] = (min([place[r] for r in readers[dst]]) if dst in leaves else
-                          least // 1 + 0.5 + 0.5 * index[dst] / len(lines) if dst in of_updates else
-                          max(least, index[dst]))
+                          (last[0], k) if dst in of_updates else max(last, (k, -1)))
     moved = sorted(lines, key=lambda line: place[line[0]])
-    place = {dst: k for k, (dst, _, _) in enumerate(moved)}
+    index = {dst: k for k, (dst, _, _) in enumerate(moved)}
     # the registers that are copied out at the end
     given_back = {x for name in (*outputs, *inplace) for x in holds.get(name, ())}
     direct = {y for y, lines_before in first.items() if inplace[y] not in given_back
-              and all(place[r] < place[y] for r in lines_before)}
+              and all(index[r] < index[y] for r in lines_before)}
     return moved, direct

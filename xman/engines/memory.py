@@ -73,7 +73,7 @@ class Memory:
 
 
 def arena(size: int) -> np.ndarray:
-    """An array of so many bytes, aligned, of zeros."""
+    """An aligned array of zeros, with this number of bytes."""
     space = np.zeros(size + ALIGNED, np.uint8)
     start = -space.ctypes.data % ALIGNED
     return space[start:start + size]

@@ -21,7 +21,7 @@ from .text import Text, own_array
 
 ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret", seconds=lambda steps: 0.0002 * len(steps))
 WORTH_BLAS = 1e6  # operations in products that make SciPy's BLAS, which can fold, worth its import
-VIEWS = {"alias", "transpose", "mT", "reshape", "getitem"}
+VIEWS = {"alias", "transpose", "mT", "reshape", "getitem"}  # others with the fact `view` may compute
 # these make a new array, and refuse no values
 FRESH = {"share", "where", "scale", "ratio", "concat", "stack", "astype", "broadcast"}
 SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special

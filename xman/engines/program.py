@@ -1,7 +1,7 @@
 """`Engine` (its record), `Program` (what it is given), `Built` (what it makes), and how a Program is made."""
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import itertools
 import os
 import threading
@@ -74,7 +74,7 @@ class Engine(NamedTuple):
     """The record of an engine, which is read before the engine is imported.
 
     name: its name. file: the module that has its build(program) -> Built. wish: (steps, values, inplace) ->
-    (rank, why), how much it wants such a list where nobody asked for an engine: auto takes the highest rank,
+    (rank, why), how much it wants such a list where the user asked for none: auto takes the highest rank,
     and `step.why` is its why; rank 0 is a refusal, and its why becomes that of the engine of rank 1. after:
     the engine that it gives way to; "" for the reference, to which all others lead. package, extra: what it
     needs, and the extra of pip that has it. as_written: whether it takes the list as it was written, for
@@ -94,6 +94,8 @@ class Engine(NamedTuple):
     on_device: bool = False
     rooms: bool = False
     seconds: Callable[[WengertList], float] = lambda steps: 0.0
+
+    installed = property(lambda self: not self.package or bool(importlib.util.find_spec(self.package)))
 
     def build(self, program: Program) -> Built:
         with WHOLE:
@@ -203,7 +205,7 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
 
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
-    """The lines, with shapes in place of registers that serve as shapes, without lines that nobody reads."""
+    """The lines, with shapes in place of registers that serve as shapes, without those that none reads."""
     lines = [*steps]
     for k, (dst, op, args) in enumerate(lines):
         if (op in ("reshape", "broadcast") and isinstance(args[1], str) and dst in kinds and args[0] in kinds
@@ -220,7 +222,7 @@ def exact(steps: WengertList) -> WengertList:
 
 def signature(x: Any) -> tuple:
     """The part of a value that a program depends on: its type, its shape and its precision."""
-    if issubclass(type(x), np.ndarray):  # not isinstance, which a traced value passes
+    if issubclass(type(x), np.ndarray):  # not isinstance, which is true of a traced value
         return type(x), x.shape, x.dtype, x.flags.c_contiguous
     return type(x), np.shape(x), getattr(x, "dtype", None)
 

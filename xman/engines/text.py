@@ -21,9 +21,9 @@ from ..wengert import Line
 from .memory import overwrite
 from .program import GEMM, Program
 
-# bytes of an array: the system takes back what is larger, and we keep nothing that is larger still
+# bytes: the system takes back the memory of an array beyond LARGE; we keep it, but none beyond HUGE
 LARGE, HUGE = 2 ** 17, 2 ** 26
-ALONE = next(sys.getrefcount(x) for x in [np.empty(0)])  # of what a list alone has, and who goes through it
+ALONE = next(sys.getrefcount(x) for x in [np.empty(0)])  # references to what only a list holds, in a loop
 
 
 class Text:
@@ -38,7 +38,7 @@ class Text:
             raise XManError(f"a register cannot be called {shortened(strange[0])} in a program")
 
     def free(self, word: str, key: int | None = None) -> str:
-        """The program's own name for a word and a key: always the same, and the name of nothing else."""
+        """The program's name for this word and key: always the same one, and nothing else has it."""
         if (word, key) not in self.names:
             self.names[word, key] = self.fresh(word)
         return self.names[word, key]
@@ -61,7 +61,7 @@ class Text:
         return f"{self.object(word, function)}({', '.join(args)})"
 
     def empty(self, kind: Any) -> str:
-        """The text that gives an array of that kind that nobody else has."""
+        """The text that makes an array of that kind, which nothing else uses."""
         if LARGE <= kind.bytes <= HUGE and getattr(sys, "_is_gil_enabled", lambda: True)():
             return self.call("empty", used_again(kind.shape, kind.dtype))
         return self.call("empty", np.empty, repr(kind.shape), self.object(kind.dtype.name, kind.dtype))
@@ -81,7 +81,7 @@ class Text:
 
     def begin(self, program: Program, lines: Iterable[Line], space: Callable[[], tuple],
               names: Collection[str]) -> None:
-        """The guard, and under these names memory that is free, or a new space(): of each thread its own."""
+        """Add the guard, and a line that gives the names free memory, of each thread its own, or a new space()."""
         self.add(f"def {self.free('step')}({self.free('values')}):", 0)
         guard(self, program, lines)
         if names:
@@ -113,9 +113,9 @@ class Text:
 
 
 def used_again(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[], np.ndarray]:
-    """A function that gives such an array: one of the last two that it gave, if nobody has that any more.
+    """A function that makes such an array, or returns one of its last two if nothing uses that any more.
 
-    What the system hands out anew, page by page, takes longer than what is computed into it.
+    The system provides new memory page by page, which takes longer than to compute the numbers in it.
     """
     kept: list[np.ndarray] = []
 

@@ -1,7 +1,6 @@
 """jit: a plain function compiled by what it does, a list for each path that its calls take."""
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 import threading
@@ -16,7 +15,7 @@ from ops import Expression, G
 from ops.loops.values import length
 
 from ..engines.bodies import value_of
-from ..engines.door import Compiled
+from ..engines.door import ENGINES, Compiled
 from ..functions.call import Derivative, callable_or_refused, name_of, number_of
 from ..functions.trace import is_input, traced_arguments, watched, written_down
 from ..functions.tracer import CallTape, is_on
@@ -278,7 +277,8 @@ def scan_by_engine(*args: Any) -> Any:
     """The value of a scan; the step of a long one is compiled. `Watch` does not hear of the calls in it."""
     (function, k, _, b, *_), value, before = args, G["scan"], sys.getprofile()
     if isinstance(b, tuple) and k < len(b) and length(b[k]) * len(function[3]) > LONG:
-        value = value_of("scan", "llvm" if importlib.util.find_spec("llvmlite") else "numpy")
+        installed = [e for e in ENGINES.values() if e.installed and not (e.on_device or e.as_written)]
+        value = value_of("scan", max(installed, key=lambda engine: engine.rooms).name)
     sys.setprofile(None)
     try:
         return value(*args)

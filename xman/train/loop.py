@@ -3,13 +3,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from ..engines import ENGINES
 from ..errors import XManError
 from ..manager import XMan
 from ..scale import workers
@@ -88,7 +87,6 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     STABLE)`, which is finite wherever the loss is. Raises XManError for data and settings that do not fit,
     and Diverged, which names the first register that was NaN.
     """
-    said = SimpleNamespace(**locals())  # all arguments in one object, for the run
     for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0)):
         if value is not None:
             at_least(name, value, least)
@@ -102,12 +100,18 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         raise XManError(f"the checkpoint {checkpoint} could not be written: there is no folder {folder}; "
                         "make it first")
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
-    alone = engine == "jax" and find_spec("jax") and workers().size * accumulate == 1
-    kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
-    if kind is Run and (mesh or alone):
-        from ..scale.devices import OnDevices
-        kind = type("DeviceRun", (OnDevices, Run), {})
-    run = kind(objective, said)
+    settings = {"batch_size": batch_size, "lr": lr, "schedule": schedule, "weight_decay": weight_decay,
+                "clip": clip, "clip_value": clip_value, "seed": seed, "validation": validation,
+                "checkpoint": checkpoint, "checkpoint_every": checkpoint_every, "engine": engine,
+                "prepared": prepared, "accumulate": accumulate, "mesh": mesh, "precision": precision}
+    device = engine in ENGINES and ENGINES[engine].on_device and ENGINES[engine].installed
+    if isinstance(optimizer, str) and optimizer in METHODS:
+        run = SecondOrder(objective, optimizer, **settings)
+    elif mesh or device and workers().size * accumulate == 1:
+        from .on_devices import OnDevices
+        run = OnDevices(objective, optimizer=optimizer, **settings)
+    else:
+        run = Run(objective, optimizer=optimizer, **settings)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = why_over(state, epochs, patience, threshold)
     started = time.perf_counter()

@@ -121,8 +121,8 @@ RUN |= {op: through(rule, RUN) for op in OURS - RUN.keys()
 FINITE = {"cholesky", "cofactor", "cofactor_slope", "eigenvectors", "eigvalsh", "inv", "left_vectors", "pinv", "right_vectors",
           "solve", "svdvals"}  # NumPy raises an error if these are infinite or NaN
 INEXACT = {"power", "floor_divide", "remainder"}  # for whole numbers: NumPy refuses some, rounds otherwise
-LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
-    ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
+# the places of labels and predictions
+LABELS = {"oneHot": (0, 1)} | dict.fromkeys([op for op in OURS if facts_of(op).outputs], (1, 0))
 # of truth values these make truth values again
 OF_TRUTHS = {"dot_left", "dot_right", "eigenvectors", "eigvalsh", "frobeniusNorm", "norm", "squaredNorm"}
 # these add up whole numbers before they are floats

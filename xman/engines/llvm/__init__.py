@@ -8,15 +8,13 @@
     compiled    from LLVM's text to machine code, which is kept on disk
     engine      the function in Python that looks at the values and runs the code
 """
-import importlib.util
-
 from ops.loops import functions_in
 
 from ..program import Engine
 
 
 def wish(steps, values, inplace):
-    if importlib.util.find_spec("llvmlite") is None:
+    if not ENGINE.installed:
         return (0, "llvmlite is not installed; with it, pip install 'xman[fast]', small arrays take a third "
                 "of the time or less")
     return 20, "llvmlite is installed, and the list becomes nests of loops"

@@ -72,7 +72,7 @@ class Number(Expression):
         return self.made(f"{how} {self} to {Number(self.by, '', dtype, self.lanes).type}", dtype)
 
     def call(self, name: str, *more: Number) -> Number:
-        """The result of LLVM's own function for this number and more."""
+        """The result of LLVM's own function `name` of this number and the others."""
         args, short = (self, *more), f"{'f' if self.real else 'i'}{8 * self.dtype.itemsize}"
         name = f"@llvm.{name}.{f'v{self.lanes}' * (self.lanes > 1)}{short}"
         self.by.declare(f"declare {self.type} {name}({', '.join(x.type for x in args)})")
@@ -87,7 +87,7 @@ class Number(Expression):
         if op not in OPERATORS:
             return facts_of(op).formula(*args)
         given = [a for a in args[op == "where":] if isinstance(a, Number)]
-        given = given or [args[0].to(FLOAT)]  # it is decided which of two literals it is
+        given = given or [args[0].to(FLOAT)]  # both branches of this `where` are literals
         return result_of(op, args, next((a for a in given if a.real), given[0]))
 
 
@@ -96,7 +96,7 @@ for _name, _word in {"and": "and", "or": "or", "xor": "xor", "lshift": "shl", "r
 
 
 def result_of(op: str, args: Sequence[Any], like: Number) -> Number:
-    """`op` of numbers and literals in that type; `where`: the first is a truth."""
+    """`op` of numbers and literals in that type; the first argument of `where` is a truth value."""
     truths = 1 if op == "where" else 0
     truth = Number(like.by, "", BOOL, like.lanes)
     return OPERATORS[op](*map(truth.like, args[:truths]), *map(like.like, args[truths:]))
@@ -165,7 +165,7 @@ OPERATORS: dict[str, Callable[..., Number]] = {
     "share":       lambda x, y: f.where(x > y, 1, f.where(x >= y, 0.5, x.like(0)))}
 
 
-TRUTHS = {"isnan", "isfinite", "signbit", "logical_and", "logical_or", "logical_not", *COMPARISONS}
+TRUTHS = {op for op in OPERATORS if facts_of(op).gives is bool}
 OF_FLOATS = OPERATORS.keys() - TRUTHS
 OF_WHOLE = {"copy", "where", "negative", "add", "subtract", "mul", "maximum", "minimum"}
 

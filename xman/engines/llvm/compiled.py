@@ -108,7 +108,7 @@ def cache_folder() -> Path | None:
     return place
 
 
-processes: set[subprocess.Popen] = set()  # those that compile now; they end with this one
+processes: set[subprocess.Popen] = set()  # the processes that compile now; they end with this process
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=processes.clear)
 

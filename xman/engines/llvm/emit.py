@@ -33,7 +33,7 @@ class Nest(Function):
         self.slots: dict[Line, str] = {}        # where lines add up
         self.index: dict[Loop, str] = {}
         self.tiles: dict[Loop, tuple] = {}      # where a tile begins, and where it ends
-        self.current: Line | None = None        # that is being written
+        self.current: Line | None = None        # the line that is being written
         self.before: dict[Loop, list] = {}      # what is done before a loop and after it: sums begin and end
         self.after: dict[Loop, list] = {}
         self.turned: dict[Any, set[str]] = {}   # what goes into sin and cos, and into which

@@ -29,7 +29,7 @@ def build(program: Program) -> Built:
 
 
 def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
-    """The slow part of `build`; LLVM runs in another process. The function that it returns does the rest."""
+    """Do the slow part of `build`, in another process if `apart`; return a function that does the rest."""
     lines = Lines(program)
     step = NestStep(lines)
     code = code_of(step.text, apart)
@@ -136,7 +136,7 @@ class Writer:
 
 
 def put_into(value: Any, out: np.ndarray) -> bool:
-    """Copy value into out; whether it has the same shape."""
+    """Copy value into out if it has the same shape; return whether it has."""
     if np.shape(value) != out.shape:
         return False  # the shape depends on the values, which have changed
     out[...] = value

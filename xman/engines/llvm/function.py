@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-# turns of a loop that are written out, where it has no more lines than that: of an innermost one, so that the
-# loop around it becomes vectors, and of another
+# (turns, lines): a loop with at most these is written out, turn by turn. Where it is an innermost loop, the
+# loop around it can then become vectors
 INNERMOST, OUTER = (7, 40), (4, 8)
-SHORT = 64  # turns, up to which more of them at once would keep a loop from vectors
-WIDE = 32   # turns, from which on a loop with formulas has four vectors at once: each has to wait
+SHORT = 64  # turns: to unroll a loop of at most these would keep it from vectors
+WIDE = 32   # turns: from here on a loop with formulas computes four vectors at once: each has to wait
 
 
 class Function:
@@ -39,7 +39,7 @@ class Function:
         return name
 
     def entry_at(self, T: str, base: str, k: Any) -> str:
-        """The pointer to the k-th number of type T from the pointer `base` on."""
+        """The pointer to number k of an array of type T that begins at the pointer `base`."""
         return self.do(f"getelementptr {T}, ptr {base}, i64 {k}")
 
     def declare(self, what: str | tuple[str, str]) -> None:
@@ -72,7 +72,7 @@ class Function:
 
     def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
               lines: int = 1, slow: bool = False, hint: str = "") -> None:
-        """End a loop of so many lines, slow where there are formulas among them. hint: what LLVM is told."""
+        """End a loop with that number of lines. slow: whether formulas are among them. hint: for LLVM."""
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
         hint = hint or hint_of(size, lines, self.block == name, slow)
@@ -113,7 +113,7 @@ def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:
     return "!3" if slow and size >= WIDE else "!2"
 
 
-# of a short loop its vectors are written out; were their width said, LLVM would report each loop without any
+# the vectors of a short loop are written out: with a hint of their width LLVM would warn of loops without any
 HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = distinct !{!1, !0}',
          '!2 = distinct !{!2, !4, !{!"llvm.loop.vectorize.followup_vectorized", !0}}',
          '!3 = distinct !{!3, !4, !{!"llvm.loop.interleave.count", i32 4}}',

@@ -50,7 +50,7 @@ class Pointers:
                 self.put(x, f.entry_at(T, start, f.sum({i: stride}, 0)))
 
     def go(self) -> None:
-        """Run the step; if the values are not for it they are not for the program."""
+        """Run the step; leave the program if the step refuses the values."""
         found = self.f.do(f"call i64 @{self.step.body}(ptr {self.row})")
         self.f.leave(self.f.do(f"icmp ne i64 {found}, 0"))
 

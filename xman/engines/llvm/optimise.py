@@ -51,6 +51,6 @@ def start() -> None:
 
 if __name__ == "__main__":
     if hasattr(os, "nice"):
-        os.nice(10)  # programs that somebody waits for go first
+        os.nice(10)  # programs for which a user waits go first
     start()
     sys.stdout.buffer.write(optimised(sys.stdin.buffer.read().decode()))

@@ -110,7 +110,7 @@ class NestStep:
             self.routines = re.findall(r"^declare void @xman_(\w+)", self.text, re.M)
 
     def items(self) -> list[Item]:
-        """The nodes at the top of the tree; neighbouring nodes that are numbers are one item."""
+        """An item for each node at the top of the tree; neighbouring single numbers share one."""
         found: list[Item] = []
         held: dict[str, list[str]] = {}  # the roots that Python's objects hold
         for numbers, nodes in groupby(self.tree.body, lambda node: isinstance(node, Line)):
@@ -137,7 +137,7 @@ class NestStep:
         return found
 
     def nest(self, group: list) -> Item:
-        """The item of a loop, in chunks if that pays, or of several numbers."""
+        """The item of a loop, which is cut into chunks if that pays, or of several single numbers."""
         node = group[0]
         chunks = (chunks_of(node, self.tree)
                   if isinstance(node, Loop) and pthreads() and not self.outer else None)
@@ -190,7 +190,7 @@ class NestStep:
 
 
 def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
-    """Leave the program if a whole number of a root is not in low … high − 1."""
+    """Leave the program if a root has a whole number outside of low … high − 1."""
     root = f.roots[x]
     least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ are below it
     if root.size:

@@ -19,9 +19,9 @@ from ..nests.tree import REDUCTIONS, Line, Loop
 from .arithmetic import combined, gathered_of_none, number_at, store
 from .function import Function, in_memory
 
-WORTH = 2 ** 19   # a nest of so many numbers or more gets threads: it takes 20 to 80 µs to make one
+WORTH = 2 ** 19   # numbers of a nest, from which on it gets threads: to make one takes 20 to 80 µs
 CHUNKS = 16       # the most chunks of a loop
-OWN = 2 ** 24     # the most bytes that threads and chunks together have of their own
+OWN = 2 ** 24     # bytes: the most that the private memory of all threads and chunks takes together
 
 
 class Chunks(NamedTuple):

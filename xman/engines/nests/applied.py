@@ -20,8 +20,8 @@ from ..program import Kind, program_of
 from .tree import Applied, Call, Run
 from .views import View, indexed, row_by_row
 
-WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # with these a number of Python's acts like one of NumPy's
-ENDLESS = 2 ** 62  # so many steps are as good as no limit
+WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # beside these Python's numbers act like NumPy's
+ENDLESS = 2 ** 62  # steps: more than any loop takes
 
 
 class Entered(NamedTuple):
@@ -45,7 +45,7 @@ class Made(NamedTuple):
 
 
 def entries_in(w: Any, b: str, function: Function) -> list[Entered] | None:
-    """The entries of a bundle, one for each parameter; None for another number."""
+    """The entries of a bundle, one for each parameter; None if their numbers differ."""
     if len(w.bundles.get(b, ())) != len(function[2]):
         return None
     if not all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in w.bundles[b]):
@@ -59,10 +59,10 @@ def entries_in(w: Any, b: str, function: Function) -> list[Entered] | None:
 
 def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k: int = 0,
                       moving: Mapping[int, int] = {}) -> Made | None:
-    """The function as Lines, for these entries, of which the first k are carries; a single step, without
-    carries, where it hands on another kind than it was given. None where it is not for loops.
+    """The function as Lines, for these entries; None if loops cannot run it. The first k entries are carries.
+    If a step returns a carry of another kind than it gets, the result is one step without carries (k = 0).
 
-    moving: the steps of those that are slices.
+    moving: {the place of a slice: the number of steps if the slice is the number of the step, else 0}.
     """
     _, _, parameters, lines, results = function
     read = {a for _, _, args in lines for a in args if isinstance(a, str)} | {*results}
@@ -85,7 +85,7 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k:
         found = type(w)(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
     except TimeoutError:
         raise  # a time limit that the user set
-    except Exception:  # the interpreter raises the error when it runs
+    except Exception:  # the list is interpreted, and the interpreter raises the error
         return None
     numbers = any(not isinstance(e.name, str) and i not in moving for i, e in enumerate(entries))
     if (found.objects or program.others or any(isinstance(x, Call) for x in found.tree.calls)
@@ -107,7 +107,7 @@ def kind_in_step(e: Entered) -> Kind:
 
 
 def lying_rows(w: Any, e: Entered, axis: int = 0) -> View:
-    """The view of an entry in memory, row by row from this axis on; of a copy if necessary."""
+    """A view of the entry, or of a copy of it, that lies in memory row by row from this axis on."""
     x = e.x
     if not x.gathered and x.strides[axis:] == row_by_row(x.shape[axis:]):
         return x
@@ -150,7 +150,7 @@ def scan_in_place(w: Any, step: Step) -> Any:
         return None
     loops = {w.program.counts.get(e.name) for e in entries[k:k + slices]}
     loop = loops.pop() if len(loops) == 1 else None
-    count = w.bundles[loop][-1] if loop in w.bundles else None  # stacks of such a loop have room for more
+    count = w.bundles[loop][-1] if loop in w.bundles else None  # its stacks may have spare rows
     sizes = {e.kind.shape[0] if e.kind.shape else w.program.room if count else
              e.name if type(e.name) is int else 0 for e in entries[k:k + slices]}
     n = sizes.pop() if len(sizes) == 1 else 0
@@ -201,7 +201,7 @@ def branch_in_place(w: Any, step: Step) -> Any:
 
 
 def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: View | None = None) -> Any:
-    """The results of a function, or of one of two functions, as the test says."""
+    """The results of a function, or of one of two functions; the test decides which."""
     made = [entries and lines_of_function(w, function, entries) for function in functions
             for entries in [entries_in(w, b, function)]]
     if not all(made) or any(one.kind(j)[:2] != made[0].kind(j)[:2] for one in made

@@ -20,7 +20,7 @@ from .arrangements import in_shape
 from .tree import Line, Product
 from .views import View, exchanged, reshaped, strided, transposed, whole
 
-LARGE = 4096    # BLAS multiplies a vector by a matrix of so many entries or more
+LARGE = 4096    # entries of a matrix, from which on BLAS multiplies it by a vector
 
 
 def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Sequence, shape: Sequence[int],
@@ -118,7 +118,7 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
     if over in (a.root, b.root):
         over = None
     a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
-    name = w.step[2][6]  # c may be overwritten if nobody else needs it
+    name = w.step[2][6]  # c may be overwritten if no other line needs it
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(dst, kind.shape, kind.dtype)
     elif w.is_whole(c, kind.shape) and w.dtype(c) == kind.dtype and (
@@ -167,7 +167,7 @@ def einsum(w: Any, dst: str, op: str, subscripts: str, *arrays: View) -> View | 
 
 
 def lettered(part: str, n: int) -> list:
-    """The letters of n axes; the axes of … get numbers, counted from the last."""
+    """The letters of n axes, as in `part`; each axis under the … of it gets a number, the last one 0."""
     own = part.replace(".", "")
     return [*range(n - len(own))][::-1] + [*own]
 

@@ -13,7 +13,7 @@ from .tree import Line
 from .views import View, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
-LONG_SUM = 4096  # sums of so many numbers in single precision are computed in double
+LONG_SUM = 4096  # numbers: a longer sum in single precision is computed in double
 
 
 # ---- entry by entry ----------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def computed_in(w: Any, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:
     types = [w.dtype(a) if isinstance(a, View) else a for a in v]
     if op == "astype":
         source = types[0] if isinstance(v[0], View) else np.dtype(type(v[0]))
-        return dtype if source.kind != "f" or dtype.kind in "fb" else None  # C decides of others
+        return dtype if source.kind != "f" or dtype.kind in "fb" else None  # C decides what others become
     if op == "where" or dtype.kind == "f":
         return dtype
     try:

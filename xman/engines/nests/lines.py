@@ -31,7 +31,7 @@ from .tree import Call, Line, levels_of
 from .views import View, row_by_row, spread, strided, whole
 
 RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # all others are entrywise
-LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # entrywise operators
+LOOPS = {"astype", *arithmetic.OPERATORS}  # entrywise operators
 SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # these refuse no values
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from .tree import REDUCTIONS, Line, Loop, Node, Product, Root
 from .views import View, row_by_row, whole
 
-ON_STACK = 8  # a root that keeps at most so many numbers inside of loops is on the stack
+ON_STACK = 8  # a root that keeps at most this many numbers inside of loops is on the stack
 MOST = 100    # the most lines of a nest: more would take long to compile
 
 
@@ -35,7 +35,7 @@ class Tree:
         self.roots: dict[str, Root] = {}
         self.writers: dict[str, list] = defaultdict(list)  # by root
         self.readers: dict[str, list] = defaultdict(list)
-        self.calls: list[Node] = []                        # that may say that the values are not for this
+        self.calls: list[Node] = []                        # those that may refuse the values
 
     def root(self, name: str, shape: Sequence[int], dtype: Any, place: str = "arena") -> View:
         """The view of a whole new root, with this name or one like it."""

@@ -27,7 +27,7 @@ from .lines import ROWS, TapeWriter, Unwritten
 from .loops import arranged, loop_text, loops
 
 HINT = "without the package llvmlite lists of numbers are interpreted: pip install 'xman[fast]'"
-WIDTH = 8  # so many rows of a batch at a time, as many numbers as a line of the cache holds
+WIDTH = 8  # rows of a batch at a time: as many numbers as a line of the cache holds
 
 
 class Tape:
@@ -218,7 +218,7 @@ class Interpreted(NamedTuple):
     plan: str
 
     def run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
-        """As `Recorded.run`."""
+        """The outputs and derivatives, in the form of `Recorded.run`."""
         rows, inputs = np.atleast_2d(X.T), self.steps.inputs
         values, slopes = [], np.zeros(rows.shape)
         for row, slope in zip(rows, slopes, strict=True):

@@ -13,7 +13,7 @@ from ops import DG, G, f
 from ops.facts import FACTS, parameters
 
 from ...wengert import Line
-from ..llvm.arithmetic import OF_FLOATS, TRUTHS
+from ..llvm.arithmetic import OPERATORS
 
 
 class TapeRow(NamedTuple):
@@ -30,7 +30,7 @@ def row_of(op: str, n: int) -> TapeRow:
 
 
 SPELT = {op for op, known in FACTS.items() if known.formula and (known.elementwise or op == "stopGradient")}
-ROWS = {op: row_of(op, len(DG[op])) for op in sorted((SPELT | TRUTHS | OF_FLOATS) & ops.OURS)
+ROWS = {op: row_of(op, len(DG[op])) for op in sorted((SPELT | OPERATORS.keys()) & ops.OURS)
         if len(DG[op]) <= 3}
 ROWS |= {"rint": row_of("rint", 1),
          "clip": ROWS["clip"]._replace(partials={0: ROWS["clip"].partials[0]}),  # its bounds are constants
@@ -40,7 +40,7 @@ ROWS |= {"rint": row_of("rint", 1),
 # operators that run as the row `arithmetic`, whose runs are longer: the constants after their own arguments
 PLAIN = {"add": (1.0,), "subtract": (-1.0,), "mul": (0.0,), "half": (0.5, 0.0), "negative": (-1.0, 0.0)}
 CODE = {row: code for code, row in enumerate(ROWS)} | dict.fromkeys(PLAIN, len(ROWS) - 1)
-SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, it
+SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, itself
 KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
 
 

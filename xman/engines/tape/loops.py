@@ -115,7 +115,7 @@ def arranged(codes: np.ndarray, reads: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     codes: the operator of each line. reads: (3, lines), the lines that it reads, below 0 for none.
     """
-    depth = [0] * (len(codes) + 1)  # the last is that of what is no line
+    depth = [0] * (len(codes) + 1)  # the last is for what is no line
     for k, (x, y, z) in enumerate(zip(*np.where(reads < 0, -1, reads).tolist(), strict=True)):
         depth[k] = 1 + max(depth[x], depth[y], depth[z])
     order = np.lexsort((codes, depth := np.array(depth[:-1])))

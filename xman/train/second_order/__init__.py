@@ -10,7 +10,6 @@ Bishop, Deep Learning, §8.1.6; Nocedal and Wright, Numerical Optimization, 2nd 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,21 +34,21 @@ SMALLEST = "the loss is as small as its precision lets it become here: no step m
 class SecondOrder(Run):
     """A run of one step per epoch, with all rows; the history has the loss after the step."""
 
-    def __init__(self, objective: Objective, said: SimpleNamespace):
+    def __init__(self, objective: Objective, optimizer: str, engine: str, **settings: Any):
         for name in "batch_size", "lr", "schedule", "weight_decay", "clip", "clip_value", "mesh", "precision":
-            if getattr(said, name) is not None:
-                raise XManError(f"{said.optimizer} takes all rows at once and finds the length of its steps "
+            if settings[name] is not None:
+                raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
-        refuse_changing(objective, said.optimizer)
-        own = {"batch_size": objective.rows, "optimizer": "sgd", "lr": 1.0, "accumulate": 0}
-        super().__init__(objective, SimpleNamespace(**vars(said) | own))
-        self.settings["optimizer"], self.method = said.optimizer, METHODS[said.optimizer]
+        refuse_changing(objective, optimizer)
+        settings |= {"batch_size": objective.rows, "optimizer": "sgd", "lr": 1.0, "accumulate": 0}
+        super().__init__(objective, engine=engine, **settings)
+        self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
         steps = simplify(self.training.steps, [self.loss])
-        self.matrix = (Hessian if said.optimizer == "newton-cg" else GaussNewton)(steps, self.loss, self.wrt)
-        engine = "numpy" if said.engine == "auto" else said.engine
-        self.evaluated = compile(self.training.steps, [self.loss, *self.slopes], engine)
+        self.matrix = (Hessian if optimizer == "newton-cg" else GaussNewton)(steps, self.loss, self.wrt)
+        self.evaluated = compile(self.training.steps, [self.loss, *self.slopes],
+                                 "numpy" if engine == "auto" else engine)
 
     def start(self) -> State:
         """A state with λ and its growth beside the parameters, so that checkpoints have them; 0 at first."""

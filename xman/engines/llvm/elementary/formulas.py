@@ -30,7 +30,7 @@ where = language.where  # a select: both are computed
 
 def number(i): return i.cast("bitcast", np.dtype(f"f{i.size}"))
 def two(n): return number(n + n.bias << n.digits)  # 2ⁿ
-def above(x, low): return where(x < low, low, x)  # NaN stays
+def above(x, low): return where(x < low, low, x)  # NaN remains NaN
 def below(x, high): return where(x > high, high, x)
 def signed(y, x): return number(bits(y) ^ (bits(x) & -1 << 8 * x.size - 1))
 def pattern(x, value): return int(np.array(value, f"f{x.size}").view(f"u{x.size}"))  # of a float like x
@@ -84,7 +84,7 @@ def scaled(y, n):
 
 
 def clamped(x, octave):
-    """x, cut to where 2^(x/octave) overflows and underflows."""
+    """x, or the bound next to it, where 2^(x/octave) has already overflowed or underflowed."""
     return above(below(x, (x.bias + 3) * octave), -(x.bias + x.digits + 1) * octave)
 
 
@@ -143,7 +143,7 @@ def exponent(x):
 
 
 def floating(n):
-    """An exponent as a number."""
+    """The exponent n, a whole number, as a float."""
     return number(n + (n.bias + pattern(n, 2.0 ** n.digits))) - (2.0 ** n.digits + n.bias)
 
 
@@ -167,7 +167,7 @@ def log_of(n, f):
 
 
 def in_domain(y, x, pole):
-    """y, or what a logarithm is at infinity, at its pole, below it and of NaN."""
+    """The logarithm y of x; or ∞ where x = ∞, −∞ where x is the pole, and NaN below it and for NaN."""
     return where(x > pole, where(x < math.inf, y, x), where(x == pole, y.like(-math.inf), math.nan))
 
 

@@ -12,7 +12,7 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def front(x, n):
-    """The first n bits of x: the product of two such is exact."""
+    """x, cut to its first n bits: the product of two such numbers is exact."""
     return number(bits(x) & -(1 << x.digits + 1 - n))
 
 
@@ -66,13 +66,13 @@ def power_in_parts(a, y):
 
 
 def power(x, y):
-    """0.6 and 1.2 ulp."""
+    """x to the power y, to 0.6 and 1.2 ulp."""
     a, b = abs(x), abs(y)
-    enough = above(below(y, 2.0 ** 66), -2.0 ** 66)  # to overflow or underflow for any base but 1
+    enough = above(below(y, 2.0 ** 66), -2.0 ** 66)  # by these any base but 1 overflows or underflows
     z = (power_in_parts(a, enough) if x.dtype == DOUBLE else
          power_in_double(a.to(DOUBLE), enough.to(DOUBLE)).to(SINGLE))
     z = where((a > 0.0) & (a < math.inf), z, where((a < 1.0) ^ (y < 0.0), z.like(0.0), math.inf))
-    unit = 2.0 ** x.digits  # from here numbers are whole, from twice that they are even
+    unit = 2.0 ** x.digits  # from `unit` on all floats are whole numbers, and from twice `unit` on even ones
     whole = ((b + unit) - unit == b) | (b > unit)
     odd = whole & ~((0.5 * b + unit) - unit == 0.5 * b) & (b < 2.0 * unit)
     z = where(odd, signed(z, x), where((x < 0.0) & (a < math.inf) & ~whole, math.nan, z))
