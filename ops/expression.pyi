@@ -406,7 +406,7 @@ class f:
         r"""Π x over axis; 1 over no entries."""
     @staticmethod
     def prod_of_others(x: Any, axis: Any = None) -> Any:
-        r"""For each entry of x the product of all others along axis; a quotient if no entry is 0."""
+        r"""For each entry of x the product of all others along axis; of floats a quotient if none is 0."""
     @staticmethod
     def ratio(x: Any, y: Any) -> Any:
         r"""x/y, but 0 wherever x is 0, even if y is 0, infinite or NaN."""
