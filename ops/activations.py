@@ -43,7 +43,7 @@ def softmax_of_entries(x, axis=-1):
     return e / f.sum(e, axis, True)
 
 
-def logSoftmax_of_entries(x, axis=-1):
+def log_softmax_of_entries(x, axis=-1):
     x = x - f.max(x, axis, True)
     return x - f.log(f.sum(f.exp(x), axis, True))
 
@@ -58,7 +58,7 @@ def softmax_curvature(through, k, d, p, x, axis=-1):
     return p ** 2 * (k * (1 - 2 * p) + total(k * p ** 2)) + p * (1 - 2 * p) * (d - total(d * p))
 
 
-def logSoftmax_curvature(through, k, d, out, x, axis=-1):
+def log_softmax_curvature(through, k, d, out, x, axis=-1):
     """By ∂out_k/∂x_l = δ_kl − p_l, with the derivative −p_l (1 − p_l) by x_l."""
     p, total = np.exp(out), lambda a: np.sum(a, axis, keepdims=True)
     return k * (1 - 2 * p) + p ** 2 * total(k) - p * (1 - p) * total(d)
@@ -94,7 +94,7 @@ operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so i
             curvature=softmax_curvature)
 operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
             tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None],
-            flops=5, formula=logSoftmax_of_entries, tame=True, within=True, curvature=logSoftmax_curvature)
+            flops=5, formula=log_softmax_of_entries, tame=True, within=True, curvature=log_softmax_curvature)
 
 
 # ---- losses ------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def oneHot(y, like):
     return (y == np.arange(shape[-1])).astype(dtype)
 
 
-def oneHot_of_entries(y, like):
+def one_hot_of_entries(y, like):
     y = np.asarray(y) if not hasattr(y, "dtype") else y
     dtype, shape = (np.dtype(getattr(like, "dtype", float)).name,), np.shape(like)
     if y.dtype.kind == "f" or np.shape(y) == shape:
@@ -156,7 +156,7 @@ def softmaxCrossEntropy(z, y):
     return -weighted_sum(oneHot(y, z), logSoftmax(z))
 
 
-def bent_softmaxCrossEntropy(d, out, slope, z, y):
+def softmax_cross_entropy_curvature(d, out, slope, z, y):
     p = softmax(z)
     return d * f.sum(f.oneHot(y, z), -1, True) * p * (1 - p)
 
@@ -209,12 +209,12 @@ def hinge_to_target(d, out, z, y):
     return f.unbroadcast(-d * (f.relu(m) + z * f.sum((1.0 - target) * (m > 0), -1, True)), y)
 
 
-def through_softmaxCrossEntropy(d, out, z, y):
+def through_softmax_cross_entropy(d, out, z, y):
     target = f.oneHot(y, z)
     return d * (f.softmax(z) * f.sum(target, -1, True) - target)
 
 
-def sigmoidCrossEntropy_of_entries(z, y):
+def sigmoid_cross_entropy_of_entries(z, y):
     y = f.oneHot(y, z)
     return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
 
@@ -226,20 +226,20 @@ operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d
                       lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)], flops=of_input(3), tame=True, within=True,
             outputs="softmax", curvature=gathered(lambda d, out, slope, p, y: -f.ratio(d * slope, p)),
             formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True))
-operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
+operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmax_cross_entropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
-            tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
+            tangents=[lambda t, out, z, y: f.sum(t * through_softmax_cross_entropy(1.0, out, z, y), -1, True),
                       lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
             flops=of_input(7), tame=True, convex=True, within=True, outputs="softmax",
-            curvature=gathered(bent_softmaxCrossEntropy),
+            curvature=gathered(softmax_cross_entropy_curvature),
             formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True))
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
                                                          lambda d, out, z, y: -d * z,
-            flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True, convex=True, outputs="sigmoid")
+            flops=11, formula=sigmoid_cross_entropy_of_entries, tame=True, convex=True, outputs="sigmoid")
 elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
                                                          lambda d, out, x, v: d * (f.oneHot(v, x) - x),
             flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True, outputs="alias")
 operator(   "hinge",               hinge,                through_hinge, hinge_to_target,
             flops=of_input(8), tame=True, within=True, outputs="alias", elsewhere=hinge, curvature=gathered())
 linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
-            view=True, within=True, elsewhere=oneHot_of_entries)
+            view=True, within=True, elsewhere=one_hot_of_entries)

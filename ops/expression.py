@@ -28,7 +28,8 @@ FLAT: set[str] = set()  # operators without a derivative by any argument
 
 class Named(type):
     def __getattr__(cls, name: str) -> Any:
-        raise AttributeError(f"there is no operator {name!r}{nearest(name, G)}")
+        ours = "; registers are made by xman's f: from xman import f" * (name in ("input", "param"))
+        raise AttributeError(f"there is no operator {name!r}{ours or nearest(name, G)}")
 
 
 class f(metaclass=Named):
@@ -95,13 +96,14 @@ SAME = dict(pair.split("=") for pair in """
     psi=digamma gamma=Gamma beta=Beta log_ndtr=logNdtr
     jv=besselJ yv=besselY iv=besselI ive=besselIe kv=besselK kve=besselKe""".split())
 
-# other names of operators: in NumPy, and in the code of the course's students
+# other names of operators: in NumPy, and in the code of the course's students; and what xman's parts were
 SYNONYMS = SAME | dict(pair.split("=") for pair in """
     plus=add sub=subtract minus=subtract neg=negative div=divide pow=power sqr=square squared=square ln=log
     asin=arcsin acos=arccos atan=arctan atan2=arctan2 times=mul hadamard=mul elem_prod=mul elem_mul=mul
     ele_mul=mul element_mul=mul elementMul=mul mm=dot matrix_mul=dot matrixMul=dot transp=transpose
     logistic=sigmoid softMax=softmax soft_max=softmax
-    crossEnt=crossEntropy cross_entropy=crossEntropy crossEnt-softMax=softmaxCrossEntropy""".split())
+    crossEnt=crossEntropy cross_entropy=crossEntropy crossEnt-softMax=softmaxCrossEntropy
+    numba=llvm fused=engines course=grade sandbox=grade submissions=grade""".split())
 
 # NumPy's functions whose arguments have another order than ours
 REARRANGED = {
@@ -112,8 +114,7 @@ REARRANGED = {
     np.clip: lambda a, a_min=None, a_max=None: f.clip(a, a_min, a_max),
     **{getattr(np, op): lambda a, axis=None, op=op, **options: getattr(f, op)(a, axis=axis, **options)
        for op in ("sum", "mean", "max", "min", "prod", "var", "std")},
-    np.linalg.norm: lambda x, **options: f.norm(x, **options),
-}
+    np.linalg.norm: lambda x, **options: f.norm(x, **options)}
 
 
 def operator_for(function):

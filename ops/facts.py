@@ -24,7 +24,7 @@ missing = object()      # in the place of an argument that was not given
 
 
 class Facts(NamedTuple):
-    """The facts of a row, by the words that stand at its end. What a row does not say, nobody takes for true.
+    """The facts of a row, by the words that stand at its end. What a row does not say counts as false.
 
     flow: how its entries come about, which says what is linear, and where a zero that stands for nothing
     goes. "moved": they are its argument's in other places, or sums of them; "part": some of these alone;
@@ -42,7 +42,7 @@ class Facts(NamedTuple):
     shape: int | None = None           # the same of an argument whose shape alone it takes
     keys: int = MANY                   # the place of the first argument that is a key: it says where entries are
     within: bool = False               # its result has no more axes than its arguments, and none that is longer
-    entries: Count | None = None       # (*args) -> int: at most so many has it, where they may be more than theirs together
+    entries: Count | None = None       # (*args) -> int: a bound on the result's entries, if it can exceed the arguments' total
     # its value in other words
     formula: Callable | None = None    # in the language, for floats that have entries: engines that lack the operator compute it
     elsewhere: Callable | None = None  # the same, for a library of arrays that has no function for it
@@ -152,7 +152,7 @@ def of_product(out: Any, a: Any, b: Any) -> int:
 # ---- what entries may be: (*args) -> int -------------------------------------------------------------------
 
 sizes_of         = lambda args: [max(1, np.size(a)) for a in args if hasattr(a, "shape")]
-entries_together = lambda *args: max(1, sum(sizes_of(args)))  # at most so many has what no row says more of
+entries_together = lambda *args: max(1, sum(sizes_of(args)))  # the bound for a row that gives none
 multiplied       = lambda *args: prod(sizes_of(args))
 of_matrices      = lambda a, b: np.shape(a)[0] * np.shape(b)[1] if np.ndim(a) == np.ndim(b) == 2 else multiplied(a, b)
 of_diagonal      = lambda *args: max(entries_together(*args), np.size(args[0]) ** 2)

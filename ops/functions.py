@@ -21,7 +21,7 @@ def scipys(name: str):
 
 
 def scipy_special(name: str, doc: str, arguments: int = 1):
-    """The function of scipy.special with so many arguments; it computes in their precision."""
+    """The function of scipy.special with this number of arguments; it computes in their precision."""
     def computed(*args):
         dtype = getattr(args[-1], "dtype", np.dtype(float))
         real = dtype.type if dtype.kind == "f" else float  # an order is a plain number

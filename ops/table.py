@@ -41,8 +41,6 @@ class Each(Sequence):
     def __len__(self) -> int: return MANY
 
 
-# ---- the three kinds of row --------------------------------------------------------------------------------
-
 def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> None:
     """A row with a diagonal Jacobian, which is its own transpose: one rule per argument serves both modes.
 
@@ -53,9 +51,8 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
         rule, masked = getattr(rule, "parts", (rule, None))
         def contribution(d, out, *args):
             part, like = rule(d, out, *args), out if i is None else args[i]
-            if (kind := type(part)) is type(like) and (
-                    kind is np.float64 or kind is np.ndarray and part.shape == like.shape
-                    and part.dtype == like.dtype):
+            if (kind := type(part)) is type(like) and (kind is np.float64 or kind is np.ndarray
+                    and part.shape == like.shape and part.dtype == like.dtype):
                 return part  # the common case first
             part = masked(part, d, out, *args) if masked and type(part) is Masked else part
             return (f.broadcast if i is None else f.unbroadcast)(part, like)
@@ -70,9 +67,7 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
 def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
     """A row that is linear in each argument with a rule: its tangent is the operator of that one's tangent.
     op, value, rules, known: as for `operator`."""
-    def tangent(rule, i):
-        return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
-
+    def tangent(rule, i): return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
     operator(op, value, *rules, tangents=rules and ruled(rules, tangent), **{"tame": True} | known)
 
 

@@ -41,6 +41,7 @@ NOT_A_LIST, NOT_A_TUPLE, TWICE = "steps is a str, not a list of lines", [("y", "
 
 WRONG = {
     "gradient": [
+        (lambda: gradient(SUM, "x", "z"),                           "'x' does not depend on 'z', which depends on 'x'; the order"),
         (lambda: gradient(TEXT, "z", ["x"]),                        NOT_A_LIST),
         (lambda: gradient(NOT_A_TUPLE, "y", ["x"]),                 "a tuple of one is written ('x',)"),
         (lambda: gradient(SUM, ["z", "y"], ["x"]),                  "of names one register here, and found z, y"),

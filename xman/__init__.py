@@ -1,12 +1,10 @@
 """xman, a Wengert-list expression manager: models as registers, lists as data, derivatives by rule tables.
 
     from xman import XMan, f, eval, backprop
-
     class Triangle(XMan):
         h = f.param()
         w = f.param()
         area = f.half(h * w)
-
     model = Triangle().setup()
     steps = model.operationSequence(model.area)
     values = eval(steps, model.inputDict(h=3, w=6))
@@ -20,7 +18,7 @@ import importlib
 from typing import Any
 
 from .autograd import Autograd, partials
-from .errors import XManError, nearest
+from .errors import XManError
 from .interpreters import Report, backprop, check, eval, forward, shapes
 from .manager import XMan
 from .register import Operation, Register, XManFunctions
@@ -36,8 +34,7 @@ LATER = {name: package for package, names in {
     "functions.loops": "scan map call cond while_loop",
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
-    "optimize": "minimize least_squares",
-    "explorer": "explore",
+    "optimize": "minimize least_squares", "explorer": "explore",
     "show": "explain derivation expand listing paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "
@@ -51,6 +48,7 @@ def __getattr__(name: str) -> Any:
     if name in PACKAGES:
         return importlib.import_module(f".{name}", __name__)
     if name not in LATER:
+        from .errors import nearest
         raise AttributeError(f"module 'xman' has no attribute {name!r}{nearest(name, __dir__())}")
     globals()[name] = found = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
     return found
@@ -58,4 +56,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     now = {name for name, x in globals().items() if getattr(x, "__module__", "").startswith("xman.")}
-    return sorted({*now, *LATER, *PACKAGES} - {"nearest"})
+    return sorted({*now, *LATER, *PACKAGES})

@@ -19,6 +19,13 @@ def refuse_unknown(names: Iterable, known: Collection, sentence: str) -> None:
         raise XManError(f"{sentence.format(first)}; there are {', '.join(words)}{nearest(str(first), words)}")
 
 
+def suggesting(package: str) -> None:
+    """Let the package say which name is near to one that it lacks. Type checkers see no __getattr__."""
+    def missing(name): raise AttributeError(f"{package} has no attribute {name!r}{nearest(name, dir(here))}")
+    (here := importlib.import_module(package)).__getattr__ = missing
+    del here.suggesting
+
+
 def extra(module: str, name: str, purpose: str) -> ModuleType:
     """The module, imported now. If it is not installed, XManError names the extra that brings it, and why."""
     try:

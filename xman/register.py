@@ -49,12 +49,10 @@ class Register(Expression):
         return (*self.names, None)[0]
 
     @name.setter
-    def name(self, name: str | None) -> None:
-        self.given = name
+    def name(self, name: str | None) -> None: self.given = name
 
     @property
-    def names(self) -> list[str]:
-        return [self.given] if self.given else sorted(self.called or self.listed)
+    def names(self) -> list[str]: return [self.given] if self.given else sorted(self.called or self.listed)
 
     def record(self, op: str, args: tuple) -> Register:
         """The register that op(*args) defines: an operator of `ops` calls this when it meets a register."""
@@ -78,8 +76,7 @@ class Operation:
 
     def asStringTuple(self, names: dict[int, str] | None = None) -> tuple[str, str, tuple]:
         """The line (dst, op, args) of a list. names: of registers by their id; others have their own name."""
-        def named(a):
-            return (names or {}).get(id(a)) or a.name or "???" if isinstance(a, Register) else a
+        def named(a): return (names or {}).get(id(a)) or a.name or "???" if isinstance(a, Register) else a
         return named(self.outputReg), self.fun, tuple(named(a) for a in self.args)
 
     def __str__(self) -> str:

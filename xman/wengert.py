@@ -104,8 +104,8 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
             mend = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
-            raise XManError(f"steps is a {type(steps).__name__}, not a list of lines, and one that is used "
-                            f"up by reading would be empty the second time: write {mend}")
+            used = ", and would be empty the second time it is read" * isinstance(steps, Iterator)
+            raise XManError(f"steps is a {type(steps).__name__}, not a list of lines{used}: write {mend}")
         steps = WengertList(steps)
     for table in tables:
         if steps.checked_for is None or id(table) not in steps.checked_for:

@@ -31,7 +31,7 @@ def shift(x, axis, first=0.0):
 
 
 def moved_on(x, axis, places, first):
-    """x moved by so many places along axis, with `first` at the start."""
+    """x moved by `places` along axis, with `first` at the start."""
     whole = (slice(None),) * (axis % x.ndim)
     border = x[(*whole, slice(0, places))]
     return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border),

@@ -56,6 +56,11 @@ def test_raw_is_what_the_rules_write(xman):
     assert xman("gradient", "f.wl", "--raw", "--wrt", "x1")[1].strip() == repr(written)
 
 
+def test_names_of_registers_may_be_repeated_or_have_commas_between(xman):
+    assert xman("gradient", "f.wl", "--wrt", "x1, x2") == xman("gradient", "f.wl", "--wrt", "x1", "--wrt", "x2")
+    assert "df_dx2" in xman("gradient", "f.wl", "--wrt", "x1,x2")[1]
+
+
 def test_forward_prints_the_list_of_the_tangents(xman):
     out = xman("gradient", "eq17.wl", "--forward", "--wrt", "x1")[1]
     assert eval(WengertList.from_text(out), {"x1": 1.5, "x2": 0.5, "x1_dot": 1.0})["y_dot"] == pytest.approx(3.0118433276739065)

@@ -88,7 +88,8 @@ def test_no_schedule_is_none(text):
 
 
 @pytest.mark.parametrize("options, said", [
-    (["--schedule", "cosin"], "there is no schedule 'cosin'; there are constant, cosine, step:EPOCHS:FACTOR"),
+    (["--schedule", "cosin"], "there is no schedule 'cosin'; there are constant, cosine, step:EPOCHS:FACTOR"), (
+        ["--schedule", "cosin"], "did you mean 'cosine'?"),
     (["--schedule", "step"], "there is no schedule 'step'"), (["--schedule", "step:-1"], "there is no schedule 'step:-1'"),
     (["--schedule", "step:1:2:3"], "no schedule"), (["--schedule", "cosine:2"], "no schedule"),
     (["--schedule", ""], "no schedule"),

@@ -218,6 +218,9 @@ def test_an_assignment_is_found_by_its_name_from_a_folder_below_and_by_its_path(
         folder_of("wrok")
     with pytest.raises(XManError, match="--assignments DIR"):
         folder_of("work", folder / "class")
+    monkeypatch.chdir(folder / "assignments")
+    with pytest.raises(XManError, match="there is no assignment 'wrok'.*did you mean 'work'"):
+        folder_of("wrok", folder / "class")
 
 
 @pytest.mark.parametrize("spoil, said", [

@@ -22,7 +22,7 @@ def test_a_missing_file_is_refused(tmp_path, read):
 
 
 def test_a_misspelt_data_set_is_refused_with_its_name():
-    assert refusal(load, "digit") == "digit: cannot be read: No such file or directory; digits and names are installed."
+    assert refusal(load, "digit") == "there is no data set 'digit'; did you mean 'digits'? There are digits and names."
 
 
 def test_a_data_set_in_the_place_of_a_pair_is_refused_with_its_pairs():

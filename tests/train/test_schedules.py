@@ -77,7 +77,8 @@ def test_a_run_compiles_its_list_once_for_whole_minibatches_and_once_for_the_las
 
 @pytest.mark.parametrize("schedule, words", [
     (lambda t: -1.0, "the schedule gives -1.0 at step 1"), (lambda t: 1.0 if t < 5 else np.nan, "gives nan at step 5"),
-    (lambda t: np.inf, "gives inf at step 1"), (0.5, "a schedule is a function from the number of the step")])
+    (lambda t: np.inf, "gives inf at step 1"), (0.5, "a schedule is a function from the number of the step"),
+    ("cosin", "not 'cosin'; did you mean 'cosine'")])
 def test_what_is_no_factor_is_refused_with_the_step(schedule, words):
     with pytest.raises(XManError, match=words):
         train(schedule)

@@ -1,16 +1,20 @@
 """One vocabulary: the order is (steps, of, wrt, values), a register is a name or names, and `dir` shows what is public."""
 
+import re
+
 import numpy as np
 import pytest
 
+import ops
 import xman
-from xman import Tape, WengertList, XManError, backprop, check, eval, explore, gradient, tangent
+from xman import Tape, WengertList, XManError, backprop, check, eval, explore, forward, gradient, tangent
 from xman.matrices import GaussNewton, Hessian, Jacobian, becker_lecun, diagonals, inverse_outer_products, outer_products, packed
 from xman.show import cost, derivation, expand, explain, paths, source
 from xman.train import training_list
 
 STEPS = WengertList([("h", "mul", ("x", "wh")), ("loss", "mul", ("h", "h"))])  # wh, whose letters are no registers but h
 VALUES = {"x": 2.0, "wh": 3.0}
+AT = eval(STEPS, VALUES)
 
 
 @pytest.mark.parametrize("found", [
@@ -82,8 +86,43 @@ def test_backprop_takes_what_is_wanted_without_the_table():
 @pytest.mark.parametrize("name, delta", [("wrt", 1.0), ("wrt", [1.0]), ("wrt", np.ones(2)), ("wrt", np.ones(())), ("DG", 1.0)])
 def test_the_delta_of_a_register_with_the_name_of_an_argument_is_refused_with_the_mend(name, delta):
     steps = [(name, "square", ("x",))]
-    with pytest.raises(XManError, match=f"{name}=.*, and is no delta: a register called {name} needs another name"):
+    with pytest.raises(XManError, match=f"{name} takes .*; a register called {name} needs another name"):
         backprop(steps, eval(steps, {"x": 2.0}), **{name: delta})
+
+
+def test_forward_takes_tangents_by_name_as_backprop_takes_deltas():
+    assert forward(STEPS, AT, wh=1.0) == forward(STEPS, AT, {"wh": 1.0}) == {"wh": 1.0, "h": 2.0, "loss": 24.0}
+
+
+def test_a_wrt_that_of_does_not_depend_on_has_zeros_for_its_gradient():
+    assert eval(gradient([*STEPS, ("v", "negative", ("b",))], "loss", ["b"]), {**VALUES, "b": 1.0})["dloss_db"] == 0.0
+
+
+@pytest.mark.parametrize("call, sentence", [
+    (lambda: forward(STEPS, AT, "wh"), "the tangents are a dictionary with one for each input, {'x': 3.0}, not 'wh'"),
+    (lambda: forward(STEPS, AT), "no tangent was given to start from; name a register and its tangent, as in loss=1.0"),
+    (lambda: backprop(STEPS, AT, wrt=np.array(["wh"]), loss=1.0), "wrt takes names in a list, and found array(['wh']"),
+    (lambda: backprop(STEPS, AT, wrt=3, loss=1.0), "wrt takes names in a list, and found 3"),
+    (lambda: backprop(STEPS, AT, wr=["wh"], loss=1.0), "'wr', which has no value; did you mean 'wrt'?"),
+    (lambda: backprop(STEPS, AT, {"loss": 1.0}), "as in loss=1.0; in the third place is DG, the table of rules"),
+    (lambda: Jacobian(STEPS, "loss", "wh", VALUES), "not a dictionary: call the result with values"),
+    (lambda: eval("x", {}), "steps is a str, not a list of lines: write WengertList.from_text(steps)"),
+    (lambda: eval(iter(STEPS), {}), "not a list of lines, and would be empty the second time it is read: write"),
+    (lambda: xman.compile(STEPS, engine="numba"), "did you mean 'llvm'?"),
+    (lambda: xman.train.load("digits", numbers=True), "load takes no 'numbers' (for numbers=True write task='regress')")])
+def test_what_stands_in_a_wrong_place_is_named_with_the_mend(call, sentence):
+    with pytest.raises(XManError, match=re.escape(sentence)):
+        call()
+
+
+@pytest.mark.parametrize("where, name, sentence", [
+    (xman.train, "fitt", "xman.train has no attribute 'fitt'; did you mean 'fit'?"), (xman.models, "MPL", "did you mean 'MLP'?"),
+    (xman.engines, "compil", "did you mean 'compile'?"), (xman, "sandbox", "did you mean 'grade'?"),
+    (ops.f, "input", "no operator 'input'; registers are made by xman's f: from xman import f"), (xman, "nearest", "'nearest'"),
+    (xman.engines, "suggesting", "no attribute 'suggesting'"), (xman.engines, "engine", "no attribute 'engine'")])
+def test_a_name_that_a_package_lacks_is_told_the_nearest(where, name, sentence):
+    with pytest.raises(AttributeError, match=re.escape(sentence)):
+        getattr(where, name)
 
 
 def test_dir_shows_what_is_public_and_packages_are_there_on_asking():

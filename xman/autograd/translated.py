@@ -16,7 +16,7 @@ from ..wengert import Steps, WengertList, checked_list
 
 # what the operators of the course are called in `ops`: mul is the matrix product there, crossEnt(p,
 # y) takes the prediction first
-COURSE: dict[str, str | Callable] = SYNONYMS | {"mul": "dot"}
+COURSE: dict[str, str | Callable] = {op: y for op, y in SYNONYMS.items() if y in ops.G} | {"mul": "dot"}
 
 
 def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = COURSE) -> WengertList | XMan:

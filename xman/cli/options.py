@@ -41,7 +41,8 @@ def option_table(table: str, **kinds: Any) -> Callable:
     Column 1: the names, and the default: --seed=0, or --json,as_json with the function's name for it; then
     `!` for an option that is required, `?` for a flag that is None by default. Column 2: the kind: flag; the
     word of a type of click's, in `kinds` or KINDS; small words to choose from, a|b; else a word in capitals
-    that stands for the value in the help. …* may be repeated, and …,… is one value or several. Column 3: the
+    that stands for the value in the help. …* may be repeated,
+    REGISTER* has commas between names too, and …,… is one value or several. Column 3: the
     help.
     """
     rows = [re.split("  +", line.strip(), maxsplit=2) for line in table.splitlines() if line.strip()]
@@ -51,9 +52,11 @@ def option_table(table: str, **kinds: Any) -> Callable:
 
 def option_of_row(names: str, kind: str, said: str, kinds: dict[str, Any]) -> Callable:
     names, _, default = names.partition("=")
+    apart = lambda ctx, param, words: tuple(name for name in re.split("[, ]+", ",".join(words)) if name)
     word = kind.rstrip("*").removesuffix(",…")
     how: dict[str, Any] = {"default": default, "show_default": True} if default else {}
     how |= {} if word.islower() else {"metavar": word}
+    how |= {"metavar": "REGISTER[,…]", "callback": apart} if kind == "REGISTER*" else {}
     if kind == "flag":
         how |= {"is_flag": True, "default": None if names.endswith("?") else False}
     elif word in kinds or word.islower():

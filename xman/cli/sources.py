@@ -22,10 +22,12 @@ from ..errors import XManError, nearest, refuse_unknown
 from ..export import from_onnx
 from ..files import load
 from ..files.whole import text_at
+from ..interpreters import eval
 from ..manager import XMan
 from ..notation import shortened
 from ..scale import Stream
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
+from ..train.evaluation import feed, list_of
 from ..train.schedules import Schedule
 from ..wengert import WengertList, checked_list
 
@@ -141,7 +143,14 @@ def network_of(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMa
                         "path/to/model.py:Class")
     if said:
         raise XManError(f"--{next(iter(said))} is for the models of xman; {name} says itself what it is")
-    return model_of(name)
+    model, rows, classes = model_of(name), data.train, len(data.classes)
+    if classes and hasattr(model, "outputs"):
+        X, y = (rows.X, rows.y) if isinstance(rows, Stream) else rows
+        steps = list_of(model, "outputs")
+        outputs = eval(steps, {**model.inputDict(), **feed(model, X[:2], y[:2])})[steps[-1][0]]
+        if (n := (*np.shape(outputs), 0)[1]) not in (classes, 1 * (classes == 2)):
+            raise XManError(f"{name} gives {n:,} outputs for a row, and the data have {classes} classes")
+    return model
 
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
@@ -202,7 +211,7 @@ def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Sch
         raise XManError(f"--schedule {text}: {error}") from None
     except (KeyError, TypeError, ValueError):
         raise XManError(f"there is no schedule {text!r}; there are constant, cosine, step:EPOCHS:FACTOR and "
-                        "exponential:FACTOR, an epoch") from None
+                        f"exponential:FACTOR, an epoch{nearest(word, {*known} - {word})}") from None
     return product(*found, *([warm_up(rising * batches)] if rising else [])) if found or rising else None
 
 

@@ -7,6 +7,7 @@ dicts. `Dual` and `derivative` use dual numbers. Code that cannot be traced is a
 line and what to write there: `import xman.numpy as np`, say.
 """
 # these imports fill the tables of NumPy's functions
+from ..errors import suggesting
 from ..numpy import decompositions, sequences, table
 from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative
@@ -16,3 +17,4 @@ from .transforms import grad, hvp, jvp, value_and_grad, vjp
 
 __all__ = ["Count", "Dual", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "sparse_rows",
            "trace", "value_and_grad", "vjp"]
+suggesting(__name__)

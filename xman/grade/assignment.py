@@ -122,8 +122,9 @@ def folder_of(name: str, assignments: Path | None = None) -> Path:
     for path in (path for place in places for path in sorted(place.glob("*/grading.py"))):
         known.setdefault(path.parent.name, path.parent)
     if not known:
-        todo = "go to a checkout of xman, or give --assignments DIR"
-        raise XManError(f"there is no folder of assignments at {places[0]}: {todo}")
+        near = nearest(name, [path.parent.name for path in Path.cwd().glob("*/grading.py")])
+        raise XManError(f"there is no assignment {name!r}, nor a folder of assignments at {places[0]}: go to "
+                        f"a checkout of xman, or give --assignments DIR{near}")
     if name not in known:
         where, others = next(iter(known.values())).parent, ", ".join(known)
         raise XManError(f"no assignment {name!r} in {where}; there are {others}{nearest(name, known)}")

@@ -82,7 +82,7 @@ def listing(steps: Sequence[tuple], most: int = 1500) -> str:
 
 
 def shown_value(value: Any, most: int = SHOWN) -> str:
-    """The value in at most so many characters; an array with its shape, a function by its name."""
+    """The value in at most `most` characters; an array with its shape, a function by its name."""
     if isinstance(value, np.ndarray):
         numbers = " ".join(np.array2string(value, precision=4, threshold=6, edgeitems=2).split())
         said = f"{numbers}, shape {value.shape}"

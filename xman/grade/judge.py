@@ -33,7 +33,7 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
           stop: threading.Event | None = None, digest: str = "", apart: bool = False) -> Record:
     """The record of the submission that is unpacked in a folder; the sandbox runs its module alone.
 
-    term: the secret of a term. digest: of the submission. Inputs are drawn from both: nobody knows them
+    term: the secret of a term. digest: of the submission. Inputs are drawn from both: no one knows them
     before, they are the same each time, and they change with the submission. checks: run the checks that
     students have in place of the graded parts. stop: when it is set, all workers end at once, and the record
     is not valid. apart: run the parts of each task in a process of its own, which is ended at a limit (on

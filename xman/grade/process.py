@@ -24,7 +24,7 @@ from ..errors import XManError
 from .record import Event
 from .sandbox.inside.confine import PR_SET_PDEATHSIG
 
-# judging a task may take so many times the submission's processor time; the course needs 0.3 s at most
+# judging a task may take this multiple of the submission's processor time; the course needs 0.3 s at most
 TIMES = 2
 WALL_SECONDS = 900   # of one task, on a machine however busy
 MEMORY = 2 << 30     # bytes of one task beyond those of the grader
@@ -35,7 +35,7 @@ STOPPED = "the grader was stopped"
 
 def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
                stop: threading.Event) -> Iterator[Any]:
-    """The results work(item), plain data, as they come from so many processes (threads, if not on Linux).
+    """The results work(item), plain data, as they come from `jobs` processes (threads, if not on Linux).
 
     stop: is set in all of them when this generator ends early. XManError where a process fails.
     """

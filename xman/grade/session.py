@@ -38,7 +38,7 @@ NODES = 200_000         # the most lists and objects in it: brackets take fifty 
 ENTRIES = 400_000       # the most entries of an array that the arguments of an ask can broadcast to
 ITEMS = 2000            # the most items of a list, a tuple or a string in an ask
 OUTPUT = 1 << 20        # the most bytes that a submission may print
-KEPT = 8 << 10          # so many of them are kept
+KEPT = 8 << 10          # the bytes of them that are kept
 QUESTIONS = 1_000_000   # the most calls of the grader's functions in one task
 MESSAGES = {"result", "error", "ask"}
 
@@ -198,7 +198,7 @@ class Session:
         return Failed("an answer", self.trouble)
 
     def drain(self) -> None:
-        """Read what the submission prints until nobody can print any more."""
+        """Read what the submission prints until no process of it can print any more."""
         while not self.errors.closed:
             self.has_printed(None)  # wait without the lock, so that `output` can read meanwhile
             with self.reading:
@@ -206,7 +206,7 @@ class Session:
                     self.errors.close()
 
     def has_printed(self, timeout: float | None, otherwise: bool = False) -> bool:
-        """Whether there is something to read, within timeout seconds; `otherwise` where nobody can tell."""
+        """Whether there is something to read, within timeout seconds; `otherwise` if that cannot be known."""
         try:
             return bool(select.select([self.errors], [], [], timeout)[0])
         except (OSError, ValueError):  # on Windows, which cannot tell; or the pipe is closed

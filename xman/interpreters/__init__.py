@@ -1,4 +1,5 @@
 """The interpreters: each runs a list against a table. They never change their arguments."""
+from ..errors import suggesting
 from .backprop import backprop
 from .check import Report, check
 from .eval import eval
@@ -6,3 +7,4 @@ from .forward import forward
 from .shapes import shapes
 
 __all__ = ["Report", "backprop", "check", "eval", "forward", "shapes"]
+suggesting(__name__)

@@ -94,8 +94,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     weight = random.uniform(0.5, 1.5, np.shape(result[of])) if np.ndim(result[of]) else np.ones(())
     deltas = backprop(steps, result, DG, wrt, **{of: weight})
 
-    def total(name, x):
-        return np.sum(eval(steps, {**inputs, name: x}, G)[of] * weight)
+    def total(name, x): return np.sum(eval(steps, {**inputs, name: x}, G)[of] * weight)
 
     entries, misshapen, here = [], [], np.sum(result[of] * weight)
     for name in wrt:

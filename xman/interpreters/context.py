@@ -30,10 +30,12 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
     """The deltas or tangents to start from, each a copy in the shape and the precision of its register."""
     result = {}
     if not given:
-        raise XManError(f"no {word} was given to start from; name a register and its {word}, as in loss=1.0")
+        raise XManError(f"no {word} was given to start from; name a register and its {word}, as in loss=1.0"
+                        f"{'; in the third place is DG, the table of rules' * (word == 'delta')}")
     for name, d in given.items():
         if name not in values:
-            raise XManError(f"a {word} was given for {name!r}, which has no value{nearest(name, values)}")
+            near = nearest(name, [*values, *["wrt"] * (word == "delta")])
+            raise XManError(f"a {word} was given for {name!r}, which has no value{near}")
         x = values[name]
         try:
             result[name] = start = f.broadcast(d, x)
@@ -51,9 +53,9 @@ def names_wanted(wrt: Any, DG: Any) -> Collection[str] | None:
     listed = isinstance(names, Sequence | Set | Mapping) and all(isinstance(x, str) for x in names)
     if isinstance(DG, Mapping) and (names is None or listed):
         return names
-    word, said = ("wrt", "names registers") if isinstance(DG, Mapping) else ("DG", "is the table of rules")
-    raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, "
-                    "r.name = 'x'")
+    word, takes, x = ("wrt", "names in a list", wrt) if isinstance(DG, Mapping) else ("DG", "the rules", DG)
+    raise XManError(f"{word} takes {takes}, and found {shortened(x)}; a register called {word} needs another "
+                    "name to have a delta, r.name = 'x'")
 
 
 def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any],
@@ -98,10 +100,10 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an
     return part
 
 
-def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str], word: str = "values") -> dict[str, Any]:
     """A copy of values; for names NumPy's reals replace Python's numbers (1/0 is ∞), and arrays lists."""
     if type(values) is not dict and not isinstance(values, Mapping):
-        raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not "
+        raise XManError(f"the {word} are a dictionary with one for each input, {{'x': 3.0}}, not "
                         f"{shortened(values)}")
     found = {**values}
     for x in names:
@@ -140,11 +142,10 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
     if lacking := [name for name in (*names, *(() if word == "value" else (dst,))) if name not in values]:
         return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval "
                          "returned for this list")
-    given = {a: values[a] for a in names if not isinstance(values[a], Expression)}
-    sizes = ", ".join(f"{a} has shape {np.shape(x)}" for a, x in given.items())
+    sizes = [f"{a} has shape {np.shape(x)}" for a in names if not isinstance(x := values[a], Expression)]
     if word != "value" and isinstance(error, TypeError) and any(
             rule and arity(rule)[1] == len(args) for _, rule in zip(args, table[op], strict=False)):
         return XManError(f"{where}: a rule is given the delta or tangent, the result and the arguments, "
                          "lambda d, out, x: …; a table of partial derivatives, of the arguments alone (the "
                          "notes, §1.3), goes in as partials(DG)")
-    return XManError(f"{where}: {f'{sizes}: ' if sizes else ''}{error}")
+    return XManError(f"{where}: {', '.join(sizes)}{': ' * bool(sizes)}{error}")

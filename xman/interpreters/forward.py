@@ -11,19 +11,20 @@ from ops.flows import looked
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import failure, own, seeds
+from .context import failure, own, seeds, with_numpy_reals
 
 
 @silent
-def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any],
-            TG: Mapping[str, Sequence] = ops.TG, /) -> dict[str, Any]:
+def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any] | None = None,
+            TG: Mapping[str, Sequence] = ops.TG, /, **named: Any) -> dict[str, Any]:
     """The tangents, Σ ∂register/∂input · tangent, of the given registers and of all that depend on them.
 
-    steps: the list. values: what `eval` returned for it. tangents: the direction, by name; each spreads to
-    its register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A register that is not in the
-    result does not depend on the given ones. Raises XManError as `backprop` does.
+    steps: the list. values: what `eval` returned for it. tangents, named: the direction, {"x": 1.0} or
+    x=1.0; each spreads to its register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A
+    register that is not in the result does not depend on the given ones. Raises XManError as `backprop` does.
     """
     steps = checked_list(steps, TG)
+    tangents = with_numpy_reals({} if tangents is None else tangents, (), "tangents") | named
     powers = ops.facts.past_roots(steps, TG)  # norm(x)**3 goes past its root, as in backprop
     def walk(tangents):
         held = set(map(id, tangents.values()))

@@ -65,7 +65,7 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
     """An example of every register in its shape and precision; hollow if it depends on arrays of floats.
 
     A register that depends only on whole numbers, truth values and registers in `fixed` has its real value.
-    room: each `while_loop` counts as so many steps. Raises DependsOnValues where this does not give the
+    room: each `while_loop` counts as `room` steps. Raises DependsOnValues where this does not give the
     shape, and whatever an operator raises.
     """
     if any(isinstance(v, ops.Expression) for v in values.values()):
@@ -118,7 +118,7 @@ def of_ones(value: Callable, *kinds: tuple[int, np.dtype]) -> Any:
 
 
 def of_room(room: int, test: tuple, function: tuple, k: int, args: tuple, most: Any = None) -> tuple:
-    """The result of a loop of so many steps; its carries have the shapes that they have after two steps."""
+    """The result of a loop of `room` steps; its carries have the shapes that they have after two steps."""
     carry = args
     for _ in range(2):
         carry = (*ops.G["call"](function, ops.Bundle(carry)), *args[k:])

@@ -1,7 +1,7 @@
 """The Jacobian of a list, ∂of/∂wrt: products with it, and the matrix by forward, reverse or mixed mode."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,8 @@ class Jacobian(DerivativeMatrix):
         super().__init__(steps, of, wrt)
         self.steps, self.mode, of = self.primal, mode, self.of
         if mode not in (None, "forward", "reverse", "mixed"):
-            raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mode!r}")
+            found = "a dictionary: call the result with values" if isinstance(mode, Mapping) else repr(mode)
+            raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {found}")
         dot = ending(self.steps)
         seed = of + ending(self.steps, "_bar")
         dots = {x: x + dot for x in self.wrt}

@@ -1,4 +1,5 @@
 """Models: each is an XMan subclass that reads like the notes."""
+from ..errors import suggesting
 from .bases import AdaptiveBasis
 from .convolution import ConvolutionalNetwork
 from .linear import LinearRegression, LogisticRegression, PoissonRegression
@@ -11,3 +12,4 @@ from .unsupervised import Autoencoder, GaussianMixture, MatrixFactorization, Wor
 __all__ = ["AdaptiveBasis", "Autoencoder", "ConvolutionalNetwork", "GRU", "GaussianMixture", "LSTM", "LinearRegression",
            "LogisticRegression", "MLP", "MatrixFactorization", "PoissonRegression", "RNN", "ResidualMLP", "Transformer",
            "WordEmbeddings"]
+suggesting(__name__)

@@ -1,4 +1,5 @@
 """Passes: each takes a list and returns a list."""
+from ..errors import suggesting
 from .differentiate import gradient, tangent
 from .patterns import Rewrite, rewrite
 from .rewrites import ALGEBRA, EXACT, STABLE
@@ -6,3 +7,4 @@ from .simplify import simplify
 from .unroll import unroll
 
 __all__ = ["ALGEBRA", "EXACT", "STABLE", "Rewrite", "gradient", "rewrite", "simplify", "tangent", "unroll"]
+suggesting(__name__)

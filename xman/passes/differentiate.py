@@ -13,6 +13,7 @@ from ops import f
 
 from ..errors import XManError
 from ..interpreters import backprop, forward
+from ..interpreters.context import depends
 from ..wengert import Line, Steps, WengertList, all_registers, checked_list, inputs_of, known_registers
 from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
@@ -66,6 +67,10 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     steps, writer = checked_list(steps, DG), ListWriter()
     symbols = writer.symbols(steps)
     (of,), wrt = known_registers(steps, of, "of", one=True), known_registers(steps, wrt, "wrt")
+    later = () if of in depends(steps, wrt, symbols) else depends(steps, [of], symbols).intersection(wrt)
+    if later:
+        raise XManError(f"{of!r} does not depend on {min(later)!r}, which depends on {of!r}; the order is "
+                        "(steps, of, wrt)")
     if seed is not None and not isinstance(seed, str):
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not "
                         f"{seed!r}")

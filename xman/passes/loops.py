@@ -1,4 +1,4 @@
-"""Passes on lines that apply functions: they drop results, arguments and body lines that nobody reads."""
+"""Passes on lines that apply functions: they drop results, arguments and body lines that are not used."""
 from __future__ import annotations
 
 from collections import Counter
@@ -106,7 +106,7 @@ def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loo
         if not loop or {i for i in places if i < k} <= need:
             break
         need |= {i for i in places if i < k}
-    # a carry that nobody needs goes with its result; one that is handed on stays; a slice tells the steps
+    # a carry that is not needed goes with its result; one that is handed on stays; a slice tells the steps
     if loop:
         places = sorted({i for i in places if i >= k} | {i for i in need if i < k})
         places = places if any(k <= i < m for i in places) else sorted([*places, k])

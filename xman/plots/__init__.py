@@ -1,4 +1,5 @@
 """Pictures of what a model has learned, and of derivatives; `xman.train` draws learning curves."""
+from ..errors import suggesting
 from .differences import Errors, difference_errors
 from .pictures import (
     confusion_picture,
@@ -10,3 +11,4 @@ from .pictures import (
 
 __all__ = ["Errors", "confusion_picture", "decision_regions", "difference_errors", "growth_of_derivatives",
            "hessian_spectrum", "weight_images"]
+suggesting(__name__)

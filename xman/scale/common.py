@@ -1,4 +1,4 @@
-"""Flat buffers that workers add up; workers on one host have them in shared memory, so that nobody copies."""
+"""Flat buffers that workers add up; workers on one host have them in shared memory, so that none copies."""
 from __future__ import annotations
 
 import mmap
@@ -14,7 +14,7 @@ from ..engines.memory import arena
 from .mpi import Workers
 
 ALIGNED = 16  # entries to whose multiples arrays begin
-FEW = 2 ** 14  # up to so many bytes MPI's own sum is as quick
+FEW = 2 ** 14  # bytes up to which MPI's own sum is as quick
 
 
 class Common:
@@ -67,10 +67,10 @@ def in_common(workers: Workers, arrays: dict[str, np.ndarray],
 
 
 def shared_memory(workers: Workers, room: int) -> np.ndarray | None:
-    """Shared memory of so many bytes for each worker, and for their sum; None unless all are on one host."""
+    """Shared memory of `room` bytes for each worker, and for their sum; None unless all are on one host."""
     place, found, own = ("", ""), None, None
     if workers.rank == 0 and workers.comm and hasattr(os, "memfd_create"):  # Linux: such memory has a path
-        with suppress(OSError):  # there may be no room for so many bytes
+        with suppress(OSError):  # there may be no room for these bytes
             own = os.memfd_create(f"xman {uuid.uuid4()}")
             os.ftruncate(own, (workers.size + 1) * room)
             place = (path := f"/proc/{os.getpid()}/fd/{own}"), os.readlink(path)

@@ -18,7 +18,7 @@ IN_SHARED_MEMORY = 1_060_000  # bytes per worker that MPICH needs: without them 
 
 
 def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None) -> int:
-    """The exit status of `xman WORDS`, run on so many workers, up to 1 + restarts times."""
+    """The exit status of `xman WORDS`, run on `workers` workers, up to 1 + restarts times."""
     if restarts and not checkpoint:
         raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
     # if an option is given twice the last one counts

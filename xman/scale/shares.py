@@ -11,7 +11,7 @@ from .sharing import ROWS, shared
 
 
 class Shares:
-    """The rows of each minibatch in `each` pieces for each worker, which takes its pieces one after another.
+    """The rows of each minibatch, cut into `each` pieces for each worker, which takes them one after another.
 
     Results of pieces are added up like those of workers, so that one process can take the steps of several.
     objective: the `train.objective.Objective` of the run. Pieces of a minibatch follow one another, and their
@@ -30,7 +30,7 @@ class Shares:
         self.list = shared(objective.steps, objective.loss, objective.inputs | given, two, kept, self.size)
 
     def bounds(self, piece: int, rows: int) -> tuple[int, int]:
-        """The beginning and end of a piece of so many rows; of a borrowed row if it has none."""
+        """The beginning and end of a piece of a minibatch of `rows`; of a borrowed row if it has none."""
         start, stop = rows * piece // self.size, rows * (piece + 1) // self.size
         return (start, stop) if start < stop else (min(start, rows - 1), min(start, rows - 1) + 1)
 

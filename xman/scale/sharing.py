@@ -22,7 +22,7 @@ from ..interpreters import eval
 from ..notation import shown
 from ..wengert import Line, WengertList, all_registers, fresh, registers
 
-ROWS = 3  # lines are tried on so many, as two workers would have them: two and one
+ROWS = 3  # the rows on which lines are tried, as two workers would have them: two and one
 
 
 class SharedList(NamedTuple):
@@ -117,7 +117,7 @@ def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tu
 
 def tried_on_rows(steps: WengertList, values: Mapping[str, Any],
           two: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple]]:
-    """(the values for three rows, {register with rows: (their axis, the entries of a row along it)})."""
+    """(the values for three rows, {register: (the axis of its rows, the entries of a row along it)})."""
     random = np.random.default_rng(0)
     moved = {name: x + random.normal(0, 0.1, x.shape).astype(x.dtype) for name, x in values.items()
              if name not in two and isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.ndim}

@@ -20,7 +20,7 @@ from .mpi import workers
 
 MEMORY = 256  # megabytes that the rows of a stream may take
 ALL = 0, 10, 0  # the tenths of the rows, from and to, and the seed that draws rows into tenths
-# memory is for so many copies of a window: steps take rows from one window while a thread reads and
+# the copies of a window that memory is for: steps take rows from one window while a thread reads and
 # shuffles the next, which needs copies of its own
 COPIES = 6
 
@@ -92,14 +92,14 @@ class Stream:
         return X, y
 
     def batches(self, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """All rows in their order, in batches of at most so many."""
+        """All rows in their order, in batches of at most `size`."""
         for k in np.flatnonzero(self.sizes):
             X, y = self.block(int(k))
             for start in range(0, len(y), size):
                 yield X[start:start + size], y[start:start + size]
 
 
-ROWS = 3  # a stream shows so many rows of itself
+ROWS = 3  # the rows that a stream shows of itself
 LANES = 48  # a window's parts, whose rows are shuffled separately; many numbers of workers divide it
 
 
@@ -207,7 +207,7 @@ class Streamed:
         takers = np.resize(self.takers[1], begin + held)[begin:]
         if last < held:
             takers[max(last, 0):] = self.takers[0][max(-last, 0):][:held]
-        takers[:max(first * size - at, 0)] = n  # nobody takes these
+        takers[:max(first * size - at, 0)] = n  # no worker takes these
         alone = n == 1 or last >= held and {*self.starts} <= {*self.lanes.tolist()}
         ends = np.searchsorted(self.lanes, self.starts[me:me + 2]) if alone else (0, LANES)
         below = lambda rows: rows // size * self.lanes + np.minimum(rows % size, self.lanes)
@@ -265,7 +265,7 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
 
 
 def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stream:
-    """A stream of batches (X, y) that can be iterated again and again; their rows are counted first."""
+    """A stream of batches (X, y) that can be iterated again and again; a first pass counts their rows."""
     if isinstance(source, Iterator):
         raise XManError("an iterator can be gone through once; give a function that makes a new one, or a "
                         "list")

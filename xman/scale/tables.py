@@ -27,7 +27,7 @@ from .streams import ALL, MEMORY, InTurn, Some, Stream, drawn_by_number, of_arra
 CSV_BLOCK = 2 ** 20  # bytes that are read at a time
 LONGEST = 2 ** 26    # the most bytes of a row
 GROUPS = 64          # the groups of blocks whose statistics are added up, so that the order is always the same
-AT_ONCE = 2 ** 13    # so many rows become numbers at a time, through arrays of float64
+AT_ONCE = 2 ** 13    # the rows that become numbers at a time, through arrays of float64
 
 
 def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prepared | None = None,

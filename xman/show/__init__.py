@@ -1,4 +1,5 @@
 """How a derivative comes about, to look at: as a function, a trace, a derivation, a graph, a cost."""
+from ..errors import suggesting
 from .cost import Cost, cost
 from .derivation import Derivation, derivation
 from .explain import Explanation, explain
@@ -13,3 +14,4 @@ spell_out()
 
 __all__ = ["Cost", "Derivation", "Explanation", "Listing", "Paths", "Picture", "cost", "derivation", "expand", "explain",
            "listing", "paths", "picture", "source"]
+suggesting(__name__)

@@ -1,4 +1,5 @@
 """Training: fit, evaluate, predict, the list of a training step, and the data sets."""
+from ..errors import suggesting
 from ..tables.readers import DataError
 from .evaluation import Diverged, Result, TrainingError, evaluate, predict
 from .loaders import Dataset, load
@@ -21,3 +22,4 @@ from .selection import Trial, cross_validate, search
 __all__ = ["DataError", "Dataset", "Diverged", "OPTIMIZERS", "Result", "TrainingError", "TrainingList", "Trial", "adagrad",
            "adam", "adamw", "cosine", "cross_validate", "evaluate", "exponential", "fit", "in_turn", "load", "momentum",
            "nesterov", "predict", "product", "rmsprop", "search", "sgd", "step_decay", "training_list", "warm_up"]
+suggesting(__name__)

@@ -74,7 +74,7 @@ def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple,
 
     model: as for `fit`. parameters: all parameters of the model by name, such as fit(…).parameters.
     data: a pair (X, y) as for `fit`, or a stream.
-    batch_size: so many rows are computed together, which changes the result only by rounding.
+    batch_size: the rows that are computed together, which changes the result only by rounding.
 
     The accuracy is None if the model has no `outputs` or the targets are not classes; a single output tells
     classes 0 and 1 apart at ½. The list is computed in its stable form. Raises Diverged if the loss is NaN,

@@ -5,11 +5,11 @@ import re
 from collections.abc import Collection, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ..errors import nearest
+from ..errors import nearest, refuse_unknown
 from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
@@ -64,7 +64,7 @@ class Dataset(NamedTuple):
 
 def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task: str | None = None,
          target: str | None = None, ignore: Collection[str] = (), header: bool | None = None,
-         day_first: bool = False, zero_based: bool | None = None) -> Dataset:
+         day_first: bool = False, zero_based: bool | None = None, **unknown: NoReturn) -> Dataset:
     """The data set that source names, as a Dataset.
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
@@ -82,6 +82,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     with file and line, where a file is missing or wrong, or a label is not among those of train, or not a
     number.
     """
+    refuse_unknown(unknown, load.__kwdefaults__, "load takes no {!r} (for numbers=True write task='regress')")
     path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
     paths = [Path(f"{stem}{part}") for part in PARTS]
@@ -133,8 +134,9 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
 def kind_of_file(stem: Path, path: Path) -> str:
     """The kind of a file by its name, else by its first line: "table", "libsvm", "idx" or "titles"."""
     if not path.exists():
-        others = f"; {' and '.join(INSTALLED)} are installed" * bool(nearest(str(stem), INSTALLED))
-        raise DataError(f"{path}: cannot be read: No such file or directory{others}.")
+        if near := nearest(str(stem), INSTALLED):
+            raise DataError(f"there is no data set {str(stem)!r}{near} There are {' and '.join(INSTALLED)}.")
+        raise DataError(f"{path}: cannot be read: No such file or directory.")
     name = stem.name.lower()
     if re.search("idx[0-9]-ubyte", name):
         return "idx"

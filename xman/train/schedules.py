@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import XManError
+from ..errors import XManError, nearest
 from .evaluation import at_least
 
 Schedule = Callable[[int], float]
@@ -44,7 +44,7 @@ def product(*schedules: Schedule) -> Schedule:
 
 
 def in_turn(first: Schedule, steps: int, then: Schedule) -> Schedule:
-    """The schedule `first` for so many steps, and after it `then`, whose own steps begin with 1."""
+    """The schedule `first` for `steps` steps, and after it `then`, whose own steps begin with 1."""
     at_least("steps of a schedule", steps, 0)
     return lambda t: first(t) if t <= steps else then(t - steps)
 
@@ -55,7 +55,7 @@ class Rates:
     def __init__(self, lr: float, schedule: Schedule | None, number: type):
         if schedule is not None and not callable(schedule):
             raise XManError("a schedule is a function from the number of the step, 1, 2, …, to a factor, "
-                            f"not {schedule!r}")
+                            f"not {schedule!r}{nearest(str(schedule), globals())}")
         self.lr, self.schedule, self.number = lr, schedule, number
         self.largest = float(np.finfo(number).max)
 

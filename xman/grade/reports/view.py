@@ -26,7 +26,7 @@ def for_student(record: dict) -> dict:
     checks have no points. The trouble of a task is said once, in the case where it occurred.
     """
     record = harmless_record(record)
-    record["graded"].pop("term", None)  # seeds are drawn from the term, and nobody may try it out
+    record["graded"].pop("term", None)  # seeds are drawn from the term, and no student may try it out
     record.pop("seconds", None)  # a submission could sleep to reveal a hidden number
     for task in record["tasks"]:
         task.pop("seconds", None)

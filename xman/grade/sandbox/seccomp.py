@@ -25,7 +25,7 @@ REFUSED = {
                    "syslog settimeofday clock_settime clock_settime64 clock_adjtime clock_adjtime64 adjtimex stime sethostname "
                    "setdomainname vhangup personality lookup_dcookie nfsservctl uselib ustat sysfs _sysctl vm86 vm86old",
 }
-SINCE_2022 = range(451, 600)  # the same numbers on every machine; whoever calls one can do without it, as on a kernel of 2021
+SINCE_2022 = range(451, 600)  # the same numbers on every machine; what calls one can do without it, as on a kernel of 2021
 # CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET (linux/sched.h)
 NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 CLONE_THREAD = 0x00010000

@@ -84,7 +84,7 @@ def end_worker(pid: int, mark: str, uid: int | None) -> None:
 
 
 def marked(pid: int, mark: str) -> bool:
-    """Whether the process, or whoever forked it, was started with the mark."""
+    """Whether the process, or the one that forked it, was started with the mark."""
     with suppress(OSError):
         return f"{MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
     return False

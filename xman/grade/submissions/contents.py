@@ -78,7 +78,7 @@ def is_folder(path: Path) -> bool:
 
 
 def passed_over(name: str) -> bool:
-    """Whether the name is of a file that nobody hands in on purpose."""
+    """Whether the name is of a file that is never handed in on purpose."""
     return name.startswith(".") or name in JUNK
 
 

@@ -27,7 +27,7 @@ from ..run import Run
 
 Product = Callable[[np.ndarray], np.ndarray]
 DAMPING = "λ of the step"  # no register can have such a name
-TRIES = 30  # so many halvings of a step, or growths of λ; then no step is taken
+TRIES = 30  # the most halvings of a step, or growths of λ; then no step is taken
 SMALLEST = "the loss is as small as its precision lets it become here: no step makes it smaller"
 
 

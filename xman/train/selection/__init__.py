@@ -48,7 +48,7 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
 
     model: an XMan, or a function from settings to one, `lambda hidden, **_: MLP([64, hidden, 10])`; settings
     that `fit` does not have go to this function alone. data, settings: as for `fit`. validation: a pair (X,
-    y) whose least loss counts; without it the mean loss of so many folds counts. A trial that diverges has an
+    y) whose least loss counts; without it the mean loss of `folds` folds counts. A trial that diverges has an
     infinite loss. progress: show a line per trial. Processes that mpiexec started (`xman.scale`) share the
     trials among them. Raises as `fit`.
     """
@@ -109,7 +109,7 @@ def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, mo
 
 
 def folds_of(data: tuple, folds: int) -> range:
-    """The numbers of the folds. XManError if the rows cannot make so many."""
+    """The numbers of the folds. XManError if there are too few rows for them."""
     _, y = rows_and_labels(data, "data")
     if not isinstance(folds, (int, np.integer)) or not 2 <= folds <= len(y):
         raise XManError(f"folds is a whole number from 2 to the number of rows, {len(y):,}, not {folds!r}")

@@ -105,7 +105,7 @@ def writable():
 
 
 def write_mib(folder, mib, one=False):
-    """Write so many MiB into one file, or into a file each, since no file may be long."""
+    """Write `mib` MiB into one file, or into a file each, since no file may be long."""
     with ExitStack() as stack:
         for k in range(mib):
             if k == 0 or not one:
