@@ -118,7 +118,7 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
     for y, lines_before in first.items():
         waits[y] |= lines_before
     # a line's own place k is (k, -1); behind it stand the lines (k, their own places) that are moved there
-    place, before = dict.fromkeys(index, (-1, -1)), {}
+    place, before = {dst: (-1, -1) for dst in index}, {}
     while place != before:  # until nothing has to move back any more
         before = dict(place)
         for dst, k in index.items():
