@@ -13,7 +13,7 @@ ALIGNED = 64  # bytes: a cache line, and the widest register of a processor
 class Event(NamedTuple):
     """A moment of a program: the buffers that are read, and those that are written, with their bytes.
 
-    over: for a buffer that is written, the buffers whose place it may take when nobody reads them later.
+    over: for a buffer that is written, the buffers whose place it may take if no later event reads them.
     """
     reads: Collection[str]
     writes: Mapping[str, int]

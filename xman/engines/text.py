@@ -81,7 +81,7 @@ class Text:
 
     def begin(self, program: Program, lines: Iterable[Line], space: Callable[[], tuple],
               names: Collection[str]) -> None:
-        """Add the guard, and a line that gives the names free memory, of each thread its own, or a new space()."""
+        """Add the guard, and a line that gives the names the thread's free memory, or a new space()."""
         self.add(f"def {self.free('step')}({self.free('values')}):", 0)
         guard(self, program, lines)
         if names:

@@ -85,6 +85,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     STABLE)`, which is finite wherever the loss is. Raises XManError for data and settings that do not fit,
     and Diverged, which names the first register that was NaN.
     """
+    given = dict(locals())  # the arguments by name
     for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0)):
         if value is not None:
             at_least(name, value, least)
@@ -98,18 +99,13 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         raise XManError(f"the checkpoint {checkpoint} could not be written: there is no folder {folder}; "
                         "make it first")
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
-    settings = {"batch_size": batch_size, "lr": lr, "schedule": schedule, "weight_decay": weight_decay,
-                "clip": clip, "clip_value": clip_value, "seed": seed, "validation": validation,
-                "checkpoint": checkpoint, "checkpoint_every": checkpoint_every, "engine": engine,
-                "prepared": prepared, "accumulate": accumulate, "mesh": mesh, "precision": precision}
     device = engine in ENGINES and ENGINES[engine].on_device and ENGINES[engine].installed
+    kind: type[Run] = Run
     if isinstance(optimizer, str) and optimizer in METHODS:
-        run = SecondOrder(objective, optimizer, **settings)
+        kind = SecondOrder
     elif mesh or device and workers().size * accumulate == 1:
-        from .on_devices import OnDevices
-        run = OnDevices(objective, optimizer=optimizer, **settings)
-    else:
-        run = Run(objective, optimizer=optimizer, **settings)
+        from .device_run import DeviceRun as kind
+    run = kind(objective, given)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = why_over(state, epochs, patience, threshold)
     started = time.perf_counter()

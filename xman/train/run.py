@@ -13,7 +13,6 @@ import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,13 @@ from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.mpi import workers
 from ..scale.shares import Shares
 from ..scale.streams import Stream, Streamed
-from ..tables import Prepared
 from .checkpoints import Checkpointed, State
 from .evaluation import Diverged, Result, at_least, first_nan, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
-from .optimizers import Rule, TrainingList, optimizer_of, rates_of, training_list
+from .optimizers import TrainingList, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
-from .schedules import Rates, Schedule
+from .schedules import Rates
 
 # minibatches per epoch; with fewer, most runs are over before compilation has paid off
 WORTH_COMPILING = 400
@@ -43,35 +41,34 @@ WORTH_COMPILING = 400
 class Run(Checkpointed):
     """What does not change during a run: the list and its programs, the data, the settings of `fit`."""
 
-    def __init__(self, objective: Objective, *, batch_size: int | None, optimizer: str | Rule,
-                 lr: float | dict[str, float] | None, schedule: Schedule | None, seed: int,
-                 validation: tuple | Stream | None, checkpoint: str | Path | None, checkpoint_every: float,
-                 engine: str, prepared: Prepared | None, accumulate: int, mesh: str | None,
-                 precision: str | None, **options: float | None):
-        """The arguments are those of `fit`; options: weight_decay, clip and clip_value."""
-        batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
+    def __init__(self, objective: Objective, given: dict[str, Any]):
+        """given: the arguments of `fit` by name."""
+        batch_size = 32 if given["batch_size"] is None else given["batch_size"]
+        lr = 0.1 if given["lr"] is None else given["lr"]
         one = 1.0 if isinstance(lr, dict) else float(lr)
-        self.objective, self.prepared, self.engine, self.over = objective, prepared, engine, ""
+        self.objective, self.engine, self.over = objective, given["engine"], ""
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # the registers that evaluation needs
-        self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
+        self.checkpoint, self.every = given["checkpoint"], given["checkpoint_every"]
+        self.prepared, self.saved = given["prepared"], time.monotonic()
         self.writer, self.writing = ThreadPoolExecutor(1), None
-        self.mesh = mesh_of(mesh) if mesh else None
-        self.workers, each = workers(), 0 if mesh else accumulate  # 0: each has all rows
+        self.mesh = mesh_of(given["mesh"]) if given["mesh"] else None
+        self.workers, each = workers(), 0 if given["mesh"] else given["accumulate"]  # 0: each has all rows
         self.shares = Shares(objective, each) if self.workers.size * each > 1 else None
         self.workers.reading = None  # of a run before this one
-        data, self.judge = data_and_judge(objective, validation)
+        data, self.judge = data_and_judge(objective, given["validation"])
         at_least("batch_size", batch_size, 1, whole=True)
         kind, rows = ((Streamed, [objective.stream]) if objective.stream else
                       (Minibatches, [objective.X, objective.y]))
         mine = [self.shares.mine] if self.shares else []
-        self.minibatches = kind(*rows, int(batch_size), int(seed), *mine)
+        self.minibatches = kind(*rows, int(batch_size), int(given["seed"]), *mine)
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
-        self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
+        self.optimizer, self.rates = optimizer_of(given["optimizer"]), rates_of(lr, self.names)
         moving = {w: rate / one for w, rate in self.rates.items() if w in objective.steps.inputs}
-        self.alone, self.training = self.training_lists(moving, optimizer, precision, options)
+        options = {name: given[name] for name in ("weight_decay", "clip", "clip_value")}
+        self.alone, self.training = self.training_lists(moving, given, options)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else one,
-                         "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows,
+                         "batch_size": int(batch_size), "seed": int(given["seed"]), "rows": self.rows,
                          **{key: value if value is None else float(value) for key, value in options.items()},
                          "digest": digest_of(data)}
         start = self.start().arrays
@@ -79,7 +76,7 @@ class Run(Checkpointed):
         self.numbers = {x: y for x, y in self.training.inplace.items() if not start[x].ndim}
         self.inplace = {x: y for x, y in self.training.inplace.items() if start[x].ndim}
         self.number = min((start[w].dtype for w in moving), key=lambda dtype: dtype.itemsize).type
-        self.rate = Rates(one, schedule, self.number)
+        self.rate = Rates(one, given["schedule"], self.number)
         self.values = {name: self.inputs[name] for name in self.training.steps.inputs if name in self.inputs}
         self.programs: dict[int, Compiled] = {}  # by the number of rows
         # the engine for all minibatches but short ones; a run that is resumed elsewhere keeps it
@@ -91,16 +88,17 @@ class Run(Checkpointed):
         self.own: dict[str, np.ndarray] = {}  # this worker's slices of a state that workers share
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss is known
 
-    def training_lists(self, moving: dict[str, float], optimizer: str | Rule, precision: str | None,
+    def training_lists(self, moving: dict[str, float], given: dict[str, Any],
                        options: dict[str, float | None]) -> tuple[TrainingList, TrainingList]:
         """The list of a step for one worker alone, and the list of a step for this worker."""
+        rule, precision = given["optimizer"], given["precision"]
         if precision not in (None, "mixed"):
             raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
         options = {"running": self.objective.running, **options}
-        alone = mine = training_list(self.objective.steps, self.loss, moving, optimizer, **options)
+        alone = mine = training_list(self.objective.steps, self.loss, moving, rule, **options)
         if self.shares:
             here = self.shares.list
-            mine = training_list(here.steps, self.loss, moving, optimizer, part=here.loss, **options)
+            mine = training_list(here.steps, self.loss, moving, rule, part=here.loss, **options)
         return alone, mine._replace(steps=in_mixed_precision(mine.steps)) if precision else mine
 
     def start(self) -> State:

@@ -30,7 +30,7 @@ from .threads import chunks_of, pthreads, write_chunks
 # bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`
 # makes sure)
 ITEMS, DATA = 24, 16
-# a step of a loop keeps a root of so many numbers, and an arena of so many bytes, in processor registers
+# the numbers of a root, and the bytes of an arena, that a step of a loop keeps in processor registers at most
 FEW, ON_STACK = 16, 4096
 
 

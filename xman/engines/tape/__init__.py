@@ -5,7 +5,7 @@ import numpy as np
 
 from ..program import Engine
 
-MANY = 100  # a list of numbers with so many lines goes to the tape
+MANY = 100  # lines: a list of numbers with at least these goes to the tape
 
 
 def wish(steps, values, inplace):

@@ -34,19 +34,20 @@ SMALLEST = "the loss is as small as its precision lets it become here: no step m
 class SecondOrder(Run):
     """A run of one step per epoch, with all rows; the history has the loss after the step."""
 
-    def __init__(self, objective: Objective, optimizer: str, engine: str, **settings: Any):
+    def __init__(self, objective: Objective, given: dict[str, Any]):
+        method, engine = given["optimizer"], given["engine"]
         for name in "batch_size", "lr", "schedule", "weight_decay", "clip", "clip_value", "mesh", "precision":
-            if settings[name] is not None:
-                raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
+            if given[name] is not None:
+                raise XManError(f"{method} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
-        refuse_changing(objective, optimizer)
-        settings |= {"batch_size": objective.rows, "optimizer": "sgd", "lr": 1.0, "accumulate": 0}
-        super().__init__(objective, engine=engine, **settings)
-        self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
+        refuse_changing(objective, method)
+        own = {"batch_size": objective.rows, "optimizer": "sgd", "lr": 1.0, "accumulate": 0}
+        super().__init__(objective, given | own)
+        self.settings["optimizer"], self.method = method, METHODS[method]
         self.wrt = [w for w in self.names if w in self.training.inplace]
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
         steps = simplify(self.training.steps, [self.loss])
-        self.matrix = (Hessian if optimizer == "newton-cg" else GaussNewton)(steps, self.loss, self.wrt)
+        self.matrix = (Hessian if method == "newton-cg" else GaussNewton)(steps, self.loss, self.wrt)
         self.evaluated = compile(self.training.steps, [self.loss, *self.slopes],
                                  "numpy" if engine == "auto" else engine)
 

@@ -14,7 +14,7 @@ from . import formulas, powers
 
 FUSED = "contract "
 WRITTEN = {op: getattr(formulas, op, None) or getattr(powers, op) for op in (*FORMULAS, "both")}
-# calls of formulas, up to which loops take them in, and what counts for several: more would take LLVM long
+# the most calls of formulas that are inlined, and formulas that count as several: more would take LLVM long
 INLINED, HEAVY = 24, {"power": 4}
 
 
