@@ -89,7 +89,7 @@ class XMan:
             *outputs, previouslyDefined = outputs
         if not outputs or not all(isinstance(r, Register) for r in outputs):
             raise XManError("operationSequence takes the registers of the model that it has to list, as in "
-                            f"m.operationSequence(m.loss), not {', '.join(map(repr, outputs)) or 'none'}")
+                            f"m.operationSequence(m.loss), not {', '.join(map(repr, outputs)) or 'nothing'}")
         previouslyDefined = [previouslyDefined] if isinstance(previouslyDefined, str) else previouslyDefined
         known = {**self._known(), **dict(self._items())} if previouslyDefined else {}
         done = {id(known[name]): name for name in previouslyDefined or () if name in known}
