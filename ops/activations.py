@@ -53,13 +53,13 @@ def through_softmax(d, out, x, axis=-1):
 
 
 def softmax_curvature(through, k, d, p, x, axis=-1):
-    """By ∂p_k/∂x_l = p_k (δ_kl − p_l), with the derivative (1 − 2 p_l) times that by x_l. See `gathered`."""
+    """From ∂p_k/∂x_l = p_k (δ_kl − p_l), whose derivative by x_l is 1 − 2 p_l times it. See `gathered`."""
     total = lambda a: np.sum(a, axis, keepdims=True)
     return p ** 2 * (k * (1 - 2 * p) + total(k * p ** 2)) + p * (1 - 2 * p) * (d - total(d * p))
 
 
 def log_softmax_curvature(through, k, d, out, x, axis=-1):
-    """By ∂out_k/∂x_l = δ_kl − p_l, with the derivative −p_l (1 − p_l) by x_l."""
+    """From ∂out_k/∂x_l = δ_kl − p_l, whose derivative by x_l is −p_l (1 − p_l)."""
     p, total = np.exp(out), lambda a: np.sum(a, axis, keepdims=True)
     return k * (1 - 2 * p) + p ** 2 * total(k) - p * (1 - p) * total(d)
 

@@ -513,7 +513,7 @@ class f:
         r"""The singular values of a (..., m, n), the greatest first, as many as the lesser of m and n."""
     @staticmethod
     def sylvester(a: Any, b: Any, q: Any) -> Any:
-        r"""x of a x + x b = q."""
+        r"""The solution x of a x + x b = q."""
     @staticmethod
     def take(x: Any, indices: Any, axis: Any = None) -> Any:
         r"""x at indices along axis; of the flattened x for None."""

@@ -53,10 +53,10 @@ class Facts(NamedTuple):
     squared: str = ""                  # of a root: the operator that gives its square
     curvature: Callable | None = None  # what it sends to the diagonal of a Hessian, as `gathered` does
     outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
-    tame: bool = False                 # of finite arguments it has finite slopes
+    tame: bool = False                 # its slopes are finite where its arguments are
     flow: str = ""                     # one of the words above
     grows: bool = False                # as the exponential does; a rule that is `limited` says this and the next
-    settles: bool = False              # of an infinite argument it has a finite result
+    settles: bool = False              # its result is finite for an infinite argument
 
 
 FACTS: dict[str, Facts] = {}  # by operator
@@ -66,7 +66,7 @@ FLOWS = {"", *TAME, "product", "kept", "summed"}
 
 
 def refuse_facts(op: str, known: dict) -> None:
-    """ValueError for a fact that there is not, or a flow."""
+    """ValueError for an unknown fact or an unknown flow."""
     flow = {known.get("flow", "")}
     for found, there, what in ((set(known), set(Facts._fields), "fact"), (flow, FLOWS, "flow")):
         if strange := sorted(found - there):
@@ -118,7 +118,7 @@ def past_roots(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[
 
 
 def power_of_root(dst: Any, op: str, args: Sequence, known: Callable, table: Mapping) -> tuple | None:
-    """The same of one line, of any n > 0; known(a) is that of an argument, None of one that is no power."""
+    """The same for one line and any n > 0; known(a) is the answer for an argument, None if it is no power."""
     x = known(args[0]) if args else None
     n = (2 if op == "square" else .5 if op == "sqrt" else
          args[1] if op == "power" and type(args[1]) in (int, float) and args[1] > 0 else 0)
@@ -145,7 +145,7 @@ of_adjoint = lambda out, d, a, b: of_product(d, a, b)                           
 
 
 def of_product(out: Any, a: Any, b: Any) -> int:
-    """2nmk of (n, k) by (k, m), also in batches; of a sparse a 2 for each entry stored and each column."""
+    """2nmk of (n, k) by (k, m), also in batches; of a sparse a 2 for each stored entry and each column."""
     return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * prod(np.shape(a)[-1:])
 
 
@@ -160,7 +160,7 @@ by_literals      = lambda *args: entries_together(*args) * prod(max(1, literal_s
 
 
 def literal_size(a: Any) -> int:
-    """What a literal may come to: a whole number, or the entries of a shape."""
+    """The size that a literal may stand for: a whole number, or the entries of a shape."""
     if isinstance(a, tuple):
         return prod(max(1, literal_size(part)) for part in a)
     if isinstance(a, slice):
@@ -236,7 +236,7 @@ def taken_by(function: Callable, /, **options: Any) -> dict[str, Any]:
 # ---- the tables in use: those of the interpreter under way, and so of the functions of its list -----
 
 class Tables(NamedTuple):
-    """What the functions of a list are run and differentiated by."""
+    """The tables by which the functions of a list are run and differentiated."""
     G: Mapping[str, Callable[..., Any]] = G
     DG: Mapping[str, Sequence[Rule | None]] = DG
     TG: Mapping[str, Sequence[Rule | None]] = TG
@@ -267,7 +267,7 @@ class by_tables:
 
 
 def operator_called(op: str) -> Callable[..., Any]:
-    """f.<op>, and the same of an operator that is in tables of somebody's own alone."""
+    """f.<op>, also of an operator that is only in a user's own tables."""
     def own(*args):
         inmost = max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level, default=None)
         return IN_USE.get().G[op](*args) if inmost is None else inmost.record(op, args)

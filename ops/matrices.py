@@ -162,7 +162,7 @@ def frechet(a, e):
 
 
 def sylvester(a, b, q):
-    """x of a x + x b = q."""
+    """The solution x of a x + x b = q."""
     from scipy.linalg import solve_sylvester
     return solve_sylvester(a, b, q)
 

@@ -154,10 +154,10 @@ def through_prod(d, out, x, axis):
 
 
 def gathered(second=lambda *_: 0.0):
-    """The fact `curvature` of a row each entry of whose first argument enters one entry of the result.
+    """The fact `curvature` of a row in which each entry of the first argument enters one entry of the result.
 
-    It is what the diagonal k of a Hessian by the result, whose adjoint is d, becomes by the argument after
-    Becker and LeCun (1989): Σ (∂out/∂x)² k + ∂²out/∂x² d. through: the adjoint rule at these arguments.
+    It turns k, the diagonal of the Hessian by the result, into that by the argument: Σ (∂out/∂x)² k +
+    ∂²out/∂x² d, d the result's adjoint (Becker and LeCun 1989). through: the adjoint rule at these arguments.
     second: (d, out, slope, x, …) -> ∂²out/∂x² d, where slope is ∂out/∂x.
     """
     def curvature(through, k, d, out, x, *rest):

@@ -88,8 +88,8 @@ class XMan:
         if len(outputs) > 1 and (outputs[-1] is None or names(outputs[-1])):
             *outputs, previouslyDefined = outputs
         if not outputs or not all(isinstance(r, Register) for r in outputs):
-            raise XManError("operationSequence takes the model's registers that are to be computed, as in "
-                            f"m.operationSequence(m.loss), not {', '.join(map(repr, outputs)) or 'none'}")
+            raise XManError("operationSequence takes the registers of the model that it has to list, as in "
+                            f"m.operationSequence(m.loss), not {', '.join(map(repr, outputs)) or 'nothing'}")
         previouslyDefined = [previouslyDefined] if isinstance(previouslyDefined, str) else previouslyDefined
         known = {**self._known(), **dict(self._items())} if previouslyDefined else {}
         done = {id(known[name]): name for name in previouslyDefined or () if name in known}

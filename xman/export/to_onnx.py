@@ -114,7 +114,7 @@ def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], con
             out = out if out.dtype == want.dtype else xp.astype(out, want.dtype)
             if out.shape != want.shape:
                 raise XManError(f"its nodes make the shape {out.shape} of {want.shape}")
-        except Exception as error:  # whatever it is, the line cannot be written
+        except Exception as error:  # any error means that the line cannot be written
             where = f"line {xp.line}, {shown(line)}"
             raise XManError(f"{where}: {error}; that cannot be written in ONNX") from error
         if dst in outputs and (out.name or out.op == "Constant"):

@@ -63,7 +63,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     class_weight: a dict with a weight for each class, by which sample_weight is multiplied; or "balanced",
         n / (the number of classes · the rows of the class).
     seed: of the order of the rows, and of `draw`.
-    patience: stop after so many epochs without a better validation loss.
+    patience: stop after this many epochs without a better validation loss.
     threshold: stop when no entry of a parameter moved by more than this from the beginning of an epoch to its
         end (Reps §6); the history has this move as `adjustment`.
     callbacks: functions of (row, parameters) that are called after each epoch with its row of the history, to
@@ -76,7 +76,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     engine: as for `compile`; auto takes numpy if an epoch has fewer than 400 minibatches.
     progress: show a bar on a terminal, or a line per epoch elsewhere.
     prepared: how a table became these rows, so that the trained model and the checkpoint read its columns.
-    accumulate: compute a minibatch in so many pieces one after another, for less memory.
+    accumulate: compute a minibatch in this many pieces one after another, for less memory.
     mesh: JAX's devices, "data=2,model=2", over which rows and matrices are cut.
     precision: "mixed" rounds the arguments of products to bfloat16.
 
