@@ -164,6 +164,8 @@ def frechet(a, e):
 def sylvester(a, b, q):
     """The solution x of a x + x b = q."""
     from scipy.linalg import solve_sylvester
+    if np.ndim(q) != 2 or [*map(np.shape, (a, b))] != [(n, n) for n in np.shape(q)]:
+        raise ValueError("sylvester takes matrices a (m, m), b (n, n) and q (m, n)")
     return solve_sylvester(a, b, q)
 
 

@@ -79,3 +79,9 @@ def test_what_a_function_takes_is_seen_by_kind_with_defaults(function, taken):
 @pytest.mark.parametrize("x", [np.array([2, 3]), np.array([2, 0]), np.array([True, True])])
 def test_products_of_other_whole_numbers_are_whole_whether_one_is_0_or_not(x):
     assert G["prod_of_others"](x).dtype == int and G["prod_of_others"](x).tolist() == x[::-1].tolist()
+
+
+@pytest.mark.parametrize("a, b, q", [(np.zeros((0, 3)), np.eye(2), np.ones((3, 2))), (np.eye(2), np.eye(2), 1.0), (2.0, np.eye(1), np.eye(1))])
+def test_an_equation_of_sylvester_whose_shapes_do_not_fit_is_refused(a, b, q):
+    with pytest.raises(ValueError, match=r"sylvester takes matrices a \(m, m\), b \(n, n\) and q \(m, n\)"):
+        G["sylvester"](a, b, q)
