@@ -5,7 +5,7 @@ import functools
 import gzip
 import operator
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +15,7 @@ from xman import models
 from xman.errors import XManError
 from xman.files.container import restore
 from xman.scale import Workers, mpi, stream, streams, tables
-from xman.scale.streams import Streamed, of_arrays
+from xman.scale.streams import Streamed, Turns, of_arrays
 from xman.tables import read
 from xman.tables.statistics import moments, words_of
 from xman.train import evaluate, fit, predict
@@ -88,11 +88,6 @@ def together(monkeypatch):
                 all_here.wait(10)
                 return found
 
-            def exchanged(self, rows, counts, given):
-                found = [parts[self.rank] for parts in self.gathered(np.split(rows, np.cumsum(counts)[:-1]))]
-                assert [*map(len, found)] == [*given]
-                return np.concatenate(found)
-
         def one(rank):
             here.workers = Thread()
             here.workers.comm = SimpleNamespace(Ibarrier=lambda: SimpleNamespace(Test=lambda: True))
@@ -121,13 +116,46 @@ def equal(some, others):
     return all(np.array_equal(a, b) for one, other in zip(some, others, strict=True) for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize("n, size, first", [(2, 20, 0), (3, 20, 7), (3, 600, 0), (7, 3, 20)])
-def test_workers_read_shares_and_give_one_another_the_rows_that_one_would_see(n, size, first, together, monkeypatch):
-    data, read = of_arrays(X, y, SMALL, rows=30), []
+@pytest.mark.parametrize("n, size, first, memory", [
+    (2, 20, 0, SMALL), (3, 20, 7, SMALL), (3, 600, 0, SMALL), (7, 3, 20, SMALL), (5, 50, 0, SMALL), (60, 110, 1, SMALL),
+    (3, 20, 7, 1)])
+def test_workers_read_shares_and_take_the_rows_that_one_would_see(n, size, first, memory, together, monkeypatch):
+    data, read = of_arrays(X, y, memory, rows=30), []
     whole, block = minibatches(data, size, 1, first), data.block
     monkeypatch.setattr(data, "block", lambda *some: [read.append(len(a)) or a for a in block(*some)])
     assert equal(whole, joined(together(n, lambda: minibatches(data, size, n, first))))
-    assert sum(read) <= 2 * 501 + 60 * n  # X and y, by all together
+    # X and y, by all together: of a minibatch's 48 lanes no worker reads more than two that it shares
+    assert sum(read) <= 2 * (n * 501 if memory == 1 else 501 * (1 + 2 * n * (48 % n > 0) / 48) + 60 * n)
+
+
+def test_a_task_in_turns_waits_for_nothing_and_keeps_its_error_for_the_end():
+    done, fetched = [], Future()
+
+    def task():
+        yield done.append(1)
+        yield fetched
+        done.append(fetched.result())
+        yield None
+        raise XManError("no such row")
+
+    turns = Turns(task())
+    for _ in range(4):
+        turns.take()
+    assert done == [1]
+    fetched.set_result(2)
+    for _ in range(4):
+        turns.take()
+    assert done == [1, 2]
+    with pytest.raises(XManError, match="no such row"):
+        turns.result()
+
+
+def test_the_rows_of_one_window_are_read_once(monkeypatch):
+    data, read = of_arrays(X, y, 1, rows=30), []
+    block = data.block
+    monkeypatch.setattr(data, "block", lambda *some: read.append(some) or block(*some))
+    trained(data)
+    assert len(read) == 17
 
 
 def test_statistics_of_pieces_merge_to_those_of_the_whole():

@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import functools
-import math
+import itertools
 import operator
 import os
+import platform
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -29,12 +29,12 @@ A_MOMENT = 1000  # questions, half a millisecond, in which no thread has to be w
 class Workers:
     """rank: the number of this process, from 0, of `size`. waiting: since when this one waits for the others,
     if it does. heard: whether it was told to stop; stop: whether one of all was, before the latest sum.
-    reading: what is read beside the steps, where all do so."""
+    beside: does a part of what all workers do when they wait, if there is such work."""
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
         self.waiting, self.timeout, self.heard, self.stop = 0.0, TIMEOUT, False, False
-        self.reading: Future | None = None
+        self.beside: Callable[[], None] | None = None
 
     def total(self, x: Any) -> Any:
         """The sum of x over all workers, in a new buffer; its bits do not depend on who came first."""
@@ -46,38 +46,34 @@ class Workers:
         """Replace the buffer's entries by the sums over all workers."""
         if self.comm:
             from mpi4py import MPI
-            self.noticed(*[self.asleep_until, self.comm.Iallreduce(MPI.IN_PLACE, buffer)] if self.reading
+            self.noticed(*[self.until, self.comm.Iallreduce(MPI.IN_PLACE, buffer)] if self.beside
                          else [self.comm.Allreduce, MPI.IN_PLACE, buffer])
 
     def meet(self) -> None:
         """Wait until all workers are here."""
-        self.noticed(*[self.asleep_until, self.comm.Ibarrier()] if self.reading else [self.comm.Barrier])
+        self.noticed(*[self.until, self.comm.Ibarrier()] if self.beside else [self.comm.Barrier])
 
-    def asleep_until(self, here: Any) -> None:
-        """Wait, asleep after a moment: MPI would be busy, and take the core from the thread that reads."""
-        asked = 0
-        while not here.Test():
-            asked += 1
-            if asked > A_MOMENT and not (self.reading and self.reading.done()):
+    def until(self, here: Any) -> None:
+        """Wait, and work meanwhile; asleep after a moment, since MPI would be busy, and take the core from
+        others."""
+        for asked in itertools.count():
+            if self.beside:
+                self.beside()
+            if here.Test():
+                return
+            if asked > A_MOMENT:
                 time.sleep(SLICE)
+
+    def crowded(self) -> bool:
+        """Whether a host has fewer than two cores for each of its workers."""
+        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+        known = self.gathered((platform.node(), {*cores}))
+        hosts = [[cores for node, cores in known if node == host] for host in {node for node, _ in known}]
+        return any(len(set.union(*here)) < 2 * len(here) for here in hosts)
 
     def gathered(self, x: Any) -> list[Any]:
         """The x of each worker, in their order."""
         return self.noticed(self.comm.allgather, x) if self.comm else [x]
-
-    def exchanged(self, rows: np.ndarray, counts: Sequence[int], given: Sequence[int]) -> np.ndarray:
-        """The rows that the other workers have for this one, in their order.
-
-        rows: the rows that this one has for the others, in their order. counts, given: the numbers of rows
-        for each, and from each.
-        """
-        from mpi4py import MPI
-        found = np.empty((sum(given), *rows.shape[1:]), rows.dtype)
-        # MPI counts in 32 bits: rows, and not bytes, are few enough
-        row = MPI.BYTE.Create_contiguous(rows.itemsize * math.prod(rows.shape[1:])).Commit()
-        self.noticed(self.comm.Alltoallv, [rows, counts, row], [found, given, row])
-        row.Free()
-        return found
 
     def noticed(self, call: Callable, *args: Any) -> Any:
         """The result of a call in which this worker waits for the others; `timeout` limits the wait."""
@@ -173,7 +169,7 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
         except XManError as error:
             mine[k] = type(error)(str(error))  # its other parts may not be pickled
             break
-    here.asleep_until(here.comm.Ibarrier())
+    here.until(here.comm.Ibarrier())
     found = functools.reduce(operator.or_, here.gathered(mine))
     for k in range(count):
         if isinstance(found[k], XManError):

@@ -2,13 +2,9 @@
 one window ahead of the steps."""
 from __future__ import annotations
 
-import functools
-import itertools
 import mmap
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -40,8 +36,9 @@ class Stream:
     """
 
     def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False,
-                 name: str = "", prepared: Prepared | None = None, some: tuple = ALL):
+                 name: str = "", prepared: Prepared | None = None, some: tuple = ALL, away: bool = False):
         self.source, self.name, self.prepared, self.ordered, self.some = read, name, prepared, ordered, some
+        self.away = away
         whole = np.fromiter(sizes, int)
         self.starts, self.whole, self.memory = np.cumsum([0, *whole[:-1]]), whole, memory
         if some != ALL:
@@ -64,12 +61,13 @@ class Stream:
     def part(self, seed: int, begin: int, end: int) -> Stream:
         """The rows that a draw by their numbers puts into these tenths of all."""
         return Stream(self.source, self.whole, self.memory, self.ordered, self.name, self.prepared,
-                      (begin, end, seed))
+                      (begin, end, seed), self.away)
 
-    def block(self, k: int, share: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+    def block(self, k: int, share: slice = slice(None),
+              fetched: Callable[[], tuple] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """X and y of a block, or of a share of its rows. XManError where they hold something else than finite
         numbers."""
-        found, rows_at = self.source(k)
+        found, rows_at = fetched() if fetched else self.source(k)
         if {*found} != {int(self.whole[k])}:
             raise XManError(f"block {k + 1} of the stream has {found[0]} rows and {found[1]} targets, and "
                             f"had {self.whole[k]} before")
@@ -110,35 +108,60 @@ def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> n
     return (10 * lot >= begin) & (10 * lot < end)
 
 
-def after_steps() -> None:
-    """Let this thread have a worker's core when its steps wait: a core that changes between them in each step
-    finds its caches full of the other's. Linux alone has this of threads."""
-    if sys.platform == "linux":
-        os.nice(10)
+class Turns:
+    """A task that is done in parts, by a generator: it yields after each, None or a Future that it waits for,
+    and returns what the task gives."""
+
+    def __init__(self, parts: Generator[Future | None, None, Any]):
+        self.parts, self.waits_for, self.found = parts, None, Future()
+
+    def take(self) -> None:
+        """Do the next part, unless there is none, or it would have to wait."""
+        if self.found.done() or self.waits_for and not self.waits_for.done():
+            return
+        try:
+            self.waits_for = next(self.parts)
+        except StopIteration as end:
+            self.found.set_result(end.value)
+        except Exception as error:  # for the one who asks for the result
+            self.found.set_exception(error)
+
+    def result(self) -> Any:
+        """Do all parts that are left, and return what the task gives."""
+        while not self.found.done():
+            wait([self.waits_for] if self.waits_for else [])
+            self.take()
+        return self.found.result()
 
 
 class Streamed:
     """The minibatches of a stream; if one window holds all rows, they equal those of `Minibatches`.
 
-    Each of several workers reads a share of a window's rows, in a thread beside the steps. With several
-    windows a row goes to the part of a minibatch that corresponds to its place in the window, so that a
-    worker reads mostly rows that it takes; otherwise the workers exchange rows between two steps. data: the
-    stream. size: the rows of a minibatch. mine: from the rows of a minibatch and a worker's number to its
-    slice of them.
+    A window is read beside the steps on the one before: by a thread, or, where several workers have hardly a
+    core each, in turns with the steps, by all workers at once. With several windows a row goes to the part of
+    a minibatch that corresponds to its place in the window, so that a worker reads the rows that it takes;
+    one window is read by all workers, once. data: the stream. size: the rows of a minibatch. mine: from the
+    rows of a minibatch and a worker's number to its slice of them.
     """
 
     def __init__(self, data: Stream, size: int, seed: int,
-                 mine: Callable[[int, int], slice] = lambda rows, rank: slice(rows)):
+                 mine: Callable[[int, int], slice] = lambda rows, rank: slice(0, rows)):
         self.data, self.rows, self.seed, self.workers = data, data.rows, seed, workers()
         self.size = size = min(size, data.rows)
         self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
-        self.lanes = size * np.arange(LANES + 1) // LANES  # the edges of a minibatch's lanes
-        # for the last minibatch, and for others: who takes each row, and whether this worker borrows one
-        self.takers, self.borrows = [], []
-        for rows in self.rows - (self.count - 1) * size, size:
-            self.starts = [*(mine(rows, rank).start or 0 for rank in range(self.workers.size)), rows]
-            self.takers.append(np.repeat(np.arange(self.workers.size, dtype=np.uint16), np.diff(self.starts)))
-            self.borrows.append(mine(rows, self.workers.rank).stop > self.starts[self.workers.rank + 1])
+        # of minibatches, and of the last one: the edges of lanes, and of what this worker takes; whether it
+        # borrows a row
+        self.lanes, self.taken, self.borrows, me = [], [], [], self.workers.rank
+        for rows in size, self.rows - (self.count - 1) * size:
+            starts = [*(mine(rows, rank).start for rank in range(self.workers.size)), rows]
+            self.lanes.append(rows * np.arange(LANES + 1) // LANES)
+            self.taken.append(starts[me:me + 2])
+            self.borrows.append(mine(rows, me).stop > starts[me + 1])
+        found = [(np.searchsorted(edges, start, "right") - 1, np.searchsorted(edges, stop))
+                 for edges, (start, stop) in zip(self.lanes, self.taken, strict=True) if start < stop]
+        self.ends = (min(low for low, _ in found), max(high for _, high in found)) if found else (0, 0)
+        self.in_turns = self.workers.size > 1 and self.workers.crowded()
+        self.kept: list[np.ndarray] = []  # the rows of the only window
 
     def windows(self, number: int, first: int = 0) -> Iterator[tuple[int, int, np.ndarray]]:
         """The windows of epoch `number` with rows of its minibatches from `first` on: (number, how many rows
@@ -157,17 +180,15 @@ class Streamed:
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """(X, y, numbers) of this worker's rows for each minibatch from `first` on, as parts of arrays that
         the next minibatches overwrite."""
-        room, filled = 1 + max(np.count_nonzero(who == self.workers.rank) for who in self.takers), 0
+        room, filled = 1 + max(stop - start for start, stop in self.taken), 0
         # a borrowed row may be any row
         buffers = [np.repeat(a[:1], room, 0) for a in (self.data.X, self.data.y, np.zeros(1, int))]
-        with ThreadPoolExecutor(1, initializer=after_steps if self.workers.size > 1 else None) as reader:
-            parts = itertools.starmap(functools.partial(self.read, first), self.windows(number, first))
-            ahead = self.workers.reading = reader.submit(next, parts, None)
-            while found := ahead.result():
-                rows, counts, places, ends = found
-                if counts:
-                    rows[:] = [self.workers.exchanged(a, *counts) for a in rows]
-                ahead = self.workers.reading = reader.submit(next, parts, None)
+        with ThreadPoolExecutor(2) as pool:  # one thread reads, and waits for the other, which fetches
+            todo = (Turns(self.read(pool, first, *window)) for window in self.windows(number, first))
+            ahead = self.begun(pool, todo)
+            while ahead:
+                rows, places, ends = ahead()
+                ahead = self.begun(pool, todo)
                 start = 0
                 for end, whole in ends:
                     stop = filled + end - start
@@ -175,68 +196,77 @@ class Streamed:
                         a.take(places[start:end], 0, buffer[filled:stop], "clip")
                     filled, start, first = 0 if whole else stop, end, first + whole
                     if whole:
-                        stop += self.borrows[first < self.count]
+                        stop += self.borrows[first == self.count]
                         yield tuple(buffer[:stop] for buffer in buffers)
 
-    def drawn_order(self, number: int, at: int, edges: np.ndarray, lanes: Iterable[int]) -> np.ndarray:
-        """The places in a window of its rows, in the order in which they are taken; −1 for lanes that are not
-        in `lanes`. edges: the place in the window where each lane begins."""
-        held, begin = int(edges[-1]), at % self.size
+    def begun(self, pool: Executor, todo: Iterator[Turns]) -> Callable[[], tuple] | None:
+        """Begin to read the next window, if there is one; what is returned waits for its end."""
+        ahead = next(todo, None)
+        self.workers.beside = ahead.take if ahead and self.in_turns else None
+        return ahead and (ahead.result if self.in_turns else pool.submit(ahead.result).result)
+
+    def drawn_order(self, number: int, at: int, edges: np.ndarray) -> np.ndarray:
+        """The places in a window of its rows, in the order in which they are taken; −1 for lanes of which
+        this worker takes no row. edges: the place in the window where each lane begins."""
+        held, begin, last = int(edges[-1]), at % self.size, (self.count - 1) * self.size - at
         if held == self.rows:
             random = np.random.default_rng([self.seed, number])
             return np.arange(held) if self.count == 1 else random.permutation(held)
         found = np.full(held, -1)
-        places = np.arange(-begin, -(-(begin + held) // self.size) * self.size - begin).reshape(-1, self.size)
-        for k in lanes:
-            here = places[:, self.lanes[k]:self.lanes[k + 1]].ravel()
+        end = min(last, held + self.size - (begin + held) % self.size)
+        places = np.arange(-begin, end).reshape(-1, self.size)
+        for k in range(*self.ends):
+            here, there = (np.arange(lanes[k], lanes[k + 1]) for lanes in self.lanes)
+            here = np.concatenate([places[:, here].ravel(), last + there])
             random = np.random.default_rng([self.seed, number, at, k])
             found[here[(0 <= here) & (here < held)]] = edges[k] + random.permutation(edges[k + 1] - edges[k])
         return found
 
-    def read(self, first: int, number: int, at: int, blocks: np.ndarray) -> tuple:
-        """(rows, counts, places, ends) of a window: this worker's share, as large as any other's. first: as
-        for `epoch`. number, at, blocks: as `windows` gives them.
+    def below(self, row: int) -> np.ndarray:
+        """How many rows before this one lie before each edge of the lanes, in their minibatches."""
+        full = min(row // self.size, self.count - 1)
+        lanes = self.lanes[int(full == self.count - 1)]
+        return full * self.lanes[0] + np.minimum(row - full * self.size, lanes)
 
-        rows: X, y and the numbers of rows. counts: empty if this worker takes the rows that it reads;
-        otherwise rows is sorted by the workers that take them, and counts says how many it has for each
-        worker, and gets from each. places: of the rows that it takes, in order, among those that it then has.
+    def read(self, pool: Executor, first: int, number: int, at: int,
+             blocks: np.ndarray) -> Generator[Future | None, None, tuple]:
+        """The task that gives (rows, places, ends) of a window. pool: fetches blocks. first: as for `epoch`.
+        number, at, blocks: as `windows` gives them.
+
+        rows: X, y and the numbers of rows. places: of the rows that this worker takes, in order, among them.
         ends: (place, whether it ends in this window) of each minibatch.
         """
-        sizes, me, n, size = self.data.sizes[blocks], self.workers.rank, self.workers.size, self.size
-        held, begin, last = int(sizes.sum()), at % size, (self.count - 1) * size - at
-        takers = np.resize(self.takers[1], begin + held)[begin:]
-        if last < held:
-            takers[max(last, 0):] = self.takers[0][max(-last, 0):][:held]
-        takers[:max(first * size - at, 0)] = n  # no worker takes these
-        alone = n == 1 or last >= held and {*self.starts} <= {*self.lanes.tolist()}
-        ends = np.searchsorted(self.lanes, self.starts[me:me + 2]) if alone else (0, LANES)
-        below = lambda rows: rows // size * self.lanes + np.minimum(rows % size, self.lanes)
-        edges, bounds = below(at + held) - below(at), held * np.arange(n + 1) // n
-        low, high = edges[ends] if alone else bounds[me:me + 2]
-        shift = self.begin[blocks] - np.cumsum([0, *sizes[:-1]])
-        rows = [*self.between(blocks, low, high), np.repeat(shift, sizes)[low:high] + np.arange(low, high)]
-        order, mine = self.drawn_order(number, at, edges, range(*ends)), np.flatnonzero(takers == me)
-        places, counts = order[mine] - low, []
-        if not alone:
-            here = np.flatnonzero((low <= order) & (order < high))
-            parts = [[np.flatnonzero(who == k) for k in range(n)]
-                     for who in (takers[here], np.searchsorted(bounds[1:-1], order[mine], "right"))]
-            counts, (to, of) = [[*map(len, part)] for part in parts], map(np.concatenate, parts)
-            rows = [a.take(order[here[to]] - low, 0) for a in rows]
-            places[of] = np.arange(len(mine))
-        batches = np.arange(max(first, at // size), -(-(at + held) // size))
-        stops = np.minimum((batches + 1) * size, self.rows) - at
-        ends = zip(np.searchsorted(mine, stops).tolist(), (stops <= held).tolist(), strict=True)
-        return rows, counts, places, [*ends]
+        sizes, rows = self.data.sizes[blocks], self.kept
+        held = int(sizes.sum())
+        edges = self.below(at + held) - self.below(at)
+        low, high = edges[[*self.ends]] if held < self.rows else (0, held)
+        if not rows:
+            numbers = np.repeat(self.begin[blocks] - np.cumsum([0, *sizes[:-1]]), sizes) + np.arange(held)
+            rows = [*(yield from self.between(pool, blocks, low, high)), numbers[low:high]]
+        if held == self.rows:
+            self.kept = rows
+        batches = np.arange(max(first, at // self.size), -(-(at + held) // self.size))
+        taken = np.array(self.taken)[(batches == self.count - 1).astype(int)]
+        starts, stops = np.clip(taken + batches[:, None] * self.size - at, 0, held).T
+        ends = np.cumsum(stops - starts)
+        mine = np.repeat(stops - ends, stops - starts) + np.arange(ends[-1])
+        whole = np.minimum((batches + 1) * self.size, self.rows) <= at + held
+        places = self.drawn_order(number, at, edges)[mine] - low
+        return rows, places, [*zip(ends.tolist(), whole.tolist(), strict=True)]
 
-    def between(self, blocks: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
-        """X and y of the rows between these places in a window of blocks; no other rows are read."""
+    def between(self, pool: Executor, blocks: np.ndarray, low: int,
+                high: int) -> Generator[Future | None, None, tuple[np.ndarray, np.ndarray]]:
+        """The task that gives X and y of the rows between these places in a window of blocks; no other rows
+        are read."""
         X, y = (np.empty((high - low, *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y))
         stops = np.cumsum(self.data.sizes[blocks])
         for k, start, stop in zip(blocks.tolist(), [0, *stops[:-1]], stops, strict=True):
             a, b = max(low, start), min(high, stop)
             if a < b:
-                X[a - low:b - low], y[a - low:b - low] = self.data.block(k, slice(a - start, b - start))
+                fetched = pool.submit(self.data.source, k) if self.data.away else None
+                yield fetched
+                share = self.data.block(k, slice(a - start, b - start), fetched and fetched.result)
+                X[a - low:b - low], y[a - low:b - low] = share
         return X, y
 
 
@@ -281,7 +311,7 @@ def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stre
         X, y = map(np.asarray, batch(k))
         return (len(X), len(y)), lambda some: (X[some], y[some])
 
-    return Stream(read, sizes, memory, ordered=True, name="batches")
+    return Stream(read, sizes, memory, ordered=True, name="batches", away=True)
 
 
 class InTurn:

@@ -99,7 +99,7 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
 
         return (table.num_rows,) * 2, rows_at
 
-    return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", how)
+    return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", how, away="://" in source)
 
 
 def places_of(source: str) -> tuple[str, Any, list[str]]:

@@ -55,7 +55,7 @@ class Run(Checkpointed):
         self.mesh = mesh_of(given["mesh"]) if given["mesh"] else None
         self.workers, each = workers(), 0 if given["mesh"] else given["accumulate"]  # 0: each has all rows
         self.shares = Shares(objective, each) if self.workers.size * each > 1 else None
-        self.workers.reading = None  # of a run before this one
+        self.workers.beside = None  # of a run before this one
         data, self.judge = data_and_judge(objective, given["validation"])
         at_least("batch_size", batch_size, 1, whole=True)
         kind, rows = ((Streamed, [objective.stream]) if objective.stream else
