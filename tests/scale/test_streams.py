@@ -150,6 +150,17 @@ def test_a_task_in_turns_waits_for_nothing_and_keeps_its_error_for_the_end():
         turns.result()
 
 
+def test_workers_that_share_cores_work_while_they_wait(monkeypatch):
+    answers, parts = iter([False, False, True]), []
+    here = Workers(SimpleNamespace(rank=0, size=2, Ibarrier=lambda: SimpleNamespace(Test=lambda: next(answers))))
+    here.beside = lambda: parts.append(1)
+    here.meet()
+    assert len(parts) == 3
+    for cores, hosts, crowded in ([{0}, {1}], "aa", True), ([{0, 1}] * 2, "aa", True), ([{0, 1}] * 2, "ab", False), ([{0}, {1, 2}], "ab", True):
+        here.gathered = lambda x, known=[*zip(hosts, cores, strict=True)]: known
+        assert here.crowded() == crowded
+
+
 def test_the_rows_of_one_window_are_read_once(monkeypatch):
     data, read = of_arrays(X, y, 1, rows=30), []
     block = data.block
