@@ -1,9 +1,10 @@
 """Matrices: products by BLAS or in loops; factors, solutions, inverses and determinants by LAPACK.
 
-A product is a sum over axes that two arrays share. Each axis gets a letter, as in Einstein's sums: a product of matrices is "mk,kn->mn", of batches
-"bmk,bkn->bmn", and the adjoint of a weight that a batch shares is "bmk,bmn->kn". There are four kinds of
-letters: those in all three are a batch, those in one factor and the result are rows (M) or columns (N), those
-that the result lacks are summed over (K). Axes of one entry have no letter.
+A product is a sum over axes that two arrays share. Each axis gets a letter, as in Einstein's sums: a product
+of matrices is "mk,kn->mn", of batches "bmk,bkn->bmn", and the adjoint of a weight that a batch shares is
+"bmk,bmn->kn". There are four kinds of letters: those in all three are a batch, those in one factor and the
+result are rows (M) or columns (N), those that the result lacks are summed over (K). Axes of one entry have no
+letter.
 
 LAPACK overwrites copies. It stores columns, so it is given the transpose of a matrix that is not symmetric.
 If it fails, a matrix is singular or not positive definite; the program then leaves the values to the
