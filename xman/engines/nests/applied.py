@@ -89,8 +89,8 @@ def lying_rows(w: Any, x: View, axis: int = 0) -> View:
     return x if lies else w.copied(x.root, x)
 
 
-def steps_of(w: Any, dst: str, made: Made, entries: Sequence[View], parts: Mapping[int, Any],
-             outs: Sequence[tuple[View, int]], looked_at: bool = False) -> tuple[list[View], Run]:
+def steps_of(w: Any, dst: str, made: Made, entries: Sequence[View], parts: dict,
+             outs: list, looked_at: bool = False) -> tuple[list[View], Run]:
     """Where the carries are afterwards, and what runs the steps. parts, outs: of entries that are slices and
     of results that are no carries the places, as of a Run. looked_at: the carries, by a test before."""
     carry, places, lines = [], dict(zip(made.names[made.k:], outs, strict=True)), made.lines
@@ -140,14 +140,15 @@ def scan_in_place(w: Any, step: Step) -> Any:
             return None
     if not made:
         return None
-    slices = {i: entries[i].shape and lying_rows(w, entries[i], 1) for i in moving}
+    slices = {i: lying_rows(w, entries[i], 1) if entries[i].shape else None for i in moving}
     kinds = [(j, *made.kind(j)) for j in range(k, len(made.names))]
     outs = [w.tree.root(f"{dst}.{j}", (n, *shape), dtype) for j, shape, dtype in kinds]
 
     def run(which: Made, entries: list[View], handed: list[View], t: int, steps: int) -> list[View]:
         at = lambda x: (indexed(x, [t]), way * x.strides[0])
-        carry, run = steps_of(w, dst, which, entries, {i: at(x) if x else None for i, x in slices.items()},
-                              [*((x, 0) for x in handed), *map(at, outs)], bool(count))
+        parts = {i: x and at(x) for i, x in slices.items()}
+        results = [*((x, 0) for x in handed), *map(at, outs)]
+        carry, run = steps_of(w, dst, which, entries, parts, results, bool(count))
         if run.written():
             w.tree.place(Applied("scan", [run], run.written(), steps, count=count, first=t, way=way))
         return handed or carry
@@ -202,5 +203,4 @@ def while_in_place(w: Any, step: Step) -> Any:
     return [*carry, count]
 
 
-APPLIED = {"scan": scan_in_place, "call": call_in_place, "cond": branch_in_place,
-           "while_loop": while_in_place}
+APPLIED = dict(scan=scan_in_place, call=call_in_place, cond=branch_in_place, while_loop=while_in_place)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .views import View
+from .views import View, row_by_row
 
 # an axis of LONG entries or more is cut into tiles of TILE entries, so that several loops share the cache
 LONG, TILE = 2048, 1024
@@ -38,7 +38,7 @@ class Node:
     op: str
     args: Any
     target: Any
-    by = ""
+    how, by = "", ""
     views = property(lambda self: [a for a in self.args if isinstance(a, View)])
     reads = property(lambda self: [v.root for v in self.views])
     writes = property(lambda self: [self.target.root])
@@ -65,9 +65,9 @@ class Line(Node):
     args: list
     shape: tuple[int, ...]
     target: View
-    how: str
     dtype: np.dtype
     levels: list
+    how: str = "set"
 
     @property
     def views(self) -> list[View]:
@@ -98,6 +98,7 @@ class Line(Node):
 
 
 REDUCTIONS = {"sum", "prod", "max", "min"}
+PARTLY = {"put", "into"}
 
 
 def levels_of(shape: tuple[int, ...], views: Sequence[View],
@@ -139,6 +140,8 @@ class Loop:
     lines: int = 0                                # how many lines are in it, at any depth
     parts: dict = field(default_factory=dict)     # by root, the part that is written here
     rank: float = 0.0
+
+    level = property(lambda self: (self.size, self.kind, self.width))
 
     def __str__(self) -> str:
         return f"for {self.size}{f' ({self.kind} of {self.width:,})' * (self.kind != 'all')}:"
@@ -239,6 +242,9 @@ class Root:
     size: int = 0
 
     bytes = property(lambda self: self.size * self.dtype.itemsize)
+
+    def keeps(self, sizes: Sequence[int], tiled: Sequence[bool]) -> None:
+        self.strides, self.tiled, self.size = row_by_row(sizes), tuple(tiled), prod(sizes)
 
 
 def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]:
