@@ -59,19 +59,16 @@ def computed_in(w: Any, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:
 
 def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
     """A sum with the adjoint of an index, which is added at its place, and not spread over zeros first."""
-    shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
+    shape = w.kinds[dst].shape
     over = w.program.inplace[dst] if dst in w.direct else None
     own = [x for a, x in zip(w.step[2], v, strict=True) if w.is_whole(x, shape)
            and (x.root == over or w.unread(a) and {node.how for node in w.tree.writers[x.root]} == {"into"})]
-    base = own[0] if own else None
-    if not own:
-        base = w.lain(dst, shape, dtype)
-        for x in v:
-            if isinstance(x, View):
-                w.line(dst, "copy", [x], shape, how="into", target=base)
-    for x in v:
+    base = own[0] if own else w.lain(dst, *w.kinds[dst][:2])
+    for x in sorted(v, key=lambda x: isinstance(x, ACCUMULATED)):  # arrays first
         if isinstance(x, ACCUMULATED):
             x.add(w, base)
+        elif not own:
+            w.line(dst, "copy", [x], shape, how="into", target=base)
     return base
 
 

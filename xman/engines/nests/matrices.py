@@ -148,8 +148,8 @@ def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     na, nb = [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
     a, b, d = lettered(a, na), lettered(b, nb), lettered(d, max(na - 2, nb - 2, 0) + len(d))
-    places, letters, out = {"dot": ((0, 1), (a, b), d), "dot_left": ((0, 2), (d, b), a),
-                            "dot_right": ((1, 0), (a, d), b)}[op]
+    of = {"dot": ((0, 1), a, b, d), "dot_left": ((0, 2), d, b, a), "dot_right": ((1, 0), a, d, b)}
+    places, *letters, out = of[op]
     return contract(w, dst, [v[k] for k in places], letters, out)
 
 

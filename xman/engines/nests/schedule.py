@@ -136,8 +136,7 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
 
 def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
     """Whether the line may be in the loop of a node that it waits for: written roots meet at one index."""
-    if (not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels)))
-        or not takes(loop, line, depth) or w.how in PARTLY):
+    if depth >= min(len(line.levels), len(w.levels)) or w.how in PARTLY or not takes(loop, line, depth):
         return False
     mine, others = line.levels[depth][0], w.levels[depth][0]
     if w.how in REDUCTIONS and w.target.strides[others] == 0 or line.target.root == w.target.root:
@@ -151,9 +150,8 @@ def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
     """Whether two views of a root meet only where the index of one's axis equals that of the other's."""
     if one.index is None or other.index is None:
         return False
-    return any(start == begin and len(steps) == len(ways) == 1 and steps[0] == (axis, ways[0][1])
-               and ways[0][0] == its
-               for (start, steps), (begin, ways) in zip(one.index, other.index, strict=True))
+    return any(len(steps) == 1 and steps[0][0] == axis and theirs == (start, ((its, steps[0][1]),))
+               for (start, steps), theirs in zip(one.index, other.index, strict=True))
 
 
 def position(body: list, node: Loop | Node) -> int:

@@ -115,9 +115,9 @@ def levels_of(shape: tuple[int, ...], views: Sequence[View],
         near = min((k for k in reversed(axes) if far[last] - far[k]), key=lambda k: len(far[k]), default=last)
         axes = [*(k for k in axes if k not in (near, last)), near]
         if near != last and far[near]:
-            blocks = shape[last] >= 2 * BLOCK
-            return [*((k, "all", shape[k]) for k in axes[:-1]), *[(last, "tile", BLOCK)] * blocks,
-                    (near, "all", shape[near]), (last, "lane" if blocks else "all", BLOCK)]
+            blocks = [(last, "tile", BLOCK)] * (shape[last] >= 2 * BLOCK)
+            inner = last, "lane" if blocks else "all", BLOCK
+            return [*((k, "all", shape[k]) for k in axes[:-1]), *blocks, (near, "all", shape[near]), inner]
         axes[-1:-1] = [last] * (near != last)
     levels: list[tuple[int, str, int]] = []
     for k in axes:
@@ -196,9 +196,9 @@ class Run:
     given: dict[str, tuple[View, int] | None]
 
     def written(self) -> list[View]:
-        over = {*self.lines.program.inplace.values()}
-        return [place[0] for x, place in self.given.items()
-                if place and (x in over or self.lines.tree.roots[x].place == "output")]
+        out = {x for x, root in self.lines.tree.roots.items() if root.place == "output"}
+        out.update(self.lines.program.inplace.values())
+        return [place[0] for x, place in self.given.items() if place and x in out]
 
 
 @dataclass(eq=False)
