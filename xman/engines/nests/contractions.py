@@ -8,6 +8,7 @@ that the result lacks are summed over (K). Axes of one entry have no letter.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import prod
 from typing import Any
 
@@ -29,11 +30,13 @@ def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Se
     factors = [one_each(x, letters) for x, letters in factors]
     sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
     out = [c for c in out if c in sizes]
-    while len(factors) > 2:  # multiply two at a time
-        (x, xs), (y, ys), *rest = factors
-        kept = [c for c in dict.fromkeys((*xs, *ys)) if c in out or any(c in letters for _, letters in rest)]
-        found = contract(w, f"{dst}.{len(rest)}", [(x, xs), (y, ys)], kept, [sizes[c] for c in kept], dtype)
-        factors = [one_each(found, kept), *rest]
+    while len(factors) > 2:  # multiply the two that take least
+        j, k = min(combinations(range(len(factors)), 2),
+                   key=lambda pair: prod(sizes[c] for c in {c for k in pair for c in factors[k][1]}))
+        (y, ys), (x, xs) = factors.pop(k), factors.pop(j)
+        kept = [c for c in dict.fromkeys((*xs, *ys)) if c in out or any(c in more for _, more in factors)]
+        found = contract(w, f"{dst}.{len(factors)}", [(x, xs), (y, ys)], kept, [sizes[c] for c in kept], dtype)
+        factors.append(one_each(found, kept))
     sizes = {c: sizes[c] for _, letters in factors for c in letters}
     found = by_blas(w, dst, factors, out, sizes, dtype) if len(factors) == 2 and dtype.kind == "f" else None
     if found is None:
