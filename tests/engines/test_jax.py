@@ -271,6 +271,14 @@ def test_what_jax_would_pass_over_is_an_error_as_in_the_interpreter(what):
     np.testing.assert_array_equal(xman.compile([("t", "inv", ("a",))], engine="jax")({"a": nan})["t"], nan)
 
 
+def test_losses_take_labels_as_they_are():
+    losses = [op for op in NAMES if ops.facts_of(op).outputs]
+    lines = [(f"{op}_{k}", op, (f"z{k}", "y")) for op in losses for k in (1, 3)]
+    values = {"z1": R.normal(size=(4, 1)), "z3": R.uniform(size=(4, 3)), "y": np.array([0, 1, 1, 0])}
+    assert losses
+    assert_agree(build(lines, values).run(values), xman.eval(lines, values), 1e-12)
+
+
 HOSTILE = "jnp jax nn special __builtins__ __import__ print stretch1 within finite constant literal _ match type known ß".split()
 
 

@@ -7,8 +7,6 @@ and end with it, so that a process can fork, be interrupted or exit between nest
 """
 from __future__ import annotations
 
-import ctypes
-import functools
 import os
 from collections.abc import Iterator
 from math import prod
@@ -36,11 +34,11 @@ class Chunks(NamedTuple):
 
 
 def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
-    """The chunks of a loop; None if it is short, or if one chunk would have to wait for another."""
+    """The chunks of a loop; None without pthreads, or if it is short, or a chunk has to wait for another."""
     lines, roots, unit = [*lines_within(node)], tree.roots, node.width if node.kind == "tile" else 1
     width = -(-node.size // (CHUNKS * unit)) * unit
     count = -(-node.size // max(width, 1))
-    if count < 2 or sum(prod(line.shape) for line in lines) < WORTH:
+    if os.name != "posix" or count < 2 or sum(prod(line.shape) for line in lines) < WORTH:
         return None
     private, sums, added = {}, {}, {}
     for line in lines:
@@ -112,17 +110,6 @@ def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
     end = f.do(f"select i1 {less}, i64 {end}, i64 {chunks.size}")
     f.put(f"call void @{nest}({', '.join([*given, f'i64 {first}', f'i64 {end}'])})")
     return THREAD.format(name=name, count=chunks.count, run="\n".join(f.out))
-
-
-@functools.cache
-def pthreads() -> dict[str, int]:
-    """The addresses of the system's functions for threads; {} on systems without pthreads."""
-    try:
-        own = ctypes.CDLL(None)
-        return {name: ctypes.cast(getattr(own, name), ctypes.c_void_p).value
-                for name in ("pthread_create", "pthread_join")}
-    except (AttributeError, OSError, TypeError):
-        return {}
 
 
 def as_blas() -> int:

@@ -24,24 +24,31 @@ from .views import View, exchanged, reshaped, strided, transposed, whole
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies it by a vector
 
 
-def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Sequence, shape: Sequence[int],
-             dtype: np.dtype) -> View:
-    """The sum of products of the factors, (view, letters of its axes), over the letters that `out` lacks."""
-    factors = [one_each(x, letters) for x, letters in factors]
-    sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
-    out = [c for c in out if c in sizes]
+def contract(w: Any, dst: str, views: Sequence[View], letters: Sequence[Sequence],
+             out: Sequence) -> View | None:
+    """The sum of products of views over the letters that `out` lacks, or has for an axis of one entry; None
+    for truth values, of which NumPy's product is a truth value."""
+    shape, dtype, _ = w.kinds[dst]
+    if dtype.kind == "b" or {w.dtype(x).kind for x in views} == {"b"}:
+        return None
+    factors = [one_each(x, own) for x, own in zip(views, letters, strict=True)]
+    sizes = {c: n for x, own in factors for c, n in zip(own, x.shape, strict=True)}
+    out = [c for c, n in zip(out, shape, strict=True) if n != 1 and c in sizes]
+    cost = lambda pair: prod(sizes[c] for c in {c for k in pair for c in factors[k][1]})
     while len(factors) > 2:  # multiply the two that take least
-        j, k = min(combinations(range(len(factors)), 2),
-                   key=lambda pair: prod(sizes[c] for c in {c for k in pair for c in factors[k][1]}))
-        (y, ys), (x, xs) = factors.pop(k), factors.pop(j)
-        kept = [c for c in dict.fromkeys((*xs, *ys)) if c in out or any(c in more for _, more in factors)]
-        found = contract(w, f"{dst}.{len(factors)}", [(x, xs), (y, ys)], kept, [sizes[c] for c in kept], dtype)
-        factors.append(one_each(found, kept))
-    sizes = {c: sizes[c] for _, letters in factors for c in letters}
+        j, k = min(combinations(range(len(factors)), 2), key=cost)
+        pair = [factors.pop(k), factors.pop(j)]
+        kept = [c for c in sizes if any(c in own for _, own in pair)
+                and (c in out or any(c in own for _, own in factors))]
+        factors.append((multiplied(w, f"{dst}.{len(factors)}", pair, kept, dtype), kept))
+    return reshaped(multiplied(w, dst, factors, out, dtype), shape)
+
+
+def multiplied(w: Any, dst: str, factors: Sequence[tuple], out: list, dtype: np.dtype) -> View:
+    """The sum of products of one or two factors, (view, letters of its axes)."""
+    sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
     found = by_blas(w, dst, factors, out, sizes, dtype) if len(factors) == 2 and dtype.kind == "f" else None
-    if found is None:
-        found = in_loops(w, dst, factors, out, sizes, dtype)
-    return reshaped(found, shape)
+    return found if found else in_loops(w, dst, factors, out, sizes, dtype)
 
 
 def one_each(x: View, letters: Sequence) -> tuple[View, list]:
@@ -97,7 +104,10 @@ def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[
              dtype: np.dtype) -> View:
     """A factor as matrices that BLAS can read: in its type, and with a stride of 1 along rows or columns."""
     x = in_shape(w, transposed(x, [letters.index(c) for c in order]), shape)
-    x = w.typed(f"{dst}.typed", x, dtype)
+    return for_blas(w, w.typed(f"{dst}.typed", x, dtype))
+
+
+def for_blas(w: Any, x: View) -> View:
     return x if leading(x) and not x.gathered else w.copied(x.root, x)
 
 
@@ -120,7 +130,7 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
     a, b = (exchanged(x) if t else x for x, t in ((a, ta), (b, tb)))
     if over in (a.root, b.root):
         over = None
-    a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
+    a, b = for_blas(w, a), for_blas(w, b)
     name = w.step[2][6]  # c may be overwritten if no other line needs it
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(dst, kind.shape, kind.dtype)
@@ -134,39 +144,20 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
     return target
 
 
-def factors_of(w: Any, dst: str, views: Sequence[View],
-               letters: Sequence[Sequence]) -> list[tuple[View, Sequence]] | None:
-    """The arguments with their letters; None if these do not fit, or loops do not have the type."""
-    if w.kinds[dst].dtype.kind == "b" or {w.dtype(x).kind for x in views} == {"b"}:
-        return None  # NumPy's product of truth values is a truth value
-    if any(len(own) != len(x.shape) for own, x in zip(letters, views, strict=True)):
-        return None
-    sizes = {(c, n) for own, x in zip(letters, views, strict=True)
-             for c, n in zip(own, x.shape, strict=True) if n != 1}
-    if len({c for c, _ in sizes}) < len(sizes):
-        return None
-    return [*zip(views, letters, strict=True)]
-
-
 def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     """dot, and its adjoints d bᵀ and aᵀ d, summed over batch axes that an argument lacks."""
-    kind, (na, nb) = w.kinds[dst], [len(x.shape) for x in v][-2:]
+    na, nb = [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
     a, b, d = lettered(a, na), lettered(b, nb), lettered(d, max(na - 2, nb - 2, 0) + len(d))
     places, letters, out = {"dot": ((0, 1), (a, b), d), "dot_left": ((0, 2), (d, b), a),
                             "dot_right": ((1, 0), (a, d), b)}[op]
-    if len(out) != len(kind.shape):
-        return None
-    short = [c for c, size in zip(out, kind.shape, strict=True) if size == 1]
-    found = factors_of(w, dst, [v[k] for k in places], letters)
-    return found and contract(w, dst, found, [c for c in out if c not in short], kind.shape, kind.dtype)
+    return contract(w, dst, [v[k] for k in places], letters, out)
 
 
 def einsum(w: Any, dst: str, op: str, subscripts: str, *arrays: View) -> View | None:
     inputs, result = einsum_parts(subscripts)
     letters = [lettered(part, len(x.shape)) for part, x in zip(inputs, arrays, strict=True)]
-    kind, found = w.kinds[dst], factors_of(w, dst, arrays, letters)
-    return found and contract(w, dst, found, lettered(result, len(kind.shape)), kind.shape, kind.dtype)
+    return contract(w, dst, arrays, letters, lettered(result, len(w.kinds[dst].shape)))
 
 
 def lettered(part: str, n: int) -> list:
