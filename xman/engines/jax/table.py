@@ -1,4 +1,4 @@
-"""The table of the JAX engine: what `arrays.on` makes of jax.numpy, and rows that JAX has beyond the standard.
+"""The table of the JAX engine: what `arrays.on` makes of jax.numpy, and rows that JAX has beyond that.
 
 An operator that is not in RUN is computed by its own function. JAX raises no errors while it computes:
 `indices` and FINITE say what the engine has to check, such as labels out of range and singular matrices.
