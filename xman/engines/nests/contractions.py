@@ -8,6 +8,7 @@ that the result lacks are summed over (K). Axes of one entry have no letter.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import prod
 from typing import Any
 
@@ -31,12 +32,15 @@ def contract(w: Any, dst: str, views: Sequence[View], letters: Sequence[Sequence
     if dtype.kind == "b" or {w.dtype(x).kind for x in views} == {"b"}:
         return None
     factors = [one_each(x, own) for x, own in zip(views, letters, strict=True)]
-    found = {c for _, own in factors for c in own}
-    out = [c for c, n in zip(out, shape, strict=True) if n != 1 and c in found]
-    while len(factors) > 2:  # multiply two at a time
-        (x, xs), (y, ys), *rest = factors
-        kept = [c for c in dict.fromkeys((*xs, *ys)) if c in out or any(c in own for _, own in rest)]
-        factors = [(multiplied(w, f"{dst}.{len(rest)}", factors[:2], kept, dtype), kept), *rest]
+    sizes = {c: n for x, own in factors for c, n in zip(own, x.shape, strict=True)}
+    out = [c for c, n in zip(out, shape, strict=True) if n != 1 and c in sizes]
+    cost = lambda pair: prod(sizes[c] for c in {c for k in pair for c in factors[k][1]})
+    while len(factors) > 2:  # multiply the two that take least
+        j, k = min(combinations(range(len(factors)), 2), key=cost)
+        pair = [factors.pop(k), factors.pop(j)]
+        kept = [c for c in sizes if any(c in own for _, own in pair)
+                and (c in out or any(c in own for _, own in factors))]
+        factors.append((multiplied(w, f"{dst}.{len(factors)}", pair, kept, dtype), kept))
     return reshaped(multiplied(w, dst, factors, out, dtype), shape)
 
 
