@@ -111,7 +111,7 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
             try:
                 why[dst] = "" if op in OF_BUNDLES else refused(line, kinds)
                 if not why[dst]:
-                    out = computed(line, known, kinds)
+                    out = computed(line, known)
                     if (type(out) not in (int, tuple)
                         and (out.shape, out.dtype, out.weak_type and out.dtype != bool)
                         != (*kinds[dst][:2], False)):
@@ -150,7 +150,7 @@ def stretch(part: JaxPart, kinds: Kinds, inputs: Collection[str]) -> JaxPart:
         with jax.default_matmul_precision(jax.config.jax_default_matmul_precision or "highest"):
             for line in part.lines:
                 dst, op, args = line
-                known[dst] = computed(line, known, kinds)
+                known[dst] = computed(line, known)
                 for y, least, beyond in indices(op, args, kinds):
                     if y not in inputs:
                         sure[y, least, beyond] = ((least <= known[y]) & (known[y] < beyond)).all()

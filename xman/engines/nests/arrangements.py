@@ -6,7 +6,7 @@ has to compute it: for computed indices, masks, and shapes that depend on values
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -23,10 +23,6 @@ class ACCUMULATED(NamedTuple):
     def add(self, w: Any, base: View) -> None:
         target = indexed(base, self.keys)
         w.line(base.root, "copy", [self.x], target.shape, how="into", target=target)
-
-
-def lengths_of(x: Any) -> tuple[int, ...]:
-    return x.shape if isinstance(x, View) else np.shape(x)
 
 
 def axes_of(axis: Any, n: int) -> set[int] | None:
@@ -133,30 +129,21 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
     return root
 
 
-def put(w: Any, dst: str, parts: Iterable[tuple]) -> View:
-    """A new root, with each part (keys, x) written into it."""
-    root = w.lain(dst, *w.kinds[dst][:2])
-    for keys, x in parts:
-        target = indexed(root, keys)
+def concat(w: Any, dst: str, op: str, axis: int, *arrays: View) -> View:
+    """A new root, with each array written into a part of it."""
+    root, start = w.lain(dst, *w.kinds[dst][:2]), 0
+    before = [slice(None)] * (axis % len(root.shape))
+    for x in arrays:
+        n = x.shape[len(before)]
+        target = indexed(root, (*before, slice(start, start + n)))
         w.line(dst, "copy", [x], target.shape, how="put", target=target)
+        start += n
     return root
 
 
-def along(axis: int, key: Any) -> tuple:
-    return *[slice(None)] * axis, key
-
-
-def concat(w: Any, dst: str, op: str, axis: int, *arrays: Any) -> View:
-    axis, start, parts = axis % len(w.kinds[dst].shape), 0, []
-    for x in arrays:
-        n = lengths_of(x)[axis]
-        parts.append((along(axis, slice(start, start + n)), x))
-        start += n
-    return put(w, dst, parts)
-
-
-def stack(w: Any, dst: str, op: str, axis: int, *arrays: Any) -> View:
-    return put(w, dst, [(along(axis % len(w.kinds[dst].shape), k), x) for k, x in enumerate(arrays)])
+def stack(w: Any, dst: str, op: str, axis: int, *arrays: View) -> View:
+    before = [slice(None)] * (axis % len(w.kinds[dst].shape))
+    return concat(w, dst, op, axis, *[indexed(x, (*before, None)) for x in arrays])
 
 
 def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> Any:

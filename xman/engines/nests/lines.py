@@ -151,7 +151,8 @@ class Lines:
         v += [defaults[name] for name in names[len(v):]]
         if has_to_be_literal(op, [isinstance(x, View) for x in v]):
             return None
-        for k in range(len(v)) if op in CONTRACTIONS else [0] * (names[0] != "axis"):  # the arrays
+        leads = names[0] == "axis"  # arrays follow
+        for k in range(len(v)) if op in CONTRACTIONS else range(leads, len(v) if leads else 1):
             if isinstance(v[k], (bool, int, float, np.generic)):
                 v[k] = self.filled(v[k], (), np.dtype(type(v[k])))
         return RULES[op](self, dst, op, *v)
@@ -189,18 +190,14 @@ class Lines:
         """An output, as a root of its own that is given to the caller."""
         view, kind = self.views[x], self.kinds[x]
         root = self.tree.roots[view.root]
+        touch = (*self.tree.readers.get(view.root, ()), *self.tree.writers.get(view.root, ()))
         if (root.place != "arena" or view.gathered or view.offset or view.strides != row_by_row(kind.shape)
             or prod(kind.shape) != prod(root.shape)
-            or kind.shape != root.shape and self.touched_by_numpy(view.root)):
+            or kind.shape != root.shape and any(isinstance(node, Call) for node in touch)):
             view = self.line(f"{x}.out", "copy", [view], kind.shape, kind.dtype)
             root = self.tree.roots[view.root]
         root.shape, root.place = kind.shape, "output" if kind.shape else "number"
         return view
-
-    def touched_by_numpy(self, root: str) -> bool:
-        """Whether a call reads or writes the root, in the shape that it has."""
-        nodes = (*self.tree.readers.get(root, ()), *self.tree.writers.get(root, ()))
-        return any(isinstance(node, Call) for node in nodes)
 
     # ---- lines of the tree ---------------------------------------------------------------------------------
 
