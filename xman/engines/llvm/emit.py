@@ -96,8 +96,8 @@ class Nest(Function):
     def one_with_inner(self, node: Loop) -> bool:
         """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
         inner = node.body[0]
-        if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop) or inner.kind != "all"
-            or inner in self.before):
+        if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop)
+            or inner.kind != "all"):
             return False
         step = lambda view, line, loop: sum(
             s for k, s, _ in self.affine(view)[1] if k == line.levels[line.path.index(loop)][0])
