@@ -34,13 +34,14 @@ def contract(w: Any, dst: str, views: Sequence[View], letters: Sequence[Sequence
     factors = [one_each(x, own) for x, own in zip(views, letters, strict=True)]
     sizes = {c: n for x, own in factors for c, n in zip(own, x.shape, strict=True)}
     out = [c for c, n in zip(out, shape, strict=True) if n != 1 and c in sizes]
-    cost = lambda pair: prod(sizes[c] for c in {c for k in pair for c in factors[k][1]})
-    while len(factors) > 2:  # multiply the two that take least
-        j, k = min(combinations(range(len(factors)), 2), key=cost)
-        pair = [factors.pop(k), factors.pop(j)]
-        kept = [c for c in sizes if any(c in own for _, own in pair)
-                and (c in out or any(c in own for _, own in factors))]
-        factors.append((multiplied(w, f"{dst}.{len(factors)}", pair, kept, dtype), kept))
+    letters_in = lambda factors: {c for _, own in factors for c in own}
+    while len(factors) > 2:  # first the two with which all take least
+        splits = [([factors[j], factors[k]], [*factors[:j], *factors[j + 1:k], *factors[k + 1:]])
+                  for j, k in combinations(range(len(factors)), 2)]
+        pair, rest = min(splits, key=lambda split: prod(sizes[c] for c in letters_in(split[0]))
+                         + prod(sizes[c] for c in letters_in(split[1]).union(out)))
+        kept = [c for c in sizes if c in letters_in(pair) and c in letters_in(rest).union(out)]
+        factors = [*rest, (multiplied(w, f"{dst}.{len(rest)}", pair, kept, dtype), kept)]
     return reshaped(multiplied(w, dst, factors, out, dtype), shape)
 
 
