@@ -81,6 +81,11 @@ def test_whatever_the_types_are_the_results_have_those_of_numpy(seed):
     assert_agree(with_jax.build(Program(steps, kinds, tuple(line[0] for line in steps), {}, steps)).run(values), want, 1e-4, 1e-4)
 
 
+def test_a_share_of_truth_values_is_one_of_numbers():
+    steps, values = [("y", "share", ("a", "b"))], {"a": np.array([True, True, False]), "b": np.array([True, False, True])}
+    assert_agree(build(steps, values).run(values), xman.eval(steps, values), 0)
+
+
 @pytest.mark.parametrize("seed", range(50 if ALL else 3))
 def test_random_lists_agree_with_the_interpreter_line_by_line(seed):
     steps, ordinary, special = random_list(seed)

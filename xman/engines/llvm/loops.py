@@ -58,7 +58,7 @@ class Pointers:
 def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> None:
     """Write the loop, the branch or the single step of a node. f: the `StepFunction`."""
     rows = [Pointers(f, run, step, space) for run, step in zip(node.runs, steps, strict=True)]
-    if node.how == "cond":
+    if node.op == "cond":
         yes, no, after = (f.new("B")[1:] for _ in range(3))
         f.put(f"br i1 {number_holds(f, node)}, label %{yes}, label %{no}")
         for row, label in zip(rows, (yes, no), strict=True):
@@ -68,15 +68,15 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
         f.begin(after)
         return
     more, done = (f.new("B")[1:] for _ in range(2))
-    first, last = "0", node.size + (node.how == "while")
-    if counted := node.how == "scan" and node.count:
+    first, last = "0", node.size + (node.op == "while")
+    if counted := node.op == "scan" and node.count:
         many = f.do(f"load i64, ptr {f.place(node.count)}")
         f.leave(f.do(f"icmp sgt i64 {many}, {node.size}"))
         f.put(f"br i1 {f.do(f'icmp sgt i64 {many}, 0')}, label %{more}, label %{done}")
         f.begin(more)
         first, last = (f.do(f"sub i64 {last}, {many}"), last) if node.way < 0 else (first, many)
     loop = f.open(last, first)
-    if node.how == "while":
+    if node.op == "while":
         f.put(f"store i64 {loop[0]}, ptr {f.pointer(node.count.root)}")
         rows[0].go()
         f.put(f"br i1 {number_holds(f, node)}, label %{more}, label %{done}")
@@ -88,7 +88,7 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
         rows[0].go()
     listen(f, loop[0], node.size, sum(step.work for step in steps))
     f.close(*loop, lines=100)
-    if node.how == "while" or counted:
+    if node.op == "while" or counted:
         f.put(f"br label %{done}")
         f.begin(done)
 

@@ -25,7 +25,7 @@ from .emit import Nest
 from .function import HINTS, Function, in_memory
 from .loops import write_applied
 from .products import write_product, write_routine
-from .threads import chunks_of, pthreads, write_chunks
+from .threads import chunks_of, write_chunks
 
 # bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`
 # makes sure)
@@ -139,8 +139,7 @@ class NestStep:
     def nest(self, group: list) -> Item:
         """The item of a loop, which is cut into chunks if that pays, or of several single numbers."""
         node = group[0]
-        chunks = (chunks_of(node, self.tree)
-                  if isinstance(node, Loop) and pthreads() and not self.outer else None)
+        chunks = chunks_of(node, self.tree) if isinstance(node, Loop) and not self.outer else None
         nest = Nest(self.tree, group, self.declared, bool(chunks))
         few = self.outer and all(self.roots[x].size <= FEW for x in nest.memory)
         text = nest.named("NAME", "alwaysinline" if few else "noinline")

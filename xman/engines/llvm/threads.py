@@ -7,14 +7,12 @@ and end with it, so that a process can fork, be interrupted or exit between nest
 """
 from __future__ import annotations
 
-import ctypes
-import functools
 import os
 from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
-from ..nests.schedule import Tree
+from ..nests.schedule import Tree, at_one_index
 from ..nests.tree import REDUCTIONS, Line, Loop
 from .arithmetic import combined, gathered_of_none, number_at, store
 from .function import Function, in_memory
@@ -36,11 +34,11 @@ class Chunks(NamedTuple):
 
 
 def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
-    """The chunks of a loop; None if it is short, or if one chunk would have to wait for another."""
+    """The chunks of a loop; None without pthreads, or if it is short, or a chunk has to wait for another."""
     lines, roots, unit = [*lines_within(node)], tree.roots, node.width if node.kind == "tile" else 1
     width = -(-node.size // (CHUNKS * unit)) * unit
     count = -(-node.size // max(width, 1))
-    if count < 2 or sum(prod(line.shape) for line in lines) < WORTH:
+    if os.name != "posix" or count < 2 or sum(prod(line.shape) for line in lines) < WORTH:
         return None
     private, sums, added = {}, {}, {}
     for line in lines:
@@ -51,7 +49,8 @@ def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
             own = [(j, start, steps[0][1]) for j, (start, steps) in enumerate(target.index or ())
                    if len(steps) == 1 and steps[0][0] == axis]
             alone = own and added.setdefault(root.name, own[0]) == own[0]
-        if target.gathered or not alone:
+        steps = (v for v in line.views if v.root == target.root and v != target)  # of running sums
+        if target.gathered or not alone or not all(at_one_index(v, axis, target, axis) for v in steps):
             return None
         if not along:
             sums[root.name] = line.how
@@ -111,17 +110,6 @@ def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
     end = f.do(f"select i1 {less}, i64 {end}, i64 {chunks.size}")
     f.put(f"call void @{nest}({', '.join([*given, f'i64 {first}', f'i64 {end}'])})")
     return THREAD.format(name=name, count=chunks.count, run="\n".join(f.out))
-
-
-@functools.cache
-def pthreads() -> dict[str, int]:
-    """The addresses of the system's functions for threads; {} on systems without pthreads."""
-    try:
-        own = ctypes.CDLL(None)
-        return {name: ctypes.cast(getattr(own, name), ctypes.c_void_p).value
-                for name in ("pthread_create", "pthread_join")}
-    except (AttributeError, OSError, TypeError):
-        return {}
 
 
 def as_blas() -> int:
