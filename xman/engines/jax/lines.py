@@ -14,8 +14,8 @@ from ops import facts_of
 from ops.loops.bodies import Function
 
 from ...interpreters import eval
-from ...wengert import Line, Steps, WengertList, registers
-from ..program import Kind, compares, kind_of
+from ...wengert import Line, WengertList, registers
+from ..program import Kind, kind_of
 from .table import FINITE, INEXACT, LABELS, RUN, indices
 
 Kinds = Mapping[str, Kind]
@@ -38,7 +38,7 @@ def refused(line: Line, kinds: Kinds) -> str:
         return f"has as many entries as {mask[0]} picks"
     made, of = kinds[dst].dtype.kind, {kinds[a].dtype.kind for a in registers(args)}
     if (op in INEXACT and made != "f" or facts_of(op).outputs and kinds[args[0]].dtype.kind != "f"
-        or compares(op) and of >= {"i", "u"} or op == "astype" and "f" in of and made in "iu"):
+        or facts_of(op).gives is bool and of >= {"i", "u"} or op == "astype" and "f" in of and made in "iu"):
         return "is of whole numbers, which JAX takes otherwise"
     return ""
 
@@ -81,14 +81,6 @@ def scan(function: Function, k: int, slices: int, args: tuple, reverse: bool = F
     last, outs = lax.scan(one, carry, tuple(xs), reverse=reverse)
     return *last, *(jnp.concatenate([out, x[None]] if reverse else [x[None], out])
                     for x, out in zip(begun, outs, strict=False)), *outs[len(begun):]
-
-
-def together(steps: Steps, why: dict[str, str]) -> dict[str, str]:
-    """`why`, for all lines on bundles if it has one of them: no bundle goes from JAX to NumPy or back."""
-    if not any(op in OF_BUNDLES and dst in why for dst, op, _ in steps):
-        return why
-    lines = [dst for dst, op, _ in steps if op in OF_BUNDLES]
-    return dict.fromkeys(lines, "is of a bundle that NumPy has") | why
 
 
 OF_BUNDLES: dict[str, Callable] = {

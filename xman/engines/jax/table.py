@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 
-import jax
 import numpy as np
 from jax import lax, nn
 from jax import numpy as jnp
@@ -29,12 +28,6 @@ STANDARD = on(jnp)
 
 def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
 def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
-
-
-def einsum_back(x, like, letters):
-    kept, mine = letters
-    forth = lambda y: jnp.broadcast_to(jnp.einsum(f"...{mine}->...{kept}", y), x.shape)
-    return in_precision_of(jax.linear_transpose(forth, jnp.zeros(like.shape, x.dtype))(x)[0], like)
 
 
 def recurrence(x, a, axis):
@@ -69,10 +62,9 @@ def zero_signed(rule: Callable, like: Callable) -> Callable:
 
 
 SPECIAL = "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()
-NAMED = "clip convolve cumprod diag flip outer pad roll trace".split()
 OWN = {
-    **{op: getattr(special, op) for op in SPECIAL}, **{op: getattr(jnp, op) for op in NAMED},
-    **{row.__name__: row for row in (cofactor, cofactor_slope, einsum_back, recurrence)},
+    **{op: getattr(special, op) for op in SPECIAL}, "convolve": jnp.convolve, "cumprod": jnp.cumprod,
+    "cofactor": cofactor, "cofactor_slope": cofactor_slope, "recurrence": recurrence,
     "Beta": special.beta, "Gamma": special.gamma, "expm": slinalg.expm, "sigmoid": nn.sigmoid,
     "logNdtr": lambda x: jnp.where(x < -20, log_tail(jnp.where(x < -20, -x, 20.0)), special.log_ndtr(x)),
     "remainder": zero_signed(STANDARD["remainder"], lambda x, y: y),

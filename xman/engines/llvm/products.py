@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy._core import _multiarray_umath
 
-from ..nests.contractions import leading
+from ..nests.matrices import leading
 from ..nests.tree import Product, Routine
 from ..nests.views import exchanged
 from .arithmetic import number_at, store

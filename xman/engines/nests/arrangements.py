@@ -68,29 +68,32 @@ def transpose(w: Any, dst: str, op: str, x: View, axes: Any = None) -> View:
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
     """The keys of an index into an array of that shape, arrays as views; None if loops cannot follow them."""
     found, axis = [], 0
-    taken = sum(key is not None and key is not Ellipsis for key in keys)
     for key in keys:
         if key is Ellipsis:
-            axis += len(shape) - taken
-        elif isinstance(key, (np.ndarray, View)):
-            own = isinstance(key, np.ndarray)
-            view = w.constant(key) if own and key.dtype.kind in "iu" else key
-            if not isinstance(view, View) or w.dtype(view).kind not in "iu":
-                return None
-            fits = w.positions.get(view.root, shape[axis] + 1) <= shape[axis]
-            if not fits and w.tree.roots[view.root].place != "given":
-                return None
-            if not own and not fits:
-                w.bounds[view.root, -shape[axis], shape[axis]] = None
-            key, axis = view, axis + 1
-        elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-            key, axis = int(key), axis + 1
-        elif isinstance(key, slice):
-            axis += 1
+            axis += len(shape) - sum(other is not None and other is not Ellipsis for other in keys)
         elif key is not None:
-            return None
+            key, axis = key_of(w, key, shape[axis]), axis + 1
+            if key is None:
+                return None
         found.append(key)
     return found
+
+
+def key_of(w: Any, key: Any, n: int) -> Any:
+    """The same for one key, into n entries."""
+    if isinstance(key, slice):
+        return key
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        return int(key)
+    own = isinstance(key, np.ndarray) and key.dtype.kind in "iu"
+    view = w.constant(key) if own else key
+    if not isinstance(view, View) or w.dtype(view).kind not in "iu":
+        return None
+    if not own and w.positions.get(view.root, n + 1) > n:
+        if w.tree.roots[view.root].place != "given":
+            return None
+        w.bounds[view.root, -n, n] = None
+    return view
 
 
 def getitem(w: Any, dst: str, op: str, x: View, *keys: Any) -> View | None:

@@ -1,8 +1,8 @@
 """From the lines of a list to views, lines of the tree, products and calls.
 
 `Lines` goes through a lowered list once. Each register becomes a view of a root, or a number if all its
-entries are one literal. Functions in tables say what an operator becomes: `arrangements`, `contractions`,
-`entrywise`, `routines`. NumPy computes an operator that no table has.
+entries are one literal. Functions in tables say what an operator becomes: `arrangements`, `matrices`,
+`entrywise`. NumPy computes an operator that no table has.
 """
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ from ..llvm import arithmetic
 from ..program import GEMM, Program, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS, axes_of, order_of
-from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, REDUCED, entrywise
-from .routines import ROUTINES
+from .matrices import CONTRACTIONS, ROUTINES, for_lapack
 from .schedule import Tree
 from .tree import Call, Line, levels_of
 from .views import View, row_by_row, spread, strided, whole
@@ -155,7 +154,7 @@ class Lines:
         for k in range(len(v)) if op in CONTRACTIONS else range(leads, len(v) if leads else 1):
             if isinstance(v[k], (bool, int, float, np.generic)):
                 v[k] = self.filled(v[k], (), np.dtype(type(v[k])))
-        return RULES[op](self, dst, op, *v)
+        return RULES[op](self, dst, op, *v) if op not in ROUTINES or for_lapack(self, dst, *v) else None
 
     def call(self, step: Step) -> None:
         dst, op, args = step
