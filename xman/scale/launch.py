@@ -31,12 +31,16 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
             raise XManError(f"/dev/shm has {free / 1e6:.1f} MB left, and {workers} workers share "
                             f"{workers * IN_SHARED_MEMORY / 1e6:.1f} there; killed jobs leave files "
                             "mpich_shm_…, which may be deleted when no job runs")
-        started = time.monotonic()
+        started, ended = time.monotonic(), []
         before = signal.signal(signal.SIGINT, lambda *_: None)  # the run gets it too
-        status = subprocess.run(command, env=os.environ
-                                | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).returncode
+        job = subprocess.Popen(command, env=os.environ
+                               | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        # a scheduler ends this process alone
+        term = signal.signal(signal.SIGTERM, lambda *_: ended.append(job.terminate()))
+        status = job.wait()
         signal.signal(signal.SIGINT, before)
-        if status in SAID or not left:
+        signal.signal(signal.SIGTERM, term)
+        if status in SAID or ended or not left:
             break
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         print(f"xman: the run {how} after {time.monotonic() - started:.0f} s; it goes on from its "
