@@ -141,6 +141,11 @@ def called(op: str, *args: Number) -> Number:
     return x.made(f"call {T} @xman_{op}_{x.dtype.name}({', '.join(map(str, args))})")
 
 
+def unless_undefined(x: Number, y: Number) -> Number:
+    """y, but 0 where x is 0 and y is NaN: elsewhere 0 keeps its sign."""
+    return f.where((x == 0) & (y != y), 0, y)
+
+
 def bits(x: Number) -> Number: return x.cast("bitcast", np.dtype(f"i{x.dtype.itemsize}"))
 
 
@@ -158,8 +163,8 @@ OPERATORS: dict[str, Callable[..., Number]] = {
     "where":       lambda c, x, y: x.made(f"select {c}, {x}, {y}"),
     "negative":    lambda x: x.made(f"fneg {x}") if x.real else 0 - x,
     "sign":        lambda x: f.where(x != x, x, f.where(x > 0, 1, f.where(x < 0, -1, x.like(0)))),
-    "scale":       lambda x, w: f.where(x == 0, 0, x * w),
-    "ratio":       lambda x, y: f.where(x == 0, 0, x / y),
+    "scale":       lambda x, w: unless_undefined(x, x * w),
+    "ratio":       lambda x, y: unless_undefined(x, x / y),
     "share":       lambda x, y: f.where(x > y, 1, f.where(x >= y, 0.5, x.like(0)))}
 
 
