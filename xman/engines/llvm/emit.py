@@ -54,31 +54,52 @@ class Nest(Function):
             if isinstance(node, Line):
                 self.line(node)
                 continue
-            sums = [(x, *x.summed()) for x in lines_within(node) if x.how in REDUCTIONS]
-            ending = [(x, last) for x, _, last in sums if node in x.path[last:last + 1]]
+            ending, filled = self.sums(node)
             for line, _ in ending:
                 self.slots[line] = self.alloca(in_memory(self.dtype(line)))
                 store(self.none(line), self.slots[line])
-            for line, first, last in sums:
-                if first < last and line.path[first] is node:
-                    self.fill(line)
+            for line in filled:
+                self.fill(line)
             if node.size:
                 self.loop(node, tile)
-            for line, last in ending:
-                self.bring(line, number_at(self, self.dtype(line), self.slots[line]), last)
+            for line, depth in ending:
+                self.bring(line, number_at(self, self.dtype(line), self.slots[line]), depth)
+
+    def sums(self, node: Loop) -> tuple[list, list]:
+        """The sums that a loop and its own loops add up, with their depths, and those that it adds to memory."""
+        within = [(x, *x.summed()) for x in lines_within(node) if x.how in REDUCTIONS]
+        return ([(x, last) for x, _, last in within if node in x.path[last:last + 1]],
+                [x for x, first, last in within if first < last and x.path[first] is node])
 
     def loop(self, node: Loop, tile: tuple) -> None:
-        first, last = ("%first", "%last") if node is self.part else ("0", node.size)
+        first, last = tile if node.kind == "lane" else ("%first", "%last") if node is self.part else (
+            0, node.size)
+        while self.one_with_inner(node):  # of their indices the inner one runs through both axes
+            self.index[node], (node,) = "0", node.body
+            first, last = (self.sum({x: node.size}, 0) if isinstance(x, str) else x * node.size
+                           for x in (first, last))
         if node.kind == "tile":
             loop = self.open(last, first, node.width)
             end = f.minimum(Number(self, self.sum({loop[0]: 1}, node.width), INDEX), node.size)
             self.tiles[node] = tile = loop[0], end.name
         else:
-            loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(last, first)
+            loop = self.open(last, first)
         self.index[node] = loop[0]
         self.body(node.body, tile)
         slow = any(isinstance(line, Line) and line.op in FORMULAS for line in node.body)
         self.close(*loop, lines=node.lines, slow=slow)
+
+    def one_with_inner(self, node: Loop) -> bool:
+        """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
+        inner = node.body[0]
+        if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop) or inner.kind != "all"
+            or any(self.sums(inner))):
+            return False
+        step = lambda view, line, loop: sum(
+            s for k, s, _ in self.affine(view)[1] if k == line.levels[line.path.index(loop)][0])
+        return all(step(v, line, node) == inner.size * step(v, line, inner)
+                   for line in lines_within(inner) for v in (*line.views, line.target)
+                   if self.roots[v.root].place != "none")
 
     # ---- lines ---------------------------------------------------------------------------------------------
 
@@ -160,23 +181,26 @@ class Nest(Function):
         return found
 
     def address(self, view: View, at: dict) -> str:
-        root, terms, start = self.roots[view.root], {}, 0
-        if root.depth == 0 and not any(root.tiled):
-            start, terms = view.offset, {at[k][0]: s for k, s in enumerate(view.strides) if s
-                                         and view.shape[k] != 1}
-        else:
-            for stride, tiled, (offset, steps) in zip(root.strides, root.tiled, view.index, strict=True):
-                start += stride * offset
-                for k, step in steps if stride else ():
-                    terms[at[k][0]] = terms.get(at[k][0], 0) + stride * step
-                    if tiled:
-                        terms[at[k][1]] = terms.get(at[k][1], 0) - stride * step
+        root, terms, (start, steps) = self.roots[view.root], {}, self.affine(view)
+        for k, step, tiled in steps:
+            terms[at[k][0]] = terms.get(at[k][0], 0) + step
+            if tiled:
+                terms[at[k][1]] = terms.get(at[k][1], 0) - step
         for stride, n, key in view.gathered:
             k = self.read(key, self.current).to(INDEX)  # its number may be known only in these loops
             terms[f.where(k < 0, k + n, k).name] = stride
         entry = self.sum(terms, start)
         return self.do(f"getelementptr inbounds {in_memory(root.dtype)}, ptr {self.pointer(root.name)}, i64 "
                        f"{entry}")
+
+    def affine(self, view: View) -> tuple[int, list[tuple[int, int, bool]]]:
+        """The place of a view in what is kept of its root: where it begins, and (axis, step, tiled)."""
+        root = self.roots[view.root]
+        if root.depth == 0 and not any(root.tiled):
+            return view.offset, [(k, s, False) for k, s in enumerate(view.strides) if s and view.shape[k] != 1]
+        axes = [*zip(root.strides, root.tiled, view.index, strict=True)]
+        return sum(stride * start for stride, _, (start, _) in axes), [
+            (k, stride * step, tiled) for stride, tiled, (_, steps) in axes for k, step in steps if stride]
 
     def pointer(self, name: str) -> str:
         root = self.roots[name]

@@ -49,12 +49,12 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
     """Write the loop, the branch or the single step of a node. f: the `StepFunction`."""
     rows = [Pointers(f, run, step, space) for run, step in zip(node.runs, steps, strict=True)]
     work = sum(step.work for step in steps)
-    if node.how == "cond":
+    if node.op == "cond":
         test = truth_at(f, node)
         for row, holds in zip(rows, (test, ~test), strict=True):
             with f.when(holds):
                 row.go()
-    elif node.how == "while":
+    elif node.op == "while":
         write_while(f, node, rows, work)
     elif node.count:
         many = number_at(f, INDEX, f.place(node.count))

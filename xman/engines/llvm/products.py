@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy._core import _multiarray_umath
 
-from ..nests.contractions import leading
+from ..nests.matrices import leading
 from ..nests.tree import Product, Routine
 from ..nests.views import exchanged
 from .arithmetic import INT, number_at, store
@@ -71,8 +71,8 @@ def write_routine(f: Any, node: Routine) -> None:
         x, *more = (f.place(view, loops) for view in node.views)
         args = {"potrf": ("U", n, x, n),  # rows of the lower triangle are columns of the upper one
                 "getrf": (n, n, *more, n, x), "gesv": (n, rows, x, n, *more, n)}
-        call_routine(f, dtype, node.name, *args[node.name], info, whole="i32")
-        if node.name != "getrf":  # it works for singular matrices too
+        call_routine(f, dtype, node.op, *args[node.op], info, whole="i32")
+        if node.op != "getrf":  # it works for singular matrices too
             f.leave(number_at(f, INT, info) != 0)
 
 

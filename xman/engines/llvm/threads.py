@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ops import f as language
 
-from ..nests.schedule import Tree
+from ..nests.schedule import Tree, at_one_index
 from ..nests.tree import REDUCTIONS, Line, Loop
 from .arithmetic import INDEX, INT, Number, combined, gathered_of_none, number_at, store
 from .function import Function, in_memory
@@ -51,7 +51,8 @@ def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
             own = [(j, start, steps[0][1]) for j, (start, steps) in enumerate(target.index or ())
                    if len(steps) == 1 and steps[0][0] == axis]
             alone = own and added.setdefault(root.name, own[0]) == own[0]
-        if target.gathered or not alone:
+        steps = (v for v in line.views if v.root == target.root and v != target)  # of running sums
+        if target.gathered or not alone or not all(at_one_index(v, axis, target, axis) for v in steps):
             return None
         if not along:
             sums[root.name] = line.how

@@ -1,9 +1,9 @@
 """Lists as nests of loops over affine views, for any compiler. Read the files in this order:
 
-    views           the place of a number: an affine map from the indices of loops into the memory of a
-    register tree            the nodes: lines, and the loops, products and calls of a tree lines
-    from each line of a list to views, to lines of the tree, or to products applied         functions that
-    lines apply, as lines of their own that run step by step arrangements, contractions, entrywise   what each
-    operator becomes schedule        the one rule that gives a line its place in the tree, and the memory that
-    roots then need
+    views         the place of a number: an affine map from the indices of loops into a register's memory
+    tree          the nodes: lines, and the loops, products and calls of a tree
+    lines         from each line of a list to views, to lines of the tree, or to products
+    applied       functions that lines apply, as lines of their own that run step by step
+    arrangements, entrywise, matrices     what each operator becomes
+    schedule      the one rule that gives a line its place in the tree, and the memory that roots then need
 """

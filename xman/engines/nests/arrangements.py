@@ -6,7 +6,7 @@ has to compute it: for computed indices, masks, and shapes that depend on values
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -23,10 +23,6 @@ class ACCUMULATED(NamedTuple):
     def add(self, w: Any, base: View) -> None:
         target = indexed(base, self.keys)
         w.line(base.root, "copy", [self.x], target.shape, how="into", target=target)
-
-
-def lengths_of(x: Any) -> tuple[int, ...]:
-    return x.shape if isinstance(x, View) else np.shape(x)
 
 
 def axes_of(axis: Any, n: int) -> set[int] | None:
@@ -72,29 +68,32 @@ def transpose(w: Any, dst: str, op: str, x: View, axes: Any = None) -> View:
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
     """The keys of an index into an array of that shape, arrays as views; None if loops cannot follow them."""
     found, axis = [], 0
-    taken = sum(key is not None and key is not Ellipsis for key in keys)
     for key in keys:
         if key is Ellipsis:
-            axis += len(shape) - taken
-        elif isinstance(key, (np.ndarray, View)):
-            own = isinstance(key, np.ndarray)
-            view = w.constant(key) if own and key.dtype.kind in "iu" else key
-            if not isinstance(view, View) or w.dtype(view).kind not in "iu":
-                return None
-            fits = w.positions.get(view.root, shape[axis] + 1) <= shape[axis]
-            if not fits and w.tree.roots[view.root].place != "given":
-                return None
-            if not own and not fits:
-                w.bounds[view.root, -shape[axis], shape[axis]] = None
-            key, axis = view, axis + 1
-        elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-            key, axis = int(key), axis + 1
-        elif isinstance(key, slice):
-            axis += 1
+            axis += len(shape) - sum(other is not None and other is not Ellipsis for other in keys)
         elif key is not None:
-            return None
+            key, axis = key_of(w, key, shape[axis]), axis + 1
+            if key is None:
+                return None
         found.append(key)
     return found
+
+
+def key_of(w: Any, key: Any, n: int) -> Any:
+    """The same for one key, into n entries."""
+    if isinstance(key, slice):
+        return key
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        return int(key)
+    own = isinstance(key, np.ndarray) and key.dtype.kind in "iu"
+    view = w.constant(key) if own else key
+    if not isinstance(view, View) or w.dtype(view).kind not in "iu":
+        return None
+    if not own and w.positions.get(view.root, n + 1) > n:
+        if w.tree.roots[view.root].place != "given":
+            return None
+        w.bounds[view.root, -n, n] = None
+    return view
 
 
 def getitem(w: Any, dst: str, op: str, x: View, *keys: Any) -> View | None:
@@ -133,30 +132,21 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
     return root
 
 
-def put(w: Any, dst: str, parts: Iterable[tuple]) -> View:
-    """A new root, with each part (keys, x) written into it."""
-    root = w.lain(dst, *w.kinds[dst][:2])
-    for keys, x in parts:
-        target = indexed(root, keys)
+def concat(w: Any, dst: str, op: str, axis: int, *arrays: View) -> View:
+    """A new root, with each array written into a part of it."""
+    root, start = w.lain(dst, *w.kinds[dst][:2]), 0
+    before = [slice(None)] * (axis % len(root.shape))
+    for x in arrays:
+        n = x.shape[len(before)]
+        target = indexed(root, (*before, slice(start, start + n)))
         w.line(dst, "copy", [x], target.shape, how="put", target=target)
+        start += n
     return root
 
 
-def along(axis: int, key: Any) -> tuple:
-    return *[slice(None)] * axis, key
-
-
-def concat(w: Any, dst: str, op: str, axis: int, *arrays: Any) -> View:
-    axis, start, parts = axis % len(w.kinds[dst].shape), 0, []
-    for x in arrays:
-        n = lengths_of(x)[axis]
-        parts.append((along(axis, slice(start, start + n)), x))
-        start += n
-    return put(w, dst, parts)
-
-
-def stack(w: Any, dst: str, op: str, axis: int, *arrays: Any) -> View:
-    return put(w, dst, [(along(axis % len(w.kinds[dst].shape), k), x) for k, x in enumerate(arrays)])
+def stack(w: Any, dst: str, op: str, axis: int, *arrays: View) -> View:
+    before = [slice(None)] * (axis % len(w.kinds[dst].shape))
+    return concat(w, dst, op, axis, *[indexed(x, (*before, None)) for x in arrays])
 
 
 def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> Any:

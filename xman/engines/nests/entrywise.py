@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..llvm import arithmetic
-from .arrangements import ACCUMULATED, axes_of, in_shape
+from .arrangements import ACCUMULATED, along, axes_of, in_shape
 from .tree import Line
-from .views import View, whole
+from .views import View, indexed, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 LONG_SUM = 4096  # numbers: a longer sum in single precision is computed in double
@@ -116,6 +116,17 @@ def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> Vie
     return in_shape(w, summed, kind.shape)
 
 
+def running(w: Any, dst: str, op: str, x: View, axis: int | None) -> View:
+    """Running sums or products: each entry is made of the entry before it."""
+    kind, key = w.kinds[dst], lambda *ends: along((axis or 0) % len(w.kinds[dst].shape), slice(*ends))
+    x, root = in_shape(w, w.typed(dst, x, kind.dtype), kind.shape), w.lain(dst, *kind[:2])
+    start, rest = indexed(root, key(1)), indexed(root, key(1, None))
+    w.line(dst, "copy", [indexed(x, key(1))], start.shape, how="put", target=start)
+    w.line(dst, {"cumsum": "add", "cumprod": "mul"}[op], [indexed(root, key(-1)), indexed(x, key(1, None))],
+           rest.shape, how="put", target=rest)
+    return root
+
+
 def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
     """The first place of the maximum, or of NaN: the least index of the entries that equal it."""
     shape, dtype, axes = x.shape, w.dtype(x), axes_of(axis, len(x.shape))
@@ -132,4 +143,4 @@ def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
 
 
 REDUCED = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax,
-           "unbroadcast": unbroadcast}
+           "cumsum": running, "cumprod": running, "unbroadcast": unbroadcast}

@@ -1,8 +1,8 @@
 """From the lines of a list to views, lines of the tree, products and calls.
 
 `Lines` goes through a lowered list once. Each register becomes a view of a root, or a number if all its
-entries are one literal. Functions in tables say what an operator becomes: `arrangements`, `contractions`,
-`entrywise`, `routines`. NumPy computes an operator that no table has.
+entries are one literal. Functions in tables say what an operator becomes: `arrangements`, `matrices`,
+`entrywise`. NumPy computes an operator that no table has.
 """
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ from ..llvm import arithmetic
 from ..program import GEMM, Program, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS, axes_of, order_of
-from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, REDUCED, entrywise
-from .routines import ROUTINES
+from .matrices import CONTRACTIONS, ROUTINES, for_lapack
 from .schedule import Tree
 from .tree import Call, Line, levels_of
 from .views import View, row_by_row, spread, strided, whole
@@ -151,10 +150,11 @@ class Lines:
         v += [defaults[name] for name in names[len(v):]]
         if has_to_be_literal(op, [isinstance(x, View) for x in v]):
             return None
-        for k in range(len(v)) if op in CONTRACTIONS else [0] * (names[0] != "axis"):  # the arrays
+        leads = names[0] == "axis"  # arrays follow
+        for k in range(len(v)) if op in CONTRACTIONS else range(leads, len(v) if leads else 1):
             if isinstance(v[k], (bool, int, float, np.generic)):
                 v[k] = self.filled(v[k], (), np.dtype(type(v[k])))
-        return RULES[op](self, dst, op, *v)
+        return RULES[op](self, dst, op, *v) if op not in ROUTINES or for_lapack(self, dst, *v) else None
 
     def call(self, step: Step) -> None:
         dst, op, args = step
@@ -189,18 +189,14 @@ class Lines:
         """An output, as a root of its own that is given to the caller."""
         view, kind = self.views[x], self.kinds[x]
         root = self.tree.roots[view.root]
+        touch = (*self.tree.readers.get(view.root, ()), *self.tree.writers.get(view.root, ()))
         if (root.place != "arena" or view.gathered or view.offset or view.strides != row_by_row(kind.shape)
             or prod(kind.shape) != prod(root.shape)
-            or kind.shape != root.shape and self.touched_by_numpy(view.root)):
+            or kind.shape != root.shape and any(isinstance(node, Call) for node in touch)):
             view = self.line(f"{x}.out", "copy", [view], kind.shape, kind.dtype)
             root = self.tree.roots[view.root]
         root.shape, root.place = kind.shape, "output" if kind.shape else "number"
         return view
-
-    def touched_by_numpy(self, root: str) -> bool:
-        """Whether a call reads or writes the root, in the shape that it has."""
-        nodes = (*self.tree.readers.get(root, ()), *self.tree.writers.get(root, ()))
-        return any(isinstance(node, Call) for node in nodes)
 
     # ---- lines of the tree ---------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import islice
 from math import prod
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -106,18 +107,11 @@ class Tree:
         """Keep only the part of a root, which one line computes, that its readers need at a time."""
         first, last = w.summed()
         home = w.path[:first] if first == last else ()  # where its number is in a processor's register
-        depth, kept = first, not home
-        for r in self.readers.get(root.name, ()):
-            if home and r.path[:first] == home:
-                continue
-            kept = True
-            common = 0
-            while common < min(len(r.path), depth) and r.path[common] is w.path[common]:
-                common += 1
-            depth = min(depth, common)
-        if not kept:
+        others = [r for r in self.readers.get(root.name, ()) if not home or r.path[:first] != home]
+        if home and not others:
             root.place = "none"
             return
+        depth = min([first, *(sum(map(is_, r.path, w.path)) for r in others)])  # the loops that all share
         root.depth, sizes, tiled = depth, [], []
         for _, steps in w.target.index:
             mine = [d for d, (axis, *_) in enumerate(w.levels) if steps and axis == steps[0][0]]

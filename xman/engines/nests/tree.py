@@ -30,14 +30,26 @@ FAR, MANY, BLOCK = 8, 1024, 32
 
 
 class Node:
-    """A node of the tree, inside of the loops `path`. reads, writes: roots and Python's objects, by name."""
+    """A node of the tree, inside of the loops `path`: `op` of `args`, brought to `target`. views: those among
+    its arguments. reads, writes: roots and Python's objects, by name. by: the library that computes it."""
     path: Sequence[Loop] = ()
     levels: Sequence[tuple] = ()
     rank = 0.0
-    views: list[View]
+    op: str
+    args: Any
     target: Any
+    by = ""
+    views = property(lambda self: [a for a in self.args if isinstance(a, View)])
     reads = property(lambda self: [v.root for v in self.views])
     writes = property(lambda self: [self.target.root])
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.writes)} = {self.op}({', '.join(map(named, self.args))})   # {self.by}"
+
+
+def named(a: Any) -> str:
+    """The text of an argument."""
+    return a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
 
 
 @dataclass(eq=False)
@@ -59,9 +71,12 @@ class Line(Node):
 
     @property
     def views(self) -> list[View]:
-        """The views that it reads."""
-        found = [a for a in self.args if isinstance(a, View)]
+        found = Node.views.fget(self)
         return found + [v for a in (*found, self.target) for _, _, v in a.gathered]
+
+    def __str__(self) -> str:
+        how = self.how.replace("set", "")
+        return f"{self.target.root} {how}= {self.op}({', '.join(map(named, self.args))})"
 
     def size(self, depth: int) -> tuple[int, str, int]:
         """(entries of the axis, what it runs over, how many entries at once) of its loop at that depth."""
@@ -125,6 +140,9 @@ class Loop:
     parts: dict = field(default_factory=dict)     # by root, the part that is written here
     rank: float = 0.0
 
+    def __str__(self) -> str:
+        return f"for {self.size}{f' ({self.kind} of {self.width:,})' * (self.kind != 'all')}:"
+
 
 @dataclass(eq=False)
 class Product(Node):
@@ -136,17 +154,18 @@ class Product(Node):
     s: View | None = None
     added: bool = False
 
-    @property
-    def views(self) -> list[View]:
-        return [self.a, self.b, *([self.s] if self.s else []), *([self.target] if self.added else [])]
+    op, by = "product", "BLAS"
+    args = property(lambda self: [self.alpha, self.a, self.b,
+                                  *filter(None, (self.s, self.added and self.target))])
 
 
 @dataclass(eq=False)
 class Routine(Node):
-    """A routine of LAPACK, for each matrix of a batch. views: those that it overwrites, the target last."""
-    name: str
-    views: list[View]
+    """A routine of LAPACK, for each matrix of a batch. args: views that it overwrites, the target last."""
+    op: str
+    args: list[View]
     target: View
+    by = "LAPACK"
     writes = Node.reads
 
 
@@ -160,11 +179,7 @@ class Call(Node):
     op: str
     args: tuple
     target: View | None
-
-    @property
-    def views(self) -> list[View]:
-        return [a for a in self.args if isinstance(a, View)]
-
+    by = "NumPy"
     reads = property(lambda self: [a.root if isinstance(a, View) else a for a in self.args
                                    if isinstance(a, (View, str))])
     writes = property(lambda self: [self.target.root if self.target else self.dst])
@@ -185,10 +200,10 @@ class Run:
 
 @dataclass(eq=False)
 class Applied(Node):
-    """Runs of functions. how: `scan` runs one `size` times, for the steps first, first + way, …; `cond` runs
+    """Runs of functions. op: `scan` runs one `size` times, for the steps first, first + way, …; `cond` runs
     one of two, as the number `test` says; `while` runs the first, and as long as it writes a true `test`, the
     second, at most `size` times. count: gets the number of steps; for a scan, has it."""
-    how: str
+    op: str
     runs: list[Run]
     targets: list[View]
     size: int
@@ -200,10 +215,9 @@ class Applied(Node):
     target = property(lambda self: self.targets[0])
     writes = property(lambda self: [v.root for v in self.targets])
 
-    @property
-    def views(self) -> list[View]:
-        found = [place[0] for run in self.runs for place in run.given.values() if place]
-        return [*found, *self.targets, *filter(None, (self.test, self.count))]
+    by = property(lambda self: f"{self.size:,} steps at most")
+    args = property(lambda self: [*(place[0] for run in self.runs for place in run.given.values() if place),
+                                  *self.targets, *filter(None, (self.test, self.count))])
 
 
 @dataclass
@@ -231,33 +245,11 @@ def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]
     """The tree as text, with a line for each node."""
     text = []
     for node in body:
-        text.append(indent + said(node, roots))
+        root = roots[node.target.root] if isinstance(node, Line) else None
+        kept = f"   # {root.place}, {root.size:,} of {root.dtype}" if root and root.place != "none" else ""
+        text.append(f"{indent}{node}{kept}")
         if isinstance(node, Loop):
             text += tree_text(node.body, roots, indent + "  ")
-        elif isinstance(node, Applied):
-            for run in node.runs:
-                text += tree_text(run.lines.tree.body, run.lines.tree.roots, indent + "  ")
+        for run in node.runs if isinstance(node, Applied) else ():
+            text += tree_text(run.lines.tree.body, run.lines.tree.roots, indent + "  ")
     return text
-
-
-def said(node: Loop | Node, roots: dict[str, Root]) -> str:
-    """The text of a node, without its body."""
-    name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
-    if isinstance(node, Loop):
-        part = "" if node.kind == "all" else f" ({node.kind} of {node.width:,})"
-        return f"for {node.size}{part}:"
-    if isinstance(node, Line):
-        root = roots[node.target.root]
-        kept = "" if root.place == "none" else f"   # {root.place}, {root.size:,} of {root.dtype}"
-        signs = {"set": "=", "put": "[…] =", "into": "[…] +=", "sum": "+=", "prod": "*="}
-        sign = signs.get(node.how, f"{node.how}=")
-        return f"{root.name} {sign} {node.op}({', '.join(map(name, node.args))}){kept}"
-    if isinstance(node, Routine):
-        return f"{node.name}({', '.join(v.root for v in node.views)})   # LAPACK"
-    if isinstance(node, Applied):
-        return f"{', '.join(v.root for v in node.targets)} = {node.how}:   # {node.size:,} steps at most"
-    if isinstance(node, Product):
-        factor = ("" if node.alpha == 1.0 else f"{node.alpha!r} * ") + (f"{node.s.root} * " if node.s else "")
-        return (f"{node.target.root} {'+=' if node.added else '='} {factor}{node.a.root} @ {node.b.root}   "
-                f"# BLAS, {node.target.shape}")
-    return f"{node.dst} = {node.op}({', '.join(map(name, node.args))})   # NumPy"

@@ -55,19 +55,16 @@ def whole(root: str, shape: Sequence[int]) -> View:
 
 def substituted(view: View, shape: Sequence[int], becomes: Sequence[tuple[int, Sequence]]) -> View:
     """The view over another space. becomes: each old index as an affine map of new ones, (start, steps)."""
-    offset, strides = view.offset, [0] * len(shape)
-    for stride, (start, steps) in zip(view.strides, becomes, strict=True):
-        offset += stride * start
-        for axis, step in steps:
-            strides[axis] += stride * step * (shape[axis] != 1)
+    offset, steps = composed((view.offset, tuple(enumerate(view.strides))), shape, becomes)
+    strides = tuple(dict(steps).get(k, 0) for k in range(len(shape)))
     index = view.index and tuple(composed(one, shape, becomes) for one in view.index)
     gathered = tuple((s, n, substituted(v, shape, becomes)) for s, n, v in view.gathered)
-    return View(view.root, tuple(shape), index, offset, tuple(strides), gathered)
+    return View(view.root, tuple(shape), index, offset, strides, gathered)
 
 
 def composed(one: tuple[int, Steps], shape: Sequence[int],
              becomes: Sequence[tuple[int, Sequence]]) -> tuple[int, Steps]:
-    """The index of one axis of a root, in the indices of another space."""
+    """An affine map of indices, such as the index of one axis of a root, in the indices of another space."""
     total, new = one[0], {}
     for old, factor in one[1]:
         start, steps = becomes[old]
@@ -133,34 +130,31 @@ def indexed(view: View, keys: Sequence[Any]) -> View:
     keys, taken = list(keys), sum(key is not None and key is not Ellipsis for key in keys)
     k = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
     keys[k:k + 1] = [slice(None)] * (len(view.shape) - taken)
-    arrays = [k for k, key in enumerate(keys) if isinstance(key, View)]
-    several = [k for k, key in enumerate(keys) if arrays and isinstance(key, (View, int))]
-    together = several and several == [*range(several[0], several[-1] + 1)]  # as one block of axes
-    block = np.broadcast_shapes(*(keys[k].shape for k in arrays))
-    shape: list[int] = [] if together or not arrays else list(block)
-    becomes, at, of, old = [], 0, {}, 0
+    block = np.broadcast_shapes(*(key.shape for key in keys if isinstance(key, View)))
+    several = [k for k, key in enumerate(keys) if isinstance(key, (View, int))]
+    # the axes of the block stand in the place of the keys that make it, or first if others are between these
+    begins = several[0] if several and several == [*range(several[0], several[-1] + 1)] else 0
+    shape: list[int] = []
+    becomes, at, of = [], 0, {}
     for k, key in enumerate(keys):
-        if together and k == several[0]:
+        if k == begins:
             at = len(shape)
             shape += block
         if key is None:
             shape.append(1)
             continue
-        start, steps = 0, ()
+        start, steps, n = 0, (), view.shape[len(becomes)]
         if isinstance(key, slice):
-            start, stop, step = key.indices(view.shape[old])
+            start, stop, step = key.indices(n)
             steps = ((len(shape), step),)
             shape.append(len(range(start, stop, step)))
         elif isinstance(key, View):
-            of[old] = key
+            of[len(becomes)] = key
         else:
-            start = int(key) % view.shape[old]
+            start = int(key) % n
         becomes.append((start, steps))
-        old += 1
     found = substituted(view, shape, becomes)
-    if not of:
-        return found
     axes = [(0, ((at + k, 1),)) for k in range(len(block))]
     terms = tuple((view.strides[old], view.shape[old], substituted(spread(key, block), shape, axes))
                   for old, key in of.items())
-    return found._replace(index=None, gathered=found.gathered + terms)
+    return found._replace(index=None if of else found.index, gathered=found.gathered + terms)

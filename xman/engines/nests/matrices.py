@@ -1,13 +1,19 @@
-"""Products: sums over axes that two arrays share, by BLAS if they are large, or else in loops.
+"""Matrices: products by BLAS or in loops; factors, solutions, inverses and determinants by LAPACK.
 
-Each axis gets a letter, as in Einstein's sums: a product of matrices is "mk,kn->mn", of batches
-"bmk,bkn->bmn", and the adjoint of a weight that a batch shares is "bmk,bmn->kn". There are four kinds of
-letters: those in all three are a batch, those in one factor and the result are rows (M) or columns (N), those
-that the result lacks are summed over (K). Axes of one entry have no letter.
+A product is a sum over axes that two arrays share. Each axis gets a letter, as in Einstein's sums: a product
+of matrices is "mk,kn->mn", of batches "bmk,bkn->bmn", and the adjoint of a weight that a batch shares is
+"bmk,bmn->kn". There are four kinds of letters: those in all three are a batch, those in one factor and the
+result are rows (M) or columns (N), those that the result lacks are summed over (K). Axes of one entry have no
+letter.
+
+LAPACK overwrites copies. It stores columns, so it is given the transpose of a matrix that is not symmetric.
+If it fails, a matrix is singular or not positive definite; the program then leaves the values to the
+reference, which raises the error.
 """
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import prod
 from typing import Any
 
@@ -17,28 +23,38 @@ from ops.arrays.products import einsum_parts
 
 from ..folded import TINY
 from .arrangements import in_shape
-from .tree import Line, Product
-from .views import View, exchanged, reshaped, strided, transposed, whole
+from .tree import Line, Product, Routine
+from .views import View, exchanged, reshaped, spread, strided, transposed, whole
 
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies it by a vector
 
 
-def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Sequence, shape: Sequence[int],
-             dtype: np.dtype) -> View:
-    """The sum of products of the factors, (view, letters of its axes), over the letters that `out` lacks."""
-    factors = [one_each(x, letters) for x, letters in factors]
+def contract(w: Any, dst: str, views: Sequence[View], letters: Sequence[Sequence],
+             out: Sequence) -> View | None:
+    """The sum of products of views over the letters that `out` lacks, or has for an axis of one entry; None
+    for truth values, of which NumPy's product is a truth value."""
+    shape, dtype, _ = w.kinds[dst]
+    if dtype.kind == "b" or {w.dtype(x).kind for x in views} == {"b"}:
+        return None
+    factors = [one_each(x, own) for x, own in zip(views, letters, strict=True)]
+    sizes = {c: n for x, own in factors for c, n in zip(own, x.shape, strict=True)}
+    out = [c for c, n in zip(out, shape, strict=True) if n != 1 and c in sizes]
+    letters_in = lambda factors: {c for _, own in factors for c in own}
+    while len(factors) > 2:  # first the two with which all take least
+        splits = [([factors[j], factors[k]], [*factors[:j], *factors[j + 1:k], *factors[k + 1:]])
+                  for j, k in combinations(range(len(factors)), 2)]
+        pair, rest = min(splits, key=lambda split: prod(sizes[c] for c in letters_in(split[0]))
+                         + prod(sizes[c] for c in letters_in(split[1]).union(out)))
+        kept = [c for c in sizes if c in letters_in(pair) and c in letters_in(rest).union(out)]
+        factors = [*rest, (multiplied(w, f"{dst}.{len(rest)}", pair, kept, dtype), kept)]
+    return reshaped(multiplied(w, dst, factors, out, dtype), shape)
+
+
+def multiplied(w: Any, dst: str, factors: Sequence[tuple], out: list, dtype: np.dtype) -> View:
+    """The sum of products of one or two factors, (view, letters of its axes)."""
     sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
-    out = [c for c in out if c in sizes]
-    while len(factors) > 2:  # multiply two at a time
-        (x, xs), (y, ys), *rest = factors
-        kept = [c for c in dict.fromkeys((*xs, *ys)) if c in out or any(c in letters for _, letters in rest)]
-        found = contract(w, f"{dst}.{len(rest)}", [(x, xs), (y, ys)], kept, [sizes[c] for c in kept], dtype)
-        factors = [one_each(found, kept), *rest]
-    sizes = {c: sizes[c] for _, letters in factors for c in letters}
     found = by_blas(w, dst, factors, out, sizes, dtype) if len(factors) == 2 and dtype.kind == "f" else None
-    if found is None:
-        found = in_loops(w, dst, factors, out, sizes, dtype)
-    return reshaped(found, shape)
+    return found if found else in_loops(w, dst, factors, out, sizes, dtype)
 
 
 def one_each(x: View, letters: Sequence) -> tuple[View, list]:
@@ -94,7 +110,10 @@ def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[
              dtype: np.dtype) -> View:
     """A factor as matrices that BLAS can read: in its type, and with a stride of 1 along rows or columns."""
     x = in_shape(w, transposed(x, [letters.index(c) for c in order]), shape)
-    x = w.typed(f"{dst}.typed", x, dtype)
+    return for_blas(w, w.typed(f"{dst}.typed", x, dtype))
+
+
+def for_blas(w: Any, x: View) -> View:
     return x if leading(x) and not x.gathered else w.copied(x.root, x)
 
 
@@ -117,7 +136,7 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
     a, b = (exchanged(x) if t else x for x, t in ((a, ta), (b, tb)))
     if over in (a.root, b.root):
         over = None
-    a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
+    a, b = for_blas(w, a), for_blas(w, b)
     name = w.step[2][6]  # c may be overwritten if no other line needs it
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(dst, kind.shape, kind.dtype)
@@ -131,39 +150,20 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: b
     return target
 
 
-def factors_of(w: Any, dst: str, views: Sequence[View],
-               letters: Sequence[Sequence]) -> list[tuple[View, Sequence]] | None:
-    """The arguments with their letters; None if these do not fit, or loops do not have the type."""
-    if w.kinds[dst].dtype.kind == "b" or {w.dtype(x).kind for x in views} == {"b"}:
-        return None  # NumPy's product of truth values is a truth value
-    if any(len(own) != len(x.shape) for own, x in zip(letters, views, strict=True)):
-        return None
-    sizes = {(c, n) for own, x in zip(letters, views, strict=True)
-             for c, n in zip(own, x.shape, strict=True) if n != 1}
-    if len({c for c, _ in sizes}) < len(sizes):
-        return None
-    return [*zip(views, letters, strict=True)]
-
-
 def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     """dot, and its adjoints d bᵀ and aᵀ d, summed over batch axes that an argument lacks."""
-    kind, (na, nb) = w.kinds[dst], [len(x.shape) for x in v][-2:]
+    na, nb = [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
     a, b, d = lettered(a, na), lettered(b, nb), lettered(d, max(na - 2, nb - 2, 0) + len(d))
     places, letters, out = {"dot": ((0, 1), (a, b), d), "dot_left": ((0, 2), (d, b), a),
                             "dot_right": ((1, 0), (a, d), b)}[op]
-    if len(out) != len(kind.shape):
-        return None
-    short = [c for c, size in zip(out, kind.shape, strict=True) if size == 1]
-    found = factors_of(w, dst, [v[k] for k in places], letters)
-    return found and contract(w, dst, found, [c for c in out if c not in short], kind.shape, kind.dtype)
+    return contract(w, dst, [v[k] for k in places], letters, out)
 
 
 def einsum(w: Any, dst: str, op: str, subscripts: str, *arrays: View) -> View | None:
     inputs, result = einsum_parts(subscripts)
     letters = [lettered(part, len(x.shape)) for part, x in zip(inputs, arrays, strict=True)]
-    kind, found = w.kinds[dst], factors_of(w, dst, arrays, letters)
-    return found and contract(w, dst, found, lettered(result, len(kind.shape)), kind.shape, kind.dtype)
+    return contract(w, dst, arrays, letters, lettered(result, len(w.kinds[dst].shape)))
 
 
 def lettered(part: str, n: int) -> list:
@@ -173,3 +173,73 @@ def lettered(part: str, n: int) -> list:
 
 
 CONTRACTIONS = {"gemm()": gemm, "dot": product, "dot_left": product, "dot_right": product, "einsum": einsum}
+
+
+# ---- LAPACK ------------------------------------------------------------------------------------------------
+
+def for_lapack(w: Any, dst: str, a: View, *more: View) -> bool:
+    """Whether these are square matrices of one precision that have entries, and what stands beside them."""
+    square = len(a.shape) > 1 and a.shape[-1] == a.shape[-2] and not any(0 in x.shape for x in (a, *more))
+    dtypes = {w.kinds[dst].dtype, *(w.dtype(x) for x in (a, *more))}
+    return square and len(dtypes) == 1 and dtypes <= {*map(np.dtype, ("f4", "f8"))}
+
+
+def routine(w: Any, name: str, target: View, *others: View) -> None:
+    w.tree.place(Routine(name, [*others, target], target))
+
+
+def in_columns(w: Any, dst: str, x: View) -> View:
+    """A copy of matrices, column by column, which may be overwritten."""
+    return w.copied(dst, exchanged(x))
+
+
+def pivots(w: Any, dst: str, a: View) -> View:
+    return w.tree.root(f"{dst}.pivots", a.shape[:-1], np.dtype(np.int32))
+
+
+def solve(w: Any, dst: str, op: str, a: View, b: View) -> View | None:
+    if len(b.shape) == 1 and len(a.shape) == 2:
+        b = reshaped(b, (*b.shape, 1))
+    if b.shape[:-1] != a.shape[:-1]:
+        return None
+    return reshaped(solved(w, dst, a, in_columns(w, f"{dst}.b", b)), w.kinds[dst].shape)
+
+
+def solved(w: Any, dst: str, a: View, b: View) -> View:
+    """x of a x = bᵀ; b is overwritten."""
+    a = in_columns(w, f"{dst}.a", a)
+    routine(w, "gesv", b, a, pivots(w, dst, a))
+    return exchanged(b)
+
+
+def inv(w: Any, dst: str, op: str, a: View) -> View:
+    unit = w.constant(np.eye(a.shape[-1], dtype=w.dtype(a)))
+    return solved(w, dst, a, w.copied(f"{dst}.b", spread(unit, a.shape)))
+
+
+def cholesky(w: Any, dst: str, op: str, a: View) -> View:
+    factor = w.copied(dst, w.compute("mul", w.compute("add", a, exchanged(a)), 0.5))
+    routine(w, "potrf", factor)
+    return w.compute("where", w.constant(np.tri(a.shape[-1], dtype=bool)), factor, 0.0)
+
+
+def determinant(w: Any, dst: str, op: str, a: View) -> View:
+    """The determinant, or the logarithm of its size, from which NumPy too computes the determinant."""
+    dtype, n, lead = w.dtype(a), a.shape[-1], [*range(len(a.shape) - 2)]
+    a = w.copied(f"{dst}.a", a)
+    p = pivots(w, dst, a)
+    routine(w, "getrf", a, p)
+    entries = strided(a, [*lead, "i", "i"], [*lead, "i"], {**dict(enumerate(a.shape[:-2])), "i": n})
+    last = {len(lead)}
+    logs = w.compute("log", w.compute("abs", entries))
+    logarithm = w.line(f"{dst}.log", "copy", [logs], logs.shape, dtype, how="sum", reduced=last)
+    if op == "logabsdet":
+        return logarithm
+    stays = w.compute("equal", p, w.constant(np.arange(1, n + 1, dtype=np.int32)))
+    turns = w.compute("where", stays, 1.0, -1.0, dtype=dtype)
+    signs = w.compute("mul", w.compute("sign", entries), turns)
+    sign = w.line(f"{dst}.sign", "copy", [signs], signs.shape, dtype, how="prod", reduced=last)
+    return w.compute("mul", sign, w.compute("exp", logarithm))
+
+
+ROUTINES = {"solve": solve, "inv": inv, "cholesky": cholesky, "det": determinant, "logabsdet": determinant}
