@@ -15,11 +15,11 @@ import pytest
 from xman import models
 from xman.errors import XManError
 from xman.files.container import restore
-from xman.scale import Workers, mpi, stream, streams, tables
+from xman.scale import Workers, mpi, shares, stream, streams, tables
 from xman.scale.streams import InTurn, Streamed, Turns, of_arrays
 from xman.tables import read
 from xman.tables.statistics import moments, words_of
-from xman.train import evaluate, fit, predict
+from xman.train import evaluate, fit, loop, predict, run
 from xman.train.run import Run
 
 RNG = np.random.default_rng(0)
@@ -98,6 +98,12 @@ def together(monkeypatch):
                 all_here.wait(10)
                 return found
 
+            def reduce(self, buffer):
+                buffer[...] = sum(self.gathered(buffer.copy()))
+
+            def meet(self):
+                self.gathered(None)
+
         def one(rank):
             here.workers = Thread()
             here.workers.comm = SimpleNamespace(Ibarrier=lambda: SimpleNamespace(Test=lambda: True))
@@ -107,7 +113,7 @@ def together(monkeypatch):
         with ThreadPoolExecutor(n) as pool:
             return [*pool.map(one, range(n))]
 
-    for module in streams, mpi:
+    for module in streams, mpi, shares, run, loop:
         monkeypatch.setattr(module, "workers", lambda: getattr(here, "workers", Workers()))
     return found_by
 
@@ -136,6 +142,14 @@ def test_workers_read_shares_and_take_the_rows_that_one_would_see(n, size, first
     assert equal(whole, joined(together(n, lambda: minibatches(data, size, n, first))))
     # X and y, by all together: of a minibatch's 48 lanes no worker reads more than two that it shares
     assert sum(read) <= 2 * (n * 501 if memory == 1 else 501 * (1 + 2 * n * (48 % n > 0) / 48) + 60 * n)
+
+
+def test_workers_with_fewer_rows_than_they_are_borrow_rows_that_do_not_count(together):
+    data, model = of_arrays(X[:51], y[:51], SMALL / 4, rows=9), models.ResidualMLP(4, 5, 3, normalization="batch", dtype=float)
+    here = lambda: fit(model, data, **QUICK | {"batch_size": 3, "epochs": 1}).parameters
+    assert data.rows > data.window
+    one, *several = [here(), *together(5, here)]
+    assert all(np.allclose(a, other[w], 0, 1e-12) for other in several for w, a in one.items())
 
 
 def test_a_task_in_turns_waits_for_nothing_and_keeps_its_error_for_the_end():

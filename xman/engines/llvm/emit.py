@@ -54,22 +54,18 @@ class Nest(Function):
             if isinstance(node, Line):
                 self.line(node)
                 continue
-            ending, filled = self.sums(node)
+            sums = [(x, *x.summed()) for x in lines_within(node) if x.how in REDUCTIONS]
+            ending = [(x, last) for x, _, last in sums if node in x.path[last:last + 1]]
             for line, _ in ending:
                 self.slots[line] = self.alloca(in_memory(self.dtype(line)))
                 store(self.none(line), self.slots[line])
-            for line in filled:
-                self.fill(line)
+            for line, first, last in sums:
+                if first < last and line.path[first] is node:
+                    self.fill(line)
             if node.size:
                 self.loop(node, tile)
             for line, depth in ending:
                 self.bring(line, number_at(self, self.dtype(line), self.slots[line]), depth)
-
-    def sums(self, node: Loop) -> tuple[list, list]:
-        """The sums that a loop and its own loops add up, with their depths, and those that it adds to memory."""
-        within = [(x, *x.summed()) for x in lines_within(node) if x.how in REDUCTIONS]
-        return ([(x, last) for x, _, last in within if node in x.path[last:last + 1]],
-                [x for x, first, last in within if first < last and x.path[first] is node])
 
     def loop(self, node: Loop, tile: tuple) -> None:
         first, last = tile if node.kind == "lane" else ("%first", "%last") if node is self.part else (
@@ -92,8 +88,8 @@ class Nest(Function):
     def one_with_inner(self, node: Loop) -> bool:
         """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
         inner = node.body[0]
-        if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop) or inner.kind != "all"
-            or any(self.sums(inner))):
+        if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop)
+            or inner.kind != "all"):
             return False
         step = lambda view, line, loop: sum(
             s for k, s, _ in self.affine(view)[1] if k == line.levels[line.path.index(loop)][0])
