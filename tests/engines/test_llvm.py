@@ -135,6 +135,15 @@ def test_minus_zero_nan_infinities_and_denormals_are_numpys():
     np.testing.assert_array_equal(np.signbit(found["e"]), np.signbit(wanted["e"]))
 
 
+@pytest.mark.parametrize("op", ["scale", "ratio"])
+@pytest.mark.parametrize("zero", [0.0, -0.0, np.array([0.0, -0.0, 0.0])])
+def test_zero_times_a_number_and_by_a_number_has_numpys_sign(op, zero):
+    steps, values = [("y", op, ("z" if np.ndim(zero) else zero, "x"))], {"x": np.array([-2.0, -3.0, 4.0]), "z": zero}
+    np.testing.assert_array_equal(np.signbit(step_of(steps, values)(values)["y"]), np.signbit(eval(steps, values)["y"]))
+    undefined = values | {"x": np.array([np.inf, np.nan, -np.inf] if op == "scale" else [0.0, np.nan, -0.0])}
+    np.testing.assert_array_equal(step_of(steps, undefined)(undefined)["y"], 0.0)
+
+
 def test_the_innermost_loop_goes_through_memory_in_order_and_what_is_transposed_goes_in_blocks():
     x = R.normal(size=(70, 100))
     lines = [("t", "transpose", ("x",)), ("u", "mul", ("t", "t")), ("s", "sum", ("u", 1)), ("y", "sin", ("t",)), ("z", "add", ("y", 1.0))]
