@@ -19,7 +19,7 @@ def share(x, y):
 
 
 def share_of_entries(x, y):
-    dtype = (np.dtype((x if hasattr(x, "dtype") else y).dtype).name,)
+    dtype = (np.result_type((x if hasattr(x, "dtype") else y).dtype, np.int8).name,)  # no truth values
     return f.half(f.astype(f.greater(x, y), dtype) + f.astype(f.greater_equal(x, y), dtype))
 
 

@@ -225,7 +225,7 @@ operator("solve",      solve,      lambda d, out, a, b: -f.dot_left(f.solve(f.mT
          elsewhere=by_elimination.solve)
 operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3),
          elsewhere=by_elimination.cholesky)
-linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, flow="moved", elsewhere=column)
+linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, flow="moved", formula=column)
 linear(  "lower_half", lower_half, lambda d, out, x: f.lower_half(d),                    flops=2, elsewhere=lower_half)
 #          op              value          rule per argument
 operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3))

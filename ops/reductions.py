@@ -46,8 +46,9 @@ def centered(x, axis=None):
 
 
 def centered_of_entries(x, axis=None):
-    same = f.equal(f.max(x, axis, True), f.min(x, axis, True))
-    return f.where(same, 0.0, x - f.mean(x, axis, True))
+    over = range(x.ndim) if axis is None else [a % x.ndim for a in np.atleast_1d(axis)]
+    first = x[tuple([slice(1) if k in over else slice(None) for k in range(x.ndim)])]
+    return x - (first + f.mean(x - first, axis, True))  # exactly 0 if all entries are equal
 
 
 @silent
@@ -228,7 +229,7 @@ linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims
 linear(     "trace",        trace,         lambda d, out, x: f.diag_back(f.broadcast(d, f.diag(x)), x),
             flops=lambda out, x: min(x.shape), flow="moved", formula=lambda x: f.sum(f.diag(x)))
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2),
-            elsewhere=centered_of_entries)
+            formula=centered_of_entries)
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="max", within=True, curvature=gathered())
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
@@ -236,12 +237,12 @@ reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.tie
 reducing(   "prod",         prod,          overflows(through_prod),  flops=of_input(1), numpy="prod", curvature=gathered())
 reducing(   "var",          var,           overflows(lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x)),
-            flops=of_input(4), tame=True, within=True, elsewhere=var_of_squares)
+            flops=of_input(4), tame=True, within=True, formula=var_of_squares)
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(d * f.ratio(f.centered(x, axis), out + f.stopGradient(  # flat at 0
                                                f.ratio(f.equal(out, 0), out))) / f.count(x, axis, ddof), x),
             flops=of_input(4), tame=True, squared="var",
-            elsewhere=lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var_of_squares(x, axis, keepdims, ddof)))
+            formula=lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var_of_squares(x, axis, keepdims, ddof)))
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out), flops=of_input(2),
             formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
             tame=True, squared="squaredNorm", convex=True, within=True, curvature=gathered(bent_norm))

@@ -81,6 +81,11 @@ def test_whatever_the_types_are_the_results_have_those_of_numpy(seed):
     assert_agree(with_jax.build(Program(steps, kinds, tuple(line[0] for line in steps), {}, steps)).run(values), want, 1e-4, 1e-4)
 
 
+def test_a_share_of_truth_values_is_one_of_numbers():
+    steps, values = [("y", "share", ("a", "b"))], {"a": np.array([True, True, False]), "b": np.array([True, False, True])}
+    assert_agree(build(steps, values).run(values), xman.eval(steps, values), 0)
+
+
 @pytest.mark.parametrize("seed", range(50 if ALL else 3))
 def test_random_lists_agree_with_the_interpreter_line_by_line(seed):
     steps, ordinary, special = random_list(seed)
@@ -269,6 +274,14 @@ def test_what_jax_would_pass_over_is_an_error_as_in_the_interpreter(what):
             step({**good, **bad})
     nan = np.full((2, 2), np.nan)  # of which NumPy makes no error
     np.testing.assert_array_equal(xman.compile([("t", "inv", ("a",))], engine="jax")({"a": nan})["t"], nan)
+
+
+def test_losses_take_labels_as_they_are():
+    losses = [op for op in NAMES if ops.facts_of(op).outputs]
+    lines = [(f"{op}_{k}", op, (f"z{k}", "y")) for op in losses for k in (1, 3)]
+    values = {"z1": R.normal(size=(4, 1)), "z3": R.uniform(size=(4, 3)), "y": np.array([0, 1, 1, 0])}
+    assert losses
+    assert_agree(build(lines, values).run(values), xman.eval(lines, values), 1e-12)
 
 
 HOSTILE = "jnp jax nn special __builtins__ __import__ print stretch1 within finite constant literal _ match type known ß".split()

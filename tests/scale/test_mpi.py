@@ -113,6 +113,17 @@ def test_a_worker_that_hears_ctrl_c_stops_all_one_that_is_killed_ends_the_job_an
     assert not again.returncode, said
 
 
+def test_a_launcher_that_is_told_to_end_ends_its_run_and_starts_no_other(tmp_path):
+    path = tmp_path / "run.safetensors"
+    job = started(*TRAIN, "--epochs", "3000", "--patience", "3000", "--checkpoint", path, "--restarts", "1", workers=1)
+    while not path.exists():
+        assert job.poll() is None
+        time.sleep(0.05)
+    job.terminate()
+    said = job.communicate(timeout=20)[1]  # when all who hold the pipe have ended
+    assert job.returncode == 128 + signal.SIGTERM and "goes on" not in said
+
+
 def test_workers_for_whom_there_is_no_room_in_shared_memory_are_not_started(monkeypatch):
     monkeypatch.setattr(launch.shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000))
     with pytest.raises(XManError, match="has 2.0 MB left, and 2 workers share 2.1"):

@@ -5,6 +5,7 @@ import functools
 import gzip
 import operator
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -14,11 +15,11 @@ import pytest
 from xman import models
 from xman.errors import XManError
 from xman.files.container import restore
-from xman.scale import Workers, mpi, stream, streams, tables
-from xman.scale.streams import Streamed, Turns, of_arrays
+from xman.scale import Workers, mpi, shares, stream, streams, tables
+from xman.scale.streams import InTurn, Streamed, Turns, of_arrays
 from xman.tables import read
 from xman.tables.statistics import moments, words_of
-from xman.train import evaluate, fit, predict
+from xman.train import evaluate, fit, loop, predict, run
 from xman.train.run import Run
 
 RNG = np.random.default_rng(0)
@@ -69,7 +70,16 @@ def test_a_run_that_was_killed_within_an_epoch_goes_on_with_the_next_row(tmp_pat
     with pytest.raises(ZeroDivisionError):
         trained(data, checkpoint=tmp_path / "run", checkpoint_every=0)
     left[0] = -1
-    assert restore(tmp_path / "run")[1]["state"]["batch"] == 10 and same(whole, trained(data, checkpoint=tmp_path / "run"))
+    assert restore(tmp_path / "run")[1]["state"]["batch"] == 10
+    with pytest.raises(XManError, match="of a run with windows of 73 rows, not 146"):  # it would leave rows out
+        trained(of_arrays(X, y, 2 * SMALL, rows=30), checkpoint=tmp_path / "run")
+    assert same(whole, trained(data, checkpoint=tmp_path / "run"))
+
+
+def test_threads_that_read_one_source_from_its_beginning_get_the_blocks_that_they_ask_for():
+    batch = InTurn(lambda: (time.sleep(1e-5) or k for k in range(30)))
+    with ThreadPoolExecutor(2) as pool:
+        assert [*pool.map(lambda _: [batch(k) for k in range(30)], range(2))] == [[*range(30)]] * 2
 
 
 @pytest.fixture
@@ -88,6 +98,12 @@ def together(monkeypatch):
                 all_here.wait(10)
                 return found
 
+            def reduce(self, buffer):
+                buffer[...] = sum(self.gathered(buffer.copy()))
+
+            def meet(self):
+                self.gathered(None)
+
         def one(rank):
             here.workers = Thread()
             here.workers.comm = SimpleNamespace(Ibarrier=lambda: SimpleNamespace(Test=lambda: True))
@@ -97,7 +113,7 @@ def together(monkeypatch):
         with ThreadPoolExecutor(n) as pool:
             return [*pool.map(one, range(n))]
 
-    for module in streams, mpi:
+    for module in streams, mpi, shares, run, loop:
         monkeypatch.setattr(module, "workers", lambda: getattr(here, "workers", Workers()))
     return found_by
 
@@ -126,6 +142,14 @@ def test_workers_read_shares_and_take_the_rows_that_one_would_see(n, size, first
     assert equal(whole, joined(together(n, lambda: minibatches(data, size, n, first))))
     # X and y, by all together: of a minibatch's 48 lanes no worker reads more than two that it shares
     assert sum(read) <= 2 * (n * 501 if memory == 1 else 501 * (1 + 2 * n * (48 % n > 0) / 48) + 60 * n)
+
+
+def test_workers_with_fewer_rows_than_they_are_borrow_rows_that_do_not_count(together):
+    data, model = of_arrays(X[:51], y[:51], SMALL / 4, rows=9), models.ResidualMLP(4, 5, 3, normalization="batch", dtype=float)
+    here = lambda: fit(model, data, **QUICK | {"batch_size": 3, "epochs": 1}).parameters
+    assert data.rows > data.window
+    one, *several = [here(), *together(5, here)]
+    assert all(np.allclose(a, other[w], 0, 1e-12) for other in several for w, a in one.items())
 
 
 def test_a_task_in_turns_waits_for_nothing_and_keeps_its_error_for_the_end():
@@ -218,7 +242,10 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, 
     (lambda: stream(iter([(X, y)])), "once"), (lambda: stream("/no/such/folder"), "no such file"),
     (lambda: stream([(X, np.where(y == 0, np.nan, y))]).block(0), "NaN"), (lambda: stream([(X, y)], memory=1e-3), "block"),
     (lambda: [*stream([(X, y), (X[:, :2], y)]).batches(9)], "a row of X has shape"),
-    (lambda: stream(X, y, memory=0), "megabytes"), (lambda: stream(X, y, target="z"), "takes no 'target'; there are memory"),
+    (lambda: [*stream([(X.astype(int), y), (X, y)]).batches(9)], "block 2 .*: X holds float64, and int64 before"),
+    (lambda: stream(X.tolist(), y), "arrays, not list"), (lambda: stream("rows/*.csv", "y"), "leave y away"),
+    (lambda: stream(X, y, memory=0), "megabytes"), (lambda: stream(X, y, memory=np.inf), "megabytes"),
+    (lambda: stream(X, y, target="z"), "takes no 'target'; there are memory"),
     (lambda: stream("rows/*.csv", how=None), "takes no 'how'; there are memory, prepared, target, ignore"),
     (lambda: stream({"a": [1]}), "by their path"),
     (lambda: fit(models.MLP([4, 3]), stream(X, y), class_weight="balanced"), "weights"),

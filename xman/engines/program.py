@@ -270,11 +270,6 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
     return holds
 
 
-def compares(op: str) -> bool:
-    """Whether the operator compares two numbers, which have to be of one precision."""
-    return ops.facts_of(op).gives is bool and ops.table.arity(ops.G[op])[1] == 2
-
-
 def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
     if not old or not old.array or not same_but_number(old, new):
         raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")

@@ -1,7 +1,7 @@
 """Exports: lists on the arrays of any library, as ONNX, as StableHLO; and the import of ONNX files."""
+from ..engines.arrays import on
 from ..errors import suggesting
 from .from_onnx import from_onnx
-from .rows import on
 from .to_onnx import to_onnx
 from .to_stablehlo import to_stablehlo
 

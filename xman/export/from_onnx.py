@@ -18,7 +18,6 @@ from ops.arrays.products import einsum_parts
 from ops.arrays.rearrangements import shape_of
 from ops.loops.bodies import Function
 
-from ..engines.program import compares
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import ListWriter, Symbol, WrittenLine
@@ -99,7 +98,9 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
     return np.broadcast_shapes(*shapes) if works_entrywise(op) else ()
 
 
-def works_entrywise(op: str) -> bool: return ops.facts_of(op).elementwise or compares(op)
+def works_entrywise(op: str) -> bool:
+    known = ops.facts_of(op)
+    return known.elementwise or known.gives is bool and ops.table.arity(ops.G[op])[1] == 2
 
 
 @np.errstate(all="ignore")

@@ -12,7 +12,7 @@ from ops import G, f, facts_of
 from ops.arrays.products import einsum_parts, subscripts_of
 from ops.formulas.carried import through
 
-from .rows import UFUNCS
+from ..engines.arrays import UFUNCS
 
 OPSET = 18  # that of ONNX 1.13, which runtimes have had since 2023
 END = 2 ** 63 - 1  # stands for the end of an axis, however long

@@ -14,6 +14,7 @@ import numpy as np
 
 import ops
 
+from ..engines.arrays import on
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..interpreters import eval
@@ -22,7 +23,6 @@ from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
 from .any_rows import equal, straight
 from .nodes import DOUBLE, OPSET, Node, Nodes, beyond, in_either
-from .rows import on
 from .subgraphs import Subgraph, applying
 
 LARGEST = 2 ** 31 - 2 ** 20  # the most bytes of a file: Protocol Buffers count in 31 bits

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..engines.arrays import on
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..interpreters import eval
 from ..notation import shown
 from ..validity import refuse_functions
 from ..wengert import Steps, needed, registers
-from .rows import on
 from .to_onnx import asked
 
 
@@ -34,11 +34,12 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     from jax import export
 
     from ..engines.jax.engine import wide
+    from ..engines.jax.table import OWN
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
     refuse_functions(steps, "StableHLO")
     lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
     eval(lines, values)  # an error of the list is raised here, as a sentence
-    table = on(jax.numpy, **jax_rows())
+    table = on(jax.numpy, **OWN)
 
     def run(given):
         known = {**{x: jax.numpy.asarray(v) for x, v in kept.items()}, **given}
@@ -61,10 +62,3 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     if path is not None:
         write_whole(path, data)
     return bytes(data)
-
-
-def jax_rows() -> dict[str, Any]:
-    """The rows that JAX has beyond the standard: special functions, and rows that take it fewer steps."""
-    from ..engines.jax.table import RUN, SPECIAL
-    quicker = "cofactor cofactor_slope cumprod einsum logNdtr recurrence scatterAdd".split()
-    return {op: RUN[op] for op in (*SPECIAL, *quicker)}

@@ -32,17 +32,27 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
                             f"{workers * IN_SHARED_MEMORY / 1e6:.1f} there; killed jobs leave files "
                             "mpich_shm_…, which may be deleted when no job runs")
         started = time.monotonic()
-        before = signal.signal(signal.SIGINT, lambda *_: None)  # the run gets it too
-        status = subprocess.run(command, env=os.environ
-                                | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).returncode
-        signal.signal(signal.SIGINT, before)
-        if status in SAID or not left:
+        status, ended = waited_for(command)
+        if status in SAID or ended or not left:
             break
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         print(f"xman: the run {how} after {time.monotonic() - started:.0f} s; it goes on from its "
               f"checkpoint, and may be started {left} more time{'s' * (left > 1)}", file=sys.stderr,
               flush=True)
     return status if status >= 0 else 128 - status
+
+
+def waited_for(command: list[str]) -> tuple[int, bool]:
+    """The exit status of a command, and whether a scheduler told this process to end, and so the command."""
+    ended: list[None] = []
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # the run gets it too
+    job = subprocess.Popen(command, env=os.environ
+                           | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    term = signal.signal(signal.SIGTERM, lambda *_: ended.append(job.terminate()))
+    status = job.wait()
+    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGTERM, term)
+    return status, bool(ended)
 
 
 def mpiexec() -> str:

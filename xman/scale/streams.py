@@ -3,6 +3,7 @@ one window ahead of the steps."""
 from __future__ import annotations
 
 import mmap
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -83,6 +84,9 @@ class Stream:
             if a.dtype.kind not in "biuf":
                 raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, not numbers; labels "
                                 "are their places among the classes")
+            like = getattr(self, word, a).dtype
+            if not np.can_cast(a.dtype, like, "same_kind" if like.kind == "f" else "safe"):
+                raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, and {like} before")
             if a.dtype.kind == "f" and not np.isfinite(a).all():
                 place = np.arange(self.whole[k])[some][np.argwhere(~np.isfinite(a))[0][0]]
                 raise XManError(f"block {k + 1} of the stream: {word} holds NaN or infinity, in its row "
@@ -272,6 +276,8 @@ class Streamed:
 
 def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
     """A stream of two arrays, such as memory maps; a block is in memory only while it is copied."""
+    if not all(hasattr(a, "nbytes") and np.ndim(a) for a in (X, y)):
+        raise XManError(f"a stream of X and y takes arrays, not {type(X).__name__} and {type(y).__name__}")
     if len(X) != len(y):
         raise XManError(f"X has {len(X)} rows and y {len(y)}; they need the same number of rows")
     each = max(1, X[:1].nbytes + y[:1].nbytes)
@@ -311,7 +317,7 @@ def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stre
         X, y = map(np.asarray, batch(k))
         return (len(X), len(y)), lambda some: (X[some], y[some])
 
-    return Stream(read, sizes, memory, ordered=True, name="batches", away=True)
+    return Stream(read, sizes, memory, ordered=True, name=f"batches {sizes}", away=True)
 
 
 class InTurn:
@@ -319,12 +325,14 @@ class InTurn:
 
     def __init__(self, again: Callable[[], Iterable]):
         self.again, self.next, self.blocks = again, 0, iter(())
+        self.lock = threading.Lock()  # a run that diverged repeats its epoch while a thread may still read
 
     def __call__(self, k: int) -> Any:
-        if k < self.next or not self.next:
-            self.next, self.blocks = 0, iter(self.again())
-        for block in self.blocks:
-            self.next += 1
-            if self.next > k:
-                return block
+        with self.lock:
+            if k < self.next or not self.next:
+                self.next, self.blocks = 0, iter(self.again())
+            for block in self.blocks:
+                self.next += 1
+                if self.next > k:
+                    return block
         raise XManError(f"the stream ended after {self.next} blocks, and had {k + 1} before")

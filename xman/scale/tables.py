@@ -44,9 +44,11 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prep
 
     XManError for a source that cannot be read, and for blocks that are too large.
     """
-    if not memory > 0:
+    if not isinstance(memory, (int, float, np.number)) or not 0 < memory < np.inf:
         raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
     are_tables = isinstance(source, (str, Path))
+    if are_tables and y is not None:
+        raise XManError("a table has its targets in a column: say which by target=…, and leave y away")
     known = ("memory", *("prepared", "target", "ignore", "task", "day_first") * are_tables)
     refuse_unknown(settings, known, "this stream takes no {!r}")
     if are_tables:

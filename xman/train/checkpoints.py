@@ -101,7 +101,8 @@ class Checkpointed:
             raise XManError(other.format(""))
         for key, wanted in (self.settings | self.content).items():
             if (found := facts.get("settings", {}).get(key)) != wanted:
-                what = {"content": "another model or another rule", "digest": "other data"}
+                what = {"content": "another model or another rule", "digest": "other data",
+                        "window": f"a run with windows of {found} rows, not {wanted}: its memory was another"}
                 raise XManError(away.format(what.get(key, f"a run with {key} {found}, not {wanted}")))
         state = self.start()
         try:

@@ -71,6 +71,8 @@ class Run(Checkpointed):
                          "batch_size": int(batch_size), "seed": int(given["seed"]), "rows": self.rows,
                          **{key: value if value is None else float(value) for key, value in options.items()},
                          "digest": digest_of(data)}
+        if objective.stream:  # with other windows, the rest of an epoch would have other rows
+            self.settings["window"] = min(objective.stream.window, self.rows)
         start = self.start().arrays
         # a program cannot overwrite a number, which is not an array once it is computed
         self.numbers = {x: y for x, y in self.training.inplace.items() if not start[x].ndim}

@@ -30,7 +30,7 @@ from .. import interpret
 from ..memory import overwrite
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of, program_of
-from .lines import OF_BUNDLES, Kinds, computed, refused, together
+from .lines import OF_BUNDLES, Kinds, computed, refused
 from .table import FINITE, indices
 
 AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (a/b)/c, 0 where bc is beyond the greatest float
@@ -111,7 +111,7 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
             try:
                 why[dst] = "" if op in OF_BUNDLES else refused(line, kinds)
                 if not why[dst]:
-                    out = computed(line, known, kinds)
+                    out = computed(line, known)
                     if (type(out) not in (int, tuple)
                         and (out.shape, out.dtype, out.weak_type and out.dtype != bool)
                         != (*kinds[dst][:2], False)):
@@ -126,7 +126,10 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
 
     given = {*program.original.inputs, *program.constants}
     jax.eval_shape(follow, {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in given if x in kinds})
-    return together(program.steps, {dst: reason for dst, reason in why.items() if reason})
+    why = {dst: reason for dst, reason in why.items() if reason}
+    bundles = [dst for dst, op, _ in program.steps if op in OF_BUNDLES]
+    # no bundle goes from JAX to NumPy or back
+    return dict.fromkeys(bundles, "is of a bundle that NumPy has") | why if why.keys() & bundles else why
 
 
 def parted(program: Program, why: Collection[str]) -> list[JaxPart]:
@@ -150,7 +153,7 @@ def stretch(part: JaxPart, kinds: Kinds, inputs: Collection[str]) -> JaxPart:
         with jax.default_matmul_precision(jax.config.jax_default_matmul_precision or "highest"):
             for line in part.lines:
                 dst, op, args = line
-                known[dst] = computed(line, known, kinds)
+                known[dst] = computed(line, known)
                 for y, least, beyond in indices(op, args, kinds):
                     if y not in inputs:
                         sure[y, least, beyond] = ((least <= known[y]) & (known[y] < beyond)).all()

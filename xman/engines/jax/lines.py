@@ -10,24 +10,21 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from ops import facts_of
 from ops.loops.bodies import Function
 
 from ...interpreters import eval
-from ...wengert import Line, Steps, WengertList
-from ..program import Kind, compares, kind_of
-from .table import FINITE, INEXACT, LABELS, OF_TRUTHS, RUN, STEPWISE, casts, dtypes, indices
+from ...wengert import Line, WengertList, registers
+from ..program import Kind, kind_of
+from .table import FINITE, INEXACT, LABELS, RUN, indices
 
 Kinds = Mapping[str, Kind]
 
 
-def computed(line: Line, known: Mapping[str, Any], kinds: Kinds) -> Any:
-    """The result of a line for values of JAX, which are first cast as NumPy casts them."""
-    dst, op, args = line
-    given = [known[a] if isinstance(a, str) else a for a in args]
-    if op in OF_BUNDLES:
-        return OF_BUNDLES[op](*given)
-    cast = casts(dst, op, args, kinds)
-    return RUN[op](*[a.astype(to) if to else a for a, to in zip(given, cast, strict=True)])
+def computed(line: Line, known: Mapping[str, Any]) -> Any:
+    """The result of a line for values of JAX."""
+    _, op, args = line
+    return (OF_BUNDLES.get(op) or RUN[op])(*[known[a] if isinstance(a, str) else a for a in args])
 
 
 def refused(line: Line, kinds: Kinds) -> str:
@@ -39,11 +36,9 @@ def refused(line: Line, kinds: Kinds) -> str:
         return f"has {strange[0]}, which is no array of JAX"
     if mask := [a for a, _, _ in indices(op, args, kinds) if kinds[a].dtype.kind == "b" and op not in LABELS]:
         return f"has as many entries as {mask[0]} picks"
-    made, of = kinds[dst].dtype.kind, {dtype.kind for dtype in dtypes(args, kinds) if dtype}
-    cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True)
-            if to}
-    if (op in INEXACT and made != "f" or compares(op) and of >= {"i", "u"} or op in STEPWISE and cast - {"f"}
-        or op == "astype" and "f" in of and made in "iu" or op in OF_TRUTHS and of == {"b"}):
+    made, of = kinds[dst].dtype.kind, {kinds[a].dtype.kind for a in registers(args)}
+    if (op in INEXACT and made != "f" or facts_of(op).outputs and kinds[args[0]].dtype.kind != "f"
+        or facts_of(op).gives is bool and of >= {"i", "u"} or op == "astype" and "f" in of and made in "iu"):
         return "is of whole numbers, which JAX takes otherwise"
     return ""
 
@@ -64,7 +59,7 @@ def body(function: Function) -> Callable:
                 raises = op in FINITE or any(True for _ in indices(op, args, kinds))
                 if reason := refused(line, kinds) or "may raise for a value" * raises:
                     raise ValueError(f"{dst} of {name} {reason}")
-            known[dst] = computed(line, known, kinds)
+            known[dst] = computed(line, known)
         return tuple([known[r] for r in results])
     return run
 
@@ -86,14 +81,6 @@ def scan(function: Function, k: int, slices: int, args: tuple, reverse: bool = F
     last, outs = lax.scan(one, carry, tuple(xs), reverse=reverse)
     return *last, *(jnp.concatenate([out, x[None]] if reverse else [x[None], out])
                     for x, out in zip(begun, outs, strict=False)), *outs[len(begun):]
-
-
-def together(steps: Steps, why: dict[str, str]) -> dict[str, str]:
-    """`why`, for all lines on bundles if it has one of them: no bundle goes from JAX to NumPy or back."""
-    if not any(op in OF_BUNDLES and dst in why for dst, op, _ in steps):
-        return why
-    lines = [dst for dst, op, _ in steps if op in OF_BUNDLES]
-    return dict.fromkeys(lines, "is of a bundle that NumPy has") | why
 
 
 OF_BUNDLES: dict[str, Callable] = {

@@ -1,8 +1,9 @@
 """From LLVM's text to functions, with machine code kept on disk.
 
 Machine code is kept so that the next process starts at once, in a file for each text, processor and version
-of LLVM. The files are executed, so the folder has to belong to the user; otherwise nothing is kept. A file is
-whole at any moment, whoever writes it, and begins with a digest of the rest; the oldest files are removed.
+of LLVM. The files are executed, so the folder has to belong to the user; otherwise nothing is kept. A file
+begins with a digest of the rest, so that one which another process is writing, or could not write, is not
+run; the oldest files are removed.
 """
 from __future__ import annotations
 
@@ -14,7 +15,6 @@ import os
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -24,19 +24,15 @@ from typing import Any
 import numpy as np
 
 from ...errors import XManError, extra
-from . import optimise
 from .products import address
 from .step import DATA, ITEMS
-from .threads import pthreads
 
-OF_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyGILState_Ensure", "PyGILState_Release",
-             "PyErr_CheckSignals")
 KEPT = 500  # the most files of machine code
 
 
 @functools.cache
 def llvm() -> ModuleType:
-    """LLVM, ready for this processor. XManError if this Python's objects have an unknown layout."""
+    """`optimise`, with LLVM ready. XManError if this Python's objects have an unknown layout."""
     extra("llvmlite.binding", "fast", "the engine llvm")
     array, number = np.zeros(3), np.float64(2.5)
     pair = (array, number)
@@ -47,7 +43,7 @@ def llvm() -> ModuleType:
     if found != (id(number), array.ctypes.data, 2.5) or sys.byteorder != "little":
         raise XManError("the engine llvm reads arrays where CPython keeps them, and this Python keeps them "
                         "elsewhere")
-    optimise.start()
+    from . import optimise
     return optimise
 
 
@@ -75,16 +71,10 @@ def code_on_disk(key: str) -> bytes | None:
 
 
 def keep_on_disk(key: str, code: bytes) -> None:
-    if not (place := cache_folder()):
-        return
+    place = cache_folder()
     with suppress(OSError):  # the disk may be full, or another process may have removed the folder
-        with tempfile.NamedTemporaryFile(dir=place, suffix=".part", delete=False) as file:
-            try:
-                file.write(hashlib.sha256(code).digest() + code)
-            except OSError:
-                os.unlink(file.name)
-                raise
-        os.replace(file.name, place / f"{key}.o")
+        if place:
+            (place / f"{key}.o").write_bytes(hashlib.sha256(code).digest() + code)
 
 
 @functools.cache
@@ -98,10 +88,7 @@ def cache_folder() -> Path | None:
         if hasattr(os, "getuid") and (found.st_uid != os.getuid()
                                       or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
             return None
-        with tempfile.TemporaryFile(dir=place) as file:
-            file.write(b"xman")
-        files = sorted([*place.glob("*.o"), *place.glob("*.part")], key=lambda path: path.stat().st_mtime)
-        for old in files[:-KEPT]:
+        for old in sorted(place.glob("*.o"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
     except (OSError, RuntimeError):
         return None
@@ -143,13 +130,10 @@ def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (
               threads: int = 0) -> list[Callable]:
     """The functions in machine code. names: the type of each. routines: those of BLAS that it calls. threads:
     how many run its large nests."""
-    from llvmlite import binding
-    symbols = {f"xman_{name}": address(name) for name in routines} | pthreads()
-    symbols |= {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-                for name in OF_PYTHON}
-    for name, at in symbols.items():
-        binding.add_symbol(name, at)
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), optimise.machine())
+    own, binding = llvm(), llvm().binding
+    for name in routines:
+        binding.add_symbol(f"xman_{name}", address(name))
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), own.machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     if threads:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ops import f
 
 from ..nests.schedule import Tree
@@ -16,6 +18,7 @@ from ..nests.views import View
 from .arithmetic import FORMULAS, INDEX, Number, combined, gathered_of_none, number_at, result_of, store
 from .elementary import one_of_both, pairs_in_vectors
 from .function import Function, in_memory
+from .threads import lines_within
 
 TURNS = "sin", "cos"
 
@@ -34,11 +37,9 @@ class Nest(Function):
         self.index: dict[Loop, str] = {}
         self.tiles: dict[Loop, tuple] = {}      # where a tile begins, and where it ends
         self.current: Line | None = None        # the line that is being written
-        self.before: dict[Loop, list] = {}      # what is done before a loop and after it: sums begin and end
-        self.after: dict[Loop, list] = {}
         self.turned: dict[Any, set[str]] = {}   # what goes into sin and cos, and into which
-        for node in nodes:
-            self.prepare(node)
+        for line in [line for node in nodes for line in lines_within(node) if line.op in TURNS]:
+            self.turned.setdefault(line.args[0], set()).add(line.op)
         self.body(nodes, ())
 
     def named(self, name: str, attribute: str) -> str:
@@ -46,58 +47,64 @@ class Nest(Function):
                           *["i64 %first", "i64 %last"] * bool(self.part)])
         return self.text(f"define internal void @{name}({args}) {attribute}", " ret void")
 
-    def prepare(self, node: Loop | Line) -> None:
-        """Note before and after which loops sums begin and end."""
-        for inner in node.body if isinstance(node, Loop) else ():
-            self.prepare(inner)
-        if isinstance(node, Line) and node.op in TURNS:
-            self.turned.setdefault(node.args[0], set()).add(node.op)
-        if isinstance(node, Line) and node.how in REDUCTIONS:
-            first, last = node.summed()
-            if last < len(node.path):
-                self.before.setdefault(node.path[last], []).append((self.slot, node))
-                self.after.setdefault(node.path[last], []).append((self.done, node))
-            if first < last:
-                self.before.setdefault(node.path[first], []).append((self.fill, node))
-
     def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
-        """Write loops and lines, in order. tile: the beginning and end of the tile around them."""
+        """Write loops and lines, in order; sums begin before loops, and end after them. tile: the beginning
+        and end of the tile around them."""
         for node in nodes:
             if isinstance(node, Line):
                 self.line(node)
                 continue
-            for action, line in self.before.get(node, ()):
-                action(line)
+            sums = [(x, *x.summed()) for x in lines_within(node) if x.how in REDUCTIONS]
+            ending = [(x, last) for x, _, last in sums if node in x.path[last:last + 1]]
+            for line, _ in ending:
+                self.slots[line] = self.alloca(in_memory(self.dtype(line)))
+                store(self.none(line), self.slots[line])
+            for line, first, last in sums:
+                if first < last and line.path[first] is node:
+                    self.fill(line)
             if node.size:
                 self.loop(node, tile)
-            for action, line in self.after.get(node, ()):
-                action(line)
+            for line, depth in ending:
+                self.bring(line, number_at(self, self.dtype(line), self.slots[line]), depth)
 
     def loop(self, node: Loop, tile: tuple) -> None:
-        first, last = ("%first", "%last") if node is self.part else ("0", node.size)
+        first, last = tile if node.kind == "lane" else ("%first", "%last") if node is self.part else (
+            0, node.size)
+        while self.one_with_inner(node):  # of their indices the inner one runs through both axes
+            self.index[node], (node,) = "0", node.body
+            first, last = (self.sum({x: node.size}, 0) if isinstance(x, str) else x * node.size
+                           for x in (first, last))
         if node.kind == "tile":
             loop = self.open(last, first, node.width)
-            end = self.do(f"add nsw i64 {loop[0]}, {node.width}")
-            less = self.do(f"icmp slt i64 {end}, {node.size}")
-            self.tiles[node] = tile = loop[0], self.do(f"select i1 {less}, i64 {end}, i64 {node.size}")
+            end = f.minimum(Number(self, self.sum({loop[0]: 1}, node.width), INDEX), node.size)
+            self.tiles[node] = tile = loop[0], end.name
         else:
-            loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(last, first)
+            loop = self.open(last, first)
         self.index[node] = loop[0]
         self.body(node.body, tile)
         slow = any(isinstance(line, Line) and line.op in FORMULAS for line in node.body)
         self.close(*loop, lines=node.lines, slow=slow)
 
+    def one_with_inner(self, node: Loop) -> bool:
+        """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
+        inner = node.body[0]
+        if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop)
+            or inner.kind != "all"):
+            return False
+        step = lambda view, line, loop: sum(
+            s for k, s, _ in self.affine(view)[1] if k == line.levels[line.path.index(loop)][0])
+        return all(step(v, line, node) == inner.size * step(v, line, inner)
+                   for line in lines_within(inner) for v in (*line.views, line.target)
+                   if self.roots[v.root].place != "none")
+
     # ---- lines ---------------------------------------------------------------------------------------------
 
     def line(self, line: Line) -> None:
-        """Write the computation of a line's number, and put it into its target."""
-        first, last = line.summed()
-        if line.how in ("set", "put") or line.how in REDUCTIONS and first == last == len(line.levels):
-            self.keep(line, self.formula(line), self.at(line), known=line.how != "put")
-        elif line.how in REDUCTIONS and last < len(line.levels):
+        """Write the computation of a line's number, and put it into its target, or add it to its sum."""
+        if line in self.slots:
             self.gather(line.how, self.formula(line), self.slots[line])
         else:
-            self.collect(line, self.formula(line), self.at(line))
+            self.bring(line, self.formula(line))
 
     def formula(self, line: Line) -> Number:
         self.current = line
@@ -106,7 +113,7 @@ class Nest(Function):
             not line.path or pairs_in_vectors())
         like = Number(self, "", line.dtype)
         found = one_of_both(line.op, like.like(given[0])) if paired else result_of(line.op, given, like)
-        return found.to(self.roots[line.target.root].dtype)
+        return found.to(self.dtype(line))
 
     def read(self, view: View, line: Line) -> Number:
         if view.root in self.values:
@@ -116,29 +123,28 @@ class Nest(Function):
                 return self.values[view.root]
         return number_at(self, self.roots[view.root].dtype, self.address(view, self.at(line)))
 
-    def keep(self, line: Line, value: Number, at: dict, known: bool = True) -> None:
-        """Keep a finished number: it is known in these loops, and stored if other loops read it."""
-        if known:
+    def bring(self, line: Line, value: Number, depth: int | None = None) -> None:
+        """Bring a number to its target, or add it there. If it is finished, it is known in these loops, and
+        stored if other loops read it. depth: of the loops that it is computed in."""
+        first, last = line.summed()
+        if line.how == "into" or line.how in REDUCTIONS and first < last:
+            how = "sum" if line.how == "into" else line.how
+            self.gather(how, value, self.address(line.target, self.at(line, depth)))
+            return
+        if line.how != "put":
             self.values[line.target.root] = value
         if self.roots[line.target.root].place != "none":
-            store(value, self.address(line.target, at))
+            store(value, self.address(line.target, self.at(line, depth)))
 
     def gather(self, how: str, value: Number, place: str) -> None:
         """Add a number to a reduction in memory."""
         store(combined(how, number_at(self, value.dtype, place), value), place)
 
-    def collect(self, line: Line, value: Number, at: dict) -> None:
-        self.gather(line.how if line.how in REDUCTIONS else "sum", value, self.address(line.target, at))
+    def dtype(self, line: Line) -> np.dtype:
+        return self.roots[line.target.root].dtype
 
-    def slot(self, line: Line) -> None:
-        dtype = self.roots[line.target.root].dtype
-        self.slots[line] = self.alloca(in_memory(dtype))
-        store(gathered_of_none(self, line.how, dtype), self.slots[line])
-
-    def done(self, line: Line) -> None:
-        first, last = line.summed()
-        value = number_at(self, self.roots[line.target.root].dtype, self.slots[line])
-        (self.keep if first == last else self.collect)(line, value, self.at(line, last))
+    def none(self, line: Line) -> Number:
+        return gathered_of_none(self, line.how, self.dtype(line))
 
     def fill(self, line: Line) -> None:
         """Begin sums in memory, one for each index of the inner loops."""
@@ -154,8 +160,7 @@ class Nest(Function):
             begin, end = tiles.get(axis, ("0", line.shape[axis]))
             loops.append(self.open(end, begin))
             at[axis] = loops[-1][0], begin
-        none = gathered_of_none(self, line.how, self.roots[line.target.root].dtype)
-        store(none, self.address(line.target, at))
+        store(self.none(line), self.address(line.target, at))
         for loop in reversed(loops):
             self.close(*loop)
 
@@ -172,23 +177,26 @@ class Nest(Function):
         return found
 
     def address(self, view: View, at: dict) -> str:
-        root, terms, start = self.roots[view.root], {}, 0
-        if root.depth == 0 and not any(root.tiled):
-            start, terms = view.offset, {at[k][0]: s for k, s in enumerate(view.strides) if s
-                                         and view.shape[k] != 1}
-        else:
-            for stride, tiled, (offset, steps) in zip(root.strides, root.tiled, view.index, strict=True):
-                start += stride * offset
-                for k, step in steps if stride else ():
-                    terms[at[k][0]] = terms.get(at[k][0], 0) + stride * step
-                    if tiled:
-                        terms[at[k][1]] = terms.get(at[k][1], 0) - stride * step
+        root, terms, (start, steps) = self.roots[view.root], {}, self.affine(view)
+        for k, step, tiled in steps:
+            terms[at[k][0]] = terms.get(at[k][0], 0) + step
+            if tiled:
+                terms[at[k][1]] = terms.get(at[k][1], 0) - step
         for stride, n, key in view.gathered:
             k = self.read(key, self.current).to(INDEX)  # its number may be known only in these loops
             terms[f.where(k < 0, k + n, k).name] = stride
         entry = self.sum(terms, start)
         return self.do(f"getelementptr inbounds {in_memory(root.dtype)}, ptr {self.pointer(root.name)}, i64 "
                        f"{entry}")
+
+    def affine(self, view: View) -> tuple[int, list[tuple[int, int, bool]]]:
+        """The place of a view in what is kept of its root: where it begins, and (axis, step, tiled)."""
+        root = self.roots[view.root]
+        if root.depth == 0 and not any(root.tiled):
+            return view.offset, [(k, s, False) for k, s in enumerate(view.strides) if s and view.shape[k] != 1]
+        axes = [*zip(root.strides, root.tiled, view.index, strict=True)]
+        return sum(stride * start for stride, _, (start, _) in axes), [
+            (k, stride * step, tiled) for stride, tiled, (_, steps) in axes for k, step in steps if stride]
 
     def pointer(self, name: str) -> str:
         root = self.roots[name]

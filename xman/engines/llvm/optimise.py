@@ -5,10 +5,14 @@ import os
 import sys
 from typing import Any
 
+from llvmlite import binding
+
+binding.initialize_native_target()
+binding.initialize_native_asmprinter()
+
 
 def machine() -> Any:
     """LLVM's description of this processor, or of XMAN_CPU. Each engine of LLVM owns one."""
-    from llvmlite import binding
     cpu, features, *_ = processor()
     return binding.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3,
                                                                       jit=True)
@@ -16,7 +20,6 @@ def machine() -> Any:
 
 def processor() -> tuple[str, str, str, str]:
     """(the processor's name, its features, LLVM's version, the system)."""
-    from llvmlite import binding
     cpu = os.environ.get("XMAN_CPU")
     features = "" if cpu else binding.get_host_cpu_features().flatten()
     if "+avx2" in features:  # loads from several places at once are slower than one by one
@@ -32,7 +35,6 @@ def optimised(text: str) -> bytes:
 
 def passed(text: str) -> tuple[Any, Any]:
     """(the text after LLVM's passes, the machine)."""
-    from llvmlite import binding
     target = machine()
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = binding.get_default_triple(), str(target.target_data)
@@ -43,14 +45,7 @@ def passed(text: str) -> tuple[Any, Any]:
     return module, target
 
 
-def start() -> None:
-    from llvmlite import binding
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-
-
 if __name__ == "__main__":
     if hasattr(os, "nice"):
         os.nice(10)  # programs for which a user waits go first
-    start()
     sys.stdout.buffer.write(optimised(sys.stdin.buffer.read().decode()))

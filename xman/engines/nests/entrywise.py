@@ -9,7 +9,7 @@ import numpy as np
 
 from ..llvm import arithmetic
 from .arrangements import ACCUMULATED, axes_of, in_shape
-from .views import View, whole
+from .views import View, indexed, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 LONG_SUM = 4096  # numbers: a longer sum in single precision is computed in double
@@ -106,6 +106,19 @@ def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> Vie
     return in_shape(w, summed, kind.shape)
 
 
+def running(w: Any, dst: str, op: str, x: View, axis: int | None) -> View:
+    """Running sums or products: each entry is made of the entry before it."""
+    kind = w.kinds[dst]
+    x, root = in_shape(w, w.typed(dst, x, kind.dtype), kind.shape), w.lain(dst, *kind[:2])
+    before = [slice(None)] * ((axis or 0) % len(kind.shape))
+    part = lambda view, *ends: indexed(view, [*before, slice(*ends)])
+    start, rest = part(root, 1), part(root, 1, None)
+    w.line(dst, "copy", [part(x, 1)], start.shape, how="put", target=start)
+    op, args = {"cumsum": "add", "cumprod": "mul"}[op], [part(root, -1), part(x, 1, None)]
+    w.line(dst, op, args, rest.shape, how="put", target=rest)
+    return root
+
+
 def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
     """The first place of the maximum, or of NaN: the least index of the entries that equal it."""
     shape, dtype, axes = x.shape, w.dtype(x), axes_of(axis, len(x.shape))
@@ -122,4 +135,4 @@ def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
 
 
 REDUCED = dict.fromkeys(("sum", "prod", "max", "min"), reduction)
-REDUCED |= dict(argmax=argmax, unbroadcast=unbroadcast)
+REDUCED |= dict(argmax=argmax, cumsum=running, cumprod=running, unbroadcast=unbroadcast)

@@ -13,6 +13,7 @@ reference, which raises the error.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import prod
 from typing import Any
 
@@ -36,12 +37,16 @@ def contract(w: Any, dst: str, views: Sequence[View], letters: Sequence[Sequence
     if dtype.kind == "b" or {w.dtype(x).kind for x in views} == {"b"}:
         return None
     factors = [one_each(x, own) for x, own in zip(views, letters, strict=True)]
-    found = {c for _, own in factors for c in own}
-    out = [c for c, n in zip(out, shape, strict=True) if n != 1 and c in found]
-    while len(factors) > 2:  # multiply two at a time
-        (x, xs), (y, ys), *rest = factors
-        kept = [c for c in dict.fromkeys((*xs, *ys)) if c in out or any(c in own for _, own in rest)]
-        factors = [(multiplied(w, f"{dst}.{len(rest)}", factors[:2], kept, dtype), kept), *rest]
+    sizes = {c: n for x, own in factors for c, n in zip(own, x.shape, strict=True)}
+    out = [c for c, n in zip(out, shape, strict=True) if n != 1 and c in sizes]
+    letters_in = lambda factors: {c for _, own in factors for c in own}
+    while len(factors) > 2:  # first the two with which all take least
+        splits = [([factors[j], factors[k]], [*factors[:j], *factors[j + 1:k], *factors[k + 1:]])
+                  for j, k in combinations(range(len(factors)), 2)]
+        pair, rest = min(splits, key=lambda split: prod(sizes[c] for c in letters_in(split[0]))
+                         + prod(sizes[c] for c in letters_in(split[1]).union(out)))
+        kept = [c for c in sizes if c in letters_in(pair) and c in letters_in(rest).union(out)]
+        factors = [*rest, (multiplied(w, f"{dst}.{len(rest)}", pair, kept, dtype), kept)]
     return reshaped(multiplied(w, dst, factors, out, dtype), shape)
 
 

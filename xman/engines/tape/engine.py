@@ -6,7 +6,7 @@ is sorted into long runs of one operator. The registers are slots of one array.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -244,6 +244,8 @@ def build(program: Program) -> Built:
     if isinstance(tape, Interpreted):
         return interpret.build(program)._replace(plan=tape.plan)
 
+    loops(tape.rows, 1, False)  # LLVM compiles here, and not in the first run
+
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
         for x in steps.inputs:
             if isinstance(values[x], np.ndarray):
@@ -254,10 +256,3 @@ def build(program: Program) -> Built:
         return dict(zip(program.outputs, tape.run(stacked(steps, values), False)[0], strict=True))
 
     return Built(run, loop_text(tape.rows, 1, False), tape.plan)
-
-
-def begin(program: Program) -> Callable[[], Built]:
-    """The tape after its first run, in which LLVM may have compiled."""
-    built = build(program)
-    built.run(dict.fromkeys(program.original.inputs, 0.5))
-    return lambda: built
