@@ -106,6 +106,20 @@ def test_rows_taken_of_rows_that_were_taken_are_those_of_the_array():
         np.testing.assert_array_equal(xman.compile(steps, ["b"], "llvm")(values)["b"], values["x"][values["i"]][key])
 
 
+@pytest.mark.parametrize("lines", [[("p", "dot", ("W", "W")), ("next", "mul", ("p", 0.5))], [("t", "transpose", ("W",)), ("next", "add", ("W", "t"))]])
+def test_an_update_that_reads_other_places_of_what_it_overwrites_reads_them_as_they_were(lines):
+    W = R.normal(size=(20, 20))
+    wanted = eval(lines, {"W": W})["next"]
+    step_of([*lines, ("loss", "sum", ("b",))], {"W": W, "b": np.ones(3)}, outputs=["loss"], inplace={"W": "next"})
+    np.testing.assert_allclose(W, wanted, rtol=1e-12)
+
+
+def test_axes_of_arrays_of_places_with_others_between_them_come_first():
+    values, i = {"x": R.normal(size=(2, 4, 3, 5))}, np.array([3, 0])
+    steps = [("a", "getitem", ("x", slice(None), i, slice(None), i)), ("y", "exp", ("a",))]
+    np.testing.assert_allclose(step_of(steps, values)(values)["y"], np.exp(values["x"][:, i, :, i]), rtol=1e-14)
+
+
 def test_what_is_added_at_a_place_may_have_an_axis_of_one_entry_more():
     values = {"x": R.normal(size=(1, 3)), "like": np.zeros((2, 3))}
     steps = [("a", "scatterAdd", ("x", "like", 0)), ("y", "exp", ("a",))]
