@@ -135,6 +135,15 @@ def test_minus_zero_nan_infinities_and_denormals_are_numpys():
     np.testing.assert_array_equal(np.signbit(found["e"]), np.signbit(wanted["e"]))
 
 
+@pytest.mark.parametrize("op", ["scale", "ratio"])
+@pytest.mark.parametrize("zero", [0.0, -0.0, np.array([0.0, -0.0, 0.0])])
+def test_zero_times_a_number_and_by_a_number_has_numpys_sign(op, zero):
+    steps, values = [("y", op, ("z" if np.ndim(zero) else zero, "x"))], {"x": np.array([-2.0, -3.0, 4.0]), "z": zero}
+    np.testing.assert_array_equal(np.signbit(step_of(steps, values)(values)["y"]), np.signbit(eval(steps, values)["y"]))
+    undefined = values | {"x": np.array([np.inf, np.nan, -np.inf] if op == "scale" else [0.0, np.nan, -0.0])}
+    np.testing.assert_array_equal(step_of(steps, undefined)(undefined)["y"], 0.0)
+
+
 def test_the_innermost_loop_goes_through_memory_in_order_and_what_is_transposed_goes_in_blocks():
     x = R.normal(size=(70, 100))
     lines = [("t", "transpose", ("x",)), ("u", "mul", ("t", "t")), ("s", "sum", ("u", 1)), ("y", "sin", ("t",)), ("z", "add", ("y", 1.0))]
@@ -200,6 +209,62 @@ def test_no_bit_depends_on_the_number_of_threads(seed, monkeypatch):
     for name in outputs:
         np.testing.assert_allclose(one[name], wanted[name], rtol=1e-12, atol=1e-14)
         assert all(np.asarray(one[name]).tobytes() == np.asarray(other[name]).tobytes() for other in others)
+
+
+def nests_of(lines, values):
+    return NestStep(Lines(program_of(xman.WengertList(lines), values, (lines[-1][0],), {})))
+
+
+@pytest.mark.parametrize("op", ["cumsum", "cumprod"])
+def test_a_running_sum_is_a_loop_and_no_chunk_begins_in_its_middle(op, monkeypatch):
+    monkeypatch.setattr(threads, "WORTH", 0)
+    for shape, axis in ((6, 4), 0), ((6, 4), 1), ((6, 4), None), ((1, 3), 0), ((3, 0), 1), ((3, 0), 0), ((), None):
+        values = {"x": R.normal(size=shape)}
+        lines = [("e", "exp", ("x",)), ("y", op, ("e", axis)), ("z", "mul", ("y", "e" if axis is not None else 2.0))]
+        step = step_of(lines, values)
+        assert not step.plan.calls
+        np.testing.assert_allclose(step(values)["z"], eval(lines, values)["z"], rtol=1e-14)
+    assert nests_of([("y", op, ("x", 1))], {"x": np.ones((32, 32))}).threaded
+    assert not nests_of([("y", op, ("x", 0))], {"x": np.ones(32)}).threaded
+
+
+@pytest.mark.parametrize("op", ["var", "std", "centered"])
+def test_a_spread_is_loops_and_that_of_equal_entries_is_zero(op):
+    for axis in None, 0, (0, 2), -1:
+        same = {"x": np.full((3, 7, 3), np.float32(0.1))}
+        mixed = {"x": R.normal(1e3, 1.0, (3, 7, 3))}
+        lines = gradient([("e", op, ("x", axis)), ("y", "sum", ("e",))], "y", ["x"])
+        for values in same, mixed:
+            step = step_of(lines, values, outputs=["e", "dy_dx"])
+            assert not step.plan.calls
+            wanted, found = eval(lines, values), step(values)
+            for name in "e", "dy_dx":
+                np.testing.assert_allclose(found[name], wanted[name], rtol=1e-9, atol=1e-12)
+        assert not np.any(step_of(lines, same, outputs=["e"])(same)["e"])
+
+
+def test_axes_in_order_are_one_loop_and_others_are_not():
+    loops = lambda shape, *lines: "\n".join(nests_of(lines, {"x": np.ones(shape)}).names).count("phi")
+    assert loops((20, 6, 3), ("y", "exp", ("x",))) == 1
+    assert loops((3000, 3), ("y", "exp", ("x",))) == 2  # over tiles, and within one
+    assert loops((4, 3000), ("y", "exp", ("x",))) == 3
+    assert loops((20, 6, 3), ("a", "getitem", ("x", slice(None), slice(1, None))), ("y", "exp", ("a",))) == 2
+    assert loops((20, 6, 3), ("a", "transpose", ("x", (1, 0, 2))), ("y", "exp", ("a",))) == 3
+    x = R.normal(size=(40, 6, 3))
+    lines = [("a", "getitem", ("x", slice(None, None, 2))), ("b", "mul", ("a", "a")), ("y", "sum", ("b",)), ("c", "sum", ("b", 2))]
+    found = step_of(lines, {"x": x}, outputs=["b", "y", "c"])({"x": x})
+    for name, wanted in eval(lines, {"x": x}).items():
+        if name in found:
+            np.testing.assert_allclose(found[name], wanted, rtol=1e-14)
+
+
+def test_a_product_of_many_arrays_multiplies_first_what_makes_it_small():
+    shapes = dict(a=(20, 25), b=(12, 15), c=(15, 25), d=(12,))
+    values = {x: R.normal(size=shape) for x, shape in shapes.items()}
+    lines = [("y", "einsum", (("il,jk,kl,j->ij",), *shapes))]
+    step = step_of(lines, values)
+    np.testing.assert_allclose(step(values)["y"], eval(lines, values)["y"], rtol=1e-12)
+    assert max(np.prod(buffer.shape) for buffer in step.plan.buffers) <= 12 * 25
 
 
 def test_steps_in_a_row_that_are_alike_share_their_code():

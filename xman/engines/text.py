@@ -32,12 +32,12 @@ class Text:
     def __init__(self, registers: Collection[str]):
         self.lines: list[str] = []
         self.objects: dict[str, Any] = {}              # by their names in the program
-        self.names: dict[tuple[str, int | None], str] = {}  # the program's own names, by word and key
+        self.names: dict[tuple[str, int | str | None], str] = {}  # the program's own names, by word and key
         self.taken, self.back = set(registers), ""     # how memory is given back, where there is any
         if strange := [name for name in registers if not name.isidentifier() or keyword.iskeyword(name)]:
             raise XManError(f"a register cannot be called {shortened(strange[0])} in a program")
 
-    def free(self, word: str, key: int | None = None) -> str:
+    def free(self, word: str, key: int | str | None = None) -> str:
         """The program's name for this word and key: always the same one, and nothing else has it."""
         if (word, key) not in self.names:
             self.names[word, key] = self.fresh(word)

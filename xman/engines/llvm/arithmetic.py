@@ -15,7 +15,7 @@ from ops import Expression, f, facts_of
 
 from .function import Function, literal, llvm_type
 
-BOOL, BYTE, INDEX, FLOAT = map(np.dtype, ("bool", "uint8", "int64", "float64"))
+BOOL, BYTE, INT, INDEX, FLOAT = map(np.dtype, ("bool", "uint8", "int32", "int64", "float64"))
 COMPARISONS = dict(equal="eq", not_equal="ne", less="lt", less_equal="le", greater="gt", greater_equal="ge")
 ARITHMETIC = {"add": "add", "subtract": "sub", "mul": "mul", "divide": "div"}
 INTRINSICS = {op: op for op in ("sqrt", "floor", "ceil", "trunc", "rint")} | {"abs": "fabs"}
@@ -38,6 +38,9 @@ class Number(Expression):
         self.type = llvm_type(dtype) if lanes == 1 else f"<{lanes} x {llvm_type(dtype)}>"
 
     def __str__(self) -> str: return f"{self.type} {self.name}"
+
+    def named(self, name: str) -> Number:
+        return Number(self.by, name, self.dtype, self.lanes)
 
     def made(self, text: str, dtype: np.dtype | None = None) -> Number:
         """The result of an instruction."""
@@ -73,10 +76,8 @@ class Number(Expression):
 
     def call(self, name: str, *more: Number) -> Number:
         """The result of LLVM's own function `name` of this number and the others."""
-        args, short = (self, *more), f"{'f' if self.real else 'i'}{8 * self.dtype.itemsize}"
-        name = f"@llvm.{name}.{f'v{self.lanes}' * (self.lanes > 1)}{short}"
-        self.by.declare(f"declare {self.type} {name}({', '.join(x.type for x in args)})")
-        return self.made(f"call {self.type} {name}({', '.join(map(str, args))})")
+        kind = f"{f'v{self.lanes}' * (self.lanes > 1)}{'f' if self.real else 'i'}{8 * self.size}"
+        return self.named(self.by.call(self.type, f"llvm.{name}.{kind}", self, *more))
 
     def __invert__(self): return self ^ -1
 
@@ -135,12 +136,14 @@ def called(op: str, *args: Number) -> Number:
     """The result of a function of C, or of `elementary`, which is then a part of the program's text."""
     x, T = args[0], args[0].type
     if op in LIBRARY:
-        name = op.replace("arc", "a") + "f" * (x.size == 4)
-        x.by.declare(f"declare {T} @{name}({', '.join([T] * len(args))}) memory(none)")
-    else:
-        name = f"xman_{op}_{x.dtype.name}"
-        x.by.declare((op, x.dtype.name))
-    return x.made(f"call {T} @{name}({', '.join(map(str, args))})")
+        return x.named(x.by.call(T, op.replace("arc", "a") + "f" * (x.size == 4), *args, facts="memory(none)"))
+    x.by.declare((op, x.dtype.name))
+    return x.made(f"call {T} @xman_{op}_{x.dtype.name}({', '.join(map(str, args))})")
+
+
+def unless_undefined(x: Number, y: Number) -> Number:
+    """y, but 0 where x is 0 and y is NaN: elsewhere 0 keeps its sign."""
+    return f.where((x == 0) & (y != y), 0, y)
 
 
 def bits(x: Number) -> Number: return x.cast("bitcast", np.dtype(f"i{x.dtype.itemsize}"))
@@ -160,8 +163,8 @@ OPERATORS: dict[str, Callable[..., Number]] = {
     "where":       lambda c, x, y: x.made(f"select {c}, {x}, {y}"),
     "negative":    lambda x: x.made(f"fneg {x}") if x.real else 0 - x,
     "sign":        lambda x: f.where(x != x, x, f.where(x > 0, 1, f.where(x < 0, -1, x.like(0)))),
-    "scale":       lambda x, w: f.where(x == 0, 0, x * w),
-    "ratio":       lambda x, y: f.where(x == 0, 0, x / y),
+    "scale":       lambda x, w: unless_undefined(x, x * w),
+    "ratio":       lambda x, y: unless_undefined(x, x / y),
     "share":       lambda x, y: f.where(x > y, 1, f.where(x >= y, 0.5, x.like(0)))}
 
 

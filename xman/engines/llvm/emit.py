@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ops import f
 
 from ..nests.schedule import Tree
@@ -35,11 +37,9 @@ class Nest(Function):
         self.index: dict[Loop, str] = {}
         self.tiles: dict[Loop, tuple] = {}      # where a tile begins, and where it ends
         self.current: Line | None = None        # the line that is being written
-        self.before: dict[Loop, list] = {}      # what is done before a loop and after it: sums begin and end
-        self.after: dict[Loop, list] = {}
         self.turned: dict[Any, set[str]] = {}   # what goes into sin and cos, and into which
-        for node in nodes:
-            self.prepare(node)
+        for line in [line for node in nodes for line in lines_within(node) if line.op in TURNS]:
+            self.turned.setdefault(line.args[0], set()).add(line.op)
         self.body(nodes, ())
 
     def named(self, name: str, attribute: str) -> str:
@@ -47,32 +47,25 @@ class Nest(Function):
                           *["i64 %first", "i64 %last"] * bool(self.part)])
         return self.text(f"define internal void @{name}({args}) {attribute}", " ret void")
 
-    def prepare(self, node: Loop | Line) -> None:
-        """Note before and after which loops sums begin and end."""
-        for inner in node.body if isinstance(node, Loop) else ():
-            self.prepare(inner)
-        if isinstance(node, Line) and node.op in TURNS:
-            self.turned.setdefault(node.args[0], set()).add(node.op)
-        if isinstance(node, Line) and node.how in REDUCTIONS:
-            first, last = node.summed()
-            if last < len(node.path):
-                self.before.setdefault(node.path[last], []).append((self.slot, node))
-                self.after.setdefault(node.path[last], []).append((self.done, node))
-            if first < last:
-                self.before.setdefault(node.path[first], []).append((self.fill, node))
-
     def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
-        """Write loops and lines, in order. tile: the beginning and end of the tile around them."""
+        """Write loops and lines, in order; sums begin before loops, and end after them. tile: the beginning
+        and end of the tile around them."""
         for node in nodes:
             if isinstance(node, Line):
                 self.line(node)
                 continue
-            for action, line in self.before.get(node, ()):
-                action(line)
+            sums = [(x, *x.summed()) for x in lines_within(node) if x.how in REDUCTIONS]
+            ending = [(x, last) for x, _, last in sums if node in x.path[last:last + 1]]
+            for line, _ in ending:
+                self.slots[line] = self.alloca(in_memory(self.dtype(line)))
+                store(self.none(line), self.slots[line])
+            for line, first, last in sums:
+                if first < last and line.path[first] is node:
+                    self.fill(line)
             if node.size:
                 self.loop(node, tile)
-            for action, line in self.after.get(node, ()):
-                action(line)
+            for line, depth in ending:
+                self.bring(line, number_at(self, self.dtype(line), self.slots[line]), depth)
 
     def loop(self, node: Loop, tile: tuple) -> None:
         first, last = tile if node.kind == "lane" else ("%first", "%last") if node is self.part else (
@@ -83,9 +76,8 @@ class Nest(Function):
                            for x in (first, last))
         if node.kind == "tile":
             loop = self.open(last, first, node.width)
-            end = self.do(f"add nsw i64 {loop[0]}, {node.width}")
-            less = self.do(f"icmp slt i64 {end}, {node.size}")
-            self.tiles[node] = tile = loop[0], self.do(f"select i1 {less}, i64 {end}, i64 {node.size}")
+            end = f.minimum(Number(self, self.sum({loop[0]: 1}, node.width), INDEX), node.size)
+            self.tiles[node] = tile = loop[0], end.name
         else:
             loop = self.open(last, first)
         self.index[node] = loop[0]
@@ -96,8 +88,8 @@ class Nest(Function):
     def one_with_inner(self, node: Loop) -> bool:
         """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
         inner = node.body[0]
-        if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop) or inner.kind != "all"
-            or inner in self.before):
+        if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop)
+            or inner.kind != "all"):
             return False
         step = lambda view, line, loop: sum(
             s for k, s, _ in self.affine(view)[1] if k == line.levels[line.path.index(loop)][0])
@@ -108,14 +100,11 @@ class Nest(Function):
     # ---- lines ---------------------------------------------------------------------------------------------
 
     def line(self, line: Line) -> None:
-        """Write the computation of a line's number, and put it into its target."""
-        first, last = line.summed()
-        if line.how in ("set", "put") or line.how in REDUCTIONS and first == last == len(line.levels):
-            self.keep(line, self.formula(line), self.at(line), known=line.how != "put")
-        elif line.how in REDUCTIONS and last < len(line.levels):
+        """Write the computation of a line's number, and put it into its target, or add it to its sum."""
+        if line in self.slots:
             self.gather(line.how, self.formula(line), self.slots[line])
         else:
-            self.collect(line, self.formula(line), self.at(line))
+            self.bring(line, self.formula(line))
 
     def formula(self, line: Line) -> Number:
         self.current = line
@@ -124,7 +113,7 @@ class Nest(Function):
             not line.path or pairs_in_vectors())
         like = Number(self, "", line.dtype)
         found = one_of_both(line.op, like.like(given[0])) if paired else result_of(line.op, given, like)
-        return found.to(self.roots[line.target.root].dtype)
+        return found.to(self.dtype(line))
 
     def read(self, view: View, line: Line) -> Number:
         if view.root in self.values:
@@ -134,29 +123,28 @@ class Nest(Function):
                 return self.values[view.root]
         return number_at(self, self.roots[view.root].dtype, self.address(view, self.at(line)))
 
-    def keep(self, line: Line, value: Number, at: dict, known: bool = True) -> None:
-        """Keep a finished number: it is known in these loops, and stored if other loops read it."""
-        if known:
+    def bring(self, line: Line, value: Number, depth: int | None = None) -> None:
+        """Bring a number to its target, or add it there. If it is finished, it is known in these loops, and
+        stored if other loops read it. depth: of the loops that it is computed in."""
+        first, last = line.summed()
+        if line.how == "into" or line.how in REDUCTIONS and first < last:
+            how = "sum" if line.how == "into" else line.how
+            self.gather(how, value, self.address(line.target, self.at(line, depth)))
+            return
+        if line.how != "put":
             self.values[line.target.root] = value
         if self.roots[line.target.root].place != "none":
-            store(value, self.address(line.target, at))
+            store(value, self.address(line.target, self.at(line, depth)))
 
     def gather(self, how: str, value: Number, place: str) -> None:
         """Add a number to a reduction in memory."""
         store(combined(how, number_at(self, value.dtype, place), value), place)
 
-    def collect(self, line: Line, value: Number, at: dict) -> None:
-        self.gather(line.how if line.how in REDUCTIONS else "sum", value, self.address(line.target, at))
+    def dtype(self, line: Line) -> np.dtype:
+        return self.roots[line.target.root].dtype
 
-    def slot(self, line: Line) -> None:
-        dtype = self.roots[line.target.root].dtype
-        self.slots[line] = self.alloca(in_memory(dtype))
-        store(gathered_of_none(self, line.how, dtype), self.slots[line])
-
-    def done(self, line: Line) -> None:
-        first, last = line.summed()
-        value = number_at(self, self.roots[line.target.root].dtype, self.slots[line])
-        (self.keep if first == last else self.collect)(line, value, self.at(line, last))
+    def none(self, line: Line) -> Number:
+        return gathered_of_none(self, line.how, self.dtype(line))
 
     def fill(self, line: Line) -> None:
         """Begin sums in memory, one for each index of the inner loops."""
@@ -172,8 +160,7 @@ class Nest(Function):
             begin, end = tiles.get(axis, ("0", line.shape[axis]))
             loops.append(self.open(end, begin))
             at[axis] = loops[-1][0], begin
-        none = gathered_of_none(self, line.how, self.roots[line.target.root].dtype)
-        store(none, self.address(line.target, at))
+        store(self.none(line), self.address(line.target, at))
         for loop in reversed(loops):
             self.close(*loop)
 

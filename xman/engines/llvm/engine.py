@@ -5,6 +5,7 @@ matrices in another order, and exp, log, tanh and their like up to their last bi
 """
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +51,7 @@ class Writer:
         self.lines, self.step, self.program, self.kinds = lines, step, lines.program, lines.kinds
         roots = self.roots = lines.tree.roots
         names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)}
-        self.text, self.names = Text({x for x in names.union(lines.given) if x.isidentifier()}), {}
+        self.text = Text({x for x in names.union(lines.given) if x.isidentifier()})
         for x, value in self.program.constants.items():
             if x in roots:
                 kind = self.kinds[x]
@@ -62,12 +63,9 @@ class Writer:
         self.inside = sorted(x for x in step.places if x in touched or roots[x].place == "number")
 
     def name(self, root: str) -> str:
-        if root in self.lines.given:
-            return root
-        if root not in self.names:
-            word = "".join(c if c.isalnum() or c == "_" else "_" for c in f"{root}_")
-            self.names[root] = self.text.fresh("_" * word[0].isdigit() + word)  # of a literal
-        return self.names[root]
+        if root in self.lines.constants:
+            return self.text.object("constant", self.lines.constants[root])
+        return root if root in self.lines.given else self.text.free(re.sub(r"\W|^(?=\d)", "_", f"{root}_"), root)
 
     def function(self, steps: list[Callable]) -> Callable:
         text, program, roots, arguments = self.text, self.program, self.roots, self.text.free("arguments")
@@ -82,8 +80,6 @@ class Writer:
         for x in self.step.arguments:
             if roots[x].place == "output":
                 text.add(f"{self.name(x)} = {text.empty(roots[x])}")
-            elif x in self.lines.constants:
-                self.names[x] = text.object("constant", self.lines.constants[x])
         text.add(f"{arguments} = ({', '.join([memory, *map(self.name, self.step.arguments)])},)")
         for k, call in enumerate([*self.step.calls, None]):
             if self.step.parts[k] or k == 0 and self.lines.bounds:

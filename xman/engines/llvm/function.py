@@ -42,18 +42,40 @@ class Function:
         """The pointer to number k of an array of type T that begins at the pointer `base`."""
         return self.do(f"getelementptr {T}, ptr {base}, i64 {k}")
 
+    def early(self, text: str) -> str:
+        """Append an instruction to those before all else; give the name of its result."""
+        name = self.new()
+        self.entry.append(f" {name} = {text}")
+        return name
+
+    def alloca(self, of: str) -> str:
+        return self.early(f"alloca {of}, align 64")
+
     def declare(self, what: str | tuple[str, str]) -> None:
         self.declared[what] = None
 
-    def alloca(self, of: str) -> str:
-        name = self.new("s")
-        self.entry.append(f" {name} = alloca {of}, align 64")
-        return name
+    def call(self, T: str, name: str, *args: Any, facts: str = "") -> str:
+        """Declare a function and call it; give the name of its result, of type T. args: Numbers, and texts
+        that begin with a type. facts: what LLVM is told of the function."""
+        types = [a.split()[0] if isinstance(a, str) else a.type for a in args]
+        self.declare(f"declare {T} @{name}({', '.join(types)}) {facts}".rstrip())
+        text = f"call {T} @{name}({', '.join(map(str, args))})"
+        return self.put(text) or "" if T == "void" else self.do(text)
 
-    def leave(self, test: str) -> None:
-        """Leave the function if the test holds: the values are not for this program."""
+    def leave(self, test: Any) -> None:
+        """Leave the function if the test, a Number, holds: the values are not for this program."""
         on, self.leaves = self.new("go")[1:], True
-        self.put(f"br i1 {test}, label %bad, label %{on}")
+        self.put(f"br {test}, label %bad, label %{on}")
+        self.begin(on)
+
+    @contextmanager
+    def when(self, test: Any) -> Iterator[None]:
+        """A context whose text runs if the test, a Number, holds."""
+        yes, on = self.new("B")[1:], self.new("B")[1:]
+        self.put(f"br {test}, label %{yes}, label %{on}")
+        self.begin(yes)
+        yield
+        self.put(f"br label %{on}")
         self.begin(on)
 
     def begin(self, label: str) -> None:

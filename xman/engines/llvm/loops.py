@@ -6,20 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..nests.tree import Applied, Run
-from .arithmetic import BOOL, number_at
-from .function import Function, in_memory
+from .arithmetic import BOOL, INDEX, INT, Number, number_at
+from .function import in_memory
 
 OFTEN = 2 ** 24  # operations between two checks for signals
-INTERRUPTED = """define internal i1 @interrupted() noinline {
- %lock = call i32 @PyGILState_Ensure()
- %found = call i32 @PyErr_CheckSignals()
- call void @PyGILState_Release(i32 %lock)
- %stop = icmp ne i32 %found, 0
- ret i1 %stop
-}
-declare i32 @PyGILState_Ensure()
-declare i32 @PyErr_CheckSignals()
-declare void @PyGILState_Release(i32)"""
 
 
 class Pointers:
@@ -52,61 +42,64 @@ class Pointers:
     def go(self) -> None:
         """Run the step; leave the program if the step refuses the values."""
         found = self.f.do(f"call i64 @{self.step.body}(ptr {self.row})")
-        self.f.leave(self.f.do(f"icmp ne i64 {found}, 0"))
+        self.f.leave(Number(self.f, found, INDEX) != 0)
 
 
 def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> None:
     """Write the loop, the branch or the single step of a node. f: the `StepFunction`."""
     rows = [Pointers(f, run, step, space) for run, step in zip(node.runs, steps, strict=True)]
+    work = sum(step.work for step in steps)
     if node.op == "cond":
-        yes, no, after = (f.new("B")[1:] for _ in range(3))
-        f.put(f"br i1 {number_holds(f, node)}, label %{yes}, label %{no}")
-        for row, label in zip(rows, (yes, no), strict=True):
-            f.begin(label)
-            row.go()
-            f.put(f"br label %{after}")
-        f.begin(after)
-        return
-    more, done = (f.new("B")[1:] for _ in range(2))
-    first, last = "0", node.size + (node.op == "while")
-    if counted := node.op == "scan" and node.count:
-        many = f.do(f"load i64, ptr {f.place(node.count)}")
-        f.leave(f.do(f"icmp sgt i64 {many}, {node.size}"))
-        f.put(f"br i1 {f.do(f'icmp sgt i64 {many}, 0')}, label %{more}, label %{done}")
-        f.begin(more)
-        first, last = (f.do(f"sub i64 {last}, {many}"), last) if node.way < 0 else (first, many)
-    loop = f.open(last, first)
-    if node.op == "while":
-        f.put(f"store i64 {loop[0]}, ptr {f.pointer(node.count.root)}")
-        rows[0].go()
-        f.put(f"br i1 {number_holds(f, node)}, label %{more}, label %{done}")
-        f.begin(more)
-        f.leave(f.do(f"icmp eq i64 {loop[0]}, {node.size}"))
-        rows[1].go()
+        test = truth_at(f, node)
+        for row, holds in zip(rows, (test, ~test), strict=True):
+            with f.when(holds):
+                row.go()
+    elif node.op == "while":
+        write_while(f, node, rows, work)
+    elif node.count:
+        many = number_at(f, INDEX, f.place(node.count))
+        f.leave(many > node.size)
+        first, last = ((node.size - many).name, node.size) if node.way < 0 else ("0", many.name)
+        with f.when(many > 0):
+            write_scan(f, node, rows[0], work, first, last)
     else:
-        rows[0].move(loop[0], node.first, node.way)
-        rows[0].go()
-    listen(f, loop[0], node.size, sum(step.work for step in steps))
+        write_scan(f, node, rows[0], work, "0", node.size)
+
+
+def write_scan(f: Any, node: Applied, row: Pointers, work: int, first: str, last: int | str) -> None:
+    loop = f.open(last, first)
+    row.move(loop[0], node.first, node.way)
+    row.go()
+    listen(f, loop[0], node.size, work)
     f.close(*loop, lines=100)
-    if node.op == "while" or counted:
-        f.put(f"br label %{done}")
-        f.begin(done)
 
 
-def number_holds(f: Any, node: Applied) -> str:
-    """The text of the node's test, a number."""
-    return number_at(f, f.roots[node.test.root].dtype, f.place(node.test)).to(BOOL).name
+def write_while(f: Any, node: Applied, rows: Sequence[Pointers], work: int) -> None:
+    more, done = f.new("B")[1:], f.new("B")[1:]
+    loop = f.open(node.size + 1)
+    f.put(f"store i64 {loop[0]}, ptr {f.pointer(node.count.root)}")
+    rows[0].go()
+    f.put(f"br {truth_at(f, node)}, label %{more}, label %{done}")
+    f.begin(more)
+    f.leave(Number(f, loop[0], INDEX) == node.size)
+    rows[1].go()
+    listen(f, loop[0], node.size, work)
+    f.close(*loop, lines=100)
+    f.put(f"br label %{done}")
+    f.begin(done)
 
 
-def listen(f: Function, i: str, size: int, work: int) -> None:
+def truth_at(f: Any, node: Applied) -> Number:
+    """Whether the node's test, a number, holds."""
+    return number_at(f, f.roots[node.test.root].dtype, f.place(node.test)).to(BOOL)
+
+
+def listen(f: Any, i: str, size: int, work: int) -> None:
     """Write a check for signals, from time to time, so that the program can be stopped."""
     every = 1 << max(0, (OFTEN // (work + 64)).bit_length() - 1)
     if size > every:
-        due, on = (f.new("B")[1:] for _ in range(2))
-        last = f.do(f"and i64 {i}, {every - 1}")
-        f.put(f"br i1 {f.do(f'icmp eq i64 {last}, {every - 1}')}, label %{due}, label %{on}")
-        f.begin(due)
-        f.declare(INTERRUPTED)
-        f.leave(f.do("call i1 @interrupted()"))
-        f.put(f"br label %{on}")
-        f.begin(on)
+        with f.when(Number(f, f.do(f"and i64 {i}, {every - 1}"), INDEX) == every - 1):
+            lock = f.call("i32", "PyGILState_Ensure")
+            found = f.call("i32", "PyErr_CheckSignals")
+            f.call("void", "PyGILState_Release", f"i32 {lock}")
+            f.leave(Number(f, found, INT) != 0)

@@ -16,10 +16,8 @@ from numpy._core import _multiarray_umath
 from ..nests.matrices import leading
 from ..nests.tree import Product, Routine
 from ..nests.views import exchanged
-from .arithmetic import number_at, store
+from .arithmetic import INT, number_at, store
 from .function import Function, literal, llvm_type
-
-LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 
 
 @functools.cache
@@ -46,9 +44,7 @@ def call_routine(f: Function, dtype: np.dtype, routine: str, *args: Any, whole: 
             a = f"@c_{kind}_{value}".replace("-", "m")
             f.declare(f"{a} = private constant {kind} {value}")
         given.append(f"ptr {a}")
-    name = f"@xman_{LETTERS[dtype]}{routine}"
-    f.declare(f"declare void {name}({', '.join(['ptr'] * len(args))})")
-    f.put(f"call void {name}({', '.join(given)})")
+    f.call("void", f"xman_{'s' if dtype.itemsize == 4 else 'd'}{routine}", *given)
 
 
 def write_product(f: Any, node: Product) -> None:
@@ -77,7 +73,7 @@ def write_routine(f: Any, node: Routine) -> None:
                 "getrf": (n, n, *more, n, x), "gesv": (n, rows, x, n, *more, n)}
         call_routine(f, dtype, node.op, *args[node.op], info, whole="i32")
         if node.op != "getrf":  # it works for singular matrices too
-            f.leave(f.do(f"icmp ne i32 {f.do(f'load i32, ptr {info}')}, 0"))
+            f.leave(number_at(f, INT, info) != 0)
 
 
 def factor_in_memory(f: Any, node: Product) -> str:

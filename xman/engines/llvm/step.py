@@ -47,27 +47,29 @@ class StepFunction(Function):
         super().__init__(step.declared)
         self.step, self.roots = step, step.roots
         self.where: dict[str, str] = {}
+        self.arena = self.item(0)
+        self.entry += [" %thread = call ptr @PyEval_SaveThread()"] * (not step.outer)
+
+    def item(self, k: int, number: bool = False) -> str:
+        """The pointer to the numbers of item k: a step of a loop has it as it is, and a program an object."""
+        first = 0 if self.step.outer else ITEMS // 8
+        found = self.early(f"load ptr, ptr {self.early(f'getelementptr ptr, ptr %args, i64 {first + k}')}")
+        if not self.step.outer:
+            found = self.early(f"getelementptr i8, ptr {found}, i64 {DATA}")
+            found = found if number else self.early(f"load ptr, ptr {found}")
+        return found
 
     def pointer(self, x: str) -> str:
-        if x in self.where:
-            return self.where[x]
-        step, root, at = self.step, self.roots[x], self.new("r")
-        self.where[x] = at
-        if step.outer and x in step.arguments:
-            self.entry += [f" {at}i = getelementptr ptr, ptr %args, i64 {1 + step.arguments.index(x)}",
-                           f" {at} = load ptr, ptr {at}i"]
-        elif root.place in ("given", "output"):
-            number = root.place == "given" and x in step.lines.kinds and not step.lines.kinds[x].array
-            item = ITEMS + 8 * (1 + step.arguments.index(x))
-            self.entry += [f" {at}i = getelementptr i8, ptr %args, i64 {item}",
-                           f" {at}o = load ptr, ptr {at}i",
-                           f" {at}{'d' * (not number)} = getelementptr i8, ptr {at}o, i64 {DATA}",
-                           *[f" {at} = load ptr, ptr {at}d"] * (not number)]
-        elif step.outer and step.size <= ON_STACK:
-            self.entry.append(f" {at} = alloca [{root.bytes} x i8], align {ALIGNED}")
-        else:
-            self.entry.append(f" {at} = getelementptr i8, ptr %arena, i64 {step.places[x]}")
-        return at
+        if x not in self.where:
+            step, root = self.step, self.roots[x]
+            if x in step.arguments:
+                number = root.place == "given" and x in step.lines.kinds and not step.lines.kinds[x].array
+                self.where[x] = self.item(1 + step.arguments.index(x), number)
+            elif step.outer and step.size <= ON_STACK:
+                self.where[x] = self.alloca(f"[{root.bytes} x i8]")
+            else:
+                self.where[x] = self.early(f"getelementptr i8, ptr {self.arena}, i64 {step.places[x]}")
+        return self.where[x]
 
     def place(self, view: View, loops: Sequence[str] = ()) -> str:
         """The pointer to the part of a view at which loops over its first axes are."""
@@ -174,7 +176,6 @@ class NestStep:
             head, free = f"define internal i64 @{self.body}(ptr %args)", []
         else:
             head, free = f"define i64 @step{k}(ptr %args)", [" call void @PyEval_RestoreThread(ptr %thread)"]
-        f.entry.insert(0, " %arena = load ptr, ptr %args" if self.outer else ARENA)
         left = ["bad:", *free, " ret i64 1"] * f.leaves
         return f.text(head, *free, " ret i64 0", *left)
 
@@ -182,9 +183,8 @@ class NestStep:
         """Write zeros into a root to which lines add, before the first item that touches it."""
         mine = x not in self.filled and self.roots[x].place != "given"
         if mine and any(isinstance(w, Line) and w.how == "into" for w in self.tree.writers.get(x, ())):
-            f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-            f.put(f"call void @llvm.memset.p0.i64(ptr {f.pointer(x)}, i8 0, i64 {self.roots[x].bytes}, "
-                  "i1 false)")
+            f.call("void", "llvm.memset.p0.i64", f"ptr {f.pointer(x)}", "i8 0", f"i64 {self.roots[x].bytes}",
+                   "i1 false")
         self.filled.add(x)
 
 
@@ -195,14 +195,8 @@ def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
     if root.size:
         with f.over(root.size) as (k,):
             number = number_at(f, root.dtype, f.entry_at(in_memory(root.dtype), f.pointer(x), k)).to(INDEX)
-            f.leave((number < least).name)
-            f.leave((number >= high).name)
+            f.leave((number < least) | (number >= high))
 
 
-ARENA = f""" %a = getelementptr i8, ptr %args, i64 {ITEMS}
- %b = load ptr, ptr %a
- %c = getelementptr i8, ptr %b, i64 {DATA}
- %arena = load ptr, ptr %c
- %thread = call ptr @PyEval_SaveThread()"""
 OF_PYTHON = """declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)"""

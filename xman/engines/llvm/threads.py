@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
+from ops import f as language
+
 from ..nests.schedule import Tree, at_one_index
 from ..nests.tree import REDUCTIONS, Line, Loop
-from .arithmetic import combined, gathered_of_none, number_at, store
+from .arithmetic import INDEX, INT, Number, combined, gathered_of_none, number_at, store
 from .function import Function, in_memory
 
 WORTH = 2 ** 19   # numbers of a nest, from which on it gets threads: to make one takes 20 to 80 µs
@@ -78,9 +80,8 @@ def lines_within(node: Loop | Line) -> Iterator[Line]:
 
 def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
     """Write the text that runs the chunks of a nest and adds up their sums. f: the `StepFunction`."""
-    name, part = f"{nest}.{len(f.declared)}", {x: part for part, (x, _) in chunks.sums.items()}
-    f.declare(THREADS)
-    f.declare(thread_text(name, nest, chunks, memory))
+    part = {x: part for part, (x, _) in chunks.sums.items()}
+    name = thread(f.declared, nest, chunks, memory)
     job = f.alloca(f"[{2 + len(memory)} x i64]")
     for j, x in enumerate(["i64 0", "i64 0", *[f"ptr {f.pointer(part.get(x, x))}" for x in memory]]):
         f.put(f"store {x}, ptr {f.entry_at('i64', job, j)}")
@@ -96,20 +97,33 @@ def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
                 store(combined(how, total, number_at(f, root.dtype, place)), target)
 
 
-def thread_text(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
-    """The text of a thread's function, which runs chunk after chunk."""
-    f, given, summed = Function({}), [], {x for x, _ in chunks.sums.values()}
-    for j, x in enumerate(memory):
-        place = f.do(f"load ptr, ptr {f.entry_at('ptr', '%job', 2 + j)}")
-        if x in chunks.private:
-            place = f.entry_at("i8", place, f.sum({"%k" if x in summed else "%thread": chunks.private[x]}, 0))
-        given.append(f"ptr {place}")
-    first = f.sum({"%k": chunks.width}, 0)
-    end = f.sum({first: 1}, chunks.width)
-    less = f.do(f"icmp slt i64 {end}, {chunks.size}")
-    end = f.do(f"select i1 {less}, i64 {end}, i64 {chunks.size}")
-    f.put(f"call void @{nest}({', '.join([*given, f'i64 {first}', f'i64 {end}'])})")
-    return THREAD.format(name=name, count=chunks.count, run="\n".join(f.out))
+def thread(declared: dict, nest: str, chunks: Chunks, memory: list[str]) -> str:
+    """Write the function of a thread, which starts the next thread, runs chunk after chunk, and waits for the
+    thread that it has started; give its name. Its argument, the job, has the number of threads that have
+    begun, that of chunks, and the nest's pointers."""
+    f, name, given = Function(declared), f"{nest}.{len(declared)}", []
+    summed = {x for x, _ in chunks.sums.values()}
+    f.declare("@xman_threads = global i64 1")
+    another, failed = f.alloca("i64"), f.alloca("i32")
+    store(Number(f, "1", INT), failed)
+    own = Number(f, f.do("atomicrmw add ptr %job, i64 1 seq_cst"), INDEX)
+    with f.when((own + 1 < number_at(f, INDEX, "@xman_threads")) & (own + 1 < chunks.count)):
+        made = f.call("i32", "pthread_create", f"ptr {another}", "ptr null", f"ptr @{name}", "ptr %job")
+        store(Number(f, made, INT), failed)
+    with f.over(chunks.count):
+        k = Number(f, f.do(f"atomicrmw add ptr {f.entry_at('i64', '%job', 1)}, i64 1 seq_cst"), INDEX)
+        with f.when(k < chunks.count):
+            for j, x in enumerate(memory):
+                place = f.do(f"load ptr, ptr {f.entry_at('ptr', '%job', 2 + j)}")
+                if x in chunks.private:
+                    place = f.entry_at("i8", place, ((k if x in summed else own) * chunks.private[x]).name)
+                given.append(f"ptr {place}")
+            last = language.minimum((k + 1) * chunks.width, chunks.size)
+            f.put(f"call void @{nest}({', '.join([*given, str(k * chunks.width), str(last)])})")
+    with f.when(number_at(f, INT, failed) == 0):
+        f.call("i32", "pthread_join", number_at(f, INDEX, another), "ptr null")
+    f.declare(f.text(f"define internal ptr @{name}(ptr %job) noinline", " ret ptr null"))
+    return name
 
 
 def as_blas() -> int:
@@ -118,41 +132,3 @@ def as_blas() -> int:
         if (said := os.environ.get(name, "")).isdecimal() and int(said):
             return int(said)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-THREADS = """@xman_threads = global i64 1
-declare i32 @pthread_create(ptr, ptr, ptr, ptr)
-declare i32 @pthread_join(i64, ptr)"""
-# job: the next thread, the next chunk, and the nest's pointers. Each thread starts one more, and waits for it
-THREAD = """define internal ptr @{name}(ptr %job) noinline {{
-entry:
- %id = alloca i64
- %thread = atomicrmw add ptr %job, i64 1 seq_cst
- %another = add i64 %thread, 1
- %most = load i64, ptr @xman_threads
- %may = icmp slt i64 %another, %most
- %wanted = icmp slt i64 %another, {count}
- %both = and i1 %may, %wanted
- br i1 %both, label %make, label %more
-make:
- %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @{name}, ptr %job)
- %made = icmp eq i32 %failed, 0
- br label %more
-more:
- %joins = phi i1 [false, %entry], [%made, %make], [%joins, %run]
- %next = getelementptr i64, ptr %job, i64 1
- %k = atomicrmw add ptr %next, i64 1 seq_cst
- %left = icmp slt i64 %k, {count}
- br i1 %left, label %run, label %done
-run:
-{run}
- br label %more
-done:
- br i1 %joins, label %wait, label %all
-wait:
- %it = load i64, ptr %id
- %joined = call i32 @pthread_join(i64 %it, ptr null)
- br label %all
-all:
- ret ptr null
-}}"""

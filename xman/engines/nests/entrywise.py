@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..llvm import arithmetic
-from .arrangements import ACCUMULATED, along, axes_of, in_shape
+from .arrangements import ACCUMULATED, axes_of, in_shape
 from .tree import Line
 from .views import View, indexed, whole
 
@@ -118,12 +118,14 @@ def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> Vie
 
 def running(w: Any, dst: str, op: str, x: View, axis: int | None) -> View:
     """Running sums or products: each entry is made of the entry before it."""
-    kind, key = w.kinds[dst], lambda *ends: along((axis or 0) % len(w.kinds[dst].shape), slice(*ends))
+    kind = w.kinds[dst]
     x, root = in_shape(w, w.typed(dst, x, kind.dtype), kind.shape), w.lain(dst, *kind[:2])
-    start, rest = indexed(root, key(1)), indexed(root, key(1, None))
-    w.line(dst, "copy", [indexed(x, key(1))], start.shape, how="put", target=start)
-    w.line(dst, {"cumsum": "add", "cumprod": "mul"}[op], [indexed(root, key(-1)), indexed(x, key(1, None))],
-           rest.shape, how="put", target=rest)
+    before = [slice(None)] * ((axis or 0) % len(kind.shape))
+    part = lambda view, *ends: indexed(view, [*before, slice(*ends)])
+    start, rest = part(root, 1), part(root, 1, None)
+    w.line(dst, "copy", [part(x, 1)], start.shape, how="put", target=start)
+    w.line(dst, {"cumsum": "add", "cumprod": "mul"}[op], [part(root, -1), part(x, 1, None)], rest.shape,
+           how="put", target=rest)
     return root
 
 
