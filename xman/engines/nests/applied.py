@@ -32,15 +32,16 @@ class Made(NamedTuple):
     parameters: tuple[str, ...]
     k: int
 
-    def kind(self, j: int) -> tuple:
-        return self.lines.kinds[self.names[j]][:2]
+    def kinds(self) -> list[tuple]:
+        """The shapes and types of the results that are no carries."""
+        return [self.lines.kinds[y][:2] for y in self.names[self.k:]]
 
 
 def entries_in(w: Any, b: str, function: Function) -> list[View] | None:
     """The entries of a bundle, one for each parameter; None if their numbers differ."""
     given = w.bundles.get(b, ())
-    if len(given) != len(function[2]) or not all(
-            type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in given):
+    fit = all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in given)
+    if not fit or len(given) != len(function[2]):
         return None
     return [w.views[a] if isinstance(a, str) else w.filled(a, (), np.dtype(type(a))) for a in given]
 
@@ -70,8 +71,8 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[View], k: in
     except Exception:  # the list is interpreted, and the interpreter raises the error
         return None
     numbers = any(x.root in w.fills and i not in moving for i, x in enumerate(entries))
-    if (found.objects or program.others or any(isinstance(x, Call) for x in found.tree.calls)
-        or numbers and not {kind.dtype for kind in program.kinds.values()} <= WIDE):
+    weak = numbers and not {kind.dtype for kind in program.kinds.values()} <= WIDE
+    if found.objects or program.others or weak or any(isinstance(x, Call) for x in found.tree.calls):
         return None
     for y in wanted:
         found.tree.roots[found.results[y].root].place = "output"
@@ -89,8 +90,8 @@ def lying_rows(w: Any, x: View, axis: int = 0) -> View:
     return x if lies else w.copied(x.root, x)
 
 
-def steps_of(w: Any, dst: str, made: Made, entries: Sequence[View], parts: Mapping[int, Any],
-             outs: Sequence[tuple[View, int]], looked_at: bool = False) -> tuple[list[View], Run]:
+def steps_of(w: Any, dst: str, made: Made, entries: Sequence[View], parts: dict,
+             outs: list, looked_at: bool = False) -> tuple[list[View], Run]:
     """Where the carries are afterwards, and what runs the steps. parts, outs: of entries that are slices and
     of results that are no carries the places, as of a Run. looked_at: the carries, by a test before."""
     carry, places, lines = [], dict(zip(made.names[made.k:], outs, strict=True)), made.lines
@@ -102,7 +103,7 @@ def steps_of(w: Any, dst: str, made: Made, entries: Sequence[View], parts: Mappi
         x = w.copied(dst, x) if over or written and looked_at else lying_rows(w, x)
         places[p] = x, 0
         if written and not over:
-            x = x if looked_at else w.tree.root(f"{dst}.{i}", *made.kind(i))
+            x = x if looked_at else w.tree.root(f"{dst}.{i}", *lines.kinds[written][:2])
             places[written] = x, 0
         carry += [x] * (i < made.k)
     own, given = lines.program.constants | lines.constants, {}
@@ -132,22 +133,22 @@ def scan_in_place(w: Any, step: Step) -> Any:
     moving = {i: n * (not entries[i].shape) for i in range(k, k + slices)}
     made, alone = lines_of_function(w, function, entries, k, moving), None
     if not made and (alone := lines_of_function(w, function, entries, 0, moving)):  # the first step
-        rest = [w.tree.root(f"{dst}.{i}", *alone.kind(i)) for i in range(k)]
+        rest = [w.tree.root(f"{dst}.{i}", *kind) for i, kind in enumerate(alone.kinds()[:k])]
         made = lines_of_function(w, function, [*rest, *entries[k:]], k, moving)
-        if count or not made or any(alone.kind(j) != made.kind(j) for j in range(k, len(made.names))) or any(
-                isinstance(a, str) and w.dtype(x) != w.dtype(new)
-                for a, x, new in zip(w.bundles[b], entries, rest, strict=False)):
+        carries = zip(w.bundles[b], entries, rest, strict=False)
+        other = any(isinstance(a, str) and w.dtype(x) != w.dtype(new) for a, x, new in carries)
+        if count or other or not made or alone.kinds()[k:] != made.kinds():
             return None
     if not made:
         return None
-    slices = {i: entries[i].shape and lying_rows(w, entries[i], 1) for i in moving}
-    kinds = [(j, *made.kind(j)) for j in range(k, len(made.names))]
-    outs = [w.tree.root(f"{dst}.{j}", (n, *shape), dtype) for j, shape, dtype in kinds]
+    slices = {i: lying_rows(w, entries[i], 1) if entries[i].shape else None for i in moving}
+    outs = [w.tree.root(f"{dst}.{j}", (n, *shape), dtype) for j, (shape, dtype) in enumerate(made.kinds(), k)]
 
     def run(which: Made, entries: list[View], handed: list[View], t: int, steps: int) -> list[View]:
         at = lambda x: (indexed(x, [t]), way * x.strides[0])
-        carry, run = steps_of(w, dst, which, entries, {i: at(x) if x else None for i, x in slices.items()},
-                              [*((x, 0) for x in handed), *map(at, outs)], bool(count))
+        parts = {i: x and at(x) for i, x in slices.items()}
+        results = [*((x, 0) for x in handed), *map(at, outs)]
+        carry, run = steps_of(w, dst, which, entries, parts, results, bool(count))
         if run.written():
             w.tree.place(Applied("scan", [run], run.written(), steps, count=count, first=t, way=way))
         return handed or carry
@@ -171,14 +172,12 @@ def branch_in_place(w: Any, step: Step) -> Any:
 
 def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: View | None = None) -> Any:
     """The results of a function, or of one of two functions; the test decides which."""
-    made = [entries and lines_of_function(w, function, entries) for function in functions
-            for entries in [entries_in(w, b, function)]]
-    if not all(made) or any(one.kind(j) != made[0].kind(j) for one in made
-                            for j in range(len(made[0].names))):
+    entries = entries_in(w, b, functions[0])
+    made = [entries and lines_of_function(w, function, entries) for function in functions]
+    if not all(made) or any(one.kinds() != made[0].kinds() for one in made):
         return None
-    outs = [w.tree.root(f"{dst}.{j}", *made[0].kind(j)) for j in range(len(made[0].names))]
-    runs = [steps_of(w, dst, one, entries_in(w, b, function), {}, [(out, 0) for out in outs])[1]
-            for one, function in zip(made, functions, strict=True)]
+    outs = [w.tree.root(f"{dst}.{j}", *kind) for j, kind in enumerate(made[0].kinds())]
+    runs = [steps_of(w, dst, one, entries, {}, [(out, 0) for out in outs])[1] for one in made]
     if outs:
         w.tree.place(Applied("cond" if test else "scan", runs, outs, 1, test=test))
     return outs
@@ -190,11 +189,10 @@ def while_in_place(w: Any, step: Step) -> Any:
     entries, others = entries_in(w, b, function), entries_in(w, b, test)
     asked = others and lines_of_function(w, test, others)
     made = entries and lines_of_function(w, function, entries, k)
-    if (not asked or not made or len(asked.names) != 1 or asked.kind(0)[0]
-        or not isinstance(most, int)):
+    if not asked or not made or [shape for shape, _ in asked.kinds()] != [()] or not isinstance(most, int):
         return None
     carry, run = steps_of(w, dst, made, entries, {}, [], looked_at=True)
-    truth, count = w.tree.root(f"{dst}.{k}", *asked.kind(0)), w.tree.root(f"{dst}.count", (), np.int64)
+    truth, count = w.tree.root(f"{dst}.{k}", *asked.kinds()[0]), w.tree.root(f"{dst}.count", (), np.int64)
     _, look = steps_of(w, dst, asked, [*carry, *entries[k:]], {}, [(truth, 0)])
     most = max(most, 0)
     w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], most, test=truth,
@@ -202,5 +200,4 @@ def while_in_place(w: Any, step: Step) -> Any:
     return [*carry, count]
 
 
-APPLIED = {"scan": scan_in_place, "call": call_in_place, "cond": branch_in_place,
-           "while_loop": while_in_place}
+APPLIED = dict(scan=scan_in_place, call=call_in_place, cond=branch_in_place, while_loop=while_in_place)

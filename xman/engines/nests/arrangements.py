@@ -120,10 +120,9 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
     place = indexed(whole(dst, kind.shape), keys)
     if len(x.shape) > len(place.shape):
         return None  # NumPy drops axes of one entry
-    forward = all(key is None or key is Ellipsis or isinstance(key, int)
-                  or isinstance(key, slice) and key.step in (None, 1) for key in keys)
-    if (forward and place.shape == x.shape != () and prod(x.shape) == prod(kind.shape)
-        and w.dtype(x) == kind.dtype and (found := reshaped(x, kind.shape))):
+    forward = all(getattr(key, "step", None) in (None, 1) and not isinstance(key, View) for key in keys)
+    everywhere = forward and place.shape == x.shape != () and prod(x.shape) == prod(kind.shape)
+    if everywhere and w.dtype(x) == kind.dtype and (found := reshaped(x, kind.shape)):
         return found
     if dst in w.late:
         return ACCUMULATED(x, keys)
@@ -152,19 +151,16 @@ def stack(w: Any, dst: str, op: str, axis: int, *arrays: View) -> View:
 def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> Any:
     """Labels as rows of zeros with a single one; None if y does not hold given labels."""
     kind, root = w.kinds[dst], w.tree.roots[y.root]
-    if w.dtype(y).kind == "f" or y.shape == kind.shape or len(kind.shape) < 2:
+    if root.place != "given" or root.dtype.kind not in "iu" or y.shape == kind.shape or len(kind.shape) < 2:
         return None
-    n, rows = kind.shape[-1], kind.shape[:-1]
-    if (n == 1 or root.place != "given" or root.dtype.kind == "b" or y.shape not in (rows, (*rows, 1))
-        or n > np.iinfo(root.dtype).max):
+    *rows, n = kind.shape
+    if n == 1 or n > np.iinfo(root.dtype).max or y.shape not in ((*rows,), (*rows, 1)):
         return None
     w.bounds[root.name, 0, n] = None
     classes = w.constant(np.arange(n, dtype=root.dtype))
-    return w.line(dst, "equal", [reshaped(y, (*rows, 1)), classes], kind.shape, kind.dtype,
-                  computed=root.dtype)
+    args = [reshaped(y, (*rows, 1)), classes]
+    return w.line(dst, "equal", args, kind.shape, kind.dtype, computed=root.dtype)
 
 
-ARRANGEMENTS = {
-    "alias": same, "stopGradient": same, "broadcast": broadcast, "reshape": reshape, "transpose": transpose,
-    "getitem": getitem, "take": take, "scatterAdd": scatter_add, "concat": concat, "stack": stack,
-    "oneHot": one_hot}
+ARRANGEMENTS = {rule.__name__: rule for rule in (broadcast, reshape, transpose, getitem, take, concat, stack)}
+ARRANGEMENTS |= dict(alias=same, stopGradient=same, scatterAdd=scatter_add, oneHot=one_hot)

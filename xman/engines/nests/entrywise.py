@@ -9,7 +9,6 @@ import numpy as np
 
 from ..llvm import arithmetic
 from .arrangements import ACCUMULATED, axes_of, in_shape
-from .tree import Line
 from .views import View, indexed, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
@@ -25,10 +24,10 @@ def entrywise(w: Any, dst: str, op: str, *v: Any) -> View | None:
     kind, computed = w.kinds[dst], computed_in(w, dst, op, v)
     if op == "astype":
         op, v = "copy", v[:1]
-    if computed is None or not arithmetic.has(op, computed, kind.dtype) or not all(
-            isinstance(a, (View, int, float)) or isinstance(a, np.generic) and a.dtype in NATIVE for a in v):
-        return None
     x, *rest = v = [a.item() if isinstance(a, np.generic) else a for a in v]
+    numbers = all(isinstance(a, (View, int, float)) for a in v)
+    if computed is None or not arithmetic.has(op, computed, kind.dtype) or not numbers:
+        return None
     if op == "power" and rest[0] in (2, 3) and type(rest[0]) is not bool and kind.dtype.kind == "f":
         square = w.compute("mul", x, x, dtype=kind.dtype)
         return square if rest[0] == 2 else w.compute("mul", square, x, dtype=kind.dtype)
@@ -60,26 +59,17 @@ def computed_in(w: Any, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:
 
 def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
     """A sum with the adjoint of an index, which is added at its place, and not spread over zeros first."""
-    shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
+    shape = w.kinds[dst].shape
     over = w.program.inplace[dst] if dst in w.direct else None
-    base = next((x for a, x in zip(w.step[2], v, strict=True) if isinstance(x, View) and w.is_whole(x, shape)
-                 and (x.root == over or w.uses[a] == 1 and collects(w, x.root))), None)
-    if base is None:
-        base = w.lain(dst, shape, dtype)
-        for x in v:
-            if isinstance(x, View):
-                w.line(dst, "copy", [x], shape, how="into", target=base)
-    for x in v:
+    own = [x for a, x in zip(w.step[2], v, strict=True) if w.is_whole(x, shape)
+           and (x.root == over or w.unread(a) and {node.how for node in w.tree.writers[x.root]} == {"into"})]
+    base = own[0] if own else w.lain(dst, *w.kinds[dst][:2])
+    for x in sorted(v, key=lambda x: isinstance(x, ACCUMULATED)):  # arrays first
         if isinstance(x, ACCUMULATED):
             x.add(w, base)
+        elif not own:
+            w.line(dst, "copy", [x], shape, how="into", target=base)
     return base
-
-
-def collects(w: Any, root: str) -> bool:
-    """Whether all lines that write to a root add to it."""
-    writers = w.tree.writers.get(root, ())
-    return w.tree.roots[root].place == "arena" and not w.tree.readers.get(root) and bool(writers) and all(
-        isinstance(node, Line) and node.how == "into" for node in writers)
 
 
 # ---- reductions --------------------------------------------------------------------------------------------
@@ -124,8 +114,8 @@ def running(w: Any, dst: str, op: str, x: View, axis: int | None) -> View:
     part = lambda view, *ends: indexed(view, [*before, slice(*ends)])
     start, rest = part(root, 1), part(root, 1, None)
     w.line(dst, "copy", [part(x, 1)], start.shape, how="put", target=start)
-    w.line(dst, {"cumsum": "add", "cumprod": "mul"}[op], [part(root, -1), part(x, 1, None)], rest.shape,
-           how="put", target=rest)
+    op, args = {"cumsum": "add", "cumprod": "mul"}[op], [part(root, -1), part(x, 1, None)]
+    w.line(dst, op, args, rest.shape, how="put", target=rest)
     return root
 
 
@@ -144,5 +134,5 @@ def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
     return found
 
 
-REDUCED = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax,
-           "cumsum": running, "cumprod": running, "unbroadcast": unbroadcast}
+REDUCED = dict.fromkeys(("sum", "prod", "max", "min"), reduction)
+REDUCED |= dict(argmax=argmax, cumsum=running, cumprod=running, unbroadcast=unbroadcast)

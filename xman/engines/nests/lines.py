@@ -34,6 +34,11 @@ LOOPS = {"astype", *arithmetic.OPERATORS}  # entrywise operators
 SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # these refuse no values
 
 
+def read_by(op: str, args: Sequence[Any]) -> list[str]:
+    """The registers whose numbers a line reads."""
+    return [a for k, a in enumerate(args) if isinstance(a, str) and k != shaped_by(op)]
+
+
 class Lines:
     """A program on its way into the tree. tree: the nodes. views: by register. objects: registers that are
     Python's objects. scalars: roots that NumPy gets as numbers. constants: the program's own arrays. fills:
@@ -61,13 +66,11 @@ class Lines:
         holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in lines], self.kinds)
         calls = {line[0] for line in lines if self.may_fail(*line)}
         self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, calls)
-        self.uses = Counter(a for _, op, args in self.lines for k, a in enumerate(args)
-                            if isinstance(a, str) and k != shaped_by(op))
-        self.uses.update((*program.outputs, *program.inplace))
+        kept = *program.outputs, *program.inplace
+        self.uses = Counter([*kept, *(a for _, op, args in self.lines for a in read_by(op, args))])
         scattered = {dst for dst, op, _ in self.lines if op == "scatterAdd" and self.uses[dst] == 1}
         self.late = {a for line in self.lines if self.adds(*line) for a in line[2] if a in scattered}
-        self.orders = {x: (*range(len(self.kinds[x].shape)),) for x in self.uses if self.known(x)
-                       and x in (*program.outputs, *program.inplace)}
+        self.orders = {x: (*range(len(self.kinds[x].shape)),) for x in kept if self.known(x)}
         self.summed: dict[tuple, set[int]] = defaultdict(set)
         for line in reversed(self.lines):
             self.wish(*line)
@@ -92,8 +95,7 @@ class Lines:
     def wish(self, dst: str, op: str, args: tuple) -> None:
         """Note the order that the axes of a line's arguments should have, and over which axes it adds up."""
         order = self.orders.get(dst)
-        like = shaped_by(op)
-        for a in [a for k, a in enumerate(args) if isinstance(a, str) and self.known(a) and k != like]:
+        for a in filter(self.known, read_by(op, args)):
             shape = self.kinds[a].shape
             if op in REDUCED:
                 axes = axes_of(args[1] if len(args) > 1 else None, len(shape)) or set()
@@ -108,9 +110,9 @@ class Lines:
 
     def adds(self, dst: str, op: str, args: tuple) -> bool:
         """Whether a line adds arrays of one type and shape, which may be added up in a new root."""
-        kind = self.kinds.get(dst)
-        return op == "add" and self.known(dst) and kind.dtype.kind == "f" and all(
-            isinstance(a, str) and a in self.kinds and self.kinds[a][:2] == kind[:2] for a in args)
+        if op != "add" or not self.known(dst) or self.kinds[dst].dtype.kind != "f":
+            return False
+        return all(a in self.kinds and self.kinds[a][:2] == self.kinds[dst][:2] for a in map(str, args))
 
     # ---- lines of the list ---------------------------------------------------------------------------------
 
@@ -126,8 +128,7 @@ class Lines:
         if op == "item" and args[0] in self.bundles:
             found = self.bundles[args[0]][args[1]]
             found = self.views[found] if isinstance(found, str) else found
-        elif self.known(dst) and (op in ops.table.OURS or op == GEMM) and all(
-                self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != shaped_by(op)):
+        elif (op in ops.table.OURS or op == GEMM) and all(map(self.known, (dst, *read_by(op, args)))):
             found = self.made(dst, op, [self.views.get(a) if isinstance(a, str) else a for a in args])
         if found is None:
             self.call(step)
@@ -136,10 +137,9 @@ class Lines:
             found = self.filled(found, self.kinds[dst].shape, self.kinds[dst].dtype)
         self.views[dst] = found
         root = found.root if isinstance(found, View) else None
-        if dst in self.direct and root != self.program.inplace[dst]:
+        if dst in self.program.inplace and root != self.program.inplace[dst]:
             self.direct.discard(dst)
-        if dst in self.program.inplace and dst not in self.direct and root and (
-                self.tree.roots[root].place == "given"):
+        if dst in self.program.inplace and dst not in self.direct and self.tree.roots[root].place == "given":
             self.views[dst] = self.copied(dst, found)  # the root of the view may be overwritten
 
     def made(self, dst: str, op: str, v: list) -> Any:
@@ -190,9 +190,9 @@ class Lines:
         view, kind = self.views[x], self.kinds[x]
         root = self.tree.roots[view.root]
         touch = (*self.tree.readers.get(view.root, ()), *self.tree.writers.get(view.root, ()))
-        if (root.place != "arena" or view.gathered or view.offset or view.strides != row_by_row(kind.shape)
-            or prod(kind.shape) != prod(root.shape)
-            or kind.shape != root.shape and any(isinstance(node, Call) for node in touch)):
+        by_numpy = kind.shape != root.shape and any(isinstance(node, Call) for node in touch)
+        everything = view[3:] == (0, row_by_row(kind.shape), ()) and prod(kind.shape) == prod(root.shape)
+        if root.place != "arena" or by_numpy or not everything:
             view = self.line(f"{x}.out", "copy", [view], kind.shape, kind.dtype)
             root = self.tree.roots[view.root]
         root.shape, root.place = kind.shape, "output" if kind.shape else "number"
@@ -225,7 +225,7 @@ class Lines:
         views = [a for a in args if isinstance(a, View)]
         views += [target] * (how != "set" or op == "copy" or dst in self.orders)
         levels = levels_of(shape, views, self.summed[shape])
-        line = Line(op, args, shape, target, how, np.dtype(computed or dtype), levels)
+        line = Line(op, args, shape, target, np.dtype(computed or dtype), levels, how)
         self.tree.follow(line, levels_of(shape, (), self.summed[shape]))
         self.tree.place(line)
         return result
@@ -240,9 +240,9 @@ class Lines:
     def compute(self, op: str, *args: Any, dtype: np.dtype | None = None) -> View:
         """Add an entrywise line over the broadcast shape, in this type, or in that of the last argument."""
         views = [a for a in args if isinstance(a, View)]
-        dtype = dtype or self.dtype(views[-1])
-        return self.line(self.step[0], op, args, np.broadcast_shapes(*(v.shape for v in views)),
-                         bool if op in arithmetic.TRUTHS else dtype, computed=dtype)
+        dtype, shape = dtype or self.dtype(views[-1]), np.broadcast_shapes(*(v.shape for v in views))
+        result = bool if op in arithmetic.TRUTHS else dtype
+        return self.line(self.step[0], op, args, shape, result, computed=dtype)
 
     def filled(self, x: Any, shape: Sequence[int], dtype: np.dtype) -> View:
         """The view of one number for each index of a space."""
@@ -262,6 +262,11 @@ class Lines:
 
     def is_whole(self, x: Any, shape: tuple[int, ...]) -> bool:
         return isinstance(x, View) and self.tree.roots[x.root].shape == shape and x == whole(x.root, shape)
+
+    def unread(self, x: str) -> bool:
+        """Whether only the present line reads the register, which is in the program's own memory."""
+        x, used = self.views[x].root, self.uses[x]
+        return used == 1 and self.tree.roots[x].place == "arena" and not self.tree.readers.get(x)
 
     def dtype(self, view: View) -> np.dtype:
         return self.tree.roots[view.root].dtype

@@ -73,8 +73,9 @@ def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
         order = [*out[:-1], *summed, out[-1]]  # so that the innermost loop goes through memory in order
     root = w.tree.root(dst, [sizes[c] for c in out], dtype)
     args = [strided(x, letters, order, sizes) for x, letters in factors]
-    w.line(dst, "mul" if len(args) == 2 else "copy", args, [sizes[c] for c in order], computed=dtype,
-           how="sum" if summed else "set", target=strided(root, out, order, sizes))
+    target = strided(root, out, order, sizes)
+    op, how = "mul" if len(args) == 2 else "copy", "sum" if summed else "set"
+    w.line(dst, op, args, target.shape, computed=dtype, how=how, target=target)
     return root
 
 
@@ -88,9 +89,8 @@ def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
     if set(xs) | set(ys) != {*batch, *rows, *columns, *summed}:
         return None  # a factor is summed alone
     m, n, k = (prod(sizes[c] for c in letters) for letters in (rows, columns, summed))
-    vector = 1 in (m, n)
-    if (k == 1 or m * n * k <= TINY or vector
-        and (m * k * n < LARGE or batch or not lies(w, x if n == 1 else y))):
+    no_vector = 1 in (m, n) and (m * k * n < LARGE or batch or not lies(w, x if n == 1 else y))
+    if k == 1 or m * n * k <= TINY or no_vector:
         return None
     lead = [sizes[c] for c in batch]
     a = matrices(w, dst, x, xs, [*batch, *rows, *summed], [*lead, m, k], dtype)
@@ -129,21 +129,19 @@ def leading(x: View) -> tuple[str, int] | None:
 
 # ---- operators ---------------------------------------------------------------------------------------------
 
-def gemm(w: Any, dst: str, op: str, alpha: float, s: View | None, a: View, ta: bool, b: View, tb: bool,
-         c: View | None) -> View | None:
+def gemm(w: Any, dst: str, op: str, alpha: float, s: Any, a: View, ta: bool, b: View, tb: bool,
+         c: Any) -> View | None:
     """alpha·s·a@b + c, as `folded` writes it."""
     kind, over = w.kinds[dst], w.program.inplace.get(dst) if dst in w.direct else None
     a, b = (exchanged(x) if t else x for x, t in ((a, ta), (b, tb)))
     if over in (a.root, b.root):
         over = None
     a, b = for_blas(w, a), for_blas(w, b)
-    name = w.step[2][6]  # c may be overwritten if no other line needs it
+    name = w.step[2][6]
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(dst, kind.shape, kind.dtype)
-    elif w.is_whole(c, kind.shape) and w.dtype(c) == kind.dtype and (
-            c.root == over or c.root == name and w.uses[name] == 1 and w.tree.roots[name].place == "arena"
-            and not w.tree.readers.get(name) and name not in (a.root, b.root)):
-        target = c
+    elif w.is_whole(c, kind.shape) and (c.root == over or c.root == name and w.unread(name)):
+        target = c  # no other line needs it
     else:
         target = w.line(f"{dst}.lies", "copy", [c], kind.shape, kind.dtype)
     w.tree.place(Product(target, a, b, alpha, s, c is not None))
@@ -155,8 +153,8 @@ def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     na, nb = [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
     a, b, d = lettered(a, na), lettered(b, nb), lettered(d, max(na - 2, nb - 2, 0) + len(d))
-    places, letters, out = {"dot": ((0, 1), (a, b), d), "dot_left": ((0, 2), (d, b), a),
-                            "dot_right": ((1, 0), (a, d), b)}[op]
+    of = {"dot": ((0, 1), a, b, d), "dot_left": ((0, 2), d, b, a), "dot_right": ((1, 0), a, d, b)}
+    places, *letters, out = of[op]
     return contract(w, dst, [v[k] for k in places], letters, out)
 
 

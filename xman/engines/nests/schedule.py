@@ -15,14 +15,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import islice
-from math import prod
 from operator import is_
 from typing import Any
 
 import numpy as np
 
-from .tree import REDUCTIONS, Line, Loop, Node, Product, Root
-from .views import View, row_by_row, whole
+from .tree import PARTLY, REDUCTIONS, Line, Loop, Node, Product, Root
+from .views import View, whole
 
 ON_STACK = 8  # a root that keeps at most this many numbers inside of loops is on the stack
 MOST = 100    # the most lines of a nest: more would take long to compile
@@ -51,7 +50,7 @@ class Tree:
         """The nodes that have to run before: those that write what it reads, or touch what it overwrites."""
         given = any(self.roots[x].place == "given" for x in node.writes if x in self.roots)
         found = [w for x in node.reads for w in self.writers.get(x, ())]
-        if given or not isinstance(node, Line) or node.how not in ("into", "put"):
+        if given or node.how not in PARTLY:
             found += [w for x in node.writes for w in (*self.writers.get(x, ()), *self.readers.get(x, ()))]
         # it writes to the caller's own array: first no call may refuse the values any more
         return found + self.calls * given
@@ -72,7 +71,7 @@ class Tree:
                 loop = Loop(*node.size(depth))
                 insert(body, first, loop)
             loop.lines += 1
-            if node.how in ("into", "put"):
+            if node.how in PARTLY:
                 loop.parts[node.target.root] = node.target
             node.path = (*node.path, loop)
             waits = [w for w in waits if depth < len(w.path) and w.path[depth] is loop]
@@ -88,7 +87,7 @@ class Tree:
         """If a line's axes may have any order, it takes the loops of a line that it reads at one index."""
         for v in line.args if line.levels == any_order else ():
             w = self.writers.get(v.root, [None])[-1] if isinstance(v, View) else None
-            if isinstance(w, Line) and w.how == "set" and v == w.target and w.levels != line.levels:
+            if w and w.how == "set" and v == w.target and w.levels != line.levels:
                 line.levels = w.levels
 
     # ---- keeping -------------------------------------------------------------------------------------------
@@ -96,12 +95,10 @@ class Tree:
     def keep(self) -> None:
         """Decide how much memory each root needs."""
         for root in self.roots.values():
-            root.strides, root.tiled, root.size = (row_by_row(root.shape), (False,) * len(root.shape),
-                                                   prod(root.shape))
-            writers = self.writers.get(root.name, [])
-            if (root.place == "arena" and len(writers) == 1 and isinstance(writers[0], Line)
-                and writers[0].how not in ("into", "put")):
-                self.narrow(root, writers[0])
+            root.keeps(root.shape, [False] * len(root.shape))
+            w, *others = self.writers.get(root.name) or [None]
+            if root.place == "arena" and not others and isinstance(w, Line) and w.how not in PARTLY:
+                self.narrow(root, w)
 
     def narrow(self, root: Root, w: Line) -> None:
         """Keep only the part of a root, which one line computes, that its readers need at a time."""
@@ -119,7 +116,7 @@ class Tree:
             n = w.shape[steps[0][0]] if within else 1
             tiled.append(bool(within) and len(within) < len(mine))
             sizes.append(min(w.levels[within[0]][2], n) if tiled[-1] else n)
-        root.strides, root.tiled, root.size = row_by_row(sizes), tuple(tiled), prod(sizes)
+        root.keeps(sizes, tiled)
         if depth and root.size <= ON_STACK:
             root.place = "stack"
 
@@ -128,11 +125,10 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
     """Whether the loop is over this axis of the line, and has room for it. Two sums into parts of one root go
     into different loops, so that LLVM sees that their entries differ, unless one is between entries of the
     other."""
-    if (not isinstance(loop, Loop) or (loop.size, loop.kind, loop.width) != line.size(depth)
-        or loop.lines >= MOST):
+    if not isinstance(loop, Loop) or loop.level != line.size(depth) or loop.lines >= MOST:
         return False
     part, mine = loop.parts.get(line.target.root, line.target), line.target
-    if depth < len(line.levels) - 1 or line.how not in ("into", "put"):
+    if depth < len(line.levels) - 1 or line.how not in PARTLY:
         return True
     step = max(1, abs(mine.strides[line.levels[depth][0]]))
     return part[4:] == mine[4:] and abs(part.offset - mine.offset) < step  # strides, and what is gathered
@@ -140,8 +136,7 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
 
 def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
     """Whether the line may be in the loop of a node that it waits for: written roots meet at one index."""
-    if (not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels)))
-        or not takes(loop, line, depth) or w.how in ("into", "put")):
+    if depth >= min(len(line.levels), len(w.levels)) or w.how in PARTLY or not takes(loop, line, depth):
         return False
     mine, others = line.levels[depth][0], w.levels[depth][0]
     if w.how in REDUCTIONS and w.target.strides[others] == 0 or line.target.root == w.target.root:
@@ -155,9 +150,8 @@ def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
     """Whether two views of a root meet only where the index of one's axis equals that of the other's."""
     if one.index is None or other.index is None:
         return False
-    return any(start == begin and len(steps) == len(ways) == 1 and steps[0] == (axis, ways[0][1])
-               and ways[0][0] == its
-               for (start, steps), (begin, ways) in zip(one.index, other.index, strict=True))
+    return any(len(steps) == 1 and steps[0][0] == axis and theirs == (start, ((its, steps[0][1]),))
+               for (start, steps), theirs in zip(one.index, other.index, strict=True))
 
 
 def position(body: list, node: Loop | Node) -> int:

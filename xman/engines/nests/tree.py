@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .views import View
+from .views import View, row_by_row
 
 # an axis of LONG entries or more is cut into tiles of TILE entries, so that several loops share the cache
 LONG, TILE = 2048, 1024
@@ -38,7 +38,7 @@ class Node:
     op: str
     args: Any
     target: Any
-    by = ""
+    how, by = "", ""
     views = property(lambda self: [a for a in self.args if isinstance(a, View)])
     reads = property(lambda self: [v.root for v in self.views])
     writes = property(lambda self: [self.target.root])
@@ -65,9 +65,9 @@ class Line(Node):
     args: list
     shape: tuple[int, ...]
     target: View
-    how: str
     dtype: np.dtype
     levels: list
+    how: str = "set"
 
     @property
     def views(self) -> list[View]:
@@ -98,6 +98,7 @@ class Line(Node):
 
 
 REDUCTIONS = {"sum", "prod", "max", "min"}
+PARTLY = {"put", "into"}
 
 
 def levels_of(shape: tuple[int, ...], views: Sequence[View],
@@ -114,9 +115,9 @@ def levels_of(shape: tuple[int, ...], views: Sequence[View],
         near = min((k for k in reversed(axes) if far[last] - far[k]), key=lambda k: len(far[k]), default=last)
         axes = [*(k for k in axes if k not in (near, last)), near]
         if near != last and far[near]:
-            blocks = shape[last] >= 2 * BLOCK
-            return [*((k, "all", shape[k]) for k in axes[:-1]), *[(last, "tile", BLOCK)] * blocks,
-                    (near, "all", shape[near]), (last, "lane" if blocks else "all", BLOCK)]
+            blocks = [(last, "tile", BLOCK)] * (shape[last] >= 2 * BLOCK)
+            inner = last, "lane" if blocks else "all", BLOCK
+            return [*((k, "all", shape[k]) for k in axes[:-1]), *blocks, (near, "all", shape[near]), inner]
         axes[-1:-1] = [last] * (near != last)
     levels: list[tuple[int, str, int]] = []
     for k in axes:
@@ -139,6 +140,8 @@ class Loop:
     lines: int = 0                                # how many lines are in it, at any depth
     parts: dict = field(default_factory=dict)     # by root, the part that is written here
     rank: float = 0.0
+
+    level = property(lambda self: (self.size, self.kind, self.width))
 
     def __str__(self) -> str:
         return f"for {self.size}{f' ({self.kind} of {self.width:,})' * (self.kind != 'all')}:"
@@ -193,9 +196,9 @@ class Run:
     given: dict[str, tuple[View, int] | None]
 
     def written(self) -> list[View]:
-        over = {*self.lines.program.inplace.values()}
-        return [place[0] for x, place in self.given.items()
-                if place and (x in over or self.lines.tree.roots[x].place == "output")]
+        out = {x for x, root in self.lines.tree.roots.items() if root.place == "output"}
+        out.update(self.lines.program.inplace.values())
+        return [place[0] for x, place in self.given.items() if place and x in out]
 
 
 @dataclass(eq=False)
@@ -239,6 +242,9 @@ class Root:
     size: int = 0
 
     bytes = property(lambda self: self.size * self.dtype.itemsize)
+
+    def keeps(self, sizes: Sequence[int], tiled: Sequence[bool]) -> None:
+        self.strides, self.tiled, self.size = row_by_row(sizes), tuple(tiled), prod(sizes)
 
 
 def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]:

@@ -78,9 +78,8 @@ def composed(one: tuple[int, Steps], shape: Sequence[int],
 def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: Mapping[Any, int]) -> View:
     """The view with letters `axes`, over a space with letters `order`; a double letter is a diagonal."""
     place = {letter: k for k, letter in enumerate(order)}
-    return substituted(view, [sizes[c] for c in order],
-                       [(0, ((place[c], 1),) if n != 1 else ())
-                        for c, n in zip(axes, view.shape, strict=True)])
+    becomes = [(0, ((place[c], 1),) if n != 1 else ()) for c, n in zip(axes, view.shape, strict=True)]
+    return substituted(view, [sizes[c] for c in order], becomes)
 
 
 def spread(view: View, shape: Sequence[int]) -> View:
@@ -118,10 +117,9 @@ def reshaped(view: View, shape: Sequence[int]) -> View | None:
     else:
         return substituted(view, shape, becomes)
     dense = [(s, n) for s, n in zip(view.strides, view.shape, strict=True) if n != 1]
-    if view.gathered or any(s != dense[-1][0] * prod(n for _, n in dense[k + 1:])
-                            for k, (s, _) in enumerate(dense)):
-        return None
     step = dense[-1][0] if dense else 0
+    if view.gathered or any(s != step * prod(n for _, n in dense[k + 1:]) for k, (s, _) in enumerate(dense)):
+        return None
     return View(view.root, tuple(shape), None, view.offset, tuple(step * s for s in row_by_row(shape)))
 
 
