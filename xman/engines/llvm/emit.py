@@ -193,7 +193,8 @@ class Nest(Function):
         """The place of a view in what is kept of its root: where it begins, and (axis, step, tiled)."""
         root = self.roots[view.root]
         if root.depth == 0 and not any(root.tiled):
-            return view.offset, [(k, s, False) for k, s in enumerate(view.strides) if s and view.shape[k] != 1]
+            return view.offset, [(k, s, False) for k, s in enumerate(view.strides)
+                                 if s and view.shape[k] != 1]
         axes = [*zip(root.strides, root.tiled, view.index, strict=True)]
         return sum(stride * start for stride, _, (start, _) in axes), [
             (k, stride * step, tiled) for stride, tiled, (_, steps) in axes for k, step in steps if stride]
