@@ -272,6 +272,15 @@ def test_axes_in_order_are_one_loop_and_others_are_not():
             np.testing.assert_allclose(found[name], wanted, rtol=1e-14)
 
 
+@pytest.mark.parametrize(("columns", "hint"), [(8, "!2"), (12, "!1"), (30, "!5"), (100, "")])
+def test_sums_of_short_rows_are_written_out_so_that_they_stay_in_registers(columns, hint):
+    text, = nests_of([("y", "sum", ("x", 0))], {"x": np.ones((50, columns))}).names
+    _, inner, outer = [line.partition("!llvm.loop ")[2] for line in text.splitlines() if " br i1 " in line]
+    assert (inner, outer) == (hint, "!2")
+    x = R.normal(size=(50, columns))
+    np.testing.assert_allclose(step_of([("y", "sum", ("x", 0))], {"x": x})({"x": x})["y"], x.sum(0), rtol=1e-12, atol=1e-12)
+
+
 def test_a_product_of_many_arrays_multiplies_first_what_makes_it_small():
     shapes = dict(a=(20, 25), b=(12, 15), c=(15, 25), d=(12,))
     values = {x: R.normal(size=shape) for x, shape in shapes.items()}

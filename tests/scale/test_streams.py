@@ -238,6 +238,19 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, 
     assert [c.name for c in stream(tmp_path, target="y").prepared.columns if c.kind == "category"] == ["word"]
 
 
+def test_rows_that_are_sorted_by_their_target_have_all_classes_and_empty_files_none(tmp_path):
+    pytest.importorskip("pyarrow")
+    for name in "abc":
+        (tmp_path / f"{name}.csv").write_text("x,y\n" + "".join(f"{k}.5,{name}\n" for k in range(20)))
+    (tmp_path / "c.csv").write_text("x,z,y\n1.5,2,a\n2.5,2,c\n")
+    assert stream(tmp_path, ignore="z").prepared.classes == ("a", "b", "c")
+    (tmp_path / "c.csv").write_text("x,z,y\n1.5,2,c\n2.5,2,c\n")
+    assert stream(tmp_path).prepared.classes == ("a", "b", "c")
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(XManError, match="has no rows"):
+        stream(tmp_path / "empty.csv")
+
+
 @pytest.mark.parametrize("make, said", [
     (lambda: stream(iter([(X, y)])), "once"), (lambda: stream("/no/such/folder"), "no such file"),
     (lambda: stream([(X, np.where(y == 0, np.nan, y))]).block(0), "NaN"), (lambda: stream([(X, y)], memory=1e-3), "block"),

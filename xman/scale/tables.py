@@ -173,7 +173,8 @@ def blocks_of_csv(filesystem: Any,
                     break
         raise misread(where[k], look, words)
 
-    types |= {field.name: field.type for field in read(0).schema if not pa.types.is_null(field.type)}
+    if blocks:
+        types |= {field.name: field.type for field in read(0).schema if not pa.types.is_null(field.type)}
     sizes = [*dealt(lambda k: read(k).num_rows, len(blocks))]
     return read, sizes, [len(look.names) for look, *_ in blocks], where
 
@@ -217,7 +218,17 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
         """The training rows of a table."""
         return read(k) if some == ALL else read(k).filter(drawn_by_number(starts[k], sizes[k], *some))
 
+    pa = extra("pyarrow", "tables", "a table")
     sample = training(max(range(len(sizes)), key=lambda k: (columns[k], sizes[k])))
+    target = settings.get("target") or next(
+        (name for name in reversed(sample.column_names) if name not in settings.get("ignore", ())), "")
+    # rows may be sorted by their target: then some other row tells that there is another
+    for k in range(len(sizes)) if target in sample.column_names and len(sample[target].unique()) == 1 else ():
+        table, only = training(k), sample[target][0].as_py()
+        other = table.filter(np.array([x not in (only, None) for x in table[target].to_pylist()], bool))
+        if other.num_rows:
+            sample = pa.concat_tables([sample, other.slice(0, 1)], promote_options="permissive")
+            break
     how = prepared(sample, **settings)
     like = [known(c, cells(sample[c.name], c, "the table")) for c in how.columns]
 

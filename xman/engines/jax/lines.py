@@ -36,9 +36,11 @@ def refused(line: Line, kinds: Kinds) -> str:
         return f"has {strange[0]}, which is no array of JAX"
     if mask := [a for a, _, _ in indices(op, args, kinds) if kinds[a].dtype.kind == "b" and op not in LABELS]:
         return f"has as many entries as {mask[0]} picks"
-    made, of = kinds[dst].dtype.kind, {kinds[a].dtype.kind for a in registers(args)}
-    if (op in INEXACT and made != "f" or facts_of(op).outputs and kinds[args[0]].dtype.kind != "f"
-        or facts_of(op).gives is bool and of >= {"i", "u"} or op == "astype" and "f" in of and made in "iu"):
+    known, made, of = facts_of(op), kinds[dst].dtype.kind, [kinds[a].dtype.kind for a in registers(args)]
+    # a formula is for floats: what it subtracts may leave the range of whole numbers
+    of_floats = known.formula and not known.flow and made == "f"
+    if (op in INEXACT and made != "f" or of_floats and "f" not in of[:1]
+        or op == "astype" and "f" in of and made in "iu" or known.gives is bool and {*of} >= {"i", "u"}):
         return "is of whole numbers, which JAX takes otherwise"
     return ""
 

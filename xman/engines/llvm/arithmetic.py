@@ -136,7 +136,8 @@ def called(op: str, *args: Number) -> Number:
     """The result of a function of C, or of `elementary`, which is then a part of the program's text."""
     x, T = args[0], args[0].type
     if op in LIBRARY:
-        return x.named(x.by.call(T, op.replace("arc", "a") + "f" * (x.size == 4), *args, facts="memory(none)"))
+        name = op.replace("arc", "a") + "f" * (x.size == 4)
+        return x.named(x.by.call(T, name, *args, facts="memory(none)"))
     x.by.declare((op, x.dtype.name))
     return x.made(f"call {T} @xman_{op}_{x.dtype.name}({', '.join(map(str, args))})")
 

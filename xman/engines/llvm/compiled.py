@@ -130,7 +130,7 @@ def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (
               threads: int = 0) -> list[Callable]:
     """The functions in machine code. names: the type of each. routines: those of BLAS that it calls. threads:
     how many run its large nests."""
-    own, binding = llvm(), llvm().binding
+    own, binding = llvm(), llvm().binding()
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), own.machine())

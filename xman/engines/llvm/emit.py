@@ -17,10 +17,14 @@ from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
 from .arithmetic import FORMULAS, INDEX, Number, combined, gathered_of_none, number_at, result_of, store
 from .elementary import one_of_both, pairs_in_vectors
-from .function import Function, in_memory
+from .function import SHORT, Function, in_memory
 from .threads import lines_within
 
 TURNS = "sin", "cos"
+# where an inner loop with at most FEW lines adds up in memory, its sums should stay in a processor's
+# registers from turn to turn of the loop around it: it is written out if its turns are in the range MASKED,
+# where LLVM makes vectors with masks, and above that the rest after the vectors is
+FEW, MASKED = 4, (9, 16)
 
 
 class Nest(Function):
@@ -82,8 +86,12 @@ class Nest(Function):
             loop = self.open(last, first)
         self.index[node] = loop[0]
         self.body(node.body, tile)
-        slow = any(isinstance(line, Line) and line.op in FORMULAS for line in node.body)
-        self.close(*loop, lines=node.lines, slow=slow)
+        lines = [line for line in node.body if isinstance(line, Line)]
+        sums = [line for line in lines if line.how in REDUCTIONS
+                and line.summed()[0] < line.summed()[1] == len(line.levels)]
+        few = isinstance(last, int) and MASKED[0] <= last <= SHORT and node.lines <= FEW
+        hint = ("!1" if last < MASKED[1] else "!5") if sums and few else ""
+        self.close(*loop, lines=node.lines, slow=any(line.op in FORMULAS for line in lines), hint=hint)
 
     def one_with_inner(self, node: Loop) -> bool:
         """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
@@ -193,7 +201,8 @@ class Nest(Function):
         """The place of a view in what is kept of its root: where it begins, and (axis, step, tiled)."""
         root = self.roots[view.root]
         if root.depth == 0 and not any(root.tiled):
-            return view.offset, [(k, s, False) for k, s in enumerate(view.strides) if s and view.shape[k] != 1]
+            return view.offset, [(k, s, False) for k, s in enumerate(view.strides)
+                                 if s and view.shape[k] != 1]
         axes = [*zip(root.strides, root.tiled, view.index, strict=True)]
         return sum(stride * start for stride, _, (start, _) in axes), [
             (k, stride * step, tiled) for stride, tiled, (_, steps) in axes for k, step in steps if stride]

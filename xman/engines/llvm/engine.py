@@ -65,7 +65,8 @@ class Writer:
     def name(self, root: str) -> str:
         if root in self.lines.constants:
             return self.text.object("constant", self.lines.constants[root])
-        return root if root in self.lines.given else self.text.free(re.sub(r"\W|^(?=\d)", "_", f"{root}_"), root)
+        word = re.sub(r"\W|^(?=\d)", "_", f"{root}_")
+        return root if root in self.lines.given else self.text.free(word, root)
 
     def function(self, steps: list[Callable]) -> Callable:
         text, program, roots, arguments = self.text, self.program, self.roots, self.text.free("arguments")

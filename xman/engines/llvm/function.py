@@ -139,7 +139,8 @@ def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:
 HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = distinct !{!1, !0}',
          '!2 = distinct !{!2, !4, !{!"llvm.loop.vectorize.followup_vectorized", !0}}',
          '!3 = distinct !{!3, !4, !{!"llvm.loop.interleave.count", i32 4}}',
-         '!4 = !{!"llvm.loop.unroll.disable"}']
+         '!4 = !{!"llvm.loop.unroll.disable"}',
+         '!5 = distinct !{!5, !4, !{!"llvm.loop.vectorize.followup_all", !0}}']
 
 
 def llvm_type(dtype: np.dtype) -> str:

@@ -1,31 +1,36 @@
 """From LLVM's text to machine code: in this process, or as a program that reads the text and can be ended."""
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from typing import Any
 
-from llvmlite import binding
 
-binding.initialize_native_target()
-binding.initialize_native_asmprinter()
+@functools.cache
+def binding() -> Any:
+    """LLVM, ready for this processor."""
+    from llvmlite import binding
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
 
 
 def machine() -> Any:
     """LLVM's description of this processor, or of XMAN_CPU. Each engine of LLVM owns one."""
     cpu, features, *_ = processor()
-    return binding.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3,
-                                                                      jit=True)
+    target = binding().Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=3, jit=True)
 
 
 def processor() -> tuple[str, str, str, str]:
     """(the processor's name, its features, LLVM's version, the system)."""
     cpu = os.environ.get("XMAN_CPU")
-    features = "" if cpu else binding.get_host_cpu_features().flatten()
+    features = "" if cpu else binding().get_host_cpu_features().flatten()
     if "+avx2" in features:  # loads from several places at once are slower than one by one
         features += ",+prefer-no-gather,+prefer-no-scatter"
-    return (cpu or binding.get_host_cpu_name(), features, str(binding.llvm_version_info),
-            binding.get_default_triple())
+    return (cpu or binding().get_host_cpu_name(), features, str(binding().llvm_version_info),
+            binding().get_default_triple())
 
 
 def optimised(text: str) -> bytes:
@@ -36,11 +41,11 @@ def optimised(text: str) -> bytes:
 def passed(text: str) -> tuple[Any, Any]:
     """(the text after LLVM's passes, the machine)."""
     target = machine()
-    module = binding.parse_assembly(text)
-    module.triple, module.data_layout = binding.get_default_triple(), str(target.target_data)
-    options = binding.create_pipeline_tuning_options(speed_level=3)
+    module = binding().parse_assembly(text)
+    module.triple, module.data_layout = binding().get_default_triple(), str(target.target_data)
+    options = binding().create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
-    builder = binding.create_pass_builder(target, options)
+    builder = binding().create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
     return module, target
 
