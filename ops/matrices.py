@@ -22,7 +22,7 @@ def cofactor(a):
     size = np.linalg.det(a)
     if np.all(size * size > 0):
         inverse = np.linalg.inv(a)
-        if np.vdot(a, a) * np.vdot(inverse, inverse) * np.finfo(inverse.dtype).eps ** 2 < 1e-24:
+        if np.vdot(a, a) * np.vdot(inverse, inverse) * np.finfo(inverse.dtype).eps ** 0.5 < 1:
             return np.asarray(size)[..., None, None] * mT(inverse)
     u, s, vt = np.linalg.svd(a)
     ones = np.ones_like(s[..., :1])
