@@ -257,6 +257,13 @@ def test_a_spread_is_loops_and_that_of_equal_entries_is_zero(op):
         assert not np.any(step_of(lines, same, outputs=["e"])(same)["e"])
 
 
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (2, 0, 3), (2, 3, 0)])
+def test_loops_over_no_entries_are_not_entered(shape):
+    values = {"x": np.ones(shape)}
+    found = step_of([("e", "exp", ("x",)), ("y", "sum", ("e",)), ("z", "prod", ("e",))], values, outputs=["e", "y", "z"])(values)
+    assert (found["e"].shape, found["y"], found["z"]) == (shape, 0, 1)
+
+
 def test_axes_in_order_are_one_loop_and_others_are_not():
     loops = lambda shape, *lines: "\n".join(nests_of(lines, {"x": np.ones(shape)}).names).count("phi")
     assert loops((20, 6, 3), ("y", "exp", ("x",))) == 1

@@ -97,7 +97,7 @@ class Nest(Function):
         """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
         inner = node.body[0]
         if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop)
-            or inner.kind != "all"):
+            or inner.kind != "all" or not inner.size):  # a loop that is begun runs
             return False
         step = lambda view, line, loop: sum(
             s for k, s, _ in self.affine(view)[1] if k == line.levels[line.path.index(loop)][0])
