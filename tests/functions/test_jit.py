@@ -210,6 +210,50 @@ def test_what_is_read_from_an_attribute_a_closure_a_default_and_a_module_is_a_gu
     agrees()
 
 
+class Named:
+    """Its attributes are entries, and a wrong name is an error of another kind."""
+    def __init__(self): vars(self)["held"] = {"k": 1.0}
+    def __getattr__(self, name): return self.held[name]
+
+
+ROOM, NAMED = types.ModuleType("room"), Named()
+
+
+def counted(x): return x * counted.k
+def by_name(x): return x * getattr(ROOM, "k") + ROOM.__dict__["k"]  # noqa: B009
+def by_environment(x): return x * float(os.environ.get("XMAN_K", "0"))
+def by_entry(x): return x * NAMED.k
+
+
+@pytest.mark.parametrize(("fn", "put"), [
+    (counted, lambda k: setattr(counted, "k", k)), (by_name, lambda k: setattr(ROOM, "k", k)),
+    (by_environment, lambda k: os.environ.update(XMAN_K=str(k))), (by_entry, lambda k: NAMED.held.update(k=k))])
+def test_what_is_read_by_name_of_a_function_a_module_or_the_environment_is_a_guard(fn, put, monkeypatch):
+    monkeypatch.setenv("XMAN_K", "0")
+    fast = jit_(fn)
+    for k in (1.0, 2.0, 1.0):
+        put(k)
+        assert fast(3.0) == fn(3.0)
+
+
+COUNTING = [lambda x: np.sum(x[x > 0]) / len(x[x > 0]), lambda x: np.ones(x[x > 0].shape) + np.flatnonzero(x > 0).size,
+            lambda x: [2 * y for y in x[:, None][x > 0]], lambda x: np.diff(x[np.nonzero(x > 0)])[0] * x[x > 0].nbytes,
+            lambda x: np.split(x, np.flatnonzero(x > 0))[1]]
+
+
+@pytest.mark.parametrize("fn", COUNTING)
+def test_how_many_entries_a_mask_takes_is_a_guard_where_it_is_read(fn):
+    fast = jit_(fn)
+    for x in ([1.0, 2.0, -1.0, -2.0], [1.0, 2.0, 3.0, -2.0], [4.0, 5.0, -1.0, -2.0]):
+        assert np.array_equal(fast(np.array(x)), fn(np.array(x)))
+
+
+def test_the_mean_of_what_a_mask_takes_is_one_path():
+    fast = jit_(lambda x: np.mean(x[x > 0]))
+    assert [fast(np.array(x)) for x in ([1.0, 2.0, -1.0], [1.0, 3.0, 2.0], [-1.0, 2.0, -1.0])] == [1.5, 2.0, 2.0]
+    assert len(fast.lists) == 1
+
+
 def test_a_function_among_the_arguments_brings_what_it_reads():
     held = {"rate": 1.0}
     def slow(x): return x * held["rate"]

@@ -26,14 +26,14 @@ class CallTape(list):
 
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by id,
     (tracer, the user's line) where a value decided Python's path; None: these are not recorded. of_scan: the
-    function that computes a scan.
+    function that computes a scan. masks: by id of a tracer, the masks whose counts its shape goes by.
     """
 
-    __slots__ = "level", "exact", "open", "guards", "of_scan", "collects"
+    __slots__ = "level", "exact", "open", "guards", "of_scan", "collects", "masks"
 
     def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
         self.level, self.exact, self.open = next(Traced.levels), exact, True
-        self.guards, self.of_scan = guards, of_scan
+        self.guards, self.of_scan, self.masks = guards, of_scan, {}
 
     def __enter__(self) -> CallTape:
         self.collects = gc.isenabled()
@@ -46,6 +46,7 @@ class CallTape(list):
             gc.enable()
         # tracers point at the tape: this frees the arrays without the garbage collector
         self.clear()
+        self.masks.clear()
 
     def __deepcopy__(self, memo: dict) -> CallTape: return self  # its tracers do so, too
     def __reduce_ex__(self, protocol): return super().__reduce_ex__(max(protocol, 2))  # slots need 2
@@ -86,6 +87,13 @@ class Tracer(ArrayLike, Traced):
         else:
             out = Tracer(found := real(op, found), tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
         tape.append((out, op, tuple(line)))
+        if tape.guards is not None and out.ndim:
+            masks = {id(mask): mask for a in line for mask in tape.masks.get(id(a), ())}
+            for key in line[1:] if op == "getitem" else ():
+                if type(key) is Tracer and key.tape is tape and key.dtype == bool:
+                    masks[id(key)] = key
+            if masks:
+                tape.masks[id(out)] = tuple(masks.values())
         return out
 
     def __reduce_ex__(self, protocol):
@@ -103,6 +111,15 @@ class Tracer(ArrayLike, Traced):
         if self.tape.guards is not None and id(self) not in self.tape.guards:
             self.tape.guards[id(self)] = self, line_of(user_frame())
         return self.value
+
+    def counted(self) -> Any:
+        """Its value; the counts of the masks that its shape goes by decide the path that Python takes."""
+        for mask in self.tape.masks.pop(id(self), ()):
+            f.sum(mask).seen()
+        return self.value
+
+    shape = property(lambda self: self.counted().shape)
+    size = property(lambda self: self.counted().size)
 
     def __bool__(self):
         self.alive()

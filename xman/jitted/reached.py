@@ -5,6 +5,7 @@ import copyreg
 import functools
 import gc
 import operator
+import os
 import pickle
 import sys
 import sysconfig
@@ -88,7 +89,8 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
         if isinstance(place.read, Globals):
             reads = [f".get({name!r}, MISSING)" for name in place.read.names]
         same = " and ".join(f"owner{k}{read} is p{k}_{j}" for j, read in enumerate(reads))
-        text.append(f"({same or False} or unchanged(*p{k}))")
+        empty = place.read is pairs and not place.kept
+        text.append(f"({same or empty and f'not owner{k}'} or unchanged(*p{k}))")
     return eval(f"lambda: {' and '.join(text) or 'True'}", known)
 
 
@@ -154,7 +156,8 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
             held, names, _ = wanted.setdefault(id(x.__globals__), (x.__globals__, set(), x.__module__))
             for code in nested(x.__code__):
                 codes.add(code)
-                attributes.update(code.co_names)
+                # strings too: getattr(module, "rate"), vars(module)["rate"]
+                attributes.update(code.co_names, (text for text in code.co_consts if isinstance(text, str)))
                 for name, imported in named_in(code):
                     if imported:
                         todo += [(sys.modules[name], name)] if name in sys.modules else []
@@ -164,7 +167,8 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
             cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
             todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
             todo += [(part, f"the defaults of {x.__name__}") for part in (x.__defaults__, x.__kwdefaults__)]
-            places.append(Place(x, settings, settings(x), f"{x.__name__} and its defaults"))
+            places.append(Place(x, settings, settings(x), words := f"{x.__name__} and its defaults"))
+            todo.append((vars(x), words))
             continue
         places_of_it, behind = reading(x, attributes)
         todo += [(part, words) for part in behind]
@@ -191,8 +195,11 @@ def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], I
     if isinstance(x, CellType):
         return [(x, cell_contents)], ()
     if isinstance(x, ModuleType):
-        return ([] if known_module(x.__name__)
-                else [(vars(x), Globals(tuple(sorted(attributes & {*vars(x)}))))], ())
+        if known_module(x.__name__):
+            return [], [os.environ] if x is os and "environ" in attributes else []
+        return [(vars(x), Globals(tuple(sorted(attributes & {*vars(x)}))))], ()
+    if x is os.environ:
+        return [(x, pairs)], ()
     if isinstance(x, type):
         return ([], ()) if known_module(x.__module__) else ([(x, own_names)], x.__bases__)
     if isinstance(x, Derivative):
@@ -202,7 +209,7 @@ def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], I
     room = kind.__module__.partition(".")[0]
     if room in WORLD or isinstance(x, (FunctionType, BuiltinFunctionType, np.ufunc)):
         return [], ()
-    if hasattr(x, "__next__"):
+    if hasattr(kind, "__next__"):
         raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, "
                      "or as a list")
     found = [(vars(x), pairs)] if hasattr(x, "__dict__") else []

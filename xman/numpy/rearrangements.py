@@ -55,9 +55,7 @@ def rearranged(rearrange: Any) -> Any:
 
 def moving(function: Any) -> Any:
     """A function that moves, repeats or drops entries: NumPy's, applied to their positions, shows which."""
-    known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
-    return lambda a, *args, **options: f.take(a := with_shape(a), function(
-        entry_positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
+    return lambda a, *args, **options: f.take(a := with_shape(a), of_positions(function, a, args, options))
 
 
 def split_like(split: Any) -> Any:
@@ -66,12 +64,15 @@ def split_like(split: Any) -> Any:
         start = np.unravel_index(part.flat[0], shape) if part.size else (0,) * part.ndim
         return tuple(slice(None) if n == whole else slice(int(i), int(i) + n)
                      for i, n, whole in zip(start, part.shape, shape, strict=True))
-    parts = lambda a, *args, **options: split(entry_positions(a), *args, **options)
+    parts = lambda a, *args, **options: of_positions(split, a, args, options)
     return lambda a, *args, **options: [a[key(part, a.shape)] for part in parts(a, *args, **options)]
 
 
-def entry_positions(a: Any) -> np.ndarray:
-    return np.arange(a.size).reshape(a.shape)
+def of_positions(function: Any, a: Any, args: tuple, options: dict) -> Any:
+    """NumPy's function of the positions of a's entries; what it is told in traced arrays is a constant."""
+    known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
+    return function(np.arange(a.size).reshape(a.shape), *map(known, args),
+                    **{name: known(x) for name, x in options.items()})
 
 
 def concatenate(arrays, axis=0):

@@ -24,9 +24,9 @@ class ArrayLike(Expression):
     __slots__ = ()
     value: Any
 
-    __class__ = property(lambda self: np.ndarray if self.shape else self.dtype.type)
+    __class__ = property(lambda self: np.ndarray if self.ndim else self.dtype.type)
     shape = property(lambda self: self.value.shape)
-    ndim = property(lambda self: len(self.value.shape))
+    ndim = property(lambda self: self.value.ndim)
     size = property(lambda self: self.value.size)
     dtype = property(lambda self: self.value.dtype)
     itemsize = property(lambda self: self.dtype.itemsize)
