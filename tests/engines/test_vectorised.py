@@ -31,11 +31,10 @@ def numbers_of(op):
 def loop_text(op, kind, flags=elementary.FUSED):
     """A function of arrays that calls the operator's own in a loop."""
     w, dtype, names = Function({}), np.dtype(kind), "xyz"[:numbers_of(op)]
-    index = w.open("%n")
-    place = lambda array: w.entry_at(llvm_type(dtype), f"%{array}", index[0])
-    given = [number_at(w, dtype, place(array)) for array in names]
-    store(value_of(op, given, given[0]), place("out"))
-    w.close(*index)
+    with w.stepping("%n") as index:
+        place = lambda array: w.entry_at(llvm_type(dtype), f"%{array}", index)
+        given = [number_at(w, dtype, place(array)) for array in names]
+        store(value_of(op, given, given[0]), place("out"))
     args = ", ".join(f"ptr noalias %{array}" for array in (*names, "out"))
     text = "\n".join([f"define void @loop({args}, i64 %n) {{", "entry:", *w.out, " ret void", "}"])
     with pytest.MonkeyPatch.context() as patch:

@@ -6,6 +6,7 @@ which it was computed is not stored first.
 """
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -78,20 +79,18 @@ class Nest(Function):
             self.index[node], (node,) = "0", node.body
             first, last = (self.sum({x: node.size}, 0) if isinstance(x, str) else x * node.size
                            for x in (first, last))
-        if node.kind == "tile":
-            loop = self.open(last, first, node.width)
-            end = f.minimum(Number(self, self.sum({loop[0]: 1}, node.width), INDEX), node.size)
-            self.tiles[node] = tile = loop[0], end.name
-        else:
-            loop = self.open(last, first)
-        self.index[node] = loop[0]
-        self.body(node.body, tile)
         lines = [line for line in node.body if isinstance(line, Line)]
-        sums = [line for line in lines if line.how in REDUCTIONS
-                and line.summed()[0] < line.summed()[1] == len(line.levels)]
+        sums = any(line.how in REDUCTIONS and line.summed()[0] < line.summed()[1] == len(line.levels)
+                   for line in lines)
         few = isinstance(last, int) and MASKED[0] <= last <= SHORT and node.lines <= FEW
         hint = ("!1" if last < MASKED[1] else "!5") if sums and few else ""
-        self.close(*loop, lines=node.lines, slow=any(line.op in FORMULAS for line in lines), hint=hint)
+        slow, step = any(line.op in FORMULAS for line in lines), node.width if node.kind == "tile" else 1
+        with self.stepping(last, first, step, lines=node.lines, slow=slow, hint=hint) as index:
+            if node.kind == "tile":
+                end = f.minimum(Number(self, self.sum({index: 1}, step), INDEX), node.size)
+                self.tiles[node] = tile = index, end.name
+            self.index[node] = index
+            self.body(node.body, tile)
 
     def one_with_inner(self, node: Loop) -> bool:
         """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
@@ -157,20 +156,16 @@ class Nest(Function):
     def fill(self, line: Line) -> None:
         """Begin sums in memory, one for each index of the inner loops."""
         first, _ = line.summed()
-        at, loops = self.at(line, first), []
-        within = [axis for d, (axis, kind, _) in enumerate(line.levels) if d >= first and kind != "tile"
-                  and not line.reduced(d)]
+        at, levels = self.at(line, first), [*enumerate(line.levels)]
+        tiles = {axis: self.tiles[line.path[d]] for d, (axis, kind, _) in levels[:first] if kind == "tile"}
+        within = [axis for d, (axis, kind, _) in levels[first:] if kind != "tile" and not line.reduced(d)]
         if any(line.shape[axis] == 0 for axis in within):
             return
-        around = zip(line.levels[:first], line.path, strict=False)
-        tiles = {axis: self.tiles[loop] for (axis, kind, _), loop in around if kind == "tile"}
-        for axis in within:
-            begin, end = tiles.get(axis, ("0", line.shape[axis]))
-            loops.append(self.open(end, begin))
-            at[axis] = loops[-1][0], begin
-        store(self.none(line), self.address(line.target, at))
-        for loop in reversed(loops):
-            self.close(*loop)
+        with ExitStack() as loops:
+            for axis in within:
+                begin, end = tiles.get(axis, ("0", line.shape[axis]))
+                at[axis] = loops.enter_context(self.stepping(end, begin)), begin
+            store(self.none(line), self.address(line.target, at))
 
     # ---- memory --------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -83,18 +83,17 @@ class Function:
         self.out.append(f"{label}:")
         self.block = label
 
-    def open(self, size: int | str, first: str = "0", step: int = 1) -> tuple:
-        """Begin a loop, which runs at least once; give the arguments for `close`, first of all the index."""
-        name = self.new("L")[1:]
-        before, index = self.block, f"%i{name[1:]}"
+    @contextmanager
+    def stepping(self, size: int | str, first: int | str = 0, step: int = 1, *, lines: int = 1,
+              slow: bool = False, hint: str = "") -> Iterator[str]:
+        """A context whose text runs for each index below `size`, at least once; it gives the index. lines: how
+        many lines are in it. slow: whether formulas are among them. hint: for LLVM."""
+        name, before = self.new("L")[1:], self.block
+        index, mark = f"%i{name[1:]}", len(self.out) + 2
         self.put(f"br label %{name}")
         self.begin(name)
         self.out.append("")
-        return index, size, first, step, name, before, len(self.out) - 1
-
-    def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
-              lines: int = 1, slow: bool = False, hint: str = "") -> None:
-        """End a loop with that number of lines. slow: whether formulas are among them. hint: for LLVM."""
+        yield index
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
         hint = hint or hint_of(size, lines, self.block == name, slow)
@@ -105,10 +104,8 @@ class Function:
     @contextmanager
     def over(self, *sizes: int) -> Iterator[list[str]]:
         """A context that writes nested loops around the text inside of it; it gives their indices."""
-        loops = [self.open(size) for size in sizes]
-        yield [loop[0] for loop in loops]
-        for loop in reversed(loops):
-            self.close(*loop, lines=100)
+        with ExitStack() as loops:
+            yield [loops.enter_context(self.stepping(size, lines=100)) for size in sizes]
 
     def text(self, head: str, *last: str) -> str:
         """The text of the function, with its head and its last instructions."""

@@ -67,24 +67,22 @@ def write_applied(f: Any, node: Applied, steps: Sequence[Any], space: str) -> No
 
 
 def write_scan(f: Any, node: Applied, row: Pointers, work: int, first: str, last: int | str) -> None:
-    loop = f.open(last, first)
-    row.move(loop[0], node.first, node.way)
-    row.go()
-    listen(f, loop[0], node.size, work)
-    f.close(*loop, lines=100)
+    with f.stepping(last, first, lines=100) as i:
+        row.move(i, node.first, node.way)
+        row.go()
+        listen(f, i, node.size, work)
 
 
 def write_while(f: Any, node: Applied, rows: Sequence[Pointers], work: int) -> None:
     more, done = f.new("B")[1:], f.new("B")[1:]
-    loop = f.open(node.size + 1)
-    f.put(f"store i64 {loop[0]}, ptr {f.pointer(node.count.root)}")
-    rows[0].go()
-    f.put(f"br {truth_at(f, node)}, label %{more}, label %{done}")
-    f.begin(more)
-    f.leave(Number(f, loop[0], INDEX) == node.size)
-    rows[1].go()
-    listen(f, loop[0], node.size, work)
-    f.close(*loop, lines=100)
+    with f.stepping(node.size + 1, lines=100) as i:
+        f.put(f"store i64 {i}, ptr {f.pointer(node.count.root)}")
+        rows[0].go()
+        f.put(f"br {truth_at(f, node)}, label %{more}, label %{done}")
+        f.begin(more)
+        f.leave(Number(f, i, INDEX) == node.size)
+        rows[1].go()
+        listen(f, i, node.size, work)
     f.put(f"br label %{done}")
     f.begin(done)
 

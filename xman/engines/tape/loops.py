@@ -43,10 +43,8 @@ class LaneLoop(Function):
     def over_lanes(self, body: Callable[[], None]) -> None:
         """Write body for each of the sets of inputs."""
         if self.width > 1:
-            lanes = self.open(self.width)
-            self.lane = lanes[0]
-            body()
-            self.close(*lanes, hint="!0")
+            with self.stepping(self.width, hint="!0") as self.lane:
+                body()
             self.lane = ""
         else:
             body()
@@ -55,18 +53,16 @@ class LaneLoop(Function):
 def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     """The text of the loop forward; with `back` also partials, and the loop back."""
     w = LaneLoop(width)
-    runs = w.open("%runs")
-    start, stop = (w.whole("%starts", k) for k in (runs[0], w.sum({runs[0]: 1}, 1)))
-    code = w.whole("%codes", runs[0])
-    w.put(f"switch i64 {code}, label %row0 [{' '.join(f'i64 {k}, label %row{k}' for k in range(len(rows)))}]")
-    for k, row in enumerate(rows):
-        w.begin(f"row{k}")
-        lines = w.open(stop, start)
-        w.over_lanes(partial(row_text, w, row, lines[0], back))
-        w.close(*lines)
-        w.put("br label %done")
-    w.begin("done")
-    w.close(*runs)
+    labels = " ".join(f"i64 {k}, label %row{k}" for k in range(len(rows)))
+    with w.stepping("%runs") as run:
+        start, stop = (w.whole("%starts", k) for k in (run, w.sum({run: 1}, 1)))
+        w.put(f"switch i64 {w.whole('%codes', run)}, label %row0 [{labels}]")
+        for k, row in enumerate(rows):
+            w.begin(f"row{k}")
+            with w.stepping(stop, start) as line:
+                w.over_lanes(partial(row_text, w, row, line, back))
+            w.put("br label %done")
+        w.begin("done")
     arrays = "ptr %v, ptr %p, ptr %q, ptr %codes, ptr %starts, ptr %a, ptr %b, ptr %c"
     text = [w.text(f"define void @forward({arrays}, i64 %runs, i64 %first)", " ret void")]
     if back:
@@ -85,18 +81,17 @@ def row_text(w: LaneLoop, op: str, k: str, back: bool) -> None:
 
 def back_text(width: int) -> str:
     w = LaneLoop(width)
-    lines = w.open("%lines")
-    k = w.do(f"sub i64 %last, {lines[0]}")
-    slots = [w.whole(array, k) for array in ("%to", "%also")]
+    with w.stepping("%lines") as line:
+        k = w.do(f"sub i64 %last, {line}")
+        slots = [w.whole(array, k) for array in ("%to", "%also")]
 
-    def send() -> None:
-        delta = number_at(w, FLOAT, w.place("%d", w.do(f"add i64 {k}, %first")))
-        for partials, slot in zip(("%p", "%q"), slots, strict=True):
-            place, part = w.place("%d", slot), number_at(w, FLOAT, w.place(partials, k))
-            store(number_at(w, FLOAT, place) + delta * part, place)
+        def send() -> None:
+            delta = number_at(w, FLOAT, w.place("%d", w.do(f"add i64 {k}, %first")))
+            for partials, slot in zip(("%p", "%q"), slots, strict=True):
+                place, part = w.place("%d", slot), number_at(w, FLOAT, w.place(partials, k))
+                store(number_at(w, FLOAT, place) + delta * part, place)
 
-    w.over_lanes(send)
-    w.close(*lines)
+        w.over_lanes(send)
     w.entry.append(" %last = sub i64 %lines, 1")
     arrays = "ptr %d, ptr %p, ptr %q, ptr %to, ptr %also"
     return w.text(f"define void @back({arrays}, i64 %lines, i64 %first)", " ret void")
