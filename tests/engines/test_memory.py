@@ -61,7 +61,7 @@ def test_memory_that_was_all_given_back_is_one_piece_again(sizes, random):
     random.shuffle(held)
     for start, n in held:
         memory.give(start, n)
-    assert len(memory.free) == 1 and memory.free[0][0] == 0 and memory.end == sum(sizes)
+    assert list(memory.free) == [0] and memory.end == sum(sizes)
 
 
 def test_a_chain_takes_the_memory_of_one_register():

@@ -24,38 +24,39 @@ def folded(program: Program) -> list[Line]:
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
     made: dict[str, tuple] = {}      # the arguments of each gemm
-    flipped = {dst: args[0] for dst, op, args in program.steps if op in ("transpose", "mT") and dst in kinds
-               and len(kinds[dst].shape) == 2 and args[1:] in ((), (None,), ((1, 0),))}
-    lines: dict[str, Line] = {}
-    for dst, op, args in program.steps:
-        found = gemm_of(dst, op, args, kinds, flipped) or absorbed(dst, op, args, program, made, uses)
-        if found:
+    flipped: dict[str, str] = {}     # the matrix that each is the transpose of
+    lines: list[Line] = []
+    for line in program.steps:
+        dst, op, args = line
+        if op in ("transpose", "mT") and is_matrix(args[0], kinds) and args[1:] in ((), (None,), ((1, 0),)):
+            flipped[dst] = args[0]
+        if found := gemm_of(line, kinds, flipped) or absorbed(line, program, made, uses):
             made[dst] = found
-            for z in args:  # z may be a product that this line can take in
-                if z in made and z != dst and uses[z] == 1 and z in lines and z not in found:
-                    del lines[z]
-            lines[dst] = (dst, GEMM, found)
-        else:
-            lines[dst] = (dst, op, args)
-    return needed([*lines.values()], (*program.outputs, *program.inplace))
+        lines.append((dst, GEMM, found) if found else line)
+    return needed(lines, (*program.outputs, *program.inplace))
 
 
-def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind],
-            flipped: Mapping[str, str]) -> tuple | None:
+def is_matrix(a: Any, kinds: Mapping[str, Kind]) -> bool:
+    return isinstance(a, str) and a in kinds and len(kinds[a].shape) == 2
+
+
+def gemm_of(line: Line, kinds: Mapping[str, Kind], flipped: Mapping[str, str]) -> tuple | None:
     """The arguments of gemm for a dot of two matrices of one precision; None for others."""
-    if op != "dot" or not all(isinstance(a, str) and a in kinds and len(kinds[a].shape) == 2 for a in args):
+    dst, op, args = line
+    if op != "dot" or not all(is_matrix(a, kinds) for a in args):
         return None
     a, b = args
     (m, k), n, dtype = kinds[a].shape, kinds[b].shape[1], kinds[dst].dtype
-    if (not kinds[a].dtype == kinds[b].dtype == dtype or dtype.kind != "f" or dtype.itemsize < 4
-        or m * n * k <= TINY or 1 in (m, n, k)):
+    if {kinds[a].dtype, kinds[b].dtype} != {dtype} or dtype.kind != "f" or dtype.itemsize < 4:
+        return None
+    if m * n * k <= TINY or 1 in (m, n, k):
         return None
     return 1.0, None, flipped.get(a, a), a in flipped, flipped.get(b, b), b in flipped, None
 
 
-def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str, tuple],
-             uses: Mapping[str, int]) -> tuple | None:
+def absorbed(line: Line, program: Program, made: Mapping[str, tuple], uses: Mapping[str, int]) -> tuple | None:
     """The gemm of a product together with the one line that reads it: scaled, negated, or a sum."""
+    dst, op, args = line
     kinds, takes = program.kinds, op in ("negative", "mul", "add", "subtract")
     free = [a for a in registers(args) if takes and a in made and uses[a] == 1]
     for z in reversed(free):  # the product that was computed last takes in the other term
@@ -68,8 +69,8 @@ def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str
             return -alpha, s, a, ta, b, tb, None
         if op == "mul" and is_number(other):
             return alpha * other, s, a, ta, b, tb, None
-        if (op == "mul" and s is None and kind and kind.shape == () and kind.dtype.kind == "f"
-            and other in (*program.original.inputs, *program.constants)):
+        given = other in (*program.original.inputs, *program.constants)
+        if op == "mul" and s is None and kind and kind.shape == () and kind.dtype.kind == "f" and given:
             return alpha, other, a, ta, b, tb, None
         if kind and kind[:2] == kinds[dst][:2] and (op == "add" or op == "subtract" and args[1] is z):
             return alpha if op == "add" else -alpha, s, a, ta, b, tb, other
@@ -83,18 +84,16 @@ def is_number(a: Any) -> bool:
 
 # ---- order -------------------------------------------------------------------------------------------------
 
-def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str],
-            holds: Mapping[str, frozenset[str]], kinds: Mapping[str, Kind],
-            calls: Collection[str] = ()) -> tuple[list[Line], set[str]]:
+def ordered(program: Program, lines: list[Line], holds: Mapping[str, frozenset[str]],
+            calls: Collection[str]) -> tuple[list[Line], set[str]]:
     """The lines with each update as early as possible, and the updates that can overwrite inputs at once.
 
-    inplace: the input that each update overwrites. holds: for each register those whose memory it lies in.
-    calls: the lines that may fail. An update stands after these, and after the last line that reads its
-    input. A line that only leads to updates, and has their shape, stands beside them, so that no gradient
-    takes memory till the end: right after the last register that it reads, or, if it reads only inputs,
-    before its first reader.
+    holds: for each register those whose memory it lies in. calls: the lines that may fail. An update stands
+    after these, and after the last line that reads its input. A line that only leads to updates, and has
+    their shape, stands beside them, so that no gradient takes memory till the end: right after the last
+    register that it reads, or, if it reads only inputs, before its first reader.
     """
-    if not inplace:
+    if not (inplace := program.inplace):
         return lines, set()
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     waits = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
@@ -105,10 +104,11 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
             readers[a].append(dst)
             for x in holds.get(a, ()):
                 inside[x].append(dst)
-    of_updates, shapes = set(inplace), {kinds[x].shape for x in inplace.values()}
+    of_updates, shapes = set(inplace), {program.kinds[x].shape for x in inplace.values()}
+    free = {dst for dst in readers if dst in program.kinds and program.kinds[dst].shape in shapes}
+    free.difference_update(program.outputs)
     for dst in reversed(index):
-        if (dst not in outputs and dst in readers and of_updates.issuperset(readers[dst])
-            and dst in kinds and kinds[dst].shape in shapes):
+        if dst in free and of_updates.issuperset(readers[dst]):
             of_updates.add(dst)
     leaves: set[str] = set()
     for dst in index:
@@ -123,12 +123,12 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
         before = dict(place)
         for dst, k in index.items():
             last = max([place[a] for a in waits[dst]], default=(-1, -1))
-            place[dst] = (min([place[r] for r in readers[dst]]) if dst in leaves else
-                          (last[0], k) if dst in of_updates else max(last, (k, -1)))
+            place[dst] = (last[0], k) if dst in of_updates else max(last, (k, -1))
+            if dst in leaves:
+                place[dst] = min([place[r] for r in readers[dst]])
     moved = sorted(lines, key=lambda line: place[line[0]])
     index = {dst: k for k, (dst, _, _) in enumerate(moved)}
     # the registers that are copied out at the end
-    given_back = {x for name in (*outputs, *inplace) for x in holds.get(name, ())}
-    direct = {y for y, lines_before in first.items() if inplace[y] not in given_back
-              and all(index[r] < index[y] for r in lines_before)}
-    return moved, direct
+    given_back = {x for name in (*program.outputs, *inplace) for x in holds.get(name, ())}
+    direct = {y for y in first if all(index[r] < index[y] for r in first[y])}
+    return moved, {y for y in direct if inplace[y] not in given_back}

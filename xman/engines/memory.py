@@ -1,7 +1,6 @@
 """Memory: from the lives of buffers to their places in one stretch of bytes."""
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -48,28 +47,23 @@ def rounded(size: int) -> int:
 
 
 class Memory:
-    """An endless stretch of bytes. free: the parts (start, end) that are not taken, in order."""
+    """An endless stretch of bytes. free: the end of each part that is not taken, by its start; starts: back."""
 
     def __init__(self) -> None:
-        self.end, self.free = 0, [(0, 2 ** 62)]
+        self.end, self.free, self.starts = 0, {0: 2 ** 62}, {2 ** 62: 0}
 
     def take(self, size: int) -> int:
-        k = min((stop - start, k) for k, (start, stop) in enumerate(self.free) if stop - start >= size)[1]
-        start, stop = self.free[k]
-        self.free[k:k + 1] = [(start + size, stop)] * (start + size < stop)
+        start = min((stop - start, start) for start, stop in self.free.items() if stop - start >= size)[1]
+        del self.starts[stop := self.free.pop(start)]
+        self.give(start + size, stop - start - size)
         self.end = max(self.end, start + size)
         return start
 
     def give(self, start: int, size: int) -> None:
-        if not size:
-            return
-        k, stop = bisect_left(self.free, (start, start)), start + size
-        low, high = k, k
-        if k and self.free[k - 1][1] == start:
-            start, low = self.free[k - 1][0], k - 1
-        if self.free[k][0] == stop:
-            stop, high = self.free[k][1], k + 1
-        self.free[low:high] = [(start, stop)]
+        if size:
+            stop = self.free.pop(start + size, start + size)
+            start = self.starts.pop(start, start)
+            self.free[start], self.starts[stop] = stop, start
 
 
 def arena(size: int) -> np.ndarray:

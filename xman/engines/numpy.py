@@ -24,11 +24,12 @@ WORTH_BLAS = 1e6  # operations in products that make SciPy's BLAS, which can fol
 VIEWS = {"alias", "transpose", "mT", "reshape", "getitem"}  # others with the fact `view` may compute
 # these make a new array, and refuse no values
 FRESH = {"share", "where", "scale", "ratio", "concat", "stack", "astype", "broadcast"}
-SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
+# the ufuncs of scipy.special
+SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
-REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
-# the most registers in a line that is written out; with more, an axis or a shape is a register
-ARRAYS = {"sum": 1, "max": 1, "min": 1, "prod": 1, "transpose": 1, "getitem": 1, "astype": 1}
+REDUCED = {"sum": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply}
+# their only register is the first argument, where they are written out: else one says the axis or the shape
+OF_ONE = {*REDUCED, "transpose", "getitem", "astype"}
 
 
 def build(program: Program) -> Built:
@@ -47,20 +48,20 @@ class NumpyWriter:
         self.hows = {line[0]: self.how(*line) for line in lines}
         holds = held(lines, self.kinds)
         calls = {dst for dst, how in self.hows.items() if how == "call"}
-        self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds, calls)
+        self.lines, direct = ordered(program, lines, holds, calls)
         self.over = {}  # by update: the input whose memory it is computed into
         for y, op, args in self.lines:
-            x = program.inplace.get(y)
-            if (y in direct and self.hows[y] == "into"
-                and {a for a in registers(args) if x in holds.get(a, ())} <= {*self.written_over(op, args)}):
-                self.over[y] = x
+            if y in direct and self.hows[y] == "into":
+                x = program.inplace[y]
+                if {a for a in registers(args) if x in holds[a]} <= {*self.written_over(op, args)}:
+                    self.over[y] = x
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
         events = []
         for dst, op, args in self.lines:
-            over = [a for a in self.written_over(op, args)
-                    if a in buffered and self.kinds[a] == self.kinds[dst]]
-            events.append(Event({root for a in registers(args) for root in holds[a]},
-                                {dst: self.kinds[dst].bytes} if dst in buffered else {}, {dst: over}))
+            free = [a for a in self.written_over(op, args) if a in buffered]
+            over = [a for a in free if self.kinds[a] == self.kinds[dst]]
+            reads = {root for a in registers(args) for root in holds[a]}
+            events.append(Event(reads, {x: self.kinds[x].bytes for x in {dst} & buffered}, {dst: over}))
         kept = (*self.outputs, *program.inplace)
         events.append(Event({root for x in kept for root in holds.get(x, ())}, {}))
         self.places, self.size = placed(events)
@@ -73,8 +74,9 @@ class NumpyWriter:
         if op == GEMM:
             return "into"
         read = registers(args)
-        if (op not in ops.table.OURS or any(a not in self.kinds for a in (dst, *read))
-            or len(read) > ARRAYS.get(op, 99) or op in REDUCED and not isinstance(args[0], str)):
+        if op not in ops.table.OURS or not self.kinds.keys() >= {dst, *read}:
+            return "call"
+        if op in OF_ONE and read != [args[0]]:
             return "call"
         if op in VIEWS and isinstance(args[0], str):
             return "view"
@@ -120,11 +122,11 @@ class NumpyWriter:
         if into and (dst in self.over or dst in self.outputs):
             self.text.add(f"{dst} = {self.over.get(dst) or self.text.empty(self.kinds[dst])}", 2)
         if op == GEMM:
-            found = self.gemm(dst, *args)
+            found = self.gemm(dst, args)
         elif op in REDUCED and how != "call":
             axis, keepdims = (*args[1:], None, False)[:2]
             out = [self.text.literal(axis), "None", dst, repr(bool(keepdims))] if into else ["None"]
-            found = self.text.call(op, REDUCED[op], given[0], *out)
+            found = self.text.call(op, REDUCED[op].reduce, given[0], *out)
         elif into:
             out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy needs out= for these two
             found = self.text.call(op, written_into(op), *given, out)
@@ -139,25 +141,23 @@ class NumpyWriter:
             self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}:", 2)
             self.text.leave("None", 3)
 
-    def gemm(self, dst: str, alpha: float, s: str | None, a: str, ta: bool, b: str, tb: bool,
-             c: str | None) -> str:
-        at_one_place = (self.over.get(dst) == c or dst in self.places
-                        and self.places.get(c) == self.places[dst])
-        if c and not at_one_place:
+    def gemm(self, dst: str, args: tuple) -> str:
+        alpha, s, a, ta, b, tb, c = args
+        if c and self.over.get(dst) != c and self.places.get(c, -1) != self.places.get(dst):
             self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # BLAS has columns for our rows: dstᵀ = bᵀ aᵀ
-        return self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T",
-                              repr(float(bool(c))), f"{dst}.T", repr(int(tb)), repr(int(ta)), "True")
+        given = f"{factor}, {b}.T, {a}.T, {float(bool(c))}, {dst}.T, {int(tb)}, {int(ta)}, True"
+        return self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), given)
 
     # ---- the plan ------------------------------------------------------------------------------------------
 
     def plan(self) -> Plan:
-        kinds = self.kinds
+        kinds, updates = self.kinds, sorted(self.over.values())
         calls = [f"{dst} = {op}(…)" for dst, op, _ in self.lines if self.hows[dst] == "call"]
         buffers = [Buffer(x, *kinds[x][:2], start) for x, start in self.places.items()]
         outputs = sum(kinds[x].bytes for x in self.outputs if x in kinds)
-        return Plan("numpy", buffers, self.size, outputs, sorted(self.over.values()), [], calls,
-                    flops_of(self.lines, kinds))
+        flops = flops_of(self.lines, kinds)
+        return Plan("numpy", buffers, self.size, outputs, updates, [], calls, flops)
 
 
 def written_into(op: str) -> Any:

@@ -65,7 +65,7 @@ class Lines:
         lines = folded(program)
         holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in lines], self.kinds)
         calls = {line[0] for line in lines if self.may_fail(*line)}
-        self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, calls)
+        self.lines, self.direct = ordered(program, lines, holds, calls)
         kept = *program.outputs, *program.inplace
         self.uses = Counter([*kept, *(a for _, op, args in self.lines for a in read_by(op, args))])
         scattered = {dst for dst, op, _ in self.lines if op == "scatterAdd" and self.uses[dst] == 1}
