@@ -178,8 +178,8 @@ def has(op: str, computed: np.dtype, result: np.dtype) -> bool:
     """Whether the operator is known for numbers of that type."""
     if op in TRUTHS:
         return result == BOOL and (computed.kind == "f" or op not in ("isnan", "isfinite", "signbit"))
-    return (op in {"f": OF_FLOATS, "b": {"copy", "where"}}.get(computed.kind, OF_WHOLE)
-            and (op == "copy" or result == computed))
+    known = {"f": OF_FLOATS, "b": {"copy", "where"}}.get(computed.kind, OF_WHOLE)
+    return op in known and (op == "copy" or result == computed)
 
 
 def combined(how: str, x: Number, y: Number) -> Number:

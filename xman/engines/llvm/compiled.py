@@ -54,8 +54,8 @@ def code_of(text: str, apart: bool) -> bytes:
     key = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:40]
     code = code_on_disk(key)
     if code is None:
-        code = (compiled_apart(text) if apart and sys.executable and not hasattr(sys, "frozen")
-                else own.optimised(text))
+        here = not apart or not sys.executable or hasattr(sys, "frozen")
+        code = own.optimised(text) if here else compiled_apart(text)
         keep_on_disk(key, code)
     return code
 
@@ -85,8 +85,8 @@ def cache_folder() -> Path | None:
                      or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xman")
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = place.stat()
-        if hasattr(os, "getuid") and (found.st_uid != os.getuid()
-                                      or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+        open_to_others = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if hasattr(os, "getuid") and (found.st_uid != os.getuid() or open_to_others):
             return None
         for old in sorted(place.glob("*.o"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
@@ -109,8 +109,8 @@ def ended() -> None:
 def compiled_apart(text: str) -> bytes:
     """The machine code, from another process, which does not get Ctrl-C."""
     pipe, path = subprocess.PIPE, os.pathsep.join(filter(None, sys.path))
-    process = subprocess.Popen([sys.executable, "-S", llvm().__file__], stdin=pipe, stdout=pipe, stderr=pipe,
-                               start_new_session=True, env={**os.environ, "PYTHONPATH": path})
+    command, env = [sys.executable, "-S", llvm().__file__], {**os.environ, "PYTHONPATH": path}
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=env)
     processes.add(process)
     try:
         code, said = process.communicate(text.encode())

@@ -48,9 +48,9 @@ class Nest(Function):
         self.body(nodes, ())
 
     def named(self, name: str, attribute: str) -> str:
-        args = ", ".join([*(f"ptr noalias {p}" for p in self.memory.values()),
-                          *["i64 %first", "i64 %last"] * bool(self.part)])
-        return self.text(f"define internal void @{name}({args}) {attribute}", " ret void")
+        args = [f"ptr noalias {p}" for p in self.memory.values()]
+        args += ["i64 %first", "i64 %last"] * bool(self.part)
+        return self.text(f"define internal void @{name}({', '.join(args)}) {attribute}", " ret void")
 
     def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
         """Write loops and lines, in order; sums begin before loops, and end after them. tile: the beginning
@@ -95,8 +95,8 @@ class Nest(Function):
     def one_with_inner(self, node: Loop) -> bool:
         """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
         inner = node.body[0]
-        if (len(node.body) > 1 or node.kind == "tile" or not isinstance(inner, Loop)
-            or inner.kind != "all" or not inner.size):  # a loop that is begun runs
+        alone = isinstance(inner, Loop) and len(node.body) == 1
+        if not alone or node.kind == "tile" or inner.kind != "all" or not inner.size:  # one that is begun runs
             return False
         step = lambda view, line, loop: sum(
             s for k, s, _ in self.affine(view)[1] if k == line.levels[line.path.index(loop)][0])

@@ -74,8 +74,8 @@ class Writer:
         text.begin(program, self.lines.lines, self.space, [memory, *map(self.name, self.inside)])
         for x in program.original.inputs:
             if x in roots and self.kinds[x].array and x not in program.inplace.values():
-                text.add(f"if not {x}.flags.c_contiguous: {x} = "
-                         f"{text.call('contiguous', np.ascontiguousarray, x)}")
+                rows = text.call("contiguous", np.ascontiguousarray, x)
+                text.add(f"if not {x}.flags.c_contiguous: {x} = {rows}")
             elif x in roots and not self.kinds[x].array and self.kinds[x].dtype.kind == "b":
                 text.add(f"{x} = {text.call('bool_', np.bool_, x)}")
         for x in self.step.arguments:
@@ -100,10 +100,9 @@ class Writer:
         text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
         function = value_of(call.op, "llvm")
         text.add(f"{value} = {text.call(call.op, function, *map(self.argument, call.args))}", 2)
-        if call.target is None:
-            return
-        text.add(f"if not {text.call('put', put_into, value, self.name(call.target.root))}:")
-        text.leave("None", 2)
+        if call.target:
+            text.add(f"if not {text.call('put', put_into, value, self.name(call.target.root))}:")
+            text.leave("None", 2)
 
     def argument(self, a: Any) -> str:
         if not isinstance(a, View):

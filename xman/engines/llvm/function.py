@@ -4,6 +4,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -116,10 +117,7 @@ class Function:
         parts = [index if step == 1 else self.do(f"mul nsw i64 {index}, {step}")
                  for index, step in terms.items()]
         parts += [str(start)] * bool(start or not parts)
-        total = parts[0]
-        for x in parts[1:]:
-            total = self.do(f"add nsw i64 {total}, {x}")
-        return total
+        return reduce(lambda x, y: self.do(f"add nsw i64 {x}, {y}"), parts)
 
 
 def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:

@@ -29,8 +29,8 @@ def processor() -> tuple[str, str, str, str]:
     features = "" if cpu else binding().get_host_cpu_features().flatten()
     if "+avx2" in features:  # loads from several places at once are slower than one by one
         features += ",+prefer-no-gather,+prefer-no-scatter"
-    return (cpu or binding().get_host_cpu_name(), features, str(binding().llvm_version_info),
-            binding().get_default_triple())
+    name, version = cpu or binding().get_host_cpu_name(), str(binding().llvm_version_info)
+    return name, features, version, binding().get_default_triple()
 
 
 def optimised(text: str) -> bytes:

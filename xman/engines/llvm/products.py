@@ -39,8 +39,8 @@ def call_routine(f: Function, dtype: np.dtype, routine: str, *args: Any, whole: 
     given = []
     for a in args:
         if type(a) is not str or len(a) == 1:
-            kind, value = (("i8", str(ord(a))) if type(a) is str else (whole, str(a)) if type(a) is int
-                           else (llvm_type(dtype), literal(a, dtype)))
+            kind = {str: "i8", int: whole, float: llvm_type(dtype)}[type(a)]
+            value = str(ord(a) if type(a) is str else a if type(a) is int else literal(a, dtype))
             a = f"@c_{kind}_{value}".replace("-", "m")
             f.declare(f"{a} = private constant {kind} {value}")
         given.append(f"ptr {a}")

@@ -74,8 +74,8 @@ class StepFunction(Function):
     def place(self, view: View, loops: Sequence[str] = ()) -> str:
         """The pointer to the part of a view at which loops over its first axes are."""
         terms = {index: s for index, s in zip(loops, view.strides, strict=False) if s}
-        return self.entry_at(in_memory(self.roots[view.root].dtype), self.pointer(view.root),
-                             self.sum(terms, view.offset))
+        T, base = in_memory(self.roots[view.root].dtype), self.pointer(view.root)
+        return self.entry_at(T, base, self.sum(terms, view.offset))
 
 
 class NestStep:
@@ -146,9 +146,9 @@ class NestStep:
         few = self.outer and all(self.roots[x].size <= FEW for x in nest.memory)
         text = nest.named("NAME", "alwaysinline" if few else "noinline")
         name, memory = self.names.setdefault(text, f"nest{len(self.names)}"), list(nest.memory)
+        call = lambda f: f.put(f"call void @{name}({', '.join(f'ptr {f.pointer(x)}' for x in memory)})")
         if not chunks:
-            return Item(memory, lambda f: f.put(
-                f"call void @{name}({', '.join(f'ptr {f.pointer(x)}' for x in memory)})"))
+            return Item(memory, call)
         self.threaded = True
         return Item([*memory, *chunks.sums], partial(write_chunks, nest=name, chunks=chunks, memory=memory))
 
@@ -183,8 +183,8 @@ class NestStep:
         """Write zeros into a root to which lines add, before the first item that touches it."""
         mine = x not in self.filled and self.roots[x].place != "given"
         if mine and any(isinstance(w, Line) and w.how == "into" for w in self.tree.writers.get(x, ())):
-            f.call("void", "llvm.memset.p0.i64", f"ptr {f.pointer(x)}", "i8 0", f"i64 {self.roots[x].bytes}",
-                   "i1 false")
+            zeros = "i8 0", f"i64 {self.roots[x].bytes}", "i1 false"
+            f.call("void", "llvm.memset.p0.i64", f"ptr {f.pointer(x)}", *zeros)
         self.filled.add(x)
 
 

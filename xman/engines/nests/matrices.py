@@ -41,8 +41,8 @@ def contract(w: Any, dst: str, views: Sequence[View], letters: Sequence[Sequence
     while len(factors) > 2:  # first the two with which all take least
         splits = [([factors[j], factors[k]], [*factors[:j], *factors[j + 1:k], *factors[k + 1:]])
                   for j, k in combinations(range(len(factors)), 2)]
-        pair, rest = min(splits, key=lambda split: prod(sizes[c] for c in letters_in(split[0]))
-                         + prod(sizes[c] for c in letters_in(split[1]).union(out)))
+        turns = lambda letters: prod(sizes[c] for c in letters)
+        pair, rest = min(splits, key=lambda s: turns(letters_in(s[0])) + turns(letters_in(s[1]).union(out)))
         kept = [c for c in sizes if c in letters_in(pair) and c in letters_in(rest).union(out)]
         factors = [*rest, (multiplied(w, f"{dst}.{len(rest)}", pair, kept, dtype), kept)]
     return reshaped(multiplied(w, dst, factors, out, dtype), shape)

@@ -219,8 +219,8 @@ class Applied(Node):
     writes = property(lambda self: [v.root for v in self.targets])
 
     by = property(lambda self: f"{self.size:,} steps at most")
-    args = property(lambda self: [*(place[0] for run in self.runs for place in run.given.values() if place),
-                                  *self.targets, *filter(None, (self.test, self.count))])
+    given = property(lambda self: [place[0] for run in self.runs for place in run.given.values() if place])
+    args = property(lambda self: [*self.given, *self.targets, *filter(None, (self.test, self.count))])
 
 
 @dataclass
