@@ -72,6 +72,13 @@ def test_a_chain_takes_the_memory_of_one_register():
     assert f"{step.plan.memory:,} bytes for 50 buffers" in str(step.plan)
 
 
+def test_a_product_takes_in_its_sign():
+    steps, x = [("z", "dot", ("x", "x")), ("y", "negative", ("z",))], R.normal(size=(100, 100))
+    step = xman.compile(steps, engine="numpy")
+    np.testing.assert_allclose(step({"x": x})["y"], -(x @ x), atol=1e-12)
+    assert "gemm(-1.0" in step.source
+
+
 def test_an_output_and_what_is_read_later_keep_their_memory():
     steps = [("a", "exp", ("x",)), ("b", "tanh", ("a",)), ("c", "add", ("a", "b")), ("d", "tanh", ("c",)), ("y", "mul", ("d", "a"))]
     values = {"x": R.normal(size=7)}

@@ -54,7 +54,7 @@ def gemm_of(line: Line, kinds: Mapping[str, Kind], flipped: Mapping[str, str]) -
     return 1.0, None, flipped.get(a, a), a in flipped, flipped.get(b, b), b in flipped, None
 
 
-def absorbed(line: Line, program: Program, made: Mapping[str, tuple], uses: Mapping[str, int]) -> tuple | None:
+def absorbed(line: Line, program: Program, made: Mapping[str, tuple], uses: Counter[str]) -> tuple | None:
     """The gemm of a product together with the one line that reads it: scaled, negated, or a sum."""
     dst, op, args = line
     kinds, takes = program.kinds, op in ("negative", "mul", "add", "subtract")

@@ -47,7 +47,8 @@ def rounded(size: int) -> int:
 
 
 class Memory:
-    """An endless stretch of bytes. free: the end of each part that is not taken, by its start; starts: back."""
+    """An endless stretch of bytes. free: the ends of the parts that are not taken, by their starts; starts:
+    the starts by the ends."""
 
     def __init__(self) -> None:
         self.end, self.free, self.starts = 0, {0: 2 ** 62}, {2 ** 62: 0}

@@ -113,23 +113,25 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
                inplace: Mapping[str, str], room: int = 0) -> Program:
     """The Program for these values. room: as in `Program`. XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
+    program = Program(steps, {}, outputs, {y: x for x, y in inplace.items()}, steps, room=room)
     try:
-        return made_of(steps, values, outputs, inplace, by_shapes=True, room=room)
+        return specialised(program, values, by_shapes=True)
     except TimeoutError:
         raise  # a time limit that the user set
     except Exception:  # shapes are not enough: the values decide, and an error of the list has its sentence
-        return made_of(steps, values, outputs, inplace, by_shapes=False)
+        return specialised(program._replace(room=0), values, by_shapes=False)
 
 
-def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...],
-            inplace: Mapping[str, str], by_shapes: bool, room: int = 0) -> Program:
-    """The Program. by_shapes: whether stand-ins replace arrays of floats, so that nothing is computed."""
-    lines, constants = lifted(steps)
-    likes = {x: v if not by_shapes or not (kind := kind_of(v)) or not kind.array or kind.dtype.kind != "f"
-             else kind[:2] for x, v in values.items()}
-    find = lambda lines, known: (examples(lines, values | known, known, room) if by_shapes
-                                 else eval(lines, values | known))
-    keep = dict.fromkeys((*outputs, *inplace.values()))
+def specialised(program: Program, values: dict[str, Any], by_shapes: bool) -> Program:
+    """The Program for these values. by_shapes: whether stand-ins replace arrays of floats, so that nothing is
+    computed."""
+    (lines, constants), likes, room = lifted(program.original), dict(values), program.room
+    find = lambda lines, known: eval(lines, values | known)
+    if by_shapes:
+        find = lambda lines, known: examples(lines, values | known, known, room)
+        kinds = {x: kind for x, v in values.items() if (kind := kind_of(v))}
+        likes |= {x: kind[:2] for x, kind in kinds.items() if kind.array and kind.dtype.kind == "f"}
+    keep = dict.fromkeys((*program.outputs, *program.inplace))
     wanted = find(lines, constants)
     wanted = {name: kind_of(wanted[name]) for name in keep}
     short, more = lifted(simplify(lines, keep, likes | constants, EXACT + lowered()))
@@ -138,7 +140,7 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
         # in a list of several precisions a rewrite can change a type: such a list stays as it was
         short, more, found = lines, {}, find(lines, constants)
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
-    others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
+    others = {x: (type(v), np.shape(v)) for x, v in values.items() if x not in kinds}
     known = constants | more
     for dst, op, args in short:
         if op in ops.table.OURS and all(a in known for a in registers(args)):
@@ -148,8 +150,7 @@ def made_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, .
     fixed = kinds if by_shapes or "while_loop" not in {op for _, op, _ in short} else {}
     lines = settled((line for line in short if line[0] not in known), fixed, keep)
     known = {x: known[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in known}
-    return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, known, 0, room,
-                   counts)
+    return program._replace(steps=lines, kinds=kinds, others=others, constants=known, counts=counts)
 
 
 def counted(steps: Iterable[Line], keep: Iterable[str] = ()) -> dict[str, str]:
@@ -208,9 +209,10 @@ def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str
     """The lines, with shapes in place of registers that serve as shapes, without those that none reads."""
     lines = [*steps]
     for k, (dst, op, args) in enumerate(lines):
-        if (op in ("reshape", "broadcast") and isinstance(args[1], str) and dst in kinds and args[0] in kinds
-            and kinds[dst].dtype == kinds[args[0]].dtype):
-            lines[k] = dst, op, (args[0], kinds[dst].shape, *args[2:])
+        if op in ("reshape", "broadcast") and isinstance(args[1], str):
+            made, of = kinds.get(dst), kinds.get(args[0])
+            if made and of and made.dtype == of.dtype:
+                lines[k] = dst, op, (args[0], made.shape, *args[2:])
     return WengertList(needed(lines, tuple(keep)))
 
 

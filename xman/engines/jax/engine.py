@@ -55,8 +55,7 @@ def build(program: Program) -> Built:
     kinds = {x: kind for x, kind in program.kinds.items() if kind.dtype.itemsize <= 8}
     with wide():
         why = not_for_jax(program, kinds)
-        parts = [part if part.lines[0][0] in why else stretch(part, kinds, program.original.inputs)
-                 for part in parted(program, why)]
+        parts = parted(program, kinds, why, program.original.inputs)
         for part in parts:
             if part.call:  # one run compiles it
                 part.call(*(np.zeros(*kinds[x][:2]) for x in part.reads))
@@ -64,8 +63,8 @@ def build(program: Program) -> Built:
     stretches = [[dst for dst, _, _ in part.lines] for part in parts if part.call]
     calls = [f"{dst} = {op}(…) {why[dst]}" for dst, op, _ in program.steps if dst in why]
     note = f"compiled in {len(stretches)} for {device.platform} ({device.device_kind})"
-    plan = Plan("jax", [], 0, sum(kinds[x].bytes for x in program.outputs if x in kinds), [], stretches,
-                calls, flops_of(program.steps, kinds), note)
+    size, flops = sum(kinds[x].bytes for x in program.outputs if x in kinds), flops_of(program.steps, kinds)
+    plan = Plan("jax", [], 0, size, [], stretches, calls, flops, note)
     text = "\n\n".join(str(WengertList(part.lines)) for part in parts if part.call)
     return Built(runner(program, kinds, parts), "\n".join([*(f"# {call}" for call in calls), text]), plan)
 
@@ -78,7 +77,7 @@ def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection
         if why := not_for_jax(program, program.kinds):
             raise NotForDevices("; ".join(f"{dst} {reason}" for dst, reason in why.items())
                                 + ": that takes the interpreter, so leave the mesh away")
-        parts = [stretch(part, program.kinds, ()) for part in parted(program, why)]
+        parts = parted(program, program.kinds, why, ())
 
     def run(values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         found, sure = program.constants | dict(values), jnp.array(True)
@@ -132,22 +131,26 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
     return dict.fromkeys(bundles, "is of a bundle that NumPy has") | why if why.keys() & bundles else why
 
 
-def parted(program: Program, why: Collection[str]) -> list[JaxPart]:
-    """The lines in as few parts as possible, which run one after another; lines in `why` are apart."""
+def parted(program: Program, kinds: Kinds, why: Collection[str], checked: Collection[str]) -> list[JaxPart]:
+    """The lines in as few parts as possible, which run one after another; lines in `why` are apart.
+    checked: the registers whose values are known to be in range."""
     stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:
         after = max((stage[a] for a in registers(args)), default=-1)
         stage[dst] = after + (after % 2 != (dst in why))  # lines in why are in the odd stages
         lines.setdefault(stage[dst], []).append((dst, op, args))
-    reads = {k: dict.fromkeys(a for _, _, args in lines[k] for a in registers(args) if stage[a] != k)
-             for k in lines}
-    wanted = {*program.outputs, *program.inplace}.union(*reads.values())
-    return [JaxPart(lines[k], list(reads[k]), [dst for dst, _, _ in lines[k] if dst in wanted], None)
-            for k in sorted(lines)]
+    wanted = {*program.outputs, *program.inplace}
+    wanted.update(a for dst, _, args in program.steps for a in registers(args) if stage[a] != stage[dst])
+    parts = []
+    for k in sorted(lines):
+        reads = dict.fromkeys(a for _, _, args in lines[k] for a in registers(args) if stage[a] != k)
+        part = JaxPart(lines[k], [*reads], [dst for dst, _, _ in lines[k] if dst in wanted], None)
+        parts.append(part if k % 2 else part._replace(call=stretch(part, kinds, checked)))
+    return parts
 
 
-def stretch(part: JaxPart, kinds: Kinds, inputs: Collection[str]) -> JaxPart:
+def stretch(part: JaxPart, kinds: Kinds, checked: Collection[str]) -> Callable:
     def run(*arrays: Any) -> tuple:
         known, sure = dict(zip(part.reads, arrays, strict=True)), {}
         with jax.default_matmul_precision(jax.config.jax_default_matmul_precision or "highest"):
@@ -155,13 +158,13 @@ def stretch(part: JaxPart, kinds: Kinds, inputs: Collection[str]) -> JaxPart:
                 dst, op, args = line
                 known[dst] = computed(line, known)
                 for y, least, beyond in indices(op, args, kinds):
-                    if y not in inputs:
+                    if y not in checked:
                         sure[y, least, beyond] = ((least <= known[y]) & (known[y] < beyond)).all()
                 if op in FINITE:
                     sure[dst] = jnp.isfinite(known[dst]).all()
         return *[known[y] for y in part.gives], *sure.values()
 
-    return part._replace(call=jax.jit(run, compiler_options=AS_WRITTEN))
+    return jax.jit(run, compiler_options=AS_WRITTEN)
 
 
 # ---- running -----------------------------------------------------------------------------------------------
@@ -170,8 +173,8 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
     inputs = program.original.inputs
     constants = {x: v if isinstance(v, np.ndarray) else np.asarray(v)[()]
                  for x, v in program.constants.items()}
-    ranges = dict.fromkeys(found for part in parts if part.call for _, op, args in part.lines
-                           for found in indices(op, args, kinds) if found[0] in inputs)
+    lines = [line for part in parts if part.call for line in part.lines]
+    ranges = {found for _, op, args in lines for found in indices(op, args, kinds) if found[0] in inputs}
 
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
         found: dict[str, Any] = dict(constants)

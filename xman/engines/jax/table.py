@@ -81,8 +81,9 @@ RUN = {op: row for op, row in on(jnp, **OWN).items() if op in OURS}
 
 # ---- where JAX and NumPy differ ----------------------------------------------------------------------------
 
-FINITE = {"cholesky", "cofactor", "cofactor_slope", "eigenvectors", "eigvalsh", "inv", "left_vectors", "pinv", "right_vectors",
-          "solve", "svdvals"}  # NumPy raises an error if these are infinite or NaN
+# NumPy raises an error if these are infinite or NaN
+FINITE = {"cholesky", "cofactor", "cofactor_slope", "eigenvectors", "eigvalsh", "inv", "pinv", "solve"}
+FINITE |= {"left_vectors", "right_vectors", "svdvals"}
 INEXACT = {"power", "floor_divide", "remainder"}  # for whole numbers: NumPy refuses some, rounds otherwise
 # the places of labels and predictions
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys([op for op in OURS if facts_of(op).outputs], (1, 0))
@@ -92,10 +93,9 @@ def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[s
     """(register, least, beyond): each register that is an index or a label, and its range."""
     shape = lambda a: kinds[a].shape if isinstance(a, str) else np.shape(a)
     if op in LABELS:
-        y, like = (args[i] for i in LABELS[op])
-        if (isinstance(y, str) and kinds[y].dtype.kind != "f" and shape(y) != shape(like)
-            and shape(like)[-1] > 1):
-            yield y, 0, shape(like)[-1]
+        y, n = args[LABELS[op][0]], shape(args[LABELS[op][1]])
+        if isinstance(y, str) and kinds[y].dtype.kind != "f" and shape(y) != n and n[-1] > 1:
+            yield y, 0, n[-1]
     elif op == "take" and isinstance(args[1], str):
         n = math.prod(shape(args[0])) if args[2:] in ((), (None,)) else shape(args[0])[args[2]]
         yield args[1], -n, n

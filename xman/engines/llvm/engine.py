@@ -128,8 +128,8 @@ class Writer:
         buffers = [Buffer(x, roots[x].shape, roots[x].dtype, start) for x, start in self.step.places.items()]
         outputs = sum(root.bytes for root in roots.values() if root.place == "output")
         updates = sorted(self.program.inplace[y] for y in self.lines.direct)
-        return Plan("llvm", buffers, self.step.size, outputs, updates, groups, calls,
-                    flops_of(self.lines.lines, self.kinds))
+        flops = flops_of(self.lines.lines, self.kinds)
+        return Plan("llvm", buffers, self.step.size, outputs, updates, groups, calls, flops)
 
 
 def put_into(value: Any, out: np.ndarray) -> bool:

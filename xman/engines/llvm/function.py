@@ -85,9 +85,9 @@ class Function:
 
     @contextmanager
     def stepping(self, size: int | str, first: int | str = 0, step: int = 1, *, lines: int = 1,
-              slow: bool = False, hint: str = "") -> Iterator[str]:
-        """A context whose text runs for each index below `size`, at least once; it gives the index. lines: how
-        many lines are in it. slow: whether formulas are among them. hint: for LLVM."""
+                 slow: bool = False, hint: str = "") -> Iterator[str]:
+        """A context whose text runs for each index below `size`, at least once; it gives the index. lines:
+        how many are in it. slow: whether formulas are among them. hint: for LLVM."""
         name, before = self.new("L")[1:], self.block
         index, mark = f"%i{name[1:]}", len(self.out) + 2
         self.put(f"br label %{name}")

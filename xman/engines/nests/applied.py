@@ -2,8 +2,8 @@
 
 A bundle is a Python list of entries. Arguments and results of a step are views: a slice moves on by a stride
 from step to step, a stack is written at its final place, and a carry is overwritten in place. `scan`, `call`,
-`cond` and `while_loop` give the results of a line as views, or None if NumPy has to run a body: then the line
-is a call, and its bundle is Python's.
+`cond` and `while_loop` give the results of a line as views, and raise ByNumPy if NumPy has to run a body: the
+line is then a call, and its bundle is Python's.
 """
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from ops.loops.bodies import Function, unlike
 
-from ...wengert import Line as Step
 from ...wengert import WengertList
 from ..program import program_of
+from .arrangements import ByNumPy, need
 from .tree import Applied, Call, Run
 from .views import View, indexed, row_by_row
 
@@ -37,18 +37,17 @@ class Made(NamedTuple):
         return [self.lines.kinds[y][:2] for y in self.names[self.k:]]
 
 
-def entries_in(w: Any, b: str, function: Function) -> list[View] | None:
-    """The entries of a bundle, one for each parameter; None if their numbers differ."""
+def entries_in(w: Any, b: str, function: Function) -> list[View]:
+    """The entries of a bundle, one for each parameter."""
     given = w.bundles.get(b, ())
-    fit = all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in given)
-    if not fit or len(given) != len(function[2]):
-        return None
+    need(all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in given))
+    need(len(given) == len(function[2]))
     return [w.views[a] if isinstance(a, str) else w.filled(a, (), np.dtype(type(a))) for a in given]
 
 
 def lines_of_function(w: Any, function: Function, entries: Sequence[View], k: int = 0,
-                      moving: Mapping[int, int] = {}) -> Made | None:
-    """The function as Lines, for these entries, of which the first k are carries; None if loops cannot run
+                      moving: Mapping[int, int] = {}) -> Made:
+    """The function as Lines, for these entries, of which the first k are carries. ByNumPy if loops cannot run
     it, or if a step returns a carry of another kind than it gets.
 
     moving: {the place of a slice: the number of steps if the slice is the number of the step, else 0}.
@@ -63,17 +62,15 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[View], k: in
     try:
         program = program_of(steps, dict(zip(parameters, blanks, strict=True)), wanted, over)
         carried = zip(names[:k], blanks, strict=False)
-        if any(program.kinds[y][:2] != (x.shape, x.dtype) for y, x in carried if y):
-            return None
+        need(all(program.kinds[y][:2] == (x.shape, x.dtype) for y, x in carried if y))
         found = type(w)(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
     except TimeoutError:
         raise  # a time limit that the user set
     except Exception:  # the list is interpreted, and the interpreter raises the error
-        return None
+        raise ByNumPy from None
     numbers = any(x.root in w.fills and i not in moving for i, x in enumerate(entries))
     weak = numbers and not {kind.dtype for kind in program.kinds.values()} <= WIDE
-    if found.objects or program.others or weak or any(isinstance(x, Call) for x in found.tree.calls):
-        return None
+    need(not (found.objects or program.others or weak or any(isinstance(x, Call) for x in found.tree.calls)))
     for y in wanted:
         found.tree.roots[found.results[y].root].place = "output"
     return Made(found, names, parameters, k)
@@ -115,11 +112,9 @@ def steps_of(w: Any, dst: str, made: Made, entries: Sequence[View], parts: dict,
 
 # ---- the operators -----------------------------------------------------------------------------------------
 
-def scan_in_place(w: Any, step: Step) -> Any:
-    dst, _, (function, k, slices, b, *reverse) = step
+def scan_in_place(w: Any, dst: str, function: Function, k: int, slices: int, b: str,
+                  reverse: bool = False) -> list[View]:
     entries = entries_in(w, b, function)
-    if entries is None:
-        return None
     along = [*zip(w.bundles[b], entries, strict=True)][k:k + slices]
     loops = {w.program.counts.get(a) for a, _ in along}
     loop = loops.pop() if len(loops) == 1 else None
@@ -127,20 +122,19 @@ def scan_in_place(w: Any, step: Step) -> Any:
     sizes = {x.shape[0] if x.shape else w.program.room if count else a if type(a) is int else 0
              for a, x in along}
     n = sizes.pop() if len(sizes) == 1 else 0
-    if n < 1 or loop and not count:
-        return None  # the number of steps is wrong, unknown, or 0
-    first, way = (n - 1, -1) if reverse and reverse[0] else (0, 1)
+    need(n and (count or not loop))  # the number of steps may be wrong, unknown, or 0
+    first, way = (n - 1, -1) if reverse else (0, 1)
     moving = {i: n * (not entries[i].shape) for i in range(k, k + slices)}
-    made, alone = lines_of_function(w, function, entries, k, moving), None
-    if not made and (alone := lines_of_function(w, function, entries, 0, moving)):  # the first step
+    alone = None
+    try:
+        made = lines_of_function(w, function, entries, k, moving)
+    except ByNumPy:  # the first step may give carries of another kind, which stays
+        alone = lines_of_function(w, function, entries, 0, moving)
         rest = [w.tree.root(f"{dst}.{i}", *kind) for i, kind in enumerate(alone.kinds()[:k])]
         made = lines_of_function(w, function, [*rest, *entries[k:]], k, moving)
         carries = zip(w.bundles[b], entries, rest, strict=False)
         other = any(isinstance(a, str) and w.dtype(x) != w.dtype(new) for a, x, new in carries)
-        if count or other or not made or alone.kinds()[k:] != made.kinds():
-            return None
-    if not made:
-        return None
+        need(not count and not other and alone.kinds()[k:] == made.kinds())
     slices = {i: lying_rows(w, entries[i], 1) if entries[i].shape else None for i in moving}
     outs = [w.tree.root(f"{dst}.{j}", (n, *shape), dtype) for j, (shape, dtype) in enumerate(made.kinds(), k)]
 
@@ -159,23 +153,18 @@ def scan_in_place(w: Any, step: Step) -> Any:
     return [*(run(made, entries, [], first, n) if n else rest), *outs]
 
 
-def call_in_place(w: Any, step: Step) -> Any:
-    return of_functions(w, step[0], step[2][:1], step[2][1])
+def branch_in_place(w: Any, dst: str, asked: Any, one: Function, other: Function, b: str) -> list[View]:
+    test = w.views.get(asked) if isinstance(asked, str) else None
+    need(isinstance(test, View) and not test.shape and not test.gathered)
+    return call_in_place(w, dst, one, b, other, test=test)
 
 
-def branch_in_place(w: Any, step: Step) -> Any:
-    test = w.views.get(step[2][0]) if isinstance(step[2][0], str) else None
-    if not isinstance(test, View) or test.shape or test.gathered:
-        return None
-    return of_functions(w, step[0], step[2][1:3], step[2][3], test)
-
-
-def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: View | None = None) -> Any:
+def call_in_place(w: Any, dst: str, function: Function, b: str, *other: Function,
+                  test: View | None = None) -> list[View]:
     """The results of a function, or of one of two functions; the test decides which."""
-    entries = entries_in(w, b, functions[0])
-    made = [entries and lines_of_function(w, function, entries) for function in functions]
-    if not all(made) or any(one.kinds() != made[0].kinds() for one in made):
-        return None
+    entries = entries_in(w, b, function)
+    made = [lines_of_function(w, each, entries) for each in (function, *other)]
+    need(all(one.kinds() == made[0].kinds() for one in made))
     outs = [w.tree.root(f"{dst}.{j}", *kind) for j, kind in enumerate(made[0].kinds())]
     runs = [steps_of(w, dst, one, entries, {}, [(out, 0) for out in outs])[1] for one in made]
     if outs:
@@ -183,14 +172,12 @@ def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: 
     return outs
 
 
-def while_in_place(w: Any, step: Step) -> Any:
-    dst, _, (test, function, k, b, *most) = step
-    most = ENDLESS if most in ([], [None]) else most[0]
-    entries, others = entries_in(w, b, function), entries_in(w, b, test)
-    asked = others and lines_of_function(w, test, others)
-    made = entries and lines_of_function(w, function, entries, k)
-    if not asked or not made or [shape for shape, _ in asked.kinds()] != [()] or not isinstance(most, int):
-        return None
+def while_in_place(w: Any, dst: str, test: Function, function: Function, k: int, b: str,
+                   most: int | None = None) -> list[View]:
+    most, entries = ENDLESS if most is None else most, entries_in(w, b, function)
+    asked = lines_of_function(w, test, entries_in(w, b, test))
+    made = lines_of_function(w, function, entries, k)
+    need([shape for shape, _ in asked.kinds()] == [()] and isinstance(most, int))
     carry, run = steps_of(w, dst, made, entries, {}, [], looked_at=True)
     truth, count = w.tree.root(f"{dst}.{k}", *asked.kinds()[0]), w.tree.root(f"{dst}.count", (), np.int64)
     _, look = steps_of(w, dst, asked, [*carry, *entries[k:]], {}, [(truth, 0)])

@@ -1,8 +1,8 @@
 """Rearrangements: operators that move numbers and compute none. Most are views; some write parts of a root.
 
 A function in the tables takes the `Lines`, the register and the operator of a line of the list, and the
-operator's arguments, with views in place of registers. It returns the view of the result, or None if NumPy
-has to compute it: for computed indices, masks, and shapes that depend on values.
+operator's arguments, with views in place of registers. It returns the view of the result, and raises ByNumPy
+if NumPy has to compute it: for computed indices, masks, and shapes that depend on values.
 """
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .views import View, indexed, reshaped, spread, transposed, whole
+
+
+class ByNumPy(Exception):
+    """Loops cannot compute a line: NumPy has to."""
+
+
+def need(holds: Any) -> None:
+    """Leave the line to NumPy, unless this holds."""
+    if not holds:
+        raise ByNumPy
 
 
 class ACCUMULATED(NamedTuple):
@@ -38,12 +48,13 @@ def same(w: Any, dst: str, op: str, x: View) -> View:
     return w.typed(dst, x, w.kinds[dst].dtype)
 
 
-def broadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View | None:
+def broadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View:
     shape, x = w.kinds[dst].shape, same(w, dst, op, x)
     axes = axes_of(axis, len(shape))
+    need(axes is not None)
     if axes:
         x = indexed(x, [None if k in axes else slice(None) for k in range(len(shape))])
-    return None if axes is None else spread(x, shape)
+    return spread(x, shape)
 
 
 def reshape(w: Any, dst: str, op: str, x: View, like: Any) -> View:
@@ -65,16 +76,14 @@ def transpose(w: Any, dst: str, op: str, x: View, axes: Any = None) -> View:
     return transposed(x, order_of(x.shape, axes))
 
 
-def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
-    """The keys of an index into an array of that shape, arrays as views; None if loops cannot follow them."""
+def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list:
+    """The keys of an index into an array of that shape, arrays as views."""
     found, axis = [], 0
     for key in keys:
         if key is Ellipsis:
             axis += len(shape) - sum(other is not None and other is not Ellipsis for other in keys)
         elif key is not None:
             key, axis = key_of(w, key, shape[axis]), axis + 1
-            if key is None:
-                return None
         found.append(key)
     return found
 
@@ -87,27 +96,22 @@ def key_of(w: Any, key: Any, n: int) -> Any:
         return int(key)
     own = isinstance(key, np.ndarray) and key.dtype.kind in "iu"
     view = w.constant(key) if own else key
-    if not isinstance(view, View) or w.dtype(view).kind not in "iu":
-        return None
+    need(isinstance(view, View) and w.dtype(view).kind in "iu")
     if not own and w.positions.get(view.root, n + 1) > n:
-        if w.tree.roots[view.root].place != "given":
-            return None
+        need(w.tree.roots[view.root].place == "given")
         w.bounds[view.root, -n, n] = None
     return view
 
 
-def getitem(w: Any, dst: str, op: str, x: View, *keys: Any) -> View | None:
+def getitem(w: Any, dst: str, op: str, x: View, *keys: Any) -> View:
     found = keys_of(w, keys, x.shape)
-    if found is None:
-        return None
     if x.gathered and any(isinstance(key, View) for key in found):  # its places are no map of the new axes
         x = w.copied(dst, x)
     return indexed(x, found)
 
 
-def take(w: Any, dst: str, op: str, x: View, indices: Any, axis: Any) -> View | None:
-    if not x.shape:
-        return None
+def take(w: Any, dst: str, op: str, x: View, indices: Any, axis: Any) -> View:
+    need(x.shape)
     x = in_shape(w, x, (prod(x.shape),)) if axis is None else x
     return getitem(w, dst, op, x, *[slice(None)] * ((axis or 0) % len(x.shape)), indices)
 
@@ -115,11 +119,9 @@ def take(w: Any, dst: str, op: str, x: View, indices: Any, axis: Any) -> View | 
 def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> Any:
     """Zeros, to which x is added at the keys; or x itself, if the keys are all places in order."""
     kind, keys = w.kinds[dst], keys_of(w, keys, w.kinds[dst].shape)
-    if keys is None or kind.dtype.kind == "b":
-        return None
+    need(kind.dtype.kind != "b")
     place = indexed(whole(dst, kind.shape), keys)
-    if len(x.shape) > len(place.shape):
-        return None  # NumPy drops axes of one entry
+    need(len(x.shape) <= len(place.shape))  # NumPy drops axes of one entry
     forward = all(getattr(key, "step", None) in (None, 1) and not isinstance(key, View) for key in keys)
     everywhere = forward and place.shape == x.shape != () and prod(x.shape) == prod(kind.shape)
     if everywhere and w.dtype(x) == kind.dtype and (found := reshaped(x, kind.shape)):
@@ -148,14 +150,12 @@ def stack(w: Any, dst: str, op: str, axis: int, *arrays: View) -> View:
     return concat(w, dst, op, axis, *[indexed(x, (*before, None)) for x in arrays])
 
 
-def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> Any:
-    """Labels as rows of zeros with a single one; None if y does not hold given labels."""
+def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> View:
+    """Labels as rows of zeros with a single one."""
     kind, root = w.kinds[dst], w.tree.roots[y.root]
-    if root.place != "given" or root.dtype.kind not in "iu" or y.shape == kind.shape or len(kind.shape) < 2:
-        return None
+    need(root.place == "given" and root.dtype.kind in "iu" and y.shape != kind.shape and len(kind.shape) > 1)
     *rows, n = kind.shape
-    if n == 1 or n > np.iinfo(root.dtype).max or y.shape not in ((*rows,), (*rows, 1)):
-        return None
+    need(1 != n <= np.iinfo(root.dtype).max and y.shape in ((*rows,), (*rows, 1)))
     w.bounds[root.name, 0, n] = None
     classes = w.constant(np.arange(n, dtype=root.dtype))
     args = [reshaped(y, (*rows, 1)), classes]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..llvm import arithmetic
-from .arrangements import ACCUMULATED, axes_of, in_shape
+from .arrangements import ACCUMULATED, axes_of, in_shape, need
 from .views import View, indexed, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
@@ -17,8 +17,8 @@ LONG_SUM = 4096  # numbers: a longer sum in single precision is computed in doub
 
 # ---- entry by entry ----------------------------------------------------------------------------------------
 
-def entrywise(w: Any, dst: str, op: str, *v: Any) -> View | None:
-    """The line of an entrywise operator; None if the arithmetic does not have it for these types."""
+def entrywise(w: Any, dst: str, op: str, *v: Any) -> View:
+    """The line of an entrywise operator, if the arithmetic has it for these types."""
     if any(isinstance(x, ACCUMULATED) for x in v):
         return accumulated(w, dst, v)
     kind, computed = w.kinds[dst], computed_in(w, dst, op, v)
@@ -26,8 +26,7 @@ def entrywise(w: Any, dst: str, op: str, *v: Any) -> View | None:
         op, v = "copy", v[:1]
     x, *rest = v = [a.item() if isinstance(a, np.generic) else a for a in v]
     numbers = all(isinstance(a, (View, int, float)) for a in v)
-    if computed is None or not arithmetic.has(op, computed, kind.dtype) or not numbers:
-        return None
+    need(computed and arithmetic.has(op, computed, kind.dtype) and numbers)
     if op == "power" and rest[0] in (2, 3) and type(rest[0]) is not bool and kind.dtype.kind == "f":
         square = w.compute("mul", x, x, dtype=kind.dtype)
         return square if rest[0] == 2 else w.compute("mul", square, x, dtype=kind.dtype)
@@ -74,11 +73,10 @@ def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
 
 # ---- reductions --------------------------------------------------------------------------------------------
 
-def reduction(w: Any, dst: str, op: str, x: View, axis: Any, keepdims: Any) -> View | None:
+def reduction(w: Any, dst: str, op: str, x: View, axis: Any, keepdims: Any) -> View:
     """sum, prod, max and min over axes."""
     axes = axes_of(axis, len(x.shape))
-    if axes is None or w.kinds[dst].dtype.kind == "b" or op in ("max", "min") and 0 in x.shape:
-        return None
+    need(axes is not None and w.kinds[dst].dtype.kind != "b" and (op in ("sum", "prod") or 0 not in x.shape))
     return gathered_over(w, dst, op, x, axes, bool(keepdims))
 
 
@@ -91,16 +89,14 @@ def gathered_over(w: Any, dst: str, how: str, x: View, axes: set[int], keepdims:
     return w.line(dst, "copy", [found], found.shape, dtype)
 
 
-def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View | None:
+def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View:
     """A sum over the axes that broadcasting added; or a broadcast."""
     have, kind = x.shape, w.kinds[dst]
     axes = axes_of(axis, len(have))
-    if axes is None or w.dtype(x) != kind.dtype or kind.dtype.kind != "f":
-        return None
+    need(axes is not None and w.dtype(x) == kind.dtype and kind.dtype.kind == "f")
     rest = [k for k in range(len(have)) if k not in axes]
     extra = len(rest) - len(kind.shape)
-    if extra < 0:
-        return None
+    need(extra >= 0)
     axes |= {k for j, k in enumerate(rest) if j < extra or kind.shape[j - extra] == 1 != have[k]}
     summed = gathered_over(w, dst, "sum", x, axes) if any(have[k] != 1 for k in axes) else x
     return in_shape(w, summed, kind.shape)
@@ -119,11 +115,10 @@ def running(w: Any, dst: str, op: str, x: View, axis: int | None) -> View:
     return root
 
 
-def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View | None:
+def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View:
     """The first place of the maximum, or of NaN: the least index of the entries that equal it."""
     shape, dtype, axes = x.shape, w.dtype(x), axes_of(axis, len(x.shape))
-    if dtype.kind != "f" or len(axes or ()) != 1 or 0 in shape:
-        return None
+    need(dtype.kind == "f" and len(axes or ()) == 1 and 0 not in shape)
     k, = axes
     top = w.line(f"{dst}.top", "copy", [x], shape, dtype, how="max", reduced=axes, keepdims=True)
     there = w.compute("logical_or", w.compute("equal", x, top), w.compute("isnan", x))

@@ -22,7 +22,7 @@ from ..folded import folded, ordered
 from ..llvm import arithmetic
 from ..program import GEMM, Program, held
 from .applied import APPLIED
-from .arrangements import ACCUMULATED, ARRANGEMENTS, axes_of, order_of
+from .arrangements import ACCUMULATED, ARRANGEMENTS, ByNumPy, axes_of, need, order_of
 from .entrywise import NATIVE, REDUCED, entrywise
 from .matrices import CONTRACTIONS, ROUTINES, for_lapack
 from .schedule import Tree
@@ -118,43 +118,42 @@ class Lines:
 
     def take(self, step: Step) -> None:
         dst, op, args = self.step = step
-        if op == "bundle":
-            self.bundles[dst] = args
-            return
-        if op in APPLIED and (entries := APPLIED[op](self, step)) is not None:
-            self.bundles[dst] = tuple(entries)
-            return
-        found = None
+        try:
+            if op == "bundle":
+                self.bundles[dst] = args
+            elif op in APPLIED:
+                self.bundles[dst] = (*APPLIED[op](self, dst, *args),)
+            else:
+                self.views[dst] = self.made(dst, op, args)
+        except ByNumPy:
+            self.call(step)
+        if dst in self.program.inplace and dst in self.views:
+            root = self.views[dst].root
+            if root != self.program.inplace[dst]:
+                self.direct.discard(dst)
+            if dst not in self.direct and self.tree.roots[root].place == "given":  # it may be overwritten
+                self.views[dst] = self.copied(dst, self.views[dst])
+
+    def made(self, dst: str, op: str, args: tuple) -> Any:
+        """The result of an operator. ByNumPy if NumPy has to compute it."""
+        need(self.known(dst))
         if op == "item" and args[0] in self.bundles:
             found = self.bundles[args[0]][args[1]]
             found = self.views[found] if isinstance(found, str) else found
-        elif (op in ops.table.OURS or op == GEMM) and all(map(self.known, (dst, *read_by(op, args)))):
-            found = self.made(dst, op, [self.views.get(a) if isinstance(a, str) else a for a in args])
-        if found is None:
-            self.call(step)
-            return
-        if isinstance(found, (bool, int, float)):
-            found = self.filled(found, self.kinds[dst].shape, self.kinds[dst].dtype)
-        self.views[dst] = found
-        root = found.root if isinstance(found, View) else None
-        if dst in self.program.inplace and root != self.program.inplace[dst]:
-            self.direct.discard(dst)
-        if dst in self.program.inplace and dst not in self.direct and self.tree.roots[root].place == "given":
-            self.views[dst] = self.copied(dst, found)  # the root of the view may be overwritten
-
-    def made(self, dst: str, op: str, v: list) -> Any:
-        """The result of an operator for these arguments; None if NumPy has to compute it."""
+            return found if isinstance(found, View) else self.filled(found, *self.kinds[dst][:2])
+        need((op in ops.table.OURS or op == GEMM) and all(map(self.known, read_by(op, args))))
+        v = [self.views.get(a) if isinstance(a, str) else a for a in args]
         if op == GEMM or op not in RULES:
             return RULES.get(op, entrywise)(self, dst, op, *v)
         names, defaults, *_ = parameters(ops.G[op])
         v += [defaults[name] for name in names[len(v):]]
-        if has_to_be_literal(op, [isinstance(x, View) for x in v]):
-            return None
+        need(not has_to_be_literal(op, [isinstance(x, View) for x in v]))
         leads = names[0] == "axis"  # arrays follow
         for k in range(len(v)) if op in CONTRACTIONS else range(leads, len(v) if leads else 1):
             if isinstance(v[k], (bool, int, float, np.generic)):
                 v[k] = self.filled(v[k], (), np.dtype(type(v[k])))
-        return RULES[op](self, dst, op, *v) if op not in ROUTINES or for_lapack(self, dst, *v) else None
+        need(op not in ROUTINES or for_lapack(self, dst, *v))
+        return RULES[op](self, dst, op, *v)
 
     def call(self, step: Step) -> None:
         dst, op, args = step
@@ -167,7 +166,6 @@ class Lines:
             self.objects.add(dst)
         else:
             self.views[dst] = target
-            self.direct.discard(dst)  # it lies in memory of its own
 
     def as_object(self, x: Any) -> None:
         """Make a bundle an object of Python's, for a line that needs one."""

@@ -22,7 +22,7 @@ import numpy as np
 from ops.arrays.products import einsum_parts
 
 from ..folded import TINY
-from .arrangements import in_shape
+from .arrangements import in_shape, need
 from .tree import Line, Product, Routine
 from .views import View, exchanged, reshaped, spread, strided, transposed, whole
 
@@ -30,12 +30,10 @@ LARGE = 4096    # entries of a matrix, from which on BLAS multiplies it by a vec
 
 
 def contract(w: Any, dst: str, views: Sequence[View], letters: Sequence[Sequence],
-             out: Sequence) -> View | None:
-    """The sum of products of views over the letters that `out` lacks, or has for an axis of one entry; None
-    for truth values, of which NumPy's product is a truth value."""
+             out: Sequence) -> View:
+    """The sum of products of views over the letters that `out` lacks, or has for an axis of one entry."""
     shape, dtype, _ = w.kinds[dst]
-    if dtype.kind == "b" or {w.dtype(x).kind for x in views} == {"b"}:
-        return None
+    need(dtype.kind != "b" and {w.dtype(x).kind for x in views} != {"b"})  # their product is a truth value
     factors = [one_each(x, own) for x, own in zip(views, letters, strict=True)]
     sizes = {c: n for x, own in factors for c, n in zip(own, x.shape, strict=True)}
     out = [c for c, n in zip(out, shape, strict=True) if n != 1 and c in sizes]
@@ -130,7 +128,7 @@ def leading(x: View) -> tuple[str, int] | None:
 # ---- operators ---------------------------------------------------------------------------------------------
 
 def gemm(w: Any, dst: str, op: str, alpha: float, s: Any, a: View, ta: bool, b: View, tb: bool,
-         c: Any) -> View | None:
+         c: Any) -> View:
     """alpha·s·a@b + c, as `folded` writes it."""
     kind, over = w.kinds[dst], w.program.inplace.get(dst) if dst in w.direct else None
     a, b = (exchanged(x) if t else x for x, t in ((a, ta), (b, tb)))
@@ -148,7 +146,7 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: Any, a: View, ta: bool, b: 
     return target
 
 
-def product(w: Any, dst: str, op: str, *v: View) -> View | None:
+def product(w: Any, dst: str, op: str, *v: View) -> View:
     """dot, and its adjoints d bᵀ and aᵀ d, summed over batch axes that an argument lacks."""
     na, nb = [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
@@ -158,7 +156,7 @@ def product(w: Any, dst: str, op: str, *v: View) -> View | None:
     return contract(w, dst, [v[k] for k in places], letters, out)
 
 
-def einsum(w: Any, dst: str, op: str, subscripts: str, *arrays: View) -> View | None:
+def einsum(w: Any, dst: str, op: str, subscripts: str, *arrays: View) -> View:
     inputs, result = einsum_parts(subscripts)
     letters = [lettered(part, len(x.shape)) for part, x in zip(inputs, arrays, strict=True)]
     return contract(w, dst, arrays, letters, lettered(result, len(w.kinds[dst].shape)))
@@ -195,11 +193,10 @@ def pivots(w: Any, dst: str, a: View) -> View:
     return w.tree.root(f"{dst}.pivots", a.shape[:-1], np.dtype(np.int32))
 
 
-def solve(w: Any, dst: str, op: str, a: View, b: View) -> View | None:
+def solve(w: Any, dst: str, op: str, a: View, b: View) -> View:
     if len(b.shape) == 1 and len(a.shape) == 2:
         b = reshaped(b, (*b.shape, 1))
-    if b.shape[:-1] != a.shape[:-1]:
-        return None
+    need(b.shape[:-1] == a.shape[:-1])
     return reshaped(solved(w, dst, a, in_columns(w, f"{dst}.b", b)), w.kinds[dst].shape)
 
 

@@ -40,7 +40,8 @@ ROWS |= {"rint": row_of("rint", 1),
 # operators that run as the row `arithmetic`, whose runs are longer: the constants after their own arguments
 PLAIN = {"add": (1.0,), "subtract": (-1.0,), "mul": (0.0,), "half": (0.5, 0.0), "negative": (-1.0, 0.0)}
 CODE = {row: code for code, row in enumerate(ROWS)} | dict.fromkeys(PLAIN, len(ROWS) - 1)
-SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, itself
+# of a number, itself
+SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}
 KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
 
 
@@ -89,8 +90,7 @@ class TapeWriter:
             with np.errstate(all="ignore"):
                 self.known[dst] = G[op](*args)
             self.operand(dst)
-        elif op in SAME and all(a is None or isinstance(a, (bool, str)) or isinstance(a, tuple) and not a
-                                for a in rest):
+        elif op in SAME and all(a is None or isinstance(a, (bool, str)) or a == () for a in rest):
             if not isinstance(x, str):
                 if not (op.endswith("broadcast") and self.operand(rest[0])[1] == "f"):
                     raise Unwritten
