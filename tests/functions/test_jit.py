@@ -254,6 +254,16 @@ def test_the_mean_of_what_a_mask_takes_is_one_path():
     assert len(fast.lists) == 1
 
 
+@pytest.mark.parametrize(("kind", "number"), [("i1", np.int64(100)), ("?", np.float32(1.5)), ("f2", np.float32(1.5)),
+                                              ("f4", np.int64(3)), ("f4", np.float32(3))])
+def test_a_number_of_numpy_keeps_its_precision_beside_a_narrower_array(kind, number):
+    x = np.array([0, 1, 2]).astype(kind)
+    fn = lambda x: (x * number, np.sum(x, np.int64(0)), x[np.int64(1)])
+    fast = jit_(fn)
+    for found in (fast(x), fast(x)):
+        assert [(y.dtype, y.tolist()) for y in found] == [(y.dtype, y.tolist()) for y in fn(x)]
+
+
 def test_a_function_among_the_arguments_brings_what_it_reads():
     held = {"rate": 1.0}
     def slow(x): return x * held["rate"]

@@ -182,7 +182,17 @@ def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
     for node, op, args in needed(tape, ends):
         dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
         own = [type(a) is Tracer and a.tape is tape for a in args]
-        args = [names[id(a)] if mine else constant(a, op) for a, mine in zip(args, own, strict=True)]
+        dtypes = {a.dtype for a, mine in zip(args, own, strict=True) if mine}
+        args = [names[id(a)] if mine else constant(as_strong(a, dtypes, node.dtype), op)
+                for a, mine in zip(args, own, strict=True)]
         steps.append((dst, op, tuple(args)))
     (found := WengertList()).extend(steps)  # it is checked when it runs
     return found
+
+
+def as_strong(a: Any, others: Iterable[np.dtype], found: np.dtype) -> Any:
+    """NumPy's number as an array if it gave its precision to what was found: Python's number would not."""
+    if not issubclass(type(a), np.generic) or issubclass(type(a), float):
+        return a
+    weak, strong = (np.result_type(*others, x) for x in (a.item(), a))
+    return np.asarray(a) if weak != strong == found else a
