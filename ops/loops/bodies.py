@@ -29,6 +29,7 @@ class Bundle(tuple):
     table: Mapping[str, Callable] | None = None
 
     shape = property(lambda self: tuple(map(np.shape, self)))
+    ndim = property(len)
     size = property(lambda self: sum(map(np.size, self)))
     nbytes = property(lambda self: sum(np.asarray(a).nbytes for a in self))
     dtype = np.dtype(object)

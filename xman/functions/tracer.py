@@ -87,7 +87,7 @@ class Tracer(ArrayLike, Traced):
         else:
             out = Tracer(found := real(op, found), tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
         tape.append((out, op, tuple(line)))
-        if tape.guards is not None and getattr(out.value, "ndim", 0):
+        if tape.guards is not None and out.ndim:
             masks = {id(mask): mask for a in line for mask in tape.masks.get(id(a), ())}
             for key in line[1:] if op == "getitem" else ():
                 if type(key) is Tracer and key.tape is tape and key.dtype == bool:
