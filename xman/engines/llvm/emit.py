@@ -96,7 +96,8 @@ class Nest(Function):
         """Whether a loop holds but a loop, and both go through memory as one loop over two axes would."""
         inner = node.body[0]
         alone = isinstance(inner, Loop) and len(node.body) == 1
-        if not alone or node.kind == "tile" or inner.kind != "all" or not inner.size:  # one that is begun runs
+        # a loop that is begun runs: none begins for an inner one without a turn
+        if not alone or node.kind == "tile" or inner.kind != "all" or not inner.size:
             return False
         step = lambda view, line, loop: sum(
             s for k, s, _ in self.affine(view)[1] if k == line.levels[line.path.index(loop)][0])
