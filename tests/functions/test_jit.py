@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
-from xman import WengertList, XManError, grad, hessian, jit, jvp, value_and_grad
+from xman import WengertList, XManError, grad, hessian, jit, jvp, trace, value_and_grad
 
 jit_ = functools.partial(jit, engine="numpy")
 
@@ -262,6 +262,18 @@ def test_a_number_of_numpy_keeps_its_precision_beside_a_narrower_array(kind, num
     fast = jit_(fn)
     for found in (fast(x), fast(x)):
         assert [(y.dtype, y.tolist()) for y in found] == [(y.dtype, y.tolist()) for y in fn(x)]
+
+
+def test_whole_numbers_made_of_a_value_are_a_path_of_their_own():
+    table = np.arange(10.0) ** 2
+    def interpolated(x):
+        k = int(np.floor(x))
+        return table[k] + (x - k) * (table[k + 1] - table[k]) + np.round(x).item() * float(np.ceil(x))
+    fast = jit_(value_and_grad(interpolated))
+    for x, slope in ((2.5, 5.0), (3.25, 7.0), (2.75, 5.0), (3.5, 7.0)):
+        assert fast(x) == (interpolated(x), slope) == value_and_grad(interpolated)(x)
+    with pytest.raises(XManError, match="would be a constant of the list"):
+        trace(interpolated, 2.5)
 
 
 def test_a_function_among_the_arguments_brings_what_it_reads():

@@ -127,10 +127,11 @@ class Tracer(ArrayLike, Traced):
 
     def is_flat(self):
         self.alive()
-        if self.dtype.kind in "biu" and not self.tape.exact:
-            refuse("this index or mask would be a constant of the list",
+        flat = super().is_flat()
+        if flat and not self.tape.exact:
+            refuse("this index, mask or number would be a constant of the list",
                    "write f.getitem(array, index) (from xman import f)")
-        return self.value.is_flat() if isinstance(self.value, ArrayLike) else super().is_flat()
+        return self.value.is_flat() if isinstance(self.value, ArrayLike) else flat
 
 
 def unheard(run: Callable, *args: Any, **options: Any) -> Any:

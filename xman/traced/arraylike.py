@@ -51,7 +51,8 @@ class ArrayLike(Expression):
         refuse(*INDEX, numpys=True)
 
     def __int__(self):
-        return int(plain(self)) if self.dtype.kind in "biu" and self.size == 1 else refuse_conversion("int()")
+        sure = self.size == 1 and (self.dtype.kind in "biu" or self.is_flat())
+        return int(plain(self)) if sure else refuse_conversion("int()")
 
     def __len__(self):
         if not self.shape:
@@ -92,8 +93,8 @@ class ArrayLike(Expression):
                 else refuse_conversion("a conversion to an array"))
 
     def is_flat(self) -> bool:
-        """Whether it may become a constant, as whole numbers and booleans, which have no derivative."""
-        return self.dtype.kind in "biu"
+        """Whether it may become a constant: whole numbers, booleans and np.floor(x) have no derivative."""
+        return self.dtype.kind in "biu" or self.slopeless
 
     def __reduce_ex__(self, protocol):
         refuse("a traced value cannot be pickled", "return it from the function, and pickle the result")

@@ -98,7 +98,7 @@ CONVERSIONS = [
     (r"\bnp\.full\(", "np.full copies a plain number", "write x * np.ones(shape), or import xman.numpy as np"),
     (r"\b(float|int|complex|float32|float64)\(",
                        "{0}() would turn a traced value into a plain number, and its derivative would be lost",
-                       "leave it an array; np.floor and np.round give whole numbers"),
+                       "leave it an array; np.floor(x) and np.round(x), without derivative, can become one"),
     (r"\bnp\.(?:sum|mean|max|min|prod|std|var|linalg\.norm)\(|(?:^|[(,=+*/@-])\s*\[",
                        "NumPy would turn this list of traced values into plain numbers",
                        "give it np.array([…]) of import xman.numpy as np, or np.stack([…])"),
