@@ -205,3 +205,12 @@ def test_threads_get_large_results_of_their_own(exponential):
 
     with ThreadPoolExecutor(4) as pool:
         assert not any(pool.map(wrong, range(4)))
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "interpret"])
+@pytest.mark.parametrize("entry", [("getitem", ("x", 0, 0)), ("take", ("x", 5)), ("max", ("x0", None))])
+def test_an_entry_of_an_array_is_given_back_as_it_was_before_an_update(engine, entry):
+    steps = [("x0", "getitem", ("x", 1)), ("entry", *entry), ("s", "square", ("x",)), ("x_next", "subtract", ("x", "s"))]
+    x = np.full((3, 4), 3.0)
+    assert xman.compile(WengertList(steps), ["entry"], engine=engine, inplace={"x": "x_next"})({"x": x})["entry"] == 3.0
+    assert (x == -6.0).all()

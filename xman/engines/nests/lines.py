@@ -63,7 +63,8 @@ class Lines:
             else:
                 self.objects.add(x)
         lines = folded(program)
-        holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in lines], self.kinds)
+        arrays = {x: kind._replace(array=True) for x, kind in self.kinds.items()}
+        holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in lines], arrays)
         calls = {line[0] for line in lines if self.may_fail(*line)}
         self.lines, self.direct = ordered(program, lines, holds, calls)
         kept = *program.outputs, *program.inplace
