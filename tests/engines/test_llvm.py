@@ -330,6 +330,17 @@ def test_lapack_does_what_numpy_does_with_matrices_and_batches(op, shape):
             np.testing.assert_allclose(found, wanted[x], rtol=1e-9, atol=1e-9 * np.abs(wanted[x]).max())
 
 
+def test_rows_taken_for_a_product_are_copied_once_and_anew_where_the_table_was_overwritten():
+    values = {"T": R.normal(size=(50, 8)), "k": R.integers(0, 50, 40), "W": R.normal(size=(8, 9))}
+    once = [("x", "getitem", ("T", "k")), ("z", "dot", ("x", "W")), ("t", "tanh", ("z",)), ("y", "sum", ("t",))]
+    step = step_of(lines := gradient(once, "y", ["W"]), values, outputs=["y", "dy_dW"])
+    assert step.source.count("copy(T[") == 1
+    np.testing.assert_allclose(step(values)["dy_dW"], eval(lines, values)["dy_dW"], rtol=1e-12)
+    twice = [*once[:2], ("U", "scale", (2.0, "T")), ("v", "getitem", ("U", "k")), ("w", "dot", ("v", "W"))]
+    found = step_of(twice, values, outputs=["z", "w"], inplace={"T": "U"})(values | {"T": values["T"].copy()})
+    np.testing.assert_allclose(found["w"], eval(twice, values)["w"], rtol=1e-12)
+
+
 @pytest.mark.parametrize("op, a, words", [("inv", np.ones((2, 3, 3)), "Singular"), ("cholesky", -np.eye(3), "not positive definite")])
 def test_what_lapack_refuses_is_said_and_leaves_what_was_to_be_overwritten_as_it_was(op, a, words):
     lines, w = [("r", op, ("a",)), ("s", "sum", ("r",)), ("w_next", "add", ("w", "s"))], np.zeros(2)
