@@ -1,13 +1,16 @@
 """jit: on every call, whatever has changed, what the plain function gives."""
 from __future__ import annotations
 
+import contextvars
 import functools
 import os
 import pickle
 import random
+import sys
 import time
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -223,11 +226,26 @@ def counted(x): return x * counted.k
 def by_name(x): return x * getattr(ROOM, "k") + ROOM.__dict__["k"]  # noqa: B009
 def by_environment(x): return x * float(os.environ.get("XMAN_K", "0"))
 def by_entry(x): return x * NAMED.k
+def by_cache(x): return x * cached_zeros(1)[0]
+def by_proxy(x): return x * PROXY["k"]
+def by_weak_reference(x): return x * WEAK().k
+def by_metaclass(x): return x * Kinds.rate
+
+
+@functools.lru_cache
+def cached_zeros(size): return np.zeros(size)
+
+
+Rated = type("Rated", (type,), {"rate": 0.0})
+Kinds = Rated("Kinds", (), {})
+PROXY, WEAK = types.MappingProxyType(NAMED.held), weakref.ref(counted)
 
 
 @pytest.mark.parametrize(("fn", "put"), [
     (counted, lambda k: setattr(counted, "k", k)), (by_name, lambda k: setattr(ROOM, "k", k)),
-    (by_environment, lambda k: os.environ.update(XMAN_K=str(k))), (by_entry, lambda k: NAMED.held.update(k=k))])
+    (by_environment, lambda k: os.environ.update(XMAN_K=str(k))), (by_entry, lambda k: NAMED.held.update(k=k)),
+    (by_cache, lambda k: cached_zeros(1).fill(k)), (by_proxy, lambda k: NAMED.held.update(k=k)),
+    (by_weak_reference, lambda k: setattr(counted, "k", k)), (by_metaclass, lambda k: setattr(Rated, "rate", k))])
 def test_what_is_read_by_name_of_a_function_a_module_or_the_environment_is_a_guard(fn, put, monkeypatch):
     monkeypatch.setenv("XMAN_K", "0")
     fast = jit_(fn)
@@ -276,6 +294,11 @@ def test_whole_numbers_made_of_a_value_are_a_path_of_their_own():
         trace(interpolated, 2.5)
 
 
+def test_text_is_made_of_the_value():
+    fast = jit_(lambda x: [x, str(x), f"{x} {x!r}"])
+    assert str([fast(1.5), fast(1.5), fast(2.5)]) == str([[np.float64(x), str(x), f"{x} {np.float64(x)!r}"] for x in (1.5, 1.5, 2.5)])
+
+
 def test_a_function_among_the_arguments_brings_what_it_reads():
     held = {"rate": 1.0}
     def slow(x): return x * held["rate"]
@@ -299,6 +322,7 @@ LOG: list = []
 GENERATOR = np.random.default_rng(1)
 COUNTS = np.zeros(1)
 LETTERS = iter("abc" * 99)
+CONTEXT = contextvars.ContextVar("rate", default=2.0)
 
 
 class Counter:
@@ -329,6 +353,10 @@ def keeps(x):
     return x * Counter.n
 
 
+def reads_a_module_by_its_name(x): return x * len(sys.modules["types"].__name__)
+def reads_a_context(x): return x * CONTEXT.get()
+
+
 def prints(x):
     print("value", x)
     return x * 2
@@ -349,7 +377,8 @@ def swallows(x):
 
 EFFECTS = [(appends, "changes the global LOG"), (draws, "random"), (draws_as_of_old, "random"), (draws_afresh, "random"),
            (draws_by_python, "random"), (tells_the_time, "time.perf_counter"), (counts, "changes the global COUNTS"),
-           (keeps, "changes the global Counter"), (uses_up, "used up by reading"), (prints, "calls print"), (swallows, "calls print")]
+           (keeps, "changes the global Counter"), (uses_up, "used up by reading"), (prints, "calls print"), (swallows, "calls print"),
+           (reads_a_module_by_its_name, "can read sys.modules"), (reads_a_context, "calls contextvars.get")]
 
 
 @pytest.mark.parametrize(("fn", "words"), EFFECTS, ids=[fn.__name__ for fn, _ in EFFECTS])

@@ -112,6 +112,9 @@ class Tracer(ArrayLike, Traced):
             self.tape.guards[id(self)] = self, line_of(user_frame())
         return self.value
 
+    def __repr__(self): return super().__repr__() if self.tape.guards is None else repr(self.seen())
+    def __str__(self): return super().__str__() if self.tape.guards is None else str(self.seen())
+
     def counted(self) -> Any:
         """Its value; the counts of the masks that its shape goes by decide the path that Python takes."""
         for mask in self.tape.masks.pop(id(self), ()):
