@@ -119,7 +119,8 @@ ONE = np.float64(1)
     (np.ones(3), np.ones(4)), (np.ones(3), np.ones(3, np.float32)), (np.ones(3), np.ones((1, 3))),
     (np.float64(1), np.float32(1)), ([ONE, ONE], (ONE, ONE)),
     ({"a": ONE, "b": ONE}, {"b": ONE, "a": ONE}), (2, True), (None, "text"),
-    (np.array([1, 0]), np.array([True, False])), ([ONE, [ONE]], [[ONE], ONE])])
+    (np.array([1, 0]), np.array([True, False])), ([ONE, [ONE]], [[ONE], ONE]),
+    (np.array([1, "a"], object), np.array([1, "b"], object))])
 def test_another_kind_of_argument_is_another_path(one, other):
     def fn(x, y):
         return [*x] if isinstance(x, dict) else x.dtype.name if hasattr(x, "dtype") else type(x).__name__, x, y * 2
@@ -410,6 +411,13 @@ def test_a_dict_that_was_given_is_written_into_by_the_plain_function():
 def test_a_seeded_draw_is_the_same_at_each_call():
     fast = jit_(lambda x: x * np.random.default_rng(3).normal(size=2))
     assert (fast(2.0) == fast(2.0)).all() and len(fast.lists) == 1
+
+
+@pytest.mark.parametrize("x", [np.ma.array([1.0, 2.0], mask=[False, True]), np.ma.array([[1.0]]).view(np.matrix)])
+def test_an_array_of_a_kind_with_its_own_products_is_refused_as_in_trace(x):
+    for run in (jit_(np.square), lambda x: trace(np.square, x)):
+        with pytest.raises(XManError, match="has products or sums of its own"):
+            run(x)
 
 
 def test_an_in_place_write_is_refused_as_in_trace():

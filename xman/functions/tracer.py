@@ -160,12 +160,17 @@ def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
     return x.shape == like.shape and x.dtype == like.dtype
 
 
+def usual(a: Any) -> Any:
+    """The same. XManError for an array of a kind that has its own products, or masks."""
+    if isinstance(a, np.ndarray) and type(a).__mul__ is not np.ndarray.__mul__:
+        refuse(f"a {type(a).__name__} has products or sums of its own",
+               "give np.asarray(…) of it, and np.where for a mask")
+    return a
+
+
 def kept(a: Any) -> Any:
     """A copy of a constant, since the user may write into an array later."""
-    if isinstance(a, np.ndarray):
-        if type(a) is not np.ndarray and type(a).__mul__ is not np.ndarray.__mul__:
-            refuse(f"a {type(a).__name__} has products or sums of its own",
-                   "give np.asarray(…) of it, and np.where for a mask")
+    if isinstance(usual(a), np.ndarray):
         return a if a.base is None and not a.flags.writeable else a.copy(order="K")
     return np.asarray(a) if isinstance(a, list) else a
 

@@ -105,8 +105,12 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
 def still_same(a: Any, b: Any) -> bool:
     """Whether b is a, or is equal to it to the last bit."""
     if type(a) is np.ndarray is type(b):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        if a.dtype.hasobject:
+            return all(map(still_same, a.flat, b.flat))
         bits = f"u{a.dtype.itemsize}" if a.dtype.itemsize in (1, 2, 4, 8) else a.dtype
-        return a.shape == b.shape and a.dtype == b.dtype and bool((a.view(bits) == b.view(bits)).all())
+        return bool((a.view(bits) == b.view(bits)).all())
     return a is b or type(a) is type(b) and isinstance(a, VALUES) and a == b and repr(a) == repr(b)
 
 
