@@ -273,6 +273,15 @@ def test_the_mean_of_what_a_mask_takes_is_one_path():
     assert len(fast.lists) == 1
 
 
+def test_the_gradient_of_two_masks_is_one_path():
+    plain = value_and_grad(lambda x: np.sum(np.exp(x[x > 0]) * x[x > 0]) + np.mean(x[x < 1] ** 2))
+    fast = jit_(plain)
+    for x in ([1.5, 0.5, -1.0], [2.0, 3.0, 0.5], [-1.0, -2.0, 2.0]):
+        (value, slope), (wanted, theirs) = fast(np.array(x)), plain(np.array(x))
+        assert value == pytest.approx(wanted) and slope == pytest.approx(theirs)
+    assert len(fast.lists) == 1
+
+
 @pytest.mark.parametrize(("kind", "number"), [("i1", np.int64(100)), ("?", np.float32(1.5)), ("f2", np.float32(1.5)),
                                               ("f4", np.int64(3)), ("f4", np.float32(3))])
 def test_a_number_of_numpy_keeps_its_precision_beside_a_narrower_array(kind, number):

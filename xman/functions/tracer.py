@@ -67,7 +67,8 @@ class Tracer(ArrayLike, Traced):
         tape = self.tape
         if not tape.open:
             self.alive()
-        if tape.exact and op in ("broadcast", "unbroadcast") and idle(*args):
+        if (tape.exact and op in ("broadcast", "unbroadcast") and not tape.masks.keys() & {*map(id, args)}
+            and idle(*args)):
             return args[0]
         line, values, value = [], [], G[op]
         for a in args:
