@@ -15,6 +15,7 @@ from jax.scipy import linalg as slinalg
 from jax.scipy import special
 
 from ops import G, facts_of
+from ops.arrays.indexing import axes_taken, written_out
 from ops.arrays.products import subscripts_of
 from ops.arrays.rearrangements import in_precision_of
 from ops.functions import LOG_ROOT_TWO_PI, tail
@@ -101,10 +102,8 @@ def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[s
         yield args[1], -n, n
     elif keys := args[(first := facts_of(op).keys):]:
         sizes = shape(args[first - 1])
-        width = [0 if key is None or key is ... else np.ndim(key) if np.asarray(key).dtype.kind == "b" else 1
-                 for key in keys]
         axis = 0
-        for key, n in zip(keys, width, strict=True):
+        for key in written_out(keys, len(sizes)):
             if isinstance(key, str):
                 yield key, -sizes[axis], sizes[axis]
-            axis += len(sizes) - sum(width) if key is ... else n
+            axis += axes_taken(key)
