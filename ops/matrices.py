@@ -38,16 +38,20 @@ def lower_half(x):
     return f.where(lower, x, 0) - f.half(f.where(lower & lower.T, x, 0))
 
 
-def cofactor_slope(t, a):
-    """The derivative of cofactor(a) in the direction t, also if a is singular; it is its own adjoint."""
-    u, s, vt = np.linalg.svd(a)
+def slope_by_svd(xp, t, a):
+    """cofactor_slope(t, a) by singular values, for arrays of the library xp, which may be JAX's NumPy."""
+    u, s, vt = xp.linalg.svd(a)
     others = np.arange(s.shape[-1]) != np.arange(s.shape[-1])[:, None]
     # the product of s without its i-th and j-th entries
-    pairs = np.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others
-    m = mT(u) @ t @ mT(vt)
-    inner = np.eye(s.shape[-1]) * np.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * mT(m)
-    sign = np.linalg.det(u) * np.linalg.det(vt)
+    pairs = xp.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others
+    m = u.mT @ t @ vt.mT
+    inner = np.eye(s.shape[-1]) * xp.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * m.mT
+    sign = xp.linalg.det(u) * xp.linalg.det(vt)
     return (sign[..., None, None] * (u @ inner @ vt)).astype(u.dtype)
+
+
+cofactor_slope = expressed(lambda t, a: slope_by_svd(np, t, a), "The derivative of cofactor(a) in the "
+                           "direction t, also if a is singular; it is its own adjoint.")
 
 
 def slope_by_inverse(t, a):

@@ -14,6 +14,7 @@ from .validity import as_line, inputs_of_valid
 
 Line = tuple[str, str, tuple]
 Steps = Sequence[Line]
+Values = Mapping[str, Any]  # by the names of registers
 
 
 def changing(method: str) -> Callable:
@@ -106,7 +107,7 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
             mend = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
             used = ", and would be empty the second time it is read" * isinstance(steps, Iterator)
             raise XManError(f"steps is a {type(steps).__name__}, not a list of lines{used}: write {mend}")
-        steps = WengertList(steps)
+        steps = WengertList(steps, *tables[:1])
     for table in tables:
         if steps.checked_for is None or id(table) not in steps.checked_for:
             steps._check(tables)

@@ -22,6 +22,19 @@ def scatterAdd(d, like, *keys):
     return in_precision_of(result, like)
 
 
+def axes_taken(key):
+    """How many axes a key takes: None takes none, a mask as many as it has, and all others take one."""
+    mask = isinstance(key, bool) or isinstance(key, np.ndarray) and key.dtype.kind == "b"
+    return 0 if key is None else np.ndim(key) if mask else 1
+
+
+def written_out(keys, axes):
+    """The keys for an array with so many axes, with slices in place of the ellipsis and of keys left out."""
+    at = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
+    left = axes - sum(axes_taken(key) for key in keys if key is not Ellipsis)
+    return [*keys[:at], *[slice(None)] * left, *keys[at + 1:]]
+
+
 def through_take(d, out, x, indices, axis=None):
     if axis is None or getattr(x, "shape", None) == ():
         return f.reshape(f.scatterAdd(d, f.reshape(x, (-1,)), indices), x)

@@ -262,6 +262,7 @@ REFUSED = {  # t is what fails: the list, values that are right, one that is not
     "a label below": ([("t", "oneHot", ("y", "z"))], {"z": z32, "y": y3}, {"y": -y3}, "label -1 is not one of the 2"),
     "an index": ([("t", "take", ("x", "k", 1))], {"x": x3, "k": np.array([0, -3])}, {"k": np.array([0, 3])}, "bounds"),
     "an index among others": ([("t", "getitem", ("x", None, Ellipsis, "k"))], {"x": x3, "k": k1}, {"k": -2 * k1}, "bounds"),
+    "an index behind a mask": ([("t", "getitem", ("x", x3 > 0, "k"))], {"x": np.ones((2, 3, 2)), "k": k1 - 1}, {"k": k1}, "bounds"),
     "an index that is computed": ([("k", "argmax", ("v",)), ("j", "add", ("k", "k")), ("t", "take", ("x", "j"))],
                                   {"x": np.ones(3), "v": np.array([0.0, 1.0, 0.0])}, {"v": np.arange(3.0)}, "bounds"),
     "a singular matrix": ([("t", "inv", ("a",))], {"a": np.eye(2)}, {"a": np.ones((2, 2))}, "Singular"),

@@ -8,11 +8,11 @@ answering, and after a few turns the slower one goes.
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from threading import Lock, Thread
 from typing import Any
 
 from ..notation import shortened
@@ -44,9 +44,9 @@ class Adaptive:
 
     def __init__(self, built: Built, better: Mapping[str, Callable], takes: Callable):
         self.built, self.engine, self.why, self.takes = built, built.engine, built.why, takes
-        self.thread: threading.Thread | None = None
+        self.thread: Thread | None = None
         self.ready: list[Any] = []  # what the thread has built: a function that gives the Built, or an error
-        self.lock = threading.Lock()  # no thread waits for this lock, so a forked process may find it locked
+        self.lock = Lock()  # no thread waits for this lock, so a forked process may find it locked
         self.contest = self.turns(better)
         self.turn = next(self.contest)
 
@@ -64,10 +64,8 @@ class Adaptive:
             try:
                 found = program.run(values)
                 said = time.perf_counter() - begun if found is not None else math.inf
-            except TimeoutError:
-                raise  # a time limit that the user set
             except Exception as error:
-                if program is self.built:
+                if program is self.built or isinstance(error, TimeoutError):  # a limit that the user set
                     raise
                 found, go_on, said = None, self.contest.throw, error
             if found is None and program is not self.built:
@@ -85,17 +83,14 @@ class Adaptive:
         said = []
         yield self.built
         for name, begin in better.items():
-            doing, self.ready, self.thread = "build", [], None
+            doing, self.ready, alive = "build", [], False
             try:
-                while True:
-                    alive = self.thread and self.thread.is_alive()
-                    if self.ready:
-                        break
+                while not self.ready:
                     if not alive:  # a forked process has no such thread
-                        given = begin, self.ready
-                        self.thread = threading.Thread(target=begun_apart, args=given, daemon=True)
+                        self.thread = Thread(target=begun_apart, args=(begin, self.ready), daemon=True)
                         self.thread.start()
                     yield self.built
+                    alive = self.thread.is_alive()  # asked before `ready`: its last act is to fill that
                 with WHOLE:
                     rival, doing = self.ready[0](), "run"
                 its, other = [], []

@@ -13,6 +13,7 @@ import numpy as np
 
 import ops
 from ops import G
+from ops.arrays.indexing import written_out
 from ops.formulas.carried import dtype_of, through
 
 from ..errors import XManError
@@ -191,12 +192,8 @@ def matrix_rows(of: Standard, table: dict[str, Callable]) -> dict[str, Callable]
 
 def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
     """x[keys] as NumPy has it."""
-    keys = [k for key in keys for k in masked(xp, key)]
-    used = sum(key is not None and key is not Ellipsis for key in keys)
-    at = next((i for i, key in enumerate(keys) if key is Ellipsis), len(keys))
-    keys = [*keys[:at], *[slice(None)] * (x.ndim - used), *keys[at + 1:]]
-    lengths = iter(x.shape)
-    keys = [None if key is None else within(key, next(lengths)) for key in keys]
+    keys, lengths = [k for key in keys for k in masked(xp, key)], iter(x.shape)
+    keys = [None if key is None else within(key, next(lengths)) for key in written_out(keys, x.ndim)]
     if not any(hasattr(key, "shape") for key in keys):
         return x if all(key == slice(None) for key in keys) else x[tuple(keys)]
     places = [i for i, key in enumerate(keys) if isinstance(key, int) or hasattr(key, "shape")]

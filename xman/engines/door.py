@@ -26,7 +26,7 @@ from ..errors import XManError, refuse_unknown
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
-from ..wengert import Steps, WengertList, checked_list, known_registers
+from ..wengert import Steps, Values, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
 from .program import Built, Engine, Program, ample, check_update, exact, on_host, program_of, signature, taken
 
@@ -94,7 +94,6 @@ class Compiled:
         self._programs: dict[tuple, Built | Adaptive] = {}
         self._chosen = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
         self._latest: Built | Adaptive | None = None  # the program that ran last, if its kinds can be checked
-        self._misses = 0
         self._rooms: dict[tuple, int] = {}  # by kinds: the `room` of a program whose loops end on values
         # the inputs to overwrite as they were last time, and the arrays that own their memory
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
@@ -115,7 +114,7 @@ class Compiled:
         # a copy is compiled anew
         return Compiled, (self.steps, self.outputs, self.asked, self.inplace, self.adapts, self.threads)
 
-    def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, values: Values) -> dict[str, Any]:
         """The outputs by name, arrays that nothing else uses. values: the inputs. XManError as for eval."""
         built = self._latest
         try:
@@ -143,7 +142,7 @@ class Compiled:
         engine = next(engine for engine in ENGINES.values() if not engine.after)
         return engine.build(self._program({}, True))._replace(engine=engine.name)
 
-    def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _specialised(self, values: Values) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds, which is built if the kinds are new."""
         values = with_numpy_reals(values, self.steps.inputs)
         values |= {x: taken(x, values[x]) for x in self.steps.inputs if x in values}
@@ -160,25 +159,28 @@ class Compiled:
         except Exception:
             eval(self.steps, here)  # raises the sentence
             raise
-        if self._latest is None:  # shapes inside depend on the values, as in a loop that ends on them
-            if ample(self.steps, here) > self._rooms.get(key, 0):
-                with self._locks[os.getpid()]:
-                    return self._first(key, values, here)
-            self._misses += 1
-            if self._misses >= MISSES:
-                self._programs[key] = self._reference._replace(
-                    why=f"{built.why}; interpreted, as {built.engine} is for shapes that the values change")
-        else:
-            self._misses = 0
+        # a miss: shapes inside depend on the values, as in a loop that ends on them
+        self._misses = 0 if self._latest else self._misses + 1
+        if self._misses and ample(self.steps, here) > self._rooms.get(key, 0):
+            with self._locks[os.getpid()]:
+                return self._first(key, values, here)
+        if self._misses >= MISSES:
+            self._programs[key] = self._reference._replace(
+                why=f"{built.why}; interpreted, as {built.engine} is for shapes that the values change")
         return result
 
-    def _kinds(self, values: Mapping[str, Any]) -> tuple:
+    def _kinds(self, values: Values) -> tuple:
         return tuple([signature(values[x]) for x in self.steps.inputs])
 
-    def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
+    def _first(self, key: tuple, values: Values, here: Values) -> dict[str, Any]:
         """The outputs, by a new program of the first engine that can build it and run it once."""
-        name, why, later = self._choice(values)
-        failed, self._rooms[key] = "", ample(self.steps, here)
+        name, why, later = self.asked, f"{self.asked} was asked for", []
+        if name == "auto":
+            name, why, later = chosen_engine(self.steps, values, self.inplace, self.adapts)
+        if not (record := ENGINES[name]).installed:
+            raise XManError(f"the engine {name} needs the package {record.package}: "
+                            f"pip install 'xman[{record.extra}]'")
+        failed, self._misses, self._rooms[key] = "", 0, ample(self.steps, here)
         made = functools.cache(functools.partial(self._program, here))
         program = lambda engine: made(engine.as_written, self._rooms[key] * engine.rooms)
         while True:
@@ -212,25 +214,14 @@ class Compiled:
             warnings.warn(f"{failed}; it runs on {name} instead", RuntimeWarning, stacklevel=4)
         return result
 
-    def _run(self, built: Built | Adaptive, values: Mapping[str, Any],
-             here: Mapping[str, Any]) -> dict[str, Any]:
+    def _run(self, built: Built | Adaptive, values: Values, here: Values) -> dict[str, Any]:
         result = built.run(values if ENGINES[built.engine].on_device else here)
         if result is None:
             self._latest = None
             result = self._reference.run(here)
         return result
 
-    def _choice(self, values: Mapping[str, Any]) -> tuple[str, str, list[str]]:
-        """The engine that begins, the reason, and the engines that may turn out faster."""
-        engine, why, later = self.asked, f"{self.asked} was asked for", []
-        if engine == "auto":
-            engine, why, later = chosen_engine(self.steps, values, self.inplace, self.adapts)
-        if not (record := ENGINES[engine]).installed:
-            raise XManError(f"the engine {engine} needs the package {record.package}: "
-                            f"pip install 'xman[{record.extra}]'")
-        return engine, why, later
-
-    def _program(self, values: Mapping[str, Any], as_written: bool, room: int = 0) -> Program:
+    def _program(self, values: Values, as_written: bool, room: int = 0) -> Program:
         """The Program that an engine is given."""
         if as_written:
             return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
@@ -242,7 +233,7 @@ class Compiled:
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
         return program._replace(threads=self.threads or 0)
 
-    def _look_at(self, values: Mapping[str, Any]) -> None:
+    def _look_at(self, values: Values) -> None:
         """XManError unless the arrays to overwrite can be written, and share memory with no other input."""
         arrays = {x: values[x] for x in self.steps.inputs if isinstance(values[x], np.ndarray)}
         for x in self.inplace:
@@ -263,7 +254,7 @@ class Compiled:
                                                                         for x in over)
         self._known = [(name, x, x.base if apart(x.base) else None) for name, x in arrays.items() if over]
 
-    def _seen(self, values: Mapping[str, Any]) -> bool:
+    def _seen(self, values: Values) -> bool:
         """Whether the arrays are those of the last look, or parts of the same."""
         for name, array, owner in self._known:  # a loop: a comprehension takes twice as long
             x = values[name]
@@ -272,7 +263,7 @@ class Compiled:
         return True
 
 
-def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],
+def chosen_engine(steps: WengertList, values: Values, inplace: Mapping[str, str],
                   adapts: bool = False) -> tuple[str, str, list[str]]:
     """The engine for a list, the reason, and the engines to build meanwhile. XMAN_ENGINE, if set, decides."""
     wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
@@ -296,8 +287,7 @@ def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mappin
 
 def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:
     """inplace itself. XManError unless it leads from inputs of the list to registers of it."""
-    if inplace is None:
-        return {}
+    inplace = {} if inplace is None else inplace
     if not isinstance(inplace, Mapping):
         raise XManError(f"inplace is a dictionary from inputs to the registers that overwrite them, {{'W': "
                         f"'W_next'}}, not {shortened(inplace)}")

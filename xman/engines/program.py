@@ -17,7 +17,7 @@ from ..interpreters import eval
 from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
 from ..passes.lower import lowered
-from ..wengert import Line, WengertList, all_registers, needed, registers
+from ..wengert import Line, Values, WengertList, all_registers, needed, registers
 
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
 if hasattr(os, "register_at_fork"):
@@ -63,7 +63,7 @@ class Built(NamedTuple):
     then written nothing. source, plan: the program's text and its plan, to print. engine, why: the engine's
     name and the reason for it, which the door writes.
     """
-    run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
+    run: Callable[[Values], dict[str, Any] | None]
     source: Any
     plan: Any
     engine: str = ""
@@ -86,7 +86,7 @@ class Engine(NamedTuple):
     """
     name: str
     file: str
-    wish: Callable[[WengertList, Mapping[str, Any], Mapping[str, str]], tuple[int, str]]
+    wish: Callable[[WengertList, Values, Mapping[str, str]], tuple[int, str]]
     after: str
     package: str = ""
     extra: str = ""
@@ -109,8 +109,8 @@ class Engine(NamedTuple):
         return lambda: built
 
 
-def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...],
-               inplace: Mapping[str, str], room: int = 0) -> Program:
+def program_of(steps: WengertList, values: Values, outputs: tuple[str, ...], inplace: Mapping[str, str],
+               room: int = 0) -> Program:
     """The Program for these values. room: as in `Program`. XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
     program = Program(steps, {}, outputs, {y: x for x, y in inplace.items()}, steps, room=room)
@@ -186,7 +186,7 @@ def counted(steps: Iterable[Line], keep: Iterable[str] = ()) -> dict[str, str]:
     return {x: mark[0] for x, mark in marks.items() if type(mark) is tuple}
 
 
-def ample(steps: WengertList, values: Mapping[str, Any]) -> int:
+def ample(steps: WengertList, values: Values) -> int:
     """A power of two above the number of steps of each loop; 0 where nothing is stacked."""
     loops = [k for k, (_, op, _) in enumerate(steps) if op == "while_loop"]
     if not loops or "scan" not in {op for _, op, _ in steps}:

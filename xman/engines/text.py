@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import XManError
 from ..interpreters.context import numpy_real
 from ..notation import shortened
-from ..wengert import Line
+from ..wengert import Line, fresh
 from .memory import overwrite
 from .program import GEMM, Program
 
@@ -33,22 +33,16 @@ class Text:
         self.lines: list[str] = []
         self.objects: dict[str, Any] = {}              # by their names in the program
         self.names: dict[tuple[str, int | str | None], str] = {}  # the program's own names, by word and key
-        self.taken, self.back = set(registers), ""     # how memory is given back, where there is any
+        self.taken = {*registers, *keyword.kwlist}
+        self.back = ""                                 # how memory is given back, where there is any
         if strange := [name for name in registers if not name.isidentifier() or keyword.iskeyword(name)]:
             raise XManError(f"a register cannot be called {shortened(strange[0])} in a program")
 
     def free(self, word: str, key: int | str | None = None) -> str:
         """The program's name for this word and key: always the same one, and nothing else has it."""
         if (word, key) not in self.names:
-            self.names[word, key] = self.fresh(word)
+            self.names[word, key] = fresh(word, self.taken)
         return self.names[word, key]
-
-    def fresh(self, word: str) -> str:
-        """The word, with underscores at its end until nothing else has the name."""
-        while word in self.taken or keyword.iskeyword(word):
-            word += "_"
-        self.taken.add(word)
-        return word
 
     def object(self, word: str, value: Any) -> str:
         """The name of an object in the program; word: how the name begins."""
@@ -141,26 +135,23 @@ def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
 
     lines: those that are computed: if a product is scaled by 0, NumPy and not BLAS has to compute it.
     """
-    ndarray, kind_of_value = text.object("ndarray", np.ndarray), text.object("type", type)
-    whole, real = text.object("int", int), text.object("float", float)
-    values = text.free("values")
     for x in program.original.inputs:
-        kind = program.kinds.get(x)
-        text.add(f"{x} = {values}[{x!r}]")
+        kind, type_of_x = program.kinds.get(x), text.call("type", type, x)
+        text.add(f"{x} = {text.free('values')}[{x!r}]")
         if kind and kind.array:
-            order = f" or not {x}.flags.c_contiguous" if x in program.inplace.values() else ""
-            text.add(f"if {kind_of_value}({x}) is not {ndarray} or {x}.shape != {kind.shape} or "
-                     f"{x}.dtype != {text.object(kind.dtype.name, kind.dtype)}{order}: return None")
+            wanted = text.object("ndarray", np.ndarray)
+            others = f" or {x}.shape != {kind.shape} or {x}.dtype != {text.object(kind.dtype.name, kind.dtype)}"
+            others += f" or not {x}.flags.c_contiguous" * (x in program.inplace.values())
         elif kind:
-            convert = text.object("number", numpy_real)
             scalar = bool if kind.dtype.kind == "b" else kind.dtype.type
-            text.add(f"if {kind_of_value}({x}) is {real} or {kind_of_value}({x}) is {whole}: {x} = "
-                     f"{convert}({x!r}, {x})")
-            text.add(f"if {kind_of_value}({x}) is not {text.object(scalar.__name__, scalar)}: return None")
+            wanted, others = text.object(scalar.__name__, scalar), ""
+            whole, real = text.object("int", int), text.object("float", float)
+            text.add(f"if {type_of_x} is {real} or {type_of_x} is {whole}: {x} = "
+                     + text.call("number", numpy_real, repr(x), x))
         else:
-            shape = text.object("shape", np.shape)
-            text.add(f"if {kind_of_value}({x}) is not {text.object('kind', program.others[x][0])} or "
-                     f"{shape}({x}) != {program.others[x][1]}: return None")
+            wanted = text.object("kind", program.others[x][0])
+            others = f" or {text.call('shape', np.shape, x)} != {program.others[x][1]}"
+        text.add(f"if {type_of_x} is not {wanted}{others}: return None")
     for s in dict.fromkeys(args[1] for _, op, args in lines if op == GEMM and args[1]):
         text.add(f"if {s} == 0: return None")  # BLAS would not read the matrices, and so lose a NaN
 

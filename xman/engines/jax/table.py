@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 from jax import lax, nn
@@ -15,9 +16,11 @@ from jax.scipy import linalg as slinalg
 from jax.scipy import special
 
 from ops import G, facts_of
+from ops.arrays.indexing import axes_taken, written_out
 from ops.arrays.products import subscripts_of
 from ops.arrays.rearrangements import in_precision_of
 from ops.functions import LOG_ROOT_TWO_PI, tail
+from ops.matrices import slope_by_svd
 from ops.table import OURS
 
 from ..arrays import on
@@ -26,7 +29,6 @@ from ..program import Kind
 STANDARD = on(jnp)
 
 
-def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
 def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
 
 
@@ -43,17 +45,8 @@ def recurrence(x, a, axis):
 def cofactor(a):
     u, s, vt = jnp.linalg.svd(a)
     others = jnp.where(np.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]).prod(-1)  # Π s without the i-th
-    return turned(u, vt) * ((u * others[..., None, :]) @ vt)
-
-
-def cofactor_slope(t, a):
-    u, s, vt = jnp.linalg.svd(a)
-    others = ~np.eye(s.shape[-1], dtype=bool)
-    pairs = jnp.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others.astype(s.dtype)
-    m = u.mT @ t @ vt.mT
-    inner = (jnp.eye(s.shape[-1], dtype=s.dtype) * jnp.einsum("...ij,...jj->...i", pairs, m)[..., None]
-             - pairs * m.mT)
-    return turned(u, vt) * (u @ inner @ vt)
+    sign = jnp.linalg.det(u) * jnp.linalg.det(vt)
+    return sign[..., None, None] * ((u * others[..., None, :]) @ vt)
 
 
 def zero_signed(rule: Callable, like: Callable) -> Callable:
@@ -64,7 +57,7 @@ def zero_signed(rule: Callable, like: Callable) -> Callable:
 SPECIAL = "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()
 OWN = {
     **{op: getattr(special, op) for op in SPECIAL}, "convolve": jnp.convolve, "cumprod": jnp.cumprod,
-    "cofactor": cofactor, "cofactor_slope": cofactor_slope, "recurrence": recurrence,
+    "cofactor": cofactor, "cofactor_slope": partial(slope_by_svd, jnp), "recurrence": recurrence,
     "Beta": special.beta, "Gamma": special.gamma, "expm": slinalg.expm, "sigmoid": nn.sigmoid,
     "logNdtr": lambda x: jnp.where(x < -20, log_tail(jnp.where(x < -20, -x, 20.0)), special.log_ndtr(x)),
     "remainder": zero_signed(STANDARD["remainder"], lambda x, y: y),
@@ -101,10 +94,8 @@ def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[s
         yield args[1], -n, n
     elif keys := args[(first := facts_of(op).keys):]:
         sizes = shape(args[first - 1])
-        width = [0 if key is None or key is ... else np.ndim(key) if np.asarray(key).dtype.kind == "b" else 1
-                 for key in keys]
         axis = 0
-        for key, n in zip(keys, width, strict=True):
+        for key in written_out(keys, len(sizes)):
             if isinstance(key, str):
                 yield key, -sizes[axis], sizes[axis]
-            axis += len(sizes) - sum(width) if key is ... else n
+            axis += axes_taken(key)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ops.arrays.indexing import written_out
+
 from .views import View, indexed, reshaped, spread, transposed, whole
 
 
@@ -78,14 +80,8 @@ def transpose(w: Any, dst: str, op: str, x: View, axes: Any = None) -> View:
 
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list:
     """The keys of an index into an array of that shape, arrays as views."""
-    found, axis = [], 0
-    for key in keys:
-        if key is Ellipsis:
-            axis += len(shape) - sum(other is not None and other is not Ellipsis for other in keys)
-        elif key is not None:
-            key, axis = key_of(w, key, shape[axis]), axis + 1
-        found.append(key)
-    return found
+    sizes = iter(shape)
+    return [None if key is None else key_of(w, key, next(sizes)) for key in written_out(keys, len(shape))]
 
 
 def key_of(w: Any, key: Any, n: int) -> Any:

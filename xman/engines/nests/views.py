@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ops.arrays.indexing import written_out
+
 Steps = tuple[tuple[int, int], ...]  # pairs (axis of the space, the step for each index along it)
 
 
@@ -125,9 +127,7 @@ def reshaped(view: View, shape: Sequence[int]) -> View | None:
 
 def indexed(view: View, keys: Sequence[Any]) -> View:
     """view[keys], as NumPy indexes: whole numbers, slices, None, an ellipsis, Views of whole numbers."""
-    keys, taken = list(keys), sum(key is not None and key is not Ellipsis for key in keys)
-    k = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
-    keys[k:k + 1] = [slice(None)] * (len(view.shape) - taken)
+    keys = written_out(keys, len(view.shape))
     block = np.broadcast_shapes(*(key.shape for key in keys if isinstance(key, View)))
     several = [k for k, key in enumerate(keys) if isinstance(key, (View, int))]
     # the axes of the block stand in the place of the keys that make it, or first if others are between these

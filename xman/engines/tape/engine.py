@@ -26,7 +26,6 @@ from ..program import Built, Program
 from .lines import ROWS, TapeWriter, Unwritten
 from .loops import arranged, loop_text, loops
 
-HINT = "without the package llvmlite lists of numbers are interpreted: pip install 'xman[fast]'"
 WIDTH = 8  # rows of a batch at a time: as many numbers as a line of the cache holds
 
 
@@ -46,8 +45,7 @@ class Tape:
     """
 
     def __init__(self, steps: Steps, of: str | None = None, wrt: Iterable[str] | None = None):
-        plain = isinstance(steps, (list, tuple)) and not isinstance(steps, WengertList)
-        self.steps = steps = checked_list(WengertList(steps, G) if plain else steps, G)
+        self.steps = steps = checked_list(steps, G)
         if not steps:
             raise XManError("the list is empty: there is nothing to compute")
         (self.of,) = known_registers(steps, steps[-1][0] if of is None else of, "of", one=True)
@@ -59,10 +57,7 @@ class Tape:
         self._columns = np.array([place[x] for x in self.wrt], np.intp)
         self._machine = tape_or_interpreter(steps, (self.of,))
 
-    @property
-    def plan(self) -> str:
-        """The parts of the tape, in words."""
-        return self._machine.plan
+    plan = property(lambda self: self._machine.plan, doc="The parts of the tape, in words.")
 
     def value(self, values: Mapping[str, Any] | np.ndarray) -> Any:
         """The register `of`: a number, or an array (batch,) where inputs are arrays of that length.
@@ -112,10 +107,10 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
 def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
     """The tape that runs the list, or else the interpreter. XManError for a line that is not of numbers."""
     if importlib.util.find_spec("llvmlite") is None:
-        return Interpreted(steps, outputs, f"{len(steps):,} lines; {HINT}")
-    lines = steps
-    if any(op == "bundle" for _, op, _ in steps):
-        lines = unroll(steps, dict.fromkeys(steps.inputs, 0.5))
+        return Interpreted(steps, outputs, f"{len(steps):,} lines; without the package llvmlite lists of numbers "
+                                           "are interpreted: pip install 'xman[fast]'")
+    looped = any(op == "bundle" for _, op, _ in steps)
+    lines = unroll(steps, dict.fromkeys(steps.inputs, 0.5)) if looped else steps
     try:
         return Recorded(steps, lines, outputs)
     except Unwritten as error:
@@ -223,11 +218,10 @@ class Interpreted(NamedTuple):
         values, slopes = [], np.zeros(rows.shape)
         for row, slope in zip(rows, slopes, strict=True):
             found = eval(self.steps, dict(zip(inputs, row, strict=True)))
-            values.append(wanted := [found[y] for y in self.outputs])
-            for y, x in zip(self.outputs, wanted, strict=True):
-                if np.ndim(x):
-                    raise XManError(f"{y} has shape {np.shape(x)}: the tape is for lists of numbers; use "
-                                    "engine numpy")
+            if arrays := [y for y in self.outputs if np.ndim(found[y])]:
+                raise XManError(f"{arrays[0]} has shape {np.shape(found[arrays[0]])}: the tape is for lists of "
+                                "numbers; use engine numpy")
+            values.append([found[y] for y in self.outputs])
             if back:
                 deltas = backprop(self.steps, found, ops.DG, inputs, **{self.outputs[0]: 1.0})
                 slope[:] = [deltas.get(x, 0.0) for x in inputs]
@@ -247,11 +241,10 @@ def build(program: Program) -> Built:
     loops(tape.rows, 1, False)  # LLVM compiles here, and not in the first run
 
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
-        for x in steps.inputs:
-            if isinstance(values[x], np.ndarray):
-                raise XManError(f"{x} is an array of shape {values[x].shape}: the tape is for numbers here, for "
-                                "a batch of them as xman.Tape; use engine numpy")
-        if program.inplace or not {type(values[x]) for x in steps.inputs} <= {float, np.float64, int}:
+        if not {type(values[x]) for x in steps.inputs} <= {float, np.float64, int}:
+            if arrays := [x for x in steps.inputs if isinstance(values[x], np.ndarray)]:
+                raise XManError(f"{arrays[0]} is an array of shape {values[arrays[0]].shape}: the tape is for "
+                                "numbers here, for a batch of them as xman.Tape; use engine numpy")
             return None
         return dict(zip(program.outputs, tape.run(stacked(steps, values), False)[0], strict=True))
 

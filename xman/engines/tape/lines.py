@@ -42,7 +42,6 @@ PLAIN = {"add": (1.0,), "subtract": (-1.0,), "mul": (0.0,), "half": (0.5, 0.0), 
 CODE = {row: code for code, row in enumerate(ROWS)} | dict.fromkeys(PLAIN, len(ROWS) - 1)
 # of a number, itself
 SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}
-KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
 
 
 class Unwritten(Exception):
@@ -136,9 +135,9 @@ class TapeWriter:
             return (self.slots[a], "f") if a in self.slots else self.others[a]
         value = np.asarray(self.known[a] if isinstance(a, str) else a)
         # the value is not a number, or of another precision, to which NumPy would round
-        if value.ndim or value.dtype.name not in KINDS_OF:
+        if value.ndim or value.dtype not in (float, bool, np.int64):
             raise Unwritten
-        return self.constant(value.item()), KINDS_OF[value.dtype.name]
+        return self.constant(value.item()), value.dtype.kind
 
     def constant(self, value: float) -> int:
         value = float(value)
