@@ -62,6 +62,11 @@ def test_what_only_its_own_loop_reads_has_no_memory():
     assert not {"a", "b"} & {buffer.register for buffer in step.plan.buffers}
 
 
+def test_numbers_that_single_numbers_alone_are_made_of_have_no_memory():
+    step = step_of([("a", "exp", ("x",)), ("b", "mul", ("a", "a")), ("c", "mul", ("b", "y"))], {"x": 1.0, "y": np.ones(9)})
+    assert [buffer.register for buffer in step.plan.buffers] == ["b"]
+
+
 def test_placing_is_not_quadratic():
     """Each line of a chain of sums looks at its own neighbours alone: ten times the lines take about ten times the steps."""
     taken = []
