@@ -14,6 +14,7 @@ import numpy as np
 import ops
 from ops import G
 from ops.arrays.indexing import written_out
+from ops.arrays.rearrangements import shape_of
 from ops.formulas.carried import dtype_of, through
 
 from ..errors import XManError
@@ -140,11 +141,8 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
 def rearranging_rows(of: Standard) -> dict[str, Callable]:
     xp, array = of.xp, of.array
 
-    def sizes(like):
-        return tuple(like if isinstance(like, (tuple, list)) else getattr(like, "shape", ()))
-
     def broadcast(x, like, axis=()):
-        x, shape = array(x), sizes(like)
+        x, shape = array(x), shape_of(like)
         if axis != ():
             missing = {a % (x.ndim + np.size(axis)) for a in np.atleast_1d(axis)}
             x = x[tuple(None if k in missing else slice(None) for k in range(x.ndim + len(missing)))]
@@ -153,7 +151,7 @@ def rearranging_rows(of: Standard) -> dict[str, Callable]:
         return x if tuple(x.shape) == shape else xp.broadcast_to(x, shape)
 
     def reshape(x, shape):
-        x, shape = array(x), sizes(shape)
+        x, shape = array(x), shape_of(shape)
         return x if tuple(x.shape) == shape else xp.reshape(x, shape)
 
     def transpose(x, axes=None):

@@ -252,8 +252,8 @@ def same_but_number(one: Kind | None, other: Kind | None) -> bool:
 
 def kind_of(x: Any) -> Kind | None:
     """The kind of an array or a number; None for anything else."""
-    if ((type(x) is np.ndarray or issubclass(type(x), np.generic)) and x.dtype.kind in "biuf"
-        and x.dtype.isnative):
+    numpys = type(x) is np.ndarray or issubclass(type(x), np.generic)
+    if numpys and x.dtype.kind in "biuf" and x.dtype.isnative:
         return Kind(x.shape, x.dtype, type(x) is np.ndarray)
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
 

@@ -138,11 +138,11 @@ class TracedPath:
 
     @property
     def words(self) -> list[str]:
-        """The checks in words, in their order."""
+        """The checks in words, in their order; where several have the same words, once."""
         shown = lambda was: shortened(was.item() if was.size == 1 else was)
-        return [*(f"an argument is {shortened(x)}" for x in self.fixed),
-                *dict.fromkeys(place.words for place in self.places),
-                *(f"{line}: {shown(was)}" for was, line in self.checks.values())]
+        return list(dict.fromkeys((*(f"an argument is {shortened(x)}" for x in self.fixed),
+                                   *(place.words for place in self.places),
+                                   *(f"{line}: {shown(was)}" for was, line in self.checks.values()))))
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
