@@ -28,12 +28,23 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
-from .program import Built, Engine, Program, ample, check_update, exact, on_host, program_of, signature, taken
+from .program import (
+    Built,
+    Engine,
+    Program,
+    Values,
+    ample,
+    check_update,
+    exact,
+    on_host,
+    program_of,
+    signature,
+    taken,
+)
 
 ENGINES: dict[str, Engine] = {}  # by name, filled by `register`
 REMEMBERED = 64  # how many sets of shapes a compiled list keeps programs for
 MISSES = 3  # a program is dropped after this many refusals in a row of values of its own kinds
-Values = Mapping[str, Any]  # by the names of registers
 
 
 def register(engine: Engine) -> None:

@@ -17,8 +17,9 @@ from ..interpreters import eval
 from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
 from ..passes.lower import lowered
-from ..wengert import Line, Values, WengertList, all_registers, needed, registers
+from ..wengert import Line, WengertList, all_registers, needed, registers
 
+Values = Mapping[str, Any]  # by the names of registers
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=WHOLE.acquire, after_in_parent=WHOLE.release, after_in_child=WHOLE.release)
