@@ -203,6 +203,14 @@ def test_arrays_of_any_layout_are_read_and_overwritten(engine, layout):
 
 
 @pytest.mark.parametrize("engine", FAST)
+def test_a_product_of_numbers_that_blas_does_not_have_is_numpys(engine):
+    x = R.normal(size=(70, 130)).astype(np.longdouble)
+    step = xman.compile([("t", "transpose", ("x",)), ("y", "dot", ("t", "x"))], ["y"], engine=engine)
+    for k in (1, 2):
+        np.testing.assert_array_equal(step({"x": k * x})["y"], (k * x).T @ (k * x))
+
+
+@pytest.mark.parametrize("engine", FAST)
 def test_a_step_that_fails_has_overwritten_nothing(engine):
     steps = [("w_next", "add", ("w", 1.0)), ("z", "softmaxCrossEntropy", ("s", "labels")), ("u", "mul", ("A", 1.0)), ("i", "inv", ("u",))]
     step = xman.compile(steps, ["z", "i"], engine=engine, inplace={"w": "w_next"})

@@ -62,6 +62,11 @@ def test_what_only_its_own_loop_reads_has_no_memory():
     assert not {"a", "b"} & {buffer.register for buffer in step.plan.buffers}
 
 
+def test_numbers_that_single_numbers_alone_are_made_of_have_no_memory():
+    step = step_of([("a", "exp", ("x",)), ("b", "mul", ("a", "a")), ("c", "mul", ("b", "y"))], {"x": 1.0, "y": np.ones(9)})
+    assert [buffer.register for buffer in step.plan.buffers] == ["b"]
+
+
 def test_placing_is_not_quadratic():
     """Each line of a chain of sums looks at its own neighbours alone: ten times the lines take about ten times the steps."""
     taken = []
@@ -328,6 +333,17 @@ def test_lapack_does_what_numpy_does_with_matrices_and_batches(op, shape):
         assert not [line for line in step.plan.calls if f"= {op}(" in line]
         for x, found in step(values).items():
             np.testing.assert_allclose(found, wanted[x], rtol=1e-9, atol=1e-9 * np.abs(wanted[x]).max())
+
+
+def test_rows_taken_for_a_product_are_copied_once_and_anew_where_the_table_was_overwritten():
+    values = {"T": R.normal(size=(50, 8)), "k": R.integers(0, 50, 40), "W": R.normal(size=(8, 9))}
+    once = [("x", "getitem", ("T", "k")), ("z", "dot", ("x", "W")), ("t", "tanh", ("z",)), ("y", "sum", ("t",))]
+    step = step_of(lines := gradient(once, "y", ["W"]), values, outputs=["y", "dy_dW"])
+    assert step.source.count("copy(T[") == 1
+    np.testing.assert_allclose(step(values)["dy_dW"], eval(lines, values)["dy_dW"], rtol=1e-12)
+    twice = [*once[:2], ("U", "scale", (2.0, "T")), ("v", "getitem", ("U", "k")), ("w", "dot", ("v", "W"))]
+    found = step_of(twice, values, outputs=["z", "w"], inplace={"T": "U"})(values | {"T": values["T"].copy()})
+    np.testing.assert_allclose(found["w"], eval(twice, values)["w"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("op, a, words", [("inv", np.ones((2, 3, 3)), "Singular"), ("cholesky", -np.eye(3), "not positive definite")])

@@ -1,13 +1,16 @@
 """jit: on every call, whatever has changed, what the plain function gives."""
 from __future__ import annotations
 
+import contextvars
 import functools
 import os
 import pickle
 import random
+import sys
 import time
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -125,7 +128,8 @@ ONE = np.float64(1)
     (np.ones(3), np.ones(4)), (np.ones(3), np.ones(3, np.float32)), (np.ones(3), np.ones((1, 3))),
     (np.float64(1), np.float32(1)), ([ONE, ONE], (ONE, ONE)),
     ({"a": ONE, "b": ONE}, {"b": ONE, "a": ONE}), (2, True), (None, "text"),
-    (np.array([1, 0]), np.array([True, False])), ([ONE, [ONE]], [[ONE], ONE])])
+    (np.array([1, 0]), np.array([True, False])), ([ONE, [ONE]], [[ONE], ONE]),
+    (np.array([1, "a"], object), np.array([1, "b"], object))])
 def test_another_kind_of_argument_is_another_path(one, other):
     def fn(x, y):
         return [*x] if isinstance(x, dict) else x.dtype.name if hasattr(x, "dtype") else type(x).__name__, x, y * 2
@@ -232,11 +236,26 @@ def counted(x): return x * counted.k
 def by_name(x): return x * getattr(ROOM, "k") + ROOM.__dict__["k"]  # noqa: B009
 def by_environment(x): return x * float(os.environ.get("XMAN_K", "0"))
 def by_entry(x): return x * NAMED.k
+def by_cache(x): return x * cached_zeros(1)[0]
+def by_proxy(x): return x * PROXY["k"]
+def by_weak_reference(x): return x * WEAK().k
+def by_metaclass(x): return x * Kinds.rate
+
+
+@functools.lru_cache
+def cached_zeros(size): return np.zeros(size)
+
+
+Rated = type("Rated", (type,), {"rate": 0.0})
+Kinds = Rated("Kinds", (), {})
+PROXY, WEAK = types.MappingProxyType(NAMED.held), weakref.ref(counted)
 
 
 @pytest.mark.parametrize(("fn", "put"), [
     (counted, lambda k: setattr(counted, "k", k)), (by_name, lambda k: setattr(ROOM, "k", k)),
-    (by_environment, lambda k: os.environ.update(XMAN_K=str(k))), (by_entry, lambda k: NAMED.held.update(k=k))])
+    (by_environment, lambda k: os.environ.update(XMAN_K=str(k))), (by_entry, lambda k: NAMED.held.update(k=k)),
+    (by_cache, lambda k: cached_zeros(1).fill(k)), (by_proxy, lambda k: NAMED.held.update(k=k)),
+    (by_weak_reference, lambda k: setattr(counted, "k", k)), (by_metaclass, lambda k: setattr(Rated, "rate", k))])
 def test_what_is_read_by_name_of_a_function_a_module_or_the_environment_is_a_guard(fn, put, monkeypatch):
     monkeypatch.setenv("XMAN_K", "0")
     fast = jit_(fn)
@@ -263,6 +282,15 @@ def test_the_mean_of_what_a_mask_takes_is_one_path():
     assert len(fast.lists) == 1
 
 
+def test_the_gradient_of_two_masks_is_one_path():
+    plain = value_and_grad(lambda x: np.sum(np.exp(x[x > 0]) * x[x > 0]) + np.mean(x[x < 1] ** 2))
+    fast = jit_(plain)
+    for x in ([1.5, 0.5, -1.0], [2.0, 3.0, 0.5], [-1.0, -2.0, 2.0]):
+        (value, slope), (wanted, theirs) = fast(np.array(x)), plain(np.array(x))
+        assert value == pytest.approx(wanted) and slope == pytest.approx(theirs)
+    assert len(fast.lists) == 1
+
+
 @pytest.mark.parametrize(("kind", "number"), [("i1", np.int64(100)), ("?", np.float32(1.5)), ("f2", np.float32(1.5)),
                                               ("f4", np.int64(3)), ("f4", np.float32(3))])
 def test_a_number_of_numpy_keeps_its_precision_beside_a_narrower_array(kind, number):
@@ -283,6 +311,11 @@ def test_whole_numbers_made_of_a_value_are_a_path_of_their_own():
         assert fast(x) == (interpolated(x), slope) == value_and_grad(interpolated)(x)
     with pytest.raises(XManError, match="would be a constant of the list"):
         trace(interpolated, 2.5)
+
+
+def test_text_is_made_of_the_value():
+    fast = jit_(lambda x: [x, str(x), f"{x} {x!r}"])
+    assert str([fast(1.5), fast(1.5), fast(2.5)]) == str([[np.float64(x), str(x), f"{x} {np.float64(x)!r}"] for x in (1.5, 1.5, 2.5)])
 
 
 def test_a_function_among_the_arguments_brings_what_it_reads():
@@ -308,6 +341,7 @@ LOG: list = []
 GENERATOR = np.random.default_rng(1)
 COUNTS = np.zeros(1)
 LETTERS = iter("abc" * 99)
+CONTEXT = contextvars.ContextVar("rate", default=2.0)
 
 
 class Counter:
@@ -338,6 +372,10 @@ def keeps(x):
     return x * Counter.n
 
 
+def reads_a_module_by_its_name(x): return x * len(sys.modules["types"].__name__)
+def reads_a_context(x): return x * CONTEXT.get()
+
+
 def prints(x):
     print("value", x)
     return x * 2
@@ -358,7 +396,8 @@ def swallows(x):
 
 EFFECTS = [(appends, "changes the global LOG"), (draws, "random"), (draws_as_of_old, "random"), (draws_afresh, "random"),
            (draws_by_python, "random"), (tells_the_time, "time.perf_counter"), (counts, "changes the global COUNTS"),
-           (keeps, "changes the global Counter"), (uses_up, "used up by reading"), (prints, "calls print"), (swallows, "calls print")]
+           (keeps, "changes the global Counter"), (uses_up, "used up by reading"), (prints, "calls print"), (swallows, "calls print"),
+           (reads_a_module_by_its_name, "can read sys.modules"), (reads_a_context, "calls contextvars.get")]
 
 
 @pytest.mark.parametrize(("fn", "words"), EFFECTS, ids=[fn.__name__ for fn, _ in EFFECTS])
@@ -390,6 +429,13 @@ def test_a_dict_that_was_given_is_written_into_by_the_plain_function():
 def test_a_seeded_draw_is_the_same_at_each_call():
     fast = jit_(lambda x: x * np.random.default_rng(3).normal(size=2))
     assert (fast(2.0) == fast(2.0)).all() and len(fast.lists) == 1
+
+
+@pytest.mark.parametrize("x", [np.ma.array([1.0, 2.0], mask=[False, True]), np.ma.array([[1.0]]).view(np.matrix)])
+def test_an_array_of_a_kind_with_its_own_products_is_refused_as_in_trace(x):
+    for run in (jit_(np.square), lambda x: trace(np.square, x)):
+        with pytest.raises(XManError, match="has products or sums of its own"):
+            run(x)
 
 
 def test_an_in_place_write_is_refused_as_in_trace():

@@ -47,7 +47,7 @@ def gemm_of(line: Line, kinds: Mapping[str, Kind], flipped: Mapping[str, str]) -
         return None
     a, b = args
     (m, k), n, dtype = kinds[a].shape, kinds[b].shape[1], kinds[dst].dtype
-    if {kinds[a].dtype, kinds[b].dtype} != {dtype} or dtype.kind != "f" or dtype.itemsize < 4:
+    if {kinds[a].dtype, kinds[b].dtype} != {dtype} or dtype.char not in "fd":
         return None
     if m * n * k <= TINY or 1 in (m, n, k):
         return None

@@ -17,7 +17,7 @@ from ..traced.arraylike import ArrayLike, plain
 from ..validity import refuse_name
 from ..wengert import WengertList
 from .call import callable_or_refused, constant_output, name_of, outcome
-from .tracer import CallTape, Tracer, is_on, listed
+from .tracer import CallTape, Tracer, is_on, listed, usual
 from .trees import flattened_tree, leaf_names, unflatten
 
 
@@ -55,7 +55,7 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
         leaves, structure = flattened_tree(example)
         for k, path in enumerate(leaf_names(structure, name)):
             if is_input(leaves[k]):
-                leaves[k] = Tracer(np.asarray(plain(leaves[k]))[()], tape)
+                leaves[k] = Tracer(np.asarray(usual(plain(leaves[k])))[()], tape)
                 inputs.append(leaves[k])
                 names[id(leaves[k])] = unused(path, names.values())
         args.append(unflatten(structure, leaves))

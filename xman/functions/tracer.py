@@ -67,7 +67,8 @@ class Tracer(ArrayLike, Traced):
         tape = self.tape
         if not tape.open:
             self.alive()
-        if tape.exact and op in ("broadcast", "unbroadcast") and idle(*args):
+        if (tape.exact and op in ("broadcast", "unbroadcast") and not tape.masks.keys() & {*map(id, args)}
+            and idle(*args)):
             return args[0]
         line, values, value = [], [], G[op]
         for a in args:
@@ -111,6 +112,9 @@ class Tracer(ArrayLike, Traced):
         if self.tape.guards is not None and id(self) not in self.tape.guards:
             self.tape.guards[id(self)] = self, line_of(user_frame())
         return self.value
+
+    def __repr__(self): return super().__repr__() if self.tape.guards is None else repr(self.seen())
+    def __str__(self): return super().__str__() if self.tape.guards is None else str(self.seen())
 
     def counted(self) -> Any:
         """Its value; the counts of the masks that its shape goes by decide the path that Python takes."""
@@ -157,12 +161,17 @@ def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
     return x.shape == like.shape and x.dtype == like.dtype
 
 
+def usual(a: Any) -> Any:
+    """The same. XManError for an array of a kind that has its own products, or masks."""
+    if isinstance(a, np.ndarray) and type(a).__mul__ is not np.ndarray.__mul__:
+        refuse(f"a {type(a).__name__} has products or sums of its own",
+               "give np.asarray(…) of it, and np.where for a mask")
+    return a
+
+
 def kept(a: Any) -> Any:
     """A copy of a constant, since the user may write into an array later."""
-    if isinstance(a, np.ndarray):
-        if type(a) is not np.ndarray and type(a).__mul__ is not np.ndarray.__mul__:
-            refuse(f"a {type(a).__name__} has products or sums of its own",
-                   "give np.asarray(…) of it, and np.where for a mask")
+    if isinstance(usual(a), np.ndarray):
         return a if a.base is None and not a.flags.writeable else a.copy(order="K")
     return np.asarray(a) if isinstance(a, list) else a
 

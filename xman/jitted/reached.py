@@ -9,11 +9,12 @@ import os
 import pickle
 import sys
 import sysconfig
+import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dis import get_instructions
 from itertools import repeat
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..traced.refusals import inside
 STANDARD = sysconfig.get_path("stdlib")
 # modules whose functions do more than return a value of their arguments
 WORLD = {*("time posix nt os io _io random _random secrets uuid datetime logging warnings subprocess "
-           "socket").split()}
+           "socket importlib _contextvars").split()}
 ACTS = {"print", "input", "open", "exec", "eval", "globals", "vars", "breakpoint"}  # such builtins
 VALUES = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, type(Ellipsis))
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
@@ -66,13 +67,20 @@ def cell_contents(cell: CellType) -> tuple:
         return ()
 
 
-PARTS = {MethodType: ("__self__", "__func__"), functools.partial: ("func", "args", "keywords"), property: ("fget",),
-         staticmethod: ("__func__",), classmethod: ("__func__",), type(inside): ("__wrapped__",)}
+def remembered(cache: Any) -> list:
+    """The keys and the results of a function with lru_cache, and objects of its own."""
+    parts = gc.get_referents(cache)
+    return parts + [x for held in parts if type(held) is dict for x in pairs(held)]
+
+
+WRAPPERS = {MethodType, MappingProxyType, functools.partial, property, staticmethod, classmethod}
 
 
 def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
-    """Whether a place still holds what was kept of it."""
+    """Whether a place still holds what was kept of it; a cache may have more."""
     found = read(owner)
+    if read is remembered:
+        return {*map(id, kept)} <= {*map(id, found)}
     if type(found) not in (list, tuple):
         found = tuple(found)
     return len(found) == len(kept) and (all(map(operator.is_, kept, found))
@@ -97,8 +105,12 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
 def still_same(a: Any, b: Any) -> bool:
     """Whether b is a, or is equal to it to the last bit."""
     if type(a) is np.ndarray is type(b):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        if a.dtype.hasobject:
+            return all(map(still_same, a.flat, b.flat))
         bits = f"u{a.dtype.itemsize}" if a.dtype.itemsize in (1, 2, 4, 8) else a.dtype
-        return a.shape == b.shape and a.dtype == b.dtype and bool((a.view(bits) == b.view(bits)).all())
+        return bool((a.view(bits) == b.view(bits)).all())
     return a is b or type(a) is type(b) and isinstance(a, VALUES) and a == b and repr(a) == repr(b)
 
 
@@ -121,7 +133,7 @@ def put_back(owner: Any, read: Callable, kept: tuple, _: str) -> None:
     elif read is slots:
         for name, x in zip(copyreg._slotnames(type(owner)), kept, strict=True):
             object.__delattr__(owner, name) if x is MISSING else object.__setattr__(owner, name, x)
-    elif read is not settings:
+    elif read not in (settings, remembered):
         owner.clear()
         owner.update(by_name(kept)) if read is pairs else getattr(owner, "update",
                                                                   getattr(owner, "extend", None))(kept)
@@ -195,17 +207,23 @@ def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], I
     if isinstance(x, CellType):
         return [(x, cell_contents)], ()
     if isinstance(x, ModuleType):
+        if x is sys and "modules" in attributes:
+            raise Impure("it can read sys.modules; import the module by its name")
         if known_module(x.__name__):
             return [], [os.environ] if x is os and "environ" in attributes else []
         return [(vars(x), Globals(tuple(sorted(attributes & {*vars(x)}))))], ()
     if x is os.environ:
         return [(x, pairs)], ()
     if isinstance(x, type):
-        return ([], ()) if known_module(x.__module__) else ([(x, own_names)], x.__bases__)
+        return ([], ()) if known_module(x.__module__) else ([(x, own_names)], (kind, *x.__bases__))
     if isinstance(x, Derivative):
         return [], x.made
-    if kind in PARTS:
-        return [], [getattr(x, name) for name in PARTS[kind]]
+    if kind in WRAPPERS:
+        return [], gc.get_referents(x)
+    if kind is type(inside):
+        return [(x, remembered)], ()
+    if isinstance(x, weakref.ref):
+        return [], [x()]
     room = kind.__module__.partition(".")[0]
     if room in WORLD or isinstance(x, (FunctionType, BuiltinFunctionType, np.ufunc)):
         return [], ()

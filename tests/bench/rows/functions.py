@@ -167,12 +167,14 @@ def functions(np: Any, special: Any) -> Iterator[tuple[str, Callable, tuple]]:
         yield function.__name__.replace("_", " "), function, point
 
 
-def run(name: str, about: str, dtype: str, players: Any, options: Any) -> Table:
+def run(compared: Callable, name: str, about: str, dtype: str, players: Any, options: Any) -> Table:
+    """compared(seconds): the figures of each function; those of a column "× peer" should not be more than 1."""
     lines = players.ask("functions", compared, options.seconds)
     if isinstance(lines, LeftOut):
         return Table(name, about, dtype, players.threads, {}, [], {"all": lines.why})
-    goals = [{"goal": f"{function}: not more than autograd", "found": f"{line['× autograd']:.2f} × autograd",
-              "ratio": line["× autograd"], "most": 1.0, "met": line["× autograd"] <= 1.0} for function, line in lines.items()]
+    goals = [{"goal": f"{function}: not more than {column[2:]}", "found": f"{ratio:.2f} {column}", "ratio": ratio, "most": 1.0,
+              "met": ratio <= 1.0}
+             for function, line in lines.items() for column, ratio in line.items() if column.startswith("× ")]
     return Table(name, about, dtype, players.threads, lines, goals, {})
 
 

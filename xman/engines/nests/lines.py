@@ -42,9 +42,9 @@ def read_by(op: str, args: Sequence[Any]) -> list[str]:
 class Lines:
     """A program on its way into the tree. tree: the nodes. views: by register. objects: registers that are
     Python's objects. scalars: roots that NumPy gets as numbers. constants: the program's own arrays. fills:
-    constants of one number, which lines take as a literal. bounds: (root, low, high) for whole numbers that
-    have to be in low … high − 1. positions: {root: n} for whole numbers that are in 0 … n − 1. step: the
-    present line."""
+    constants of one number, which lines take as a literal. copies: for BLAS, by the view, and how many lines
+    had written what it reads. bounds: (root, low, high) for whole numbers that have to be in low … high − 1.
+    positions: {root: n} for whole numbers that are in 0 … n − 1. step: the present line."""
 
     def __init__(self, program: Program, positions: Mapping[str, int] = {}):
         self.program, self.kinds, self.tree = program, dict(program.kinds), Tree()
@@ -54,6 +54,7 @@ class Lines:
         self.scalars: set[str] = set()
         self.constants: dict[str, np.ndarray] = {}
         self.fills: dict[str, Any] = {}
+        self.copies: dict[tuple, View] = {}
         self.bounds: dict[tuple[str, int, int], None] = {}
         self.positions: dict[str, int] = dict(positions)
         self.given = list(dict.fromkeys((*program.original.inputs, *program.constants)))

@@ -112,7 +112,13 @@ def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[
 
 
 def for_blas(w: Any, x: View) -> View:
-    return x if leading(x) and not x.gathered else w.copied(x.root, x)
+    """The matrices, or a copy of them, which serves for their transposes too."""
+    if leading(x) and not x.gathered:
+        return x
+    written = [len(w.tree.writers.get(v.root, ())) for v in (x, *(places for _, _, places in x.gathered))]
+    if copy := w.copies.get((exchanged(x), *written)):
+        return exchanged(copy)
+    return w.copies.get((x, *written)) or w.copies.setdefault((x, *written), w.copied(x.root, x))
 
 
 def leading(x: View) -> tuple[str, int] | None:
