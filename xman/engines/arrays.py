@@ -201,8 +201,7 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
     sizes, others = tuple(x.shape)[:len(places)], tuple(x.shape)[len(places):]
     index = keys[places[0]]
     if len(places) > 1:
-        index, *more = [table["where"](table["less"](keys[i], 0), table["add"](keys[i], n), keys[i])
-                        for i, n in zip(places, sizes, strict=True)]
+        index, *more = [table["remainder"](keys[i], n) for i, n in zip(places, sizes, strict=True)]
         for n, k in zip(sizes[1:], more, strict=True):
             index = table["add"](table["mul"](index, n), k)
         x = xp.reshape(x, (math.prod(sizes), *others))

@@ -195,8 +195,8 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
         return results
 
     def inside(found: Mapping[str, Any]) -> bool:
-        return all(y.size == 0 or least <= y.min() and y.max() < beyond
-                   for x, least, beyond in ranges for y in [np.asarray(found[x])])
+        reads = [(np.asarray(found[x]), least, beyond) for x, least, beyond in ranges]
+        return all(y.size == 0 or least <= y.min() and y.max() < beyond for y, least, beyond in reads)
 
     def computed(found: dict[str, Any]) -> bool:
         """Whether all lines ran, on values for which NumPy agrees."""

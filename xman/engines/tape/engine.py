@@ -160,8 +160,8 @@ class Recorded:
                     for arg, slot in zip(sends, sent, strict=True))
         self.outputs, self.arrays = place[list(found)], (codes[starts[:-1]], starts, *slots, to, also)
         self._pool: dict[tuple[int, bool], list] = {}
-        self.plan = (f"{len(lines):,} lines, {self.lines:,} of them needed, in {self.runs:,} runs of one "
-                     "operator")
+        coded = f"{self.lines:,} of them needed, in {self.runs:,} runs of one operator"
+        self.plan = f"{len(lines):,} lines, {coded}"
 
     def run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
         """The outputs, for inputs of shape (inputs,) or (inputs, batch), and where `back` holds the first's
