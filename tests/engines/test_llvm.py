@@ -67,6 +67,14 @@ def test_numbers_that_single_numbers_alone_are_made_of_have_no_memory():
     assert [buffer.register for buffer in step.plan.buffers] == ["b"]
 
 
+def test_what_is_added_at_other_places_at_each_turn_has_a_loop_of_its_own_since_it_makes_no_vectors():
+    values = {"x": R.normal(size=9), "k": np.arange(9) % 4, "like": np.zeros(4), "many": np.zeros((4, 9))}
+    step = step_of([("e", "exp", ("x",)), ("y", "scatterAdd", ("e", "like", "k")), ("l", "log1p", ("e",))], values, outputs=["y", "l"])
+    assert [line.split("=")[0].strip() for line in step.source.split("\n\n")[0].splitlines()] == ["for 9:", "e", "l", "for 9:", "y into"]
+    rows = step_of([("e", "exp", ("b",)), ("y", "scatterAdd", ("e", "many", "k"))], {**values, "b": np.ones((9, 9))}, outputs=["y"])
+    assert rows.source.count("for 9:") == 2  # at one place for a row
+
+
 def test_placing_is_not_quadratic():
     """Each line of a chain of sums looks at its own neighbours alone: ten times the lines take about ten times the steps."""
     taken = []

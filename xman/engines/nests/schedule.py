@@ -68,7 +68,7 @@ class Tree:
                 break
             loop = next((x for x in islice(body, first, None) if takes(x, node, depth)), None)
             if loop is None:
-                loop = Loop(*node.size(depth))
+                loop = Loop(*node.size(depth), scatters=node.scatters(depth))
                 insert(body, first, loop)
             loop.lines += 1
             if node.how in PARTLY:
@@ -126,6 +126,8 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
     into different loops, so that LLVM sees that their entries differ, unless one is between entries of the
     other."""
     if not isinstance(loop, Loop) or loop.level != line.size(depth) or loop.lines >= MOST:
+        return False
+    if loop.scatters != line.scatters(depth):
         return False
     part, mine = loop.parts.get(line.target.root, line.target), line.target
     if depth < len(line.levels) - 1 or line.how not in PARTLY:

@@ -86,6 +86,11 @@ class Line(Node):
     def reduced(self, depth: int) -> bool:
         return self.how in REDUCTIONS and self.target.strides[self.levels[depth][0]] == 0
 
+    def scatters(self, depth: int) -> bool:
+        """Whether it adds to other places at each turn of its innermost loop, the one at that depth."""
+        axis = self.levels[depth][0]
+        return depth == len(self.levels) - 1 and any(key.strides[axis] for *_, key in self.target.gathered)
+
     def summed(self) -> tuple[int, int]:
         """The depth of the outermost loop along which it adds up, and that from which on it does in all:
         these need but one number, which stays in a processor's register. Each tile has a sum of its own."""
@@ -139,6 +144,7 @@ class Loop:
     body: list = field(default_factory=list)
     lines: int = 0                                # how many lines are in it, at any depth
     parts: dict = field(default_factory=dict)     # by root, the part that is written here
+    scatters: bool = False                        # whether its lines do; vectors are made of others alone
     rank: float = 0.0
 
     level = property(lambda self: (self.size, self.kind, self.width))
