@@ -19,8 +19,7 @@ from ..wengert import WengertList, registers
 def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
     """Raise XManError unless each input of the list has a value."""
     if lacking := [name for name in steps.inputs if values.get(name) is None]:
-        first = next((k, line) for k, line in enumerate(steps, 1)
-                     if any(isinstance(a, str) and a == lacking[0] for a in line[2]))
+        first = next((k, line) for k, line in enumerate(steps, 1) if lacking[0] in registers(line[2]))
         raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}; "
                         f"without a value: {', '.join(lacking)}"
                         f"{'' if lacking[0] in values else nearest(lacking[0], values)}")
