@@ -14,7 +14,6 @@ from .validity import as_line, inputs_of_valid
 
 Line = tuple[str, str, tuple]
 Steps = Sequence[Line]
-Values = Mapping[str, Any]  # by the names of registers
 
 
 def changing(method: str) -> Callable:

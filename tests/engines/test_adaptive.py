@@ -28,9 +28,10 @@ needs_llvm = pytest.mark.skipif("llvm" not in ENGINES or not __import__("importl
 @pytest.fixture
 def rival(monkeypatch):
     """An engine of the test's own in the place of the one that compiles: what it does is in the dictionary."""
-    does = {"wait": threading.Event(), "slower": 0.0, "error": None}
+    does = {"wait": threading.Event(), "slower": 0.0, "error": None, "begun": 0}
 
     def begin(program):
+        does["begun"] += 1
         assert does["wait"].wait(60)
 
         def run(values):
@@ -76,6 +77,7 @@ def test_the_faster_of_two_programs_stays_and_updates_in_place_go_on(rival, slow
     step = xman.compile(UPDATE, ["z100"], inplace={"w": "w_next"})
     values = {"z0": R.normal(size=(3, 4)), "w": R.normal(size=(3, 4))}
     calls(step, 5, **values)
+    assert rival["begun"] == 1  # one thread builds
     assert step.engine == "numpy" and "to build 102 lines takes llvm long" in step.why
     begins = weakref.ref(step._latest.built.run)
     rival["wait"].set()
@@ -108,6 +110,17 @@ def test_an_engine_that_fails_meanwhile_leaves_everything_as_it_was(rival, when,
         time.sleep(0.01)
     calls(step, 3, **values)
     assert step.engine == "numpy" and ("half of it" if when == "it runs" else "ZeroDivisionError") in step.why
+
+
+def test_a_time_limit_that_ends_while_the_new_program_runs_comes_out(rival):
+    rival["error"] = TimeoutError("time is up")
+    rival["wait"].set()
+    step = xman.compile(CHAIN, ["z100"])
+    with pytest.raises(TimeoutError, match="time is up"):
+        for _ in range(1000):
+            step({"z0": np.ones(3)})
+            time.sleep(0.01)
+    assert step.engine == "numpy" and "cannot" not in step.why
 
 
 def test_several_threads_may_call_while_it_is_built(rival):

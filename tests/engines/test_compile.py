@@ -267,6 +267,14 @@ def test_a_shape_that_depends_on_the_values_may_change_from_call_to_call(engine)
 
 
 @pytest.mark.parametrize("engine", FAST)
+def test_what_one_program_refused_does_not_count_against_the_next(engine):
+    step = xman.compile([("c", "greater", ("x", 0.0)), ("z", "getitem", ("x", "c")), ("y", "sum", ("z",))], engine=engine)
+    for x in ([1.0, -2.0, 3.0], [-1.0, -2.0, 3.0], [1.0, 2.0, 3.0], [1.0, -2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0], [1.0, -2.0, 3.0, 4.0]):
+        assert step({"x": np.array(x)})["y"] == sum(v for v in x if v > 0)
+    assert step.engine == engine and "interpreted" not in step.why
+
+
+@pytest.mark.parametrize("engine", FAST)
 def test_an_operator_of_ones_own_runs_as_it_is(engine):
     operator("threefold", lambda x: x * 3.0, lambda d, out, x: d * 3.0)
     try:

@@ -108,6 +108,17 @@ def test_an_update_waits_for_the_turn_that_reads_what_it_writes_over(engine):
     np.testing.assert_allclose(values["w"], wanted["w_next"])
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_output_that_only_an_update_reads_is_not_put_off_with_it(engine):
+    steps = [("g", "subtract", ("x", "w")), ("y", "add", ("w", "g")), ("w_next", "subtract", ("w", "g")), ("u_next", "add", ("y", "u"))]
+    values = dict(zip("xwu", R.normal(size=(3, 6, 6)), strict=True))
+    wanted = eval(steps, values)
+    step = xman.compile(steps, ["y"], engine, {"w": "w_next", "u": "u_next"})
+    np.testing.assert_allclose(step(values)["y"], wanted["y"])
+    np.testing.assert_allclose(values["w"], wanted["w_next"])
+    assert step.plan.updates == ["u", "w"]  # after y has read w
+
+
 def training():
     model = MLP([30, 20, 10])
     steps = model.operationSequence(model.loss)

@@ -100,6 +100,15 @@ def test_a_path_that_was_never_traced_before_is_right_and_is_kept():
     assert len(root.lists) == len({steps_of_newton(x)[1] for x in (2.0, 3.0, 900.0, 2.5, 1.0, 9.0)}) > 3
 
 
+def test_a_line_that_is_checked_often_is_named_once_for_each_outcome():
+    def positive(x):
+        return sum(v for v in x if v > 0)
+
+    (fast := jit(positive))(np.array([1.0, 2.0, -1.0, 3.0]))
+    lines = [words.partition("`")[2] for words in fast.guards[0] if "v > 0" in words]
+    assert lines == ["return sum(v for v in x if v > 0)`: True", "return sum(v for v in x if v > 0)`: False"]
+
+
 def test_the_lists_and_the_guards_can_be_read():
     def loss(x, n):
         return np.sum(x) * n if x[0] > 0 else -np.sum(x)

@@ -97,8 +97,8 @@ class Adaptive:
                 for _ in range(TURNS):
                     its.append((yield rival))
                     other.append((yield self.built))
-                said.append(f"{name}, built meanwhile, took {min(its) * 1e3:.3g} ms a call and {self.engine} "
-                            f"{min(other) * 1e3:.3g}")
+                times = f"{min(its) * 1e3:.3g} ms a call and {self.engine} {min(other) * 1e3:.3g}"
+                said.append(f"{name}, built meanwhile, took {times}")
                 if min(its) < min(other):
                     self.engine, self.built = name, rival
             except Exception as error:

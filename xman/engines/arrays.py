@@ -14,6 +14,7 @@ import numpy as np
 import ops
 from ops import G
 from ops.arrays.indexing import written_out
+from ops.arrays.rearrangements import shape_of
 from ops.formulas.carried import dtype_of, through
 
 from ..errors import XManError
@@ -140,11 +141,8 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
 def rearranging_rows(of: Standard) -> dict[str, Callable]:
     xp, array = of.xp, of.array
 
-    def sizes(like):
-        return tuple(like if isinstance(like, (tuple, list)) else getattr(like, "shape", ()))
-
     def broadcast(x, like, axis=()):
-        x, shape = array(x), sizes(like)
+        x, shape = array(x), shape_of(like)
         if axis != ():
             missing = {a % (x.ndim + np.size(axis)) for a in np.atleast_1d(axis)}
             x = x[tuple(None if k in missing else slice(None) for k in range(x.ndim + len(missing)))]
@@ -153,7 +151,7 @@ def rearranging_rows(of: Standard) -> dict[str, Callable]:
         return x if tuple(x.shape) == shape else xp.broadcast_to(x, shape)
 
     def reshape(x, shape):
-        x, shape = array(x), sizes(shape)
+        x, shape = array(x), shape_of(shape)
         return x if tuple(x.shape) == shape else xp.reshape(x, shape)
 
     def transpose(x, axes=None):
@@ -203,8 +201,7 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
     sizes, others = tuple(x.shape)[:len(places)], tuple(x.shape)[len(places):]
     index = keys[places[0]]
     if len(places) > 1:
-        index, *more = [table["where"](table["less"](keys[i], 0), table["add"](keys[i], n), keys[i])
-                        for i, n in zip(places, sizes, strict=True)]
+        index, *more = [table["remainder"](keys[i], n) for i, n in zip(places, sizes, strict=True)]
         for n, k in zip(sizes[1:], more, strict=True):
             index = table["add"](table["mul"](index, n), k)
         x = xp.reshape(x, (math.prod(sizes), *others))

@@ -23,8 +23,8 @@ def body_on(engine: str, function: bodies.Function) -> Callable:
     """The function, from arrays to a tuple of arrays, compiled once for each set of shapes."""
     from .door import Compiled
     _, _, parameters, lines, results = function
-    plain, computed = (bodies.as_python(function),
-                       list(dict.fromkeys(r for r in results if r not in parameters)))
+    plain = bodies.as_python(function)
+    computed = list(dict.fromkeys(r for r in results if r not in parameters))
     if not computed:
         return plain
     body = Compiled(WengertList(lines), computed, engine, None)

@@ -26,9 +26,21 @@ from ..errors import XManError, refuse_unknown
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
-from ..wengert import Steps, Values, WengertList, checked_list, known_registers
+from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
-from .program import Built, Engine, Program, ample, check_update, exact, on_host, program_of, signature, taken
+from .program import (
+    Built,
+    Engine,
+    Program,
+    Values,
+    ample,
+    check_update,
+    exact,
+    on_host,
+    program_of,
+    signature,
+    taken,
+)
 
 ENGINES: dict[str, Engine] = {}  # by name, filled by `register`
 REMEMBERED = 64  # how many sets of shapes a compiled list keeps programs for
@@ -90,6 +102,8 @@ class Compiled:
         self.outputs = tuple(str.__str__(x) for x in known_registers(self.steps, wanted, "outputs"))
         if threads is not None and (type(threads) is not int or threads < 1):
             raise XManError(f"threads is a whole number from 1 on, or None, not {shortened(threads)}")
+        updates = {y: x for x, y in self.inplace.items()}
+        self._written = Program(self.steps, {}, self.outputs, updates, self.steps)
         self.asked, self.adapts, self.threads = engine, adapts, threads
         self._programs: dict[tuple, Built | Adaptive] = {}
         self._chosen = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
@@ -118,9 +132,8 @@ class Compiled:
         """The outputs by name, arrays that nothing else uses. values: the inputs. XManError as for eval."""
         built = self._latest
         try:
-            if (built and (not self.inplace or self._seen(values))
-                and (result := built.run(values)) is not None):
-                return result
+            if built and (not self._known or self._seen(values)) and (found := built.run(values)) is not None:
+                return found
         except TimeoutError:
             raise  # a time limit that the user set
         except KeyboardInterrupt as stop:  # the interpreter adds the step to it
@@ -140,7 +153,7 @@ class Compiled:
     def _reference(self) -> Built:
         """The program that runs values which no other is for."""
         engine = next(engine for engine in ENGINES.values() if not engine.after)
-        return engine.build(self._program({}, True))._replace(engine=engine.name)
+        return engine.build(self._written)._replace(engine=engine.name)
 
     def _specialised(self, values: Values) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds, which is built if the kinds are new."""
@@ -183,7 +196,7 @@ class Compiled:
                             f"pip install 'xman[{record.extra}]'")
         failed, self._misses, self._rooms[key] = "", 0, ample(self.steps, here)
         made = functools.cache(functools.partial(self._program, here))
-        program = lambda engine: made(engine.as_written, self._rooms[key] * engine.rooms)
+        program = lambda to: self._written if to.as_written else made(self._rooms[key] * to.rooms)
         while True:
             engine = ENGINES[name]
             try:
@@ -222,10 +235,8 @@ class Compiled:
             result = self._reference.run(here)
         return result
 
-    def _program(self, values: Values, as_written: bool, room: int = 0) -> Program:
-        """The Program that an engine is given."""
-        if as_written:
-            return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
+    def _program(self, values: Values, room: int) -> Program:
+        """The Program for values like these."""
         try:
             program = program_of(self.steps, values, self.outputs, self.inplace, room)
         except XManError as error:
@@ -238,18 +249,17 @@ class Compiled:
         """XManError unless the arrays to overwrite can be written, and share memory with no other input."""
         arrays = {x: values[x] for x in self.steps.inputs if isinstance(values[x], np.ndarray)}
         for x in self.inplace:
+            told = f"inplace: {x} is to be overwritten and"
             if on_host(values[x]) is not values[x]:
                 raise XManError(f"inplace: {x} is no array of NumPy's and cannot be overwritten; leave "
                                 f"inplace out, ask for {self.inplace[x]} among the outputs, and pass it as "
                                 f"{x} at the next call")
             if x not in arrays or not arrays[x].flags.writeable:
                 found = "a read-only one" if x in arrays else shortened(values[x])
-                raise XManError(f"inplace: {x} is to be overwritten and has to be an array that can be "
-                                f"written to, not {found}")
+                raise XManError(f"{told} has to be an array that can be written to, not {found}")
             for other, array in arrays.items():
                 if other != x and np.may_share_memory(arrays[x], array):
-                    raise XManError(f"inplace: {x} is to be overwritten and shares memory with {other}; give "
-                                    "one of them a copy")
+                    raise XManError(f"{told} shares memory with {other}; give one of them a copy")
         over = [arrays[x] for x in self.inplace]
         apart = lambda owner: isinstance(owner, np.ndarray) and not any(np.may_share_memory(owner, x)
                                                                         for x in over)
@@ -281,8 +291,9 @@ def chosen_engine(steps: WengertList, values: Values, inplace: Mapping[str, str]
     most = (A_LOOP if loops else BLINK) if adapts else PATIENCE
     first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, most)
     why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)]
-    why += [f"to build {len(steps):,} lines takes {', '.join(later)} long, and where they are the steps of a "
-            "loop, xman.scan has them once"] if later else []
+    if later:
+        why.append(f"to build {len(steps):,} lines takes {', '.join(later)} long, and where they are the "
+                   "steps of a loop, xman.scan has them once")
     return first, "; ".join(filter(None, why)), later if adapts else []
 
 

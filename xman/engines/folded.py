@@ -105,8 +105,8 @@ def ordered(program: Program, lines: list[Line], holds: Mapping[str, frozenset[s
             for x in holds.get(a, ()):
                 inside[x].append(dst)
     of_updates, shapes = set(inplace), {program.kinds[x].shape for x in inplace.values()}
-    free = {dst for dst in readers if dst in program.kinds and program.kinds[dst].shape in shapes}
-    free.difference_update(program.outputs)
+    inner = readers.keys() & program.kinds.keys() - {*program.outputs}
+    free = {dst for dst in inner if program.kinds[dst].shape in shapes}
     for dst in reversed(index):
         if dst in free and of_updates.issuperset(readers[dst]):
             of_updates.add(dst)

@@ -32,11 +32,10 @@ def placed(events: Sequence[Event]) -> tuple[dict[str, int], int]:
     for k, event in enumerate(events):
         ending = {name for name in event.reads if last[name] == k and name in places}
         for name, size in event.writes.items():
-            heir = next((old for old in event.over.get(name, ()) if old in ending
-                         and sizes[old] == rounded(size)), None)
             sizes[name] = rounded(size)
-            places[name] = memory.take(sizes[name]) if heir is None else places[heir]
-            ending.discard(heir)
+            heirs = [old for old in event.over.get(name, ()) if old in ending and sizes[old] == sizes[name]]
+            places[name] = places[heirs[0]] if heirs else memory.take(sizes[name])
+            ending.difference_update(heirs[:1])
         for name in (*ending, *(name for name in event.writes if last[name] == k)):
             memory.give(places[name], sizes[name])
     return places, memory.end

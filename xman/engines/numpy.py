@@ -80,9 +80,11 @@ class NumpyWriter:
             return "call"
         if op in VIEWS and isinstance(args[0], str):
             return "view"
-        if (op == "power" and self.kinds[dst].dtype.kind != "f"
-            or op in ("max", "min") and 0 in self.kinds[args[0]].shape
-            or op == "where" and (args[0] not in self.kinds or self.kinds[args[0]].dtype != bool)):
+        of = self.kinds.get(args[0]) if isinstance(args[0], str) else None
+        of_whole = op == "power" and self.kinds[dst].dtype.kind != "f"
+        of_nothing = op in ("max", "min") and 0 in of.shape
+        by_numbers = op == "where" and (not of or of.dtype != bool)
+        if of_whole or of_nothing or by_numbers:
             return "call"  # NumPy may refuse the values
         if op in FRESH or not self.kinds[dst].array and (isinstance(ops.G[op], np.ufunc) or op in REDUCED):
             return "new"
@@ -112,8 +114,8 @@ class NumpyWriter:
     def result(self, name: str) -> str:
         """The text of an output, as an array that nothing else uses."""
         kind = self.kinds.get(name)
-        own = kind and (not kind.array or kind.shape and self.hows.get(name) in ("into", "new")
-                        and name not in self.over)
+        new = self.hows.get(name) in ("into", "new") and name not in self.over
+        own = kind and (not kind.array or kind.shape and new)
         return name if own else self.text.call("own", own_array, name)
 
     def write(self, dst: str, op: str, args: tuple) -> None:

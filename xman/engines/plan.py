@@ -42,17 +42,13 @@ class Plan(NamedTuple):
     flops: int
     note: str = ""
 
-    @property
-    def peak(self) -> int:
-        """The bytes that a call needs beyond the inputs."""
-        return self.memory + self.outputs
+    peak = property(lambda self: self.memory + self.outputs, doc="The bytes that a call takes beyond inputs.")
 
     def __str__(self) -> str:
         total = sum(buffer.bytes for buffer in self.buffers)
         text = [f"engine {self.engine}: {self.flops:,} operations, {self.memory:,} bytes for "
                 f"{len(self.buffers)} buffers of {total:,} together, {self.outputs:,} bytes of results"]
-        if self.updates:
-            text.append(f"overwritten at once: {', '.join(self.updates)}")
+        text += [f"overwritten at once: {', '.join(self.updates)}"] * bool(self.updates)
         text += [f"{b.start:>12,}  {b.bytes:>12,} bytes  {b.register} {b.dtype}{b.shape}"
                  for b in self.buffers]
         text += [f"together: {', '.join(group)}" for group in self.groups if len(group) > 1]

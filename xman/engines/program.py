@@ -17,8 +17,9 @@ from ..interpreters import eval
 from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
 from ..passes.lower import lowered
-from ..wengert import Line, Values, WengertList, all_registers, needed, registers
+from ..wengert import Line, WengertList, all_registers, needed, registers
 
+Values = Mapping[str, Any]  # by the names of registers
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=WHOLE.acquire, after_in_parent=WHOLE.release, after_in_child=WHOLE.release)
@@ -252,8 +253,8 @@ def same_but_number(one: Kind | None, other: Kind | None) -> bool:
 
 def kind_of(x: Any) -> Kind | None:
     """The kind of an array or a number; None for anything else."""
-    if ((type(x) is np.ndarray or issubclass(type(x), np.generic)) and x.dtype.kind in "biuf"
-        and x.dtype.isnative):
+    numpys = type(x) is np.ndarray or issubclass(type(x), np.generic)
+    if numpys and x.dtype.kind in "biuf" and x.dtype.isnative:
         return Kind(x.shape, x.dtype, type(x) is np.ndarray)
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
 

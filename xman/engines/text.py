@@ -140,14 +140,15 @@ def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
         text.add(f"{x} = {text.free('values')}[{x!r}]")
         if kind and kind.array:
             wanted = text.object("ndarray", np.ndarray)
-            others = f" or {x}.shape != {kind.shape} or {x}.dtype != {text.object(kind.dtype.name, kind.dtype)}"
+            dtype = text.object(kind.dtype.name, kind.dtype)
+            others = f" or {x}.shape != {kind.shape} or {x}.dtype != {dtype}"
             others += f" or not {x}.flags.c_contiguous" * (x in program.inplace.values())
         elif kind:
             scalar = bool if kind.dtype.kind == "b" else kind.dtype.type
             wanted, others = text.object(scalar.__name__, scalar), ""
             whole, real = text.object("int", int), text.object("float", float)
-            text.add(f"if {type_of_x} is {real} or {type_of_x} is {whole}: {x} = "
-                     + text.call("number", numpy_real, repr(x), x))
+            number = text.call("number", numpy_real, repr(x), x)
+            text.add(f"if {type_of_x} is {real} or {type_of_x} is {whole}: {x} = {number}")
         else:
             wanted = text.object("kind", program.others[x][0])
             others = f" or {text.call('shape', np.shape, x)} != {program.others[x][1]}"

@@ -74,25 +74,28 @@ class Jitted(Derivative):
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:
         """fn(*args, **options), by a path that holds for these values, or else by a new path."""
-        latest, failed = self.latest, []
-        if latest and not options and (values := latest.reads(args)) is not None:
-            if (found := latest.outputs(values, failed)) is not None:
+        latest, within, failed, missed = self.latest, False, [], []
+        values = latest.reads(args) if latest and not options else None
+        if values is not None:
+            if (found := latest.outputs(values, failed, missed)) is not None:
                 return latest.result(found)
+            key, fixed, inputs = latest.key, latest.fixed, values.values()
         else:
-            latest = None
-        inputs, fixed, tokens = [], [], []
-        within = apart(args, inputs, fixed, tokens)
-        for name in options:
-            tokens.append(name)
-            within |= apart(options[name], fixed, fixed, tokens)
-        paths = self.paths.get(key := tuple(tokens), [])
+            latest, inputs, fixed, tokens = None, [], [], []
+            within = apart(args, inputs, fixed, tokens)
+            for name in options:
+                tokens.append(name)
+                within |= apart(options[name], fixed, fixed, tokens)
+            key = tuple(tokens)
+        paths = self.paths.get(key, [])
         if within or isinstance(paths, str):  # another trace is under way, or there are no paths
             return self.__wrapped__(*args, **options)
-        for path in paths:
-            if path is not latest and path.stands(fixed):
-                found = path.outputs(dict(zip(path.inputs, inputs, strict=True)), failed)
+        rest = [path for path in paths if path is not latest]
+        while rest:  # first those that go the way that the path before has found
+            path = rest.pop(min(range(len(rest)), key=lambda k: rest[k].values[:len(missed)] != missed))
+            if path.stands(fixed):
+                found = path.outputs(dict(zip(path.inputs, inputs, strict=True)), failed, missed)
                 if found is not None:
-                    self.paths[key] = [path, *(other for other in paths if other is not path)]
                     self.latest = None if options else path
                     return path.result(found)
         return self._new_path(key, failed, fixed, args, options)
@@ -101,7 +104,7 @@ class Jitted(Derivative):
         """The result of a call, traced; the path is kept."""
         fn = self.__wrapped__
         try:
-            path, result = path_of(fn, args, options, fixed, self.compiled)
+            path, result = path_of(fn, key, args, options, fixed, self.compiled)
             if any(path.values == other.values for other in failed):
                 raise Impure("its program does not run")
             known = self.paths.get(key, [])
@@ -124,32 +127,33 @@ class Jitted(Derivative):
 class TracedPath:
     """One way that a call can take: the list, its program, and the conditions under which it holds."""
 
-    def __init__(self, compiled: Callable, steps: WengertList, inputs: list[str], args: tuple, fixed: list,
-                 places: list[Place], checks: dict[str, tuple[np.ndarray, str]],
+    def __init__(self, compiled: Callable, key: tuple, steps: WengertList, inputs: list[str],
+                 args: tuple, fixed: list, places: list[Place], checks: dict[str, tuple[np.ndarray, str]],
                  outputs: list[tuple[str | None, Any]], structure: Any):
-        self.steps, self.inputs, self.places, self.checks = steps, inputs, places, checks
+        self.key, self.steps, self.inputs, self.places, self.checks = key, steps, inputs, places, checks
         self.steady = steady(places)
         self.reads = reader(args, inputs, self.steady)
         self.fixed = [x.copy() if type(x) is np.ndarray else x for x in fixed]
         self.result = builder(structure, iter(outputs))
         wanted = dict.fromkeys((*checks, *(name for name, _ in outputs if name)))
         self.program = compiled(steps, wanted) if wanted else None
-        self.values = [(name, was.tobytes()) for name, (was, _) in checks.items()]
+        self.values = [(name, comparable(was[()])) for name, (was, _) in checks.items()]
 
     @property
     def words(self) -> list[str]:
-        """The checks in words, in their order."""
+        """The checks in words, in their order; where several have the same words, once."""
         shown = lambda was: shortened(was.item() if was.size == 1 else was)
-        return [*(f"an argument is {shortened(x)}" for x in self.fixed),
-                *dict.fromkeys(place.words for place in self.places),
-                *(f"{line}: {shown(was)}" for was, line in self.checks.values())]
+        return list(dict.fromkeys((*(f"an argument is {shortened(x)}" for x in self.fixed),
+                                   *(place.words for place in self.places),
+                                   *(f"{line}: {shown(was)}" for was, line in self.checks.values()))))
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
         return all(map(still_same, self.fixed, fixed)) and self.steady()
 
-    def outputs(self, values: dict, failed: list) -> dict | None:
-        """The program's outputs; None where this path does not hold, or the program fails, as is noted."""
+    def outputs(self, values: dict, failed: list, missed: list) -> dict | None:
+        """The program's outputs; None if the program fails, as is noted in `failed`, or if this path does not
+        hold: `missed` then becomes the checks up to that which found another value."""
         try:
             found = self.program(values) if self.program else {}
         except TimeoutError:
@@ -157,10 +161,16 @@ class TracedPath:
         except Exception:  # the values may be for another path; tracing raises fn's own errors
             failed.append(self)
             return None
-        for name, was in self.values:
-            if found[name].tobytes() != was:
+        for k, (name, was) in enumerate(self.values):
+            if (now := found[name]) is not was and (now := comparable(now)) != was:
+                missed[:] = *self.values[:k], (name, now)
                 return None
         return found
+
+
+def comparable(x: np.ndarray | np.generic) -> np.bool_ | bytes:
+    """A value of a check: NumPy has one object for each truth value, so that `is` tells them apart."""
+    return x if type(x) is np.bool_ else x.tobytes()
 
 
 def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
@@ -238,7 +248,7 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
     return lambda found: rebuilt(structure, [part(found) for part in made])
 
 
-def path_of(fn: Callable, args: tuple, options: dict, fixed: list,
+def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
            compiled: Callable) -> tuple[TracedPath, Any]:
     """The path of a call, and its result. Impure where a list cannot hold the call, which is then undone."""
     watch, guards = Watch([fn, *fixed]), {}
@@ -268,8 +278,8 @@ def path_of(fn: Callable, args: tuple, options: dict, fixed: list,
         rest = iter(found)
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
         checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
-        path = TracedPath(compiled, steps, input_names, args, fixed, reached(watch.roots)[0], checks, outputs,
-                          structure)
+        path = TracedPath(compiled, key, steps, input_names, args, fixed, reached(watch.roots)[0], checks,
+                          outputs, structure)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
 
 

@@ -14,7 +14,15 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dis import get_instructions
 from itertools import repeat
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,6 +117,8 @@ def still_same(a: Any, b: Any) -> bool:
             return False
         if a.dtype.hasobject:
             return all(map(still_same, a.flat, b.flat))
+        if a.nbytes <= 4096:  # a copy is quicker then
+            return a.tobytes() == b.tobytes()
         bits = f"u{a.dtype.itemsize}" if a.dtype.itemsize in (1, 2, 4, 8) else a.dtype
         return bool((a.view(bits) == b.view(bits)).all())
     return a is b or type(a) is type(b) and isinstance(a, VALUES) and a == b and repr(a) == repr(b)

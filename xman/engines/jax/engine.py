@@ -111,15 +111,15 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
                 why[dst] = "" if op in OF_BUNDLES else refused(line, kinds)
                 if not why[dst]:
                     out = computed(line, known)
-                    if (type(out) not in (int, tuple)
-                        and (out.shape, out.dtype, out.weak_type and out.dtype != bool)
-                        != (*kinds[dst][:2], False)):
-                        why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
+                    if type(out) not in (int, tuple):
+                        weak = out.weak_type and out.dtype != bool
+                        if weak or (out.shape, out.dtype) != kinds[dst][:2]:
+                            why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
             except TimeoutError:
                 raise  # a time limit that the user set
             except Exception as error:  # whatever it is, the operator's own function computes the line
-                why[dst] = (f"is more than JAX has: {type(error).__name__}, "
-                            f"{' '.join(str(error).split())[:80]}")
+                words = " ".join(str(error).split())[:80]
+                why[dst] = f"is more than JAX has: {type(error).__name__}, {words}"
             if dst in kinds or op in OF_BUNDLES and not why[dst]:
                 known[dst] = jnp.zeros(*kinds[dst][:2]) if why[dst] else out
 
@@ -195,16 +195,16 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
         return results
 
     def inside(found: Mapping[str, Any]) -> bool:
-        return all(y.size == 0 or least <= y.min() and y.max() < beyond
-                   for x, least, beyond in ranges for y in [np.asarray(found[x])])
+        reads = [(np.asarray(found[x]), least, beyond) for x, least, beyond in ranges]
+        return all(y.size == 0 or least <= y.min() and y.max() < beyond for y, least, beyond in reads)
 
     def computed(found: dict[str, Any]) -> bool:
         """Whether all lines ran, on values for which NumPy agrees."""
         sure = []
         for part in parts:
             if part.call:
-                made = part.call(*[np.asarray(found[x]) if type(found[x]) in (int, float) else found[x]
-                                   for x in part.reads])
+                read = [found[x] for x in part.reads]
+                made = part.call(*[np.asarray(v) if type(v) in (int, float) else v for v in read])
                 found.update(zip(part.gives, made, strict=False))
                 sure += made[len(part.gives):]
                 continue

@@ -52,8 +52,8 @@ def body(function: Function) -> Callable:
 
     def run(*arrays: Any) -> tuple:
         known = dict(zip(parameters, arrays, strict=True))
-        found = eval(WengertList(lines), {p: np.ones(a.shape, a.dtype)[()] if hasattr(a, "dtype") else a
-                                          for p, a in known.items()})
+        ones = {p: np.ones(a.shape, a.dtype)[()] if hasattr(a, "dtype") else a for p, a in known.items()}
+        found = eval(WengertList(lines), ones)
         kinds = {x: kind for x, v in found.items() if (kind := kind_of(v))}
         for line in lines:
             dst, op, args = line
@@ -81,8 +81,10 @@ def scan(function: Function, k: int, slices: int, args: tuple, reverse: bool = F
         xs = [x[others] for x in xs]
     carry = tuple(jnp.asarray(c, like.dtype) for c, like in zip(carry, likes, strict=True))
     last, outs = lax.scan(one, carry, tuple(xs), reverse=reverse)
-    return *last, *(jnp.concatenate([out, x[None]] if reverse else [x[None], out])
-                    for x, out in zip(begun, outs, strict=False)), *outs[len(begun):]
+    if begun:
+        outs = [jnp.concatenate([out, x[None]] if reverse else [x[None], out])
+                for x, out in zip(begun, outs, strict=True)]
+    return *last, *outs
 
 
 OF_BUNDLES: dict[str, Callable] = {

@@ -9,12 +9,13 @@ MANY = 100  # lines: a list of numbers with at least these goes to the tape
 
 
 def wish(steps, values, inplace):
-    if (len(steps) < MANY or inplace or importlib.util.find_spec("llvmlite") is None
-        or any(np.ndim(values[x]) for x in steps.inputs) or any(op == "bundle" for _, op, _ in steps)):
+    if len(steps) < MANY or inplace or importlib.util.find_spec("llvmlite") is None:
         return 0, ""
-    return (15, f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one "
-            "loop")
+    if any(np.ndim(values[x]) for x in steps.inputs) or any(op == "bundle" for _, op, _ in steps):
+        return 0, ""
+    many = f"{len(steps):,} lines are many: a coded tape runs them in one loop"
+    return 15, f"all inputs are numbers, and {many}"
 
 
-ENGINE = Engine("tape", f"{__name__}.engine", wish, after="numpy", as_written=True,
-                seconds=lambda steps: 0.3 + 1e-5 * len(steps))
+seconds = lambda steps: 0.3 + 1e-5 * len(steps)
+ENGINE = Engine("tape", f"{__name__}.engine", wish, after="numpy", as_written=True, seconds=seconds)

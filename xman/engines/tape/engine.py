@@ -107,26 +107,27 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
 def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
     """The tape that runs the list, or else the interpreter. XManError for a line that is not of numbers."""
     if importlib.util.find_spec("llvmlite") is None:
-        return Interpreted(steps, outputs, f"{len(steps):,} lines; without the package llvmlite lists of numbers "
-                                           "are interpreted: pip install 'xman[fast]'")
+        hint = "without the package llvmlite lists of numbers are interpreted: pip install 'xman[fast]'"
+        return Interpreted(steps, outputs, f"{len(steps):,} lines; {hint}")
     looped = any(op == "bundle" for _, op, _ in steps)
     lines = unroll(steps, dict.fromkeys(steps.inputs, 0.5)) if looped else steps
     try:
         return Recorded(steps, lines, outputs)
     except Unwritten as error:
         k, line = next((k, line) for k, line in enumerate(lines, 1) if line[0] == error.args[0])
+    (_, op, args), where = line, f"line {k}, {shown(line)}"
+    given = [np.float64(0.5) if isinstance(a, str) else a for a in args]
     try:
         with np.errstate(all="ignore"):
-            number = line[1] not in ops.table.OURS or not np.ndim(
-                G[line[1]](*[np.float64(0.5) if isinstance(a, str) else a for a in line[2]]))
+            number = op not in ops.table.OURS or not np.ndim(G[op](*given))
     except Exception:
         number = False
     if not number:
-        raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers"
-                        + (", and for no while_loop and no cond; engine llvm has both"
-                           if line[1] == "bundle" else "; use engine numpy"))
-    return Interpreted(steps, outputs, f"{len(steps):,} lines by the interpreter: there is no row for line "
-                                       f"{k}, {shown(line)}")
+        has_both = ", and for no while_loop and no cond; engine llvm has both"
+        raise XManError(f"{where}: the tape is for lists of numbers"
+                        f"{has_both if op == 'bundle' else '; use engine numpy'}")
+    why = f"by the interpreter: there is no row for {where}"
+    return Interpreted(steps, outputs, f"{len(steps):,} lines {why}")
 
 
 class Recorded:
@@ -140,7 +141,8 @@ class Recorded:
         self.interpreted = Interpreted(steps, outputs, "")
         writer = TapeWriter(steps.inputs)
         writer.write(needed(lines, outputs))
-        found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
+        found, kinds = zip(*map(writer.operand, outputs), strict=True)
+        self.types = [{"f": float, "b": bool, "i": int}[kind] for kind in kinds]
         if not writer.coded:  # the loops need at least one line
             writer.finish("", "add", 0.0, 0.0)
         self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])[::-1, None]
@@ -158,8 +160,8 @@ class Recorded:
                     for arg, slot in zip(sends, sent, strict=True))
         self.outputs, self.arrays = place[list(found)], (codes[starts[:-1]], starts, *slots, to, also)
         self._pool: dict[tuple[int, bool], list] = {}
-        self.plan = (f"{len(lines):,} lines, {self.lines:,} of them needed, in {self.runs:,} runs of one "
-                     "operator")
+        coded = f"{self.lines:,} of them needed, in {self.runs:,} runs of one operator"
+        self.plan = f"{len(lines):,} lines, {coded}"
 
     def run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
         """The outputs, for inputs of shape (inputs,) or (inputs, batch), and where `back` holds the first's
@@ -189,8 +191,7 @@ class Recorded:
                 to_inputs[0](d, p, q, to, also, self.lines, self.inputs)
                 slopes[:, start:start + m] = deltas[:self.inputs, :m]
         pool.append(buffers)
-        numbers = [x.astype({"b": bool, "i": int}.get(kind, float))
-                   for x, kind in zip(found, self.kinds, strict=True)]
+        numbers = [x.astype(kind) for x, kind in zip(found, self.types, strict=True)]
         if back and (unclear := np.isnan(slopes).any(0)).any():  # backprop computes these again
             again = self.interpreted.run(X[:, unclear], True)[1]
             slopes[:, unclear] = np.where(np.isnan(slopes[:, unclear]), again, slopes[:, unclear])
@@ -199,9 +200,9 @@ class Recorded:
     def _buffers(self, width: int, back: bool) -> list[np.ndarray]:
         """[values, with the constants in place, deltas, partials of x, partials of y]."""
         slots = self.inputs + self.lines + len(self.constants)
+        sizes = slots, slots * back, self.lines * back, self.lines * back
         # each begins at a line of the cache: numbers that lie in two lines move at half the speed
-        buffers = [arena(8 * size * width).view(float).reshape(size, width)
-                   for size in (slots, slots * back, self.lines * back, self.lines * back)]
+        buffers = [arena(8 * size * width).view(float).reshape(size, width) for size in sizes]
         buffers[0][self.inputs + self.lines:] = self.constants
         return buffers
 
@@ -219,8 +220,8 @@ class Interpreted(NamedTuple):
         for row, slope in zip(rows, slopes, strict=True):
             found = eval(self.steps, dict(zip(inputs, row, strict=True)))
             if arrays := [y for y in self.outputs if np.ndim(found[y])]:
-                raise XManError(f"{arrays[0]} has shape {np.shape(found[arrays[0]])}: the tape is for lists of "
-                                "numbers; use engine numpy")
+                raise XManError(f"{arrays[0]} has shape {np.shape(found[arrays[0]])}: the tape is for lists "
+                                "of numbers; use engine numpy")
             values.append([found[y] for y in self.outputs])
             if back:
                 deltas = backprop(self.steps, found, ops.DG, inputs, **{self.outputs[0]: 1.0})
@@ -243,8 +244,8 @@ def build(program: Program) -> Built:
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
         if not {type(values[x]) for x in steps.inputs} <= {float, np.float64, int}:
             if arrays := [x for x in steps.inputs if isinstance(values[x], np.ndarray)]:
-                raise XManError(f"{arrays[0]} is an array of shape {values[arrays[0]].shape}: the tape is for "
-                                "numbers here, for a batch of them as xman.Tape; use engine numpy")
+                raise XManError(f"{arrays[0]} is an array of shape {values[arrays[0]].shape}: the tape is "
+                                "for numbers here, for a batch of them as xman.Tape; use engine numpy")
             return None
         return dict(zip(program.outputs, tape.run(stacked(steps, values), False)[0], strict=True))
 

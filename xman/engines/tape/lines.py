@@ -115,8 +115,7 @@ class TapeWriter:
         """Write a line of a row, and note its kind: if no argument is a float, NumPy decides it."""
         reads, kinds = zip(*map(self.operand, args), strict=True)
         of = {*kinds[op == "where":]}
-        kind = ("b" if ops.facts_of(op).gives is bool else "f" if "f" in of else
-                max(of) if op == "where" else "")
+        kind = "b" if ops.facts_of(op).gives is bool else "f" if "f" in of else max(of) * (op == "where")
         if len(args) != ROWS[op].n or not kind:
             raise Unwritten
         more = map(self.constant, PLAIN.get(op, ()))
