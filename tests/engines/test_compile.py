@@ -211,6 +211,16 @@ def test_a_product_of_numbers_that_blas_does_not_have_is_numpys(engine):
 
 
 @pytest.mark.parametrize("engine", FAST)
+def test_a_mask_may_take_more_than_at_the_first_call(engine):
+    steps = [("m", "greater", ("x", 0.0)), ("a", "getitem", ("x", "m")), ("b", "getitem", ("a", slice(None, None, 2))), ("y", "sum", ("b",))]
+    steps = xman.gradient(steps, "y", ["x"])
+    step = xman.compile(steps, ["y", "dy_dx"], engine=engine)
+    for x in ([1.0, 2.0, -1.0], [1.0, 2.0, 3.0], [1.0, -2.0, 3.0]):
+        found, wanted = step({"x": np.array(x)}), eval(steps, {"x": np.array(x)})
+        assert found["y"] == wanted["y"] and (found["dy_dx"] == wanted["dy_dx"]).all()
+
+
+@pytest.mark.parametrize("engine", FAST)
 def test_a_step_that_fails_has_overwritten_nothing(engine):
     steps = [("w_next", "add", ("w", 1.0)), ("z", "softmaxCrossEntropy", ("s", "labels")), ("u", "mul", ("A", 1.0)), ("i", "inv", ("u",))]
     step = xman.compile(steps, ["z", "i"], engine=engine, inplace={"w": "w_next"})
