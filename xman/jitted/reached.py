@@ -14,15 +14,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dis import get_instructions
 from itertools import repeat
-from types import (
-    BuiltinFunctionType,
-    CellType,
-    CodeType,
-    FunctionType,
-    MappingProxyType,
-    MethodType,
-    ModuleType,
-)
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,13 +58,7 @@ def pairs(held: dict) -> list: return [*held, *held.values()]
 def own_names(kind: type) -> list: return pairs(vars(kind))
 def slots(x: Any) -> list: return [getattr(x, name, MISSING) for name in copyreg._slotnames(type(x))]
 def settings(x: FunctionType) -> tuple: return x.__code__, x.__defaults__, x.__kwdefaults__
-
-
-def cell_contents(cell: CellType) -> tuple:
-    try:
-        return (cell.cell_contents,)
-    except ValueError:  # empty
-        return ()
+def cell_contents(cell: CellType) -> list: return gc.get_referents(cell)  # nothing if it is empty
 
 
 def remembered(cache: Any) -> list:
@@ -81,7 +67,7 @@ def remembered(cache: Any) -> list:
     return parts + [x for held in parts if type(held) is dict for x in pairs(held)]
 
 
-WRAPPERS = {MethodType, MappingProxyType, functools.partial, property, staticmethod, classmethod}
+WRAPPERS = {MethodType, type(vars(type)), functools.partial, property, staticmethod, classmethod}
 
 
 def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
