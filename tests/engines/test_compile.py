@@ -210,6 +210,15 @@ def test_a_product_of_numbers_that_blas_does_not_have_is_numpys(engine):
         np.testing.assert_array_equal(step({"x": k * x})["y"], (k * x).T @ (k * x))
 
 
+def test_the_text_of_a_program_is_as_long_as_its_list():
+    def size(n):
+        steps = [(f"x{k + 1}", "getitem", (f"x{k}", slice(k % 7, None))) for k in range(n)]
+        step = xman.compile(steps, engine="numpy")
+        step({"x0": np.ones(9 * n)})
+        return len(step.source)
+    assert size(500) < 12 * size(50)
+
+
 @pytest.mark.parametrize("engine", FAST)
 def test_a_mask_may_take_more_than_at_the_first_call(engine):
     steps = [("m", "greater", ("x", 0.0)), ("a", "getitem", ("x", "m")), ("b", "getitem", ("a", slice(None, None, 2))), ("y", "sum", ("b",))]

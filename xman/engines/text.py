@@ -41,7 +41,8 @@ class Text:
     def free(self, word: str, key: int | str | None = None) -> str:
         """The program's name for this word and key: always the same one, and nothing else has it."""
         if (word, key) not in self.names:
-            self.names[word, key] = fresh(word, self.taken)
+            number = str(len(self.names)) * (word in self.taken)
+            self.names[word, key] = fresh(word + number, self.taken)
         return self.names[word, key]
 
     def object(self, word: str, value: Any) -> str:
