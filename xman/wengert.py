@@ -162,6 +162,6 @@ def fresh(name: str, taken: set[str]) -> str:
     return name
 
 
-def temporaries(taken: Collection[str]) -> Iterator[str]:
-    """The names z1, z2, … that are not in taken."""
-    return (z for k in itertools.count(1) if (z := f"z{k}") not in taken)
+def temporaries(taken: Collection[str], word: str = "z") -> Iterator[str]:
+    """The names z1, z2, … that are not in taken; or with another word."""
+    return (z for k in itertools.count(1) if (z := f"{word}{k}") not in taken)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import importlib.util
-import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +16,7 @@ from ..interpreters import eval
 from ..interpreters.shapes import DependsOnValues, alongside, examples
 from ..passes import EXACT, simplify
 from ..passes.lower import lowered
-from ..wengert import Line, WengertList, all_registers, needed, registers
+from ..wengert import Line, WengertList, all_registers, needed, registers, temporaries
 
 Values = Mapping[str, Any]  # by the names of registers
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
@@ -198,8 +197,7 @@ def ample(steps: WengertList, values: Values) -> int:
 
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     """The list with a register in place of each literal array that is not a key, and these arrays by name."""
-    taken, known = {*all_registers(steps)}, {}
-    names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
+    known, names = {}, temporaries({*all_registers(steps)}, "constant")
     as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
     lines = [(dst, op, (*map(as_register, args[:(first := ops.facts_of(op).keys)]), *args[first:]))
              for dst, op, args in steps]
