@@ -1,12 +1,13 @@
 """The Wengert list: lines (dst, op, args), where a string in args names a register, all else is a literal."""
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import ops
 from ops.loops.bodies import needed as needed
+from ops.writer import fresh as fresh
+from ops.writer import temporaries as temporaries
 
 from . import notation
 from .errors import XManError, nearest
@@ -153,15 +154,3 @@ def all_registers(steps: WengertList) -> list[str]:
     """All registers of a list."""
     return [*steps.inputs, *(dst for dst, _, _ in steps)]
 
-
-def fresh(name: str, taken: set[str]) -> str:
-    """The name, with underscores at its end until it is not in taken, to which it is added."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
-def temporaries(taken: Collection[str], word: str = "z") -> Iterator[str]:
-    """The names z1, z2, … that are not in taken; or with another word."""
-    return (z for k in itertools.count(1) if (z := f"{word}{k}") not in taken)

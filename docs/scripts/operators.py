@@ -45,7 +45,7 @@ def rule(op: str, i: int) -> str:
     if part is delta:
         return "δ"
     likes = {"δ": np.ones((2, 4)), "a": np.ones((2, 3)), "b": np.ones((3, 4))} if op == "dot" else None
-    steps = simplify([line for line, _ in writer.named(["δ", "out", *names])], [part.name], likes, LEGIBLE)
+    steps = simplify([*writer.named(["δ", "out", *names])], [part.name], likes, LEGIBLE)
     text = mathematical(inlined(steps, part.name, 400))
     for found, said in (*NUMBERS.items(), *((name, name.rstrip("_")) for name in names)):
         text = text.replace(found, said)

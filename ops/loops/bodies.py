@@ -6,7 +6,7 @@ of its own, which are its parameters and those that its lines assign. It is clos
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..derived import Traced, back, forth
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, name_or_id, operator_called
 from ..flows import looked
+from ..writer import Symbol, Writer, literal, temporaries
 
 Function = tuple  # ("def", name, parameters, lines, results)
 
@@ -159,75 +160,47 @@ def explained(function: Function, error: Exception) -> Exception:
 
 # ---- writing -----------------------------------------------------------------------------------------------
 
-class Name(Expression):
-    """A register of a function that is being written."""
+class Body(Writer):
+    """Writes the lines of a function. A value from outside becomes a further parameter.
 
-    def __init__(self, body: Body, name: str | None = None):
-        self.body, self.name, self.level = body, name, body.level
-
-    def record(self, op: str, args: tuple) -> Name:
-        out = Name(self.body)
-        self.body.lines.append((out, op, tuple([self.body.argument(a) for a in args])))
-        return out
-
-    def __repr__(self) -> str: return f"<{self.name or 'a register'} of a function>"
-
-
-class Body:
-    """The lines of a function that is being written. A value from outside becomes a further parameter."""
+    parameters: their names. near: names of values outside, by id.
+    """
 
     def __init__(self, parameters: Iterable[str], near: Mapping[int, str] = {}):
-        self.near = near  # by id, names of values outside
-        self.lines: list[tuple] = []
-        self.outside: dict[int, tuple[Any, Name]] = {}
-        self.level = next(Traced.levels)
-        self.starts = [Name(self, p) for p in parameters]
+        super().__init__()
+        self.level, self.near = next(Traced.levels), near
+        self.outside: dict[int, tuple[Any, Symbol]] = {}  # by id the value, and the parameter for it
+        self.starts = [self.symbol(p) for p in parameters]
 
-    def argument(self, a: Any) -> Any:
-        if isinstance(a, Name) and a.body is self:
+    def argument(self, a: Any, op: str = "") -> Any:
+        if not isinstance(a, Expression):
+            return literal(a)
+        if isinstance(a, Symbol) and a.writer is self:
             return a
-        if isinstance(a, Expression):
-            here = Name(self, self.near.get(id(a)) or getattr(a, "name", None))
-            return self.outside.setdefault(id(a), (a, here))[1]
-        if isinstance(a, np.ndarray):
-            a = np.array(a)
-            a.flags.writeable = False
-        return (a,) if isinstance(a, str) else a.item() if isinstance(a, np.generic) else a
+        parameter = self.symbol(self.near.get(id(a)) or getattr(a, "name", None))
+        return self.outside.setdefault(id(a), (a, parameter))[1]
 
     def function(self, name: str, ends: Sequence[tuple[str | None, Any]]) -> tuple[Function, list]:
         """(the literal with these results, the values from outside). ends: (the wanted name, the value)."""
         results = []
         for word, end in ends:
-            if not (isinstance(end, Name) and end.body is self):
-                self.lines.append((alias := Name(self), "alias", (self.argument(end),)))
-                end = alias
+            if not (isinstance(end, Symbol) and end.writer is self):
+                end = self.write("alias", [end])
             end.name = end.name or word
             results.append(end)
-        lines = needed(self.lines, results)
-        read = {*map(id, results), *(id(a) for line in lines for a in line[2])}
-        outside = [(a, n) for a, n in self.outside.values() if id(n) in read]
-        taken = {*(p.name for p in self.starts), *G}
-        named = [*(n for _, n in outside), *(line[0] for line in lines)]
-        for node in named:
-            node.name = None if node.name in taken else node.name
-            taken.add(node.name)
-        fresh = (z for k in range(1, 10 ** 9) if (z := f"z{k}") not in taken)
-        for node in named:
-            node.name = node.name or next(fresh)
-        steps = tuple((out.name, op, tuple([a.name if isinstance(a, Name) else a for a in args]))
-                      for out, op, args in lines)
-        parameters = (*(p.name for p in self.starts), *(n.name for _, n in outside))
-        return ("def", name, parameters, steps, tuple(end.name for end in results)), [a for a, _ in outside]
-
-
-def unlike(words: Iterable[str], taken: Iterable[str]) -> Iterator[str]:
-    """The words, with underscores at the end of those that are taken or came before."""
-    taken = {*taken, *G}
-    for word in words:
-        while word in taken:
-            word += "_"
-        taken.add(word)
-        yield word
+        self.lines = needed(self.lines, results)
+        read = {*map(id, results), *(id(a) for line in self.lines for a in line.args)}
+        outside = [(a, parameter) for a, parameter in self.outside.values() if id(parameter) in read]
+        names = {*(p.name for p in self.starts), *G}
+        for symbol in (*(parameter for _, parameter in outside), *(line.out for line in self.lines)):
+            symbol.name = None if symbol.name in names else symbol.name
+            names.add(symbol.name)
+        for _, parameter in outside:
+            parameter.name = parameter.name or next(temporaries(names))
+            names.add(parameter.name)
+        lines = tuple(self.named(names))
+        parameters = (*(p.name for p in self.starts), *(parameter.name for _, parameter in outside))
+        return ("def", name, parameters, lines, tuple(end.name for end in results)), [a for a, _ in outside]
 
 
 # ---- differentiating ---------------------------------------------------------------------------------------
@@ -246,7 +219,7 @@ class TapedRun:
                 self.tape.append((self.env[dst], op, args))
             else:
                 self.env[dst] = out = operator_called(op)(*args)
-                if isinstance(out, Traced) and isinstance(out.value, Name):
+                if isinstance(out, Traced) and isinstance(out.value, Symbol):
                     out.value.name = out.value.name or dst
 
     def __getitem__(self, register: str) -> Any:

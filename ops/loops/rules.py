@@ -17,11 +17,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..derived import STILL
-from ..expression import f
+from ..expression import G, f
 from ..facts import IN_USE, by_tables
 from ..flows import bare
 from ..table import Each, operator
-from .bodies import Body, Function, Parts, TapedRun, moves, needed, reaches, remembered, unlike
+from ..writer import fresh
+from .bodies import Body, Function, Parts, TapedRun, moves, needed, reaches, remembered
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
 
 Tag = tuple[str, int]  # (the role of a parameter or result of a derived function, the number of its register)
@@ -56,7 +57,8 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
     first = {word: tag for tag, word in reversed(words.items())}
     new = {tag: word for tag, word in words.items()
            if tag[0] in ("sum", "back", "from", "along") or first[word] != tag}
-    words |= zip(new, unlike(new.values(), old), strict=True)
+    names = {*old, *G}
+    words |= {tag: fresh(word, names) for tag, word in new.items()}
     body = Body(words.values())
     found = write(dict(zip(words, body.starts, strict=True)))
     results = {**{tag: found[tag] for tag in tags[0]}, **found}
@@ -220,7 +222,7 @@ def through_while(rule: Callable) -> Callable:
     """The rule of a `while_loop`: that of a scan over as many steps as the loop made."""
     def contribution(d, out, test, function, k, args, most=None):
         _, name, parameters, lines, results = function
-        count, = unlike(["t"], [*parameters, *(dst for dst, _, _ in lines)])
+        count = fresh("t", {*G, *parameters, *(dst for dst, _, _ in lines)})
         longer = (*parameters[:k], count, *parameters[k:])
         step = remembered("counted", function, lambda: ("def", name, longer, lines, results), k)
         entries = [f.item(args, i) for i in range(len(parameters))]

@@ -58,4 +58,4 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
         if not isinstance(out, Symbol) or out.name:  # the result is an argument itself, or a number
             out = writer.write("alias", [out])
         out.name, symbols[dst] = dst, out
-    return checked_list(WengertList(line for line, _ in writer.named(symbols)), ops.G)
+    return checked_list(WengertList(writer.named(symbols)), ops.G)

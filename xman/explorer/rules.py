@@ -103,7 +103,7 @@ def written_part(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
     writer = ListWriter()
     symbols = {name: Symbol(writer, name) for name in ("d", "out", *(a for a in args if isinstance(a, str)))}
     sent = rule(symbols["d"], symbols["out"], *(symbols[a] if isinstance(a, str) else a for a in args))
-    lines = [line for line, _ in writer.named(symbols)]
+    lines = [*writer.named(symbols)]
     end = sent.name if isinstance(sent, Symbol) else float(sent)
     lines = needed(lines, [end])
     return {"lines": json_lines(lines), "end": end, "text": legible(lines, end)}

@@ -17,10 +17,11 @@ import ops
 from ops.arrays.products import einsum_parts
 from ops.arrays.rearrangements import shape_of
 from ops.loops.bodies import Function
+from ops.writer import Symbol, WrittenLine
 
 from ..errors import XManError, extra
 from ..notation import shortened
-from ..passes.writer import ListWriter, Symbol, WrittenLine
+from ..passes.writer import ListWriter
 from ..register import as_arg
 from ..validity import refuse_name
 from ..wengert import Line, WengertList, fresh, needed
@@ -196,7 +197,7 @@ class Reading:
         for node in graph.node:
             self.follow(onnx, node)
         self.results = [self.result(out.name) for out in graph.output]
-        self.lines = [line for line, _ in self.writer.named(self.taken)]
+        self.lines = [*self.writer.named(self.taken)]
         registers = (*self.known.values(), *(line.out for line in self.writer.lines))
         registers = {a.name: a for a in registers if isinstance(a, Example)}
         self.shapes = {x: a.shape for x, a in registers.items()}
@@ -289,7 +290,7 @@ class Inside(Reading):
     def function(self, name: str, results: Sequence, outside: Iterable[Example] | None = None) -> Function:
         """The function as a literal. outside: registers around it that it takes (None: those it reads)."""
         ends = [a if isinstance(a, Example) else self.writer.line("alias", [a], a) for a in results]
-        lines = [line for line, _ in self.writer.named(self.taken)]
+        lines = [*self.writer.named(self.taken)]
         more = self.outside if outside is None else outside
         parameters, results = (tuple(a.name for a in own) for own in ((*self.parameters, *more), ends))
         return "def", name, parameters, tuple(needed(lines, results)), results

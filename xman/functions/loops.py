@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression, f
-from ops.loops.bodies import Body, Function, Name, unlike
+from ops import Expression, G, f
+from ops.loops.bodies import Body, Function
+from ops.writer import Symbol, fresh, literal
 
 from ..errors import XManError
 from ..manager import XMan
@@ -206,9 +207,8 @@ def with_parameters_of_both(one: Function, other: Function, inputs: list, others
 
     def taking(function: Function, given: list) -> Function:
         mine = named(function, given)
-        taken = {*function[2], *(line[0] for line in function[3])}
-        fresh = unlike([words[x] for x in entries if x not in mine], taken)
-        parameters = (*function[2][:n], *(mine.get(x) or next(fresh) for x in entries))
+        registers = {*G, *function[2], *(line[0] for line in function[3])}
+        parameters = (*function[2][:n], *(mine.get(x) or fresh(words[x], registers) for x in entries))
         return (*function[:2], parameters, *function[3:])
     return taking(one, inputs), taking(other, others), [*inputs[:n], *entries.values()]
 
@@ -240,7 +240,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
         body = Body(words, near)
         ends, variables = watched(run, body.starts, {}, code_of=fn)
         for word, value in variables.items():
-            if isinstance(value, Name) and value.body is body and value.name is None:
+            if isinstance(value, Symbol) and value.writer is body and value.name is None:
                 value.name = word + "1" * (word in words)  # h = tanh(h …) is called h1
         after = [*(word + "1" for word in words[:carries]), *[None] * (len(ends) - carries)]
         return body.function(name, [*zip(after, ends, strict=True)])
@@ -266,7 +266,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
 
         def around(a: Any, _: str) -> Any:
             if not isinstance(a, Expression):
-                return (a,) if isinstance(a, str) else a.item() if isinstance(a, np.generic) else a
+                return literal(a)
             if id(a) not in outside:
                 names[id(a)] = unused(near.get(id(a), f"w{len(outside) + 1}"), names.values())
                 outside[id(a)] = a, names[id(a)]

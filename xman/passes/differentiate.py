@@ -6,17 +6,17 @@ Differentiation and Backpropagation, §2 (each statement doubled).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import ops
 from ops import f
+from ops.writer import Symbol
 
 from ..errors import XManError
 from ..interpreters import backprop, forward
 from ..interpreters.context import depends
 from ..wengert import Line, Steps, WengertList, all_registers, checked_list, inputs_of, known_registers
 from .loops import cut_loops
-from .writer import Followed, ListWriter, Origins, Symbol
+from .writer import Followed, ListWriter, Origins
 
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
@@ -74,23 +74,22 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     if seed is not None and not isinstance(seed, str):
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not "
                         f"{seed!r}")
-    start = Symbol(writer, unused_name(seed, symbols)) if seed else 1.0
+    start = writer.symbol(unused_name(seed, symbols)) if seed else 1.0
     deltas = backprop(Followed(steps, writer), symbols, DG, wrt, **{of: start})
-    lines = {id(line.out): line for line in writer.lines}
     for x in wrt:
         delta = deltas.get(x, 0.0)
         if isinstance(delta, dict):
             raise XManError(f"wrt names {x!r}, which is a bundle; name the arrays that it is made of")
         if not isinstance(delta, Symbol):
             delta = f.broadcast(delta, symbols[x])
-        elif not fits_input(delta, x, lines):
+        elif not fits_input(delta, x):
             delta = f.unbroadcast(delta, symbols[x])
         delta.name = unused_name(f"d{of}_d{x}", symbols)
     for x, delta in deltas.items():
         if x not in wrt and isinstance(delta, Symbol) and (name := f"d{of}_d{x}") not in symbols:
             delta.name = delta.name or name
-    cut_loops(writer, steps, symbols)
-    return [*((line, None) for line in steps), *writer.named({*symbols, seed})]
+    cut_loops(writer, symbols.values())
+    return [*((line, None) for line in steps), *writer.origins({*symbols, seed})]
 
 
 def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops.TG) -> Origins:
@@ -98,16 +97,16 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     steps, writer = checked_list(steps, TG), ListWriter()
     symbols = writer.symbols(steps)
     dot = ending(steps)
-    inputs = {x: Symbol(writer, x + dot) for x in inputs_of(steps, wrt)}
-    found = forward(Followed(steps, writer), symbols, inputs, TG)
+    inputs = {x: writer.symbol(x + dot) for x in inputs_of(steps, wrt)}
+    tangents = forward(Followed(steps, writer), symbols, inputs, TG)
     for writer.origin in steps:
-        if isinstance(t := found.get(y := writer.origin[0]), Symbol) and y not in inputs:
+        if isinstance(t := tangents.get(y := writer.origin[0]), Symbol) and y not in inputs:
             if t.name:  # it is the tangent of another register too
                 t = f.alias(t)
             t.name = y + dot
-    cut_loops(writer, steps, symbols)
+    cut_loops(writer, symbols.values())
     after: dict[Line | None, Origins] = {}
-    for line, origin in writer.named({*symbols, *(t.name for t in inputs.values())}):
+    for line, origin in writer.origins({*symbols, *(t.name for t in inputs.values())}):
         after.setdefault(origin and origin[0], []).append((line, origin))
     return after.get(None, []) + [pair for line in steps for pair in [(line, None), *after.get(line[0], [])]]
 
@@ -120,19 +119,16 @@ def ending(steps: WengertList, word: str = "_dot") -> str:
     return end
 
 
-def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
-    """Whether the adjoint surely has the shape and the precision of x: its lines take them from x."""
-    parts = {id(delta)}
-    todo = [delta]
+def fits_input(delta: Symbol, x: str) -> bool:
+    """Whether the adjoint surely has the shape and the precision of x: all its terms take them from x."""
+    terms, todo = {id(delta)}, [delta]
     while todo:
-        line = lines.get(id(todo.pop()))
-        if line is None:
-            return False
-        known = ops.facts_of(line.op)
-        if known.flow == "plus":
-            todo += [a for a in line.args if id(a) not in parts]
-            parts.update(map(id, line.args))
-        elif known.like is None or getattr(line.args[known.like], "name", None) != x:
+        term = todo.pop()
+        facts = ops.facts_of(getattr(term, "op", ""))
+        if facts.flow == "plus":
+            todo += [a for a in term.args if id(a) not in terms]
+            terms.update(map(id, term.args))
+        elif facts.like is None or getattr(term.args[facts.like], "name", None) != x:
             return False
     return True
 

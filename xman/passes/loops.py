@@ -11,10 +11,11 @@ from ops import f
 from ops.facts import name_or_id
 from ops.loops.bodies import Function
 from ops.loops.values import one_of
+from ops.writer import Symbol, WrittenLine, definition
 
 from ..interpreters import eval
 from ..wengert import WengertList, needed
-from .writer import ListWriter, Symbol, WrittenLine
+from .writer import ListWriter
 
 # by operator the place of its first function; counts stand between the functions and the bundle
 APPLYING = {"call": 0, "scan": 0, "cond": 1}
@@ -83,13 +84,12 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
             for out, op, args, *rest in reversed(result)]
 
 
-def cut_loops(writer: ListWriter, steps: WengertList, symbols: Mapping[str, Symbol]) -> None:
-    """Drop written lines that lead to no register with a name, if the list applies functions."""
-    if any(op in APPLYING or op == "while_loop" for _, op, _ in steps):
-        before = {id(symbols[dst]): (op, tuple([symbols[a] if isinstance(a, str) else a for a in args]))
-                  for dst, op, args in steps}
+def cut_loops(writer: ListWriter, symbols: Collection[Symbol]) -> None:
+    """Drop written lines that lead to no register with a name, if lines of the symbols apply functions."""
+    if any(symbol.op in APPLYING or symbol.op == "while_loop" for symbol in symbols):
+        before = {id(symbol): (symbol.op, symbol.args) for symbol in symbols if symbol.op}
         named = {id(line.out) for line in writer.lines if line.out.name}
-        lines = trimmed(items_read(writer.lines, before, named), named, lambda: Symbol(writer), before)
+        lines = trimmed(items_read(writer.lines, before, named), named, writer.symbol, before)
         writer.lines = [WrittenLine(*line) for line in lines]
 
 
@@ -129,7 +129,7 @@ def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: b
     no such carry, or shapes are not known. w: the writer, as for a rewrite. reverse: as for `scan`.
     """
     _, name, parameters, lines, results = function
-    made, entries = w.definition.get(id(b), ("", ()))
+    made, entries = definition(b)
     if made != "bundle" or any(w.value(x) is None for x in entries):
         return None
     m, given = k + slices, [w.value(x) for x in entries]
@@ -139,21 +139,21 @@ def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: b
         known = eval(WengertList(lines), dict(zip(parameters, likes, strict=True)))
     except Exception:  # the scan stays as it is, and raises the error when it runs
         return None
-    definition, uses = {dst: (op, args) for dst, op, args in lines}, Counter(results)
+    lines_by_name, uses = {dst: (op, args) for dst, op, args in lines}, Counter(results)
     uses.update(a for _, _, args in lines for a in args if isinstance(a, str))
-    in_step = {p for i, p in enumerate(parameters) if i < m} | {*definition}
+    in_step = {p for i, p in enumerate(parameters) if i < m} | {*lines_by_name}
     axes = lambda *names: [np.ndim(known[x]) if x in in_step else -1 for x in names]
 
     def parts(r: str, p: str) -> list | None:
         """The summands of r without p, each as a function of the stacks."""
-        op, args = definition.get(r, ("", ()))
+        op, args = lines_by_name.get(r, ("", ()))
         if op in ("add", "subtract") and uses[r] == 1 and all(isinstance(a, str) for a in args):
             found = [[] if a == p else parts(a, p) for a in args]
             if None in found or op == "subtract" and args[1] == p:
                 return None
             sign = 1 if op == "add" else -1
             return found[0] + [(names, make, sign * own) for names, make, own in found[1]]
-        of = definition.get(args[0], ("", ())) if args and isinstance(args[0], str) else ("", ())
+        of = lines_by_name.get(args[0], ("", ())) if args and isinstance(args[0], str) else ("", ())
         if op == "dot" and of[0] == "transpose" and len(of[1]) == 1 and axes(of[1][0], args[1]) == [2, 2]:
             return [((of[1][0], args[1]), lambda x, d: flat(x).T @ flat(d), 1)]
         if op == "outer" and axes(*args) == [1, 1]:

@@ -2,17 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-import numpy as np
 
 import ops
 from ops import f
 from ops.facts import FACTS, parameters
-from ops.formulas.carried import Carried
+from ops.writer import Symbol
 
 from .patterns import Rewrite, shaped
-from .writer import Symbol
 
 LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 
@@ -34,32 +30,13 @@ def spelt(op, facts):
         if (not w.real(args[0]) or shape is None or 0 in shape or has_to_be_literal(op, symbols)
             or not symbols[0] and not facts.elementwise):
             return None
-        return getattr(found := facts.formula(*(sized(a, w) for a in args)), "value", found)
+        return facts.formula(*args)
     return becomes
 
 
 def has_to_be_literal(op: str, asked: Iterable[bool]) -> bool:
     """Whether one of the arguments asked of has to be a literal, for an engine that works it out."""
     return any(yes and name in LITERAL for name, yes in zip(parameters(ops.G[op])[0], asked, strict=False))
-
-
-class Sized(Carried):
-    """A symbol of a list that is being written, for formulas that ask for its shape or precision."""
-
-    __slots__ = ()
-    shape = property(lambda self: self.table.shape(self.value))
-    ndim = property(lambda self: len(self.shape))
-    dtype = property(lambda self: np.asarray(self.table.value(self.value)).dtype)
-
-    def constant(self, a): return a
-
-    def record(self, op, args):
-        return sized(self.table.write(op, [a.value if isinstance(a, Sized) else a for a in args]), self.table)
-
-
-def sized(a: Any, writer: Any) -> Any:
-    """A symbol with its shape; a literal as it is."""
-    return Sized(a, writer) if isinstance(a, Symbol) else a
 
 
 def of_a_number(w, x, axis=None):

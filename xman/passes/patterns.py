@@ -1,16 +1,15 @@
 """Rewrites: a tree of operators to find, and a tree to write instead, both in the language."""
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ops import Expression, facts_of
 from ops.table import MANY, arity
+from ops.writer import Symbol, Writer, definition
 
 from ..errors import XManError
+from .sized import SizedWriter, equal
 
 
 class Rewrite(NamedTuple):
@@ -27,18 +26,6 @@ class Rewrites(tuple):
     def __repr__(self) -> str: return f"<{len(self)} rewrites>"
 
 
-class Pattern(Expression):
-    """A tree of operators over holes; a hole stands for whatever is found in its place."""
-
-    def __init__(self, op: str | None, args: tuple): self.op, self.args = op, args
-    def record(self, op: str, args: tuple) -> Pattern: return Pattern(op, args)
-
-    def __repr__(self) -> str:
-        if self.op:
-            return f"{self.op}({', '.join(map(repr, self.args))})"
-        return "abxyz"[self.args[0]:][:1] or f"x{self.args[0]}"
-
-
 def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callable | None = None) -> Rewrite:
     """The row that writes becomes(x, …) in place of found(x, …) if given(writer, x, …) holds.
 
@@ -47,53 +34,63 @@ def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callab
     condition; without it, a row with changes does not apply to registers that are known to hold whole numbers
     or truth values, whose arithmetic differs. Raises XManError for functions that make no such pair.
     """
+    # a pattern is the symbol that `found` makes of its holes: their lines are the tree to find
     n = arity(found)[1] if callable(found) else MANY
     if n == MANY or not callable(becomes) or arity(becomes)[1] != n:
         raise XManError("a rewrite is two functions of the same arguments, rewrite(lambda x: "
                         "f.log(f.exp(x)), lambda x: x)")
-    pattern = found(*(Pattern(None, (i,)) for i in range(n)))
-    if getattr(pattern, "op", None) is None:
+    writer = Writer()
+    holes = [writer.symbol("abxyz"[i:][:1] or f"x{i}") for i in range(n)]
+    pattern = found(*holes)
+    if not definition(pattern)[0]:
         raise XManError("a rewrite finds an operator, rewrite(lambda x: f.log(f.exp(x)), lambda x: x); this "
                         "one finds whatever there is")
     given = given or (floats if changes else lambda writer, *holes: True)
 
-    def attempt(writer, args):
-        for holes in matches(pattern, pattern.op, args, {}, writer):
-            values = [holes[i] for i in range(n)]
-            if given(writer, *values):
+    def attempt(w, args):
+        for filled in matches(pattern, pattern.op, args, {}, w):
+            values = [filled[hole] for hole in holes]
+            if given(w, *values):
                 return becomes(*values)
         return None
 
-    return Rewrite(pattern.op, attempt, repr(pattern), changes)
+    return Rewrite(pattern.op, attempt, as_tree(pattern), changes)
 
 
-def floats(writer, *holes: Any) -> bool:
+def as_tree(a: Any) -> str:
+    """A pattern as text, log(exp(a))."""
+    op, args = definition(a)
+    return f"{op}({', '.join(map(as_tree, args))})" if op else a.name if isinstance(a, Symbol) else repr(a)
+
+
+def floats(w: SizedWriter, *holes: Any) -> bool:
     """Whether no register among the holes is known to hold whole numbers or truth values."""
-    return not any(map(writer.whole, holes))
+    return not any(map(w.whole, holes))
 
 
-def matches(pattern: Pattern, op: str, args: tuple, holes: dict, writer):
-    """The ways to fill the holes so that the pattern is op(*args)."""
-    wanted, args = writer.full(op, pattern.args), writer.full(op, args)
-    if pattern.op == op and len(wanted) == len(args):
+def matches(pattern: Symbol, op: str, args: tuple, filled: dict, w: SizedWriter) -> Iterator[dict]:
+    """The ways to fill the pattern's holes so that it is op(*args). filled: those that are filled already.
+
+    Products commute, so several orders are tried: x * y + x * z is 3 * w + w * v with x = w, y = 3, z = v."""
+    branches, args = w.full(op, pattern.args), w.full(op, args)
+    if pattern.op == op and len(branches) == len(args):
         for order in (args, args[::-1]) if facts_of(op).commutes else (args,):
-            ways = [holes]
-            for w, a in zip(wanted, order, strict=True):
-                ways = [more for way in ways for more in holes_filled(w, a, way, writer)]
+            ways = [filled]
+            for branch, a in zip(branches, order, strict=True):
+                ways = [longer for way in ways for longer in holes_filled(branch, a, way, w)]
             yield from ways
 
 
-def holes_filled(wanted: Any, a: Any, holes: dict, writer):
-    """The ways to fill the holes so that one argument of the pattern is a."""
-    if not isinstance(wanted, Pattern):
-        if not isinstance(a, Expression) and equal(wanted, a):
-            yield holes
-    elif wanted.op is None:
-        i = wanted.args[0]
-        if i not in holes or equal(holes[i], a):
-            yield {**holes, i: a}
-    elif id(a) in writer.definition:
-        yield from matches(wanted, *writer.definition[id(a)], holes, writer)
+def holes_filled(branch: Any, a: Any, filled: dict, w: SizedWriter) -> Iterator[dict]:
+    """The ways to fill the holes so that one argument of the pattern, a branch of its tree, is a."""
+    if not isinstance(branch, Symbol):
+        if not isinstance(a, Expression) and equal(branch, a):
+            yield filled
+    elif not branch.op:
+        if branch not in filled or equal(filled[branch], a):
+            yield {**filled, branch: a}
+    elif definition(a)[0]:
+        yield from matches(branch, *definition(a), filled, w)
 
 
 def shaped(op: str, becomes: Callable, title: str = "", changes: str = "") -> Rewrite:
@@ -102,21 +99,3 @@ def shaped(op: str, becomes: Callable, title: str = "", changes: str = "") -> Re
     title: what the row does, in words. changes: as for `rewrite`."""
     title = title or f"{op} with shapes known"
     return Rewrite(op, lambda writer, args: becomes(writer, *args), title, changes)
-
-
-def equal(a: Any, b: Any) -> bool:
-    """Whether two arguments are the same: numbers by value, but 1 is not True, and −0.0 is not 0."""
-    if isinstance(a, Expression) or isinstance(b, Expression):
-        return a is b
-    if {type(a), type(b)} <= {int, float}:
-        return a == b and math.copysign(1, a) == math.copysign(1, b)
-    return key_of(a) == key_of(b)
-
-
-def key_of(a: Any) -> tuple:
-    """A key for an argument: equal for the same symbol and for literals of the same type and bits."""
-    if isinstance(a, Expression):
-        return "symbol", str(id(a))
-    if isinstance(a, np.ndarray):
-        return "array", f"{a.dtype}{a.shape}", a.tobytes()
-    return type(a).__name__, repr(a)

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ops import Expression, f
+from ops.writer import definition
 
 from .loops import hoisted
 from .patterns import Rewrites, floats, rewrite, shaped
@@ -56,7 +57,7 @@ def broadcast(w, x, like, axis=()):
 
 def spread_number(w, x):
     """The number that x is a broadcast of, if this is known."""
-    op, args = w.definition.get(id(x), (None, ()))
+    op, args = definition(x)
     return args[0] if op == "broadcast" and w.shape(args[0]) == () and w.one_precision else None
 
 
@@ -64,7 +65,7 @@ def outright(op):
     """The rewrite of op that drops broadcasts of its arguments, which op does by itself."""
     def becomes(w, *args):
         for i, a in enumerate(args):
-            inner_op, inner = w.definition.get(id(a), (None, ()))
+            inner_op, inner = definition(a)
             if inner_op == "broadcast" and len(inner) == 2 and w.one_precision:
                 rest = [w.shape(b) for j, b in enumerate(args) if j != i]
                 if None in (*rest, w.shape(a), w.shape(inner[0])):
@@ -158,7 +159,7 @@ def logarithm(w, a, depth=100):
     if not isinstance(a, Expression):
         return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
     if id(a) not in w.logarithms:
-        op, args = w.definition.get(id(a), (None, ()))
+        op, args = definition(a)
         known = op in LOGARITHMS and depth > 0 and floats(w, args[0])
         known = known and (op != "power" or nonzero_literal(w, args[1]))
         inner = args[:1 + (op in PAIRS)] if known else ()

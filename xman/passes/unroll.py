@@ -9,11 +9,12 @@ import numpy as np
 
 import ops
 from ops.loops.bodies import Bundle, Function
+from ops.writer import Symbol
 
 from ..errors import XManError
 from ..interpreters import shapes
 from ..wengert import Steps, WengertList, all_registers, checked_list, fresh
-from .writer import ListWriter, Symbol
+from .writer import ListWriter
 
 MOST = 10_000_000  # the most lines, which take some gigabytes
 
@@ -42,7 +43,7 @@ def unroll(steps: Steps, likes: Mapping[str, Any] | None = None,
             out.name = dst if dst in named and out.name not in named else out.name
             writer.sized(out, sizes.get(dst))
         found[dst] = out
-    return WengertList(line for line, _ in writer.named(writer.taken))
+    return WengertList(writer.named(writer.taken))
 
 
 class Unroller(ListWriter):

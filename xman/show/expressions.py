@@ -18,7 +18,7 @@ from ops.expression import INFIX
 from ops.facts import MANY, arity, parameters
 
 from ..errors import XManError, nearest
-from ..passes.patterns import equal
+from ..passes.sized import equal
 from ..wengert import Steps
 
 # operators that Python writes with a sign, as expressions of x and y

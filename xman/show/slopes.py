@@ -16,7 +16,7 @@ from ops import f
 from ops.facts import facts_of, linear_in
 
 from ..passes import ALGEBRA, EXACT, gradient, rewrite, simplify
-from ..passes.patterns import key_of
+from ..passes.sized import key_of
 from .expressions import inlined, node, with_replaced
 
 # rewrites that make rules easier to read, right where no number is infinite and 0 is not raised to 0

@@ -279,4 +279,4 @@ class Step(ListWriter):
         return d
 
     def steps(self) -> WengertList:
-        return WengertList([*self.before, *(line for line, _ in self.named(self.taken))])
+        return WengertList([*self.before, *self.named(self.taken)])

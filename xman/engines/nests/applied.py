@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ops.loops.bodies import Function, unlike
+from ops import G
+from ops.loops.bodies import Function
 
-from ...wengert import WengertList
+from ...wengert import WengertList, fresh
 from ..program import program_of
 from .arrangements import ByNumPy, need
 from .tree import Applied, Call, Run
@@ -53,8 +54,9 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[View], k: in
     moving: {the place of a slice: the number of steps if the slice is the number of the step, else 0}.
     """
     _, _, parameters, lines, results = function
-    fresh = unlike((f"{r}_out" for r in results), [*parameters, *(x for x, _, _ in lines)])
-    names = [None if (r,) == parameters[i:i + 1] and i < k else next(fresh) for i, r in enumerate(results)]
+    there = {*G, *parameters, *(x for x, _, _ in lines)}
+    names = [None if (r,) == parameters[i:i + 1] and i < k else fresh(f"{r}_out", there)
+             for i, r in enumerate(results)]
     steps = WengertList([*lines, *((y, "alias", (r,)) for y, r in zip(names, results, strict=True) if y)])
     over = {p: y for p, y in zip(parameters, names[:k], strict=False) if y and p in steps.inputs}
     wanted = tuple(y for y in names if y and y not in over.values())

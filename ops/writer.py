@@ -1,0 +1,108 @@
+"""Writing lists: an operator that meets a Symbol computes nothing, and its writer records a line.
+
+    >>> writer = Writer()
+    >>> x = writer.symbol("x")
+    >>> y = f.exp(2 * x)                       # so a rule of `DG`, given symbols, writes the lines of an adjoint
+    >>> [*writer.named({"x"})]
+    [("z1", "mul", (2, "x")), ("z2", "exp", ("z1",))]
+
+Names come last: a symbol that has none when all lines are there is a temporary, z1, z2, … in the order of
+the lines. Until then it can still get the name of a result or of a variable.
+"""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .expression import FLAT, Expression
+
+
+class Symbol(Expression):
+    """A register of a list that is being written.
+
+    writer: records the operators that it meets. name: None for a temporary. op, args: the line that defines
+    it; op is "" for a register that no line defines.
+    """
+
+    __slots__ = "writer", "name", "op", "args", "level", "slopeless"
+
+    def __init__(self, writer: Writer, name: str | None = None, op: str = "", args: tuple = ()):
+        self.writer, self.name, self.op, self.args = writer, name, op, args
+        self.level, self.slopeless = writer.level, op in FLAT
+
+    def record(self, op: str, args: tuple) -> Any: return self.writer.write(op, args)
+    def __repr__(self) -> str: return f"<symbol {self.name or 'without a name'}>"
+
+
+def definition(a: Any) -> tuple[str, tuple]:
+    """(op, args) of the line that defines a symbol; ("", ()) for an input and for a literal."""
+    return (a.op, a.args) if isinstance(a, Symbol) else ("", ())
+
+
+class WrittenLine(NamedTuple):
+    """A line with symbols in place of names, and the line of another list for which it was written."""
+    out: Symbol
+    op: str
+    args: tuple
+    origin: Any = None
+
+
+class Writer:
+    """Records lines. A subclass says which symbols there are, and what may be an argument.
+
+    level: as in Expression; of symbols of several writers, the one with the highest level records.
+    """
+
+    level = 0
+
+    def __init__(self) -> None:
+        self.lines: list[WrittenLine] = []
+        self.origin: Any = None  # the line of another list for which the next lines are written
+
+    def symbol(self, name: str | None = None, op: str = "", args: tuple = ()) -> Symbol:
+        return Symbol(self, name, op, args)
+
+    def argument(self, a: Any, op: str) -> Any:
+        """An argument in the form that a line holds: a symbol, or a literal."""
+        return a if isinstance(a, Expression) else literal(a)
+
+    def write(self, op: str, args: Iterable[Any]) -> Any:
+        """The symbol of a new line."""
+        return self.add(op, tuple([self.argument(a, op) for a in args]))
+
+    def add(self, op: str, args: tuple) -> Symbol:
+        out = self.symbol(None, op, args)
+        self.lines.append(WrittenLine(out, op, args, self.origin))
+        return out
+
+    def named(self, names: Collection[str]) -> Iterator[tuple[str, str, tuple]]:
+        """The lines (dst, op, args). A symbol without a name gets that of the next temporary not in names."""
+        spare = temporaries(names)
+        for out, op, args, _ in self.lines:
+            out.name = out.name or next(spare)
+            yield out.name, op, tuple([a.name if isinstance(a, Symbol) else a for a in args])
+
+
+def literal(a: Any) -> Any:
+    """What is no register, as a line holds it: an array as a copy that nobody can change, a string in a
+    tuple."""
+    if isinstance(a, np.ndarray):
+        a = np.array(a)
+        a.flags.writeable = False
+    return (a,) if isinstance(a, str) else a.item() if isinstance(a, np.generic) else a
+
+
+def temporaries(names: Collection[str], word: str = "z") -> Iterator[str]:
+    """The names z1, z2, … that are not among the names; or with another word."""
+    return (z for k in itertools.count(1) if (z := f"{word}{k}") not in names)
+
+
+def fresh(name: str, names: set[str]) -> str:
+    """The name, with underscores at its end until it is not among the names, to which it is added."""
+    while name in names:
+        name += "_"
+    names.add(name)
+    return name
