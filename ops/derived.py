@@ -2,14 +2,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from .expression import DG, FLAT, TG, Expression, Rule, f
+from .expression import DG, FLAT, TG, Rule, f
 from .facts import operator_called
 from .flows import Masked
+from .writer import Symbol, Writer, literal
 
 STILL = object()  # a tangent rule's answer if the result does not move although the argument does
 
@@ -26,42 +27,41 @@ def tangent_of(rule: Rule, i: int) -> Rule:
 
 def pullback(function: Callable, x: Any, d: Any) -> Any:
     """Jᵀd, the adjoint of x if function(x) has the adjoint d; x and d are arrays or Expressions."""
-    tape: list = []
-    start = Traced(x, tape, next(Traced.levels))
+    tape = Tape()
+    start = Traced(x, tape)
     end = function(start)
-    deltas = back(tape, reversed(tape), {id(end): d})
-    return deltas[id(start)] if id(start) in deltas else f.broadcast(0.0, x)
+    deltas = back(reversed(tape.lines), tape.values, {end.name: d}, DG, tape.flat) if tape.has(end) else {}
+    return deltas[start.name] if start.name in deltas else f.broadcast(0.0, x)
 
 
-def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = DG) -> dict[int, Any]:
-    """The deltas, by id, of all values on a tape, from those at its end, line by line."""
-    for node, op, args in lines:
-        if (d := deltas.pop(id(node), None)) is not None:
-            inputs = values_on(tape, args)
+def back(lines: Iterable, values: Mapping[str, Any], deltas: dict[str, Any], rules: Mapping = DG,
+         flat: Collection[str] = ()) -> dict[str, Any]:
+    """The deltas of all registers, from those at the end, line by line. lines: from the last to the first.
+    flat: registers that hand no delta on."""
+    for dst, op, args in lines:
+        if (d := deltas.pop(dst, None)) is not None:
+            inputs = [values[a] if type(a) is str else a for a in args]
             for a, x, rule in zip(args, inputs, rules[op], strict=False):
-                if a is not x and rule is not None and not (a.slopeless and rules is DG):  # it is traced
-                    part = rule(d, node.value, *inputs)
+                if rule is not None and type(a) is str and a not in flat:
+                    part = rule(d, values[dst], *inputs)
                     if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
                         part = precise(part, x)
-                    deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
+                    deltas[a] = deltas[a] + part if a in deltas else part
     return deltas
 
 
-def forth(tape: list, lines: Iterable, tangents: dict[int, Any], rules: Mapping = TG) -> dict[int, Any]:
-    """The tangents, by id, of all values on a tape, from those at its beginning, line by line."""
-    for node, op, args in lines:
+def forth(lines: Iterable, values: Mapping[str, Any], tangents: dict[str, Any],
+          rules: Mapping = TG) -> dict[str, Any]:
+    """The tangents of all registers, from those at the beginning, line by line."""
+    for dst, op, args in lines:
         for a, rule in zip(args, rules[op], strict=False):
-            if rule and id(a) in tangents and (part := rule(
-                    tangents[id(a)], x := node.value, *values_on(tape, args))) is not STILL:
-                if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
-                    part = precise(part, x)
-                tangents[id(node)] = tangents[id(node)] + part if id(node) in tangents else part
+            if rule is not None and type(a) is str and a in tangents:
+                inputs, x = [values[a] if type(a) is str else a for a in args], values[dst]
+                if (part := rule(tangents[a], x, *inputs)) is not STILL:
+                    if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
+                        part = precise(part, x)
+                    tangents[dst] = tangents[dst] + part if dst in tangents else part
     return tangents
-
-
-def values_on(tape: list, args: tuple) -> list:
-    """The arguments, with values in place of those that this tape traces."""
-    return [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]
 
 
 def precise(part: Any, x: Any, a: str = "an argument") -> Any:
@@ -76,22 +76,57 @@ def precise(part: Any, x: Any, a: str = "an argument") -> Any:
     return part.astype(dtype if dtype.kind == "f" else float, copy=False)
 
 
-class Traced(Expression):
-    """A value that records the operators it meets on a tape."""
+class Names(dict):
+    """The names z0, z1, … of the registers of tapes. They are kept, since all tapes have the same."""
 
-    __slots__ = "value", "tape", "level", "slopeless"
+    def __missing__(self, k: int) -> str:
+        self[k] = name = f"z{k}"
+        return name
+
+
+NAMES = Names()
+
+
+class Tape(Writer):
+    """Lines that are computed while they are recorded.
+
+    Its lines are plain, as those of a list, and what walks through a list walks through them. values: of all
+    registers, by name. flat: the registers that no operator with a slope has made.
+    """
+
+    def __init__(self) -> None:
+        self.level = next(Traced.levels)
+        self.lines: list[tuple[str, str, tuple]] = []
+        self.values: dict[str, Any] = {}
+        self.flat: set[str] = set()
+
+    def has(self, a: Any) -> bool: return isinstance(a, Traced) and a.writer is self
+
+    def write(self, op: str, args: Iterable[Any]) -> Traced:
+        value = operator_called(op)(*[a.value if self.has(a) else a for a in args])
+        out = Traced(value, self, op in FLAT)
+        self.lines.append((out.name, op, tuple([a.name if self.has(a) else literal(a) for a in args])))
+        return out
+
+
+class Traced(Symbol):
+    """A register of a tape, with its value."""
+
+    __slots__ = ("value",)
     levels = itertools.count(1)  # a later trace is inside of an earlier one, and records first
+    op, args = "", ()  # its tape has the lines
 
-    def __init__(self, value: Any, tape: list, level: int, slopeless: bool = False):
-        self.value, self.tape, self.level, self.slopeless = value, tape, level, slopeless
+    def __init__(self, value: Any, tape: Tape, slopeless: bool = False):
+        self.value, self.writer, self.level, self.slopeless = value, tape, tape.level, slopeless
+        self.name = name = NAMES[len(tape.values)]
+        tape.values[name] = value
+        if slopeless:
+            tape.flat.add(name)
+
+    tape = Symbol.writer
 
     # an operator's value that asks isinstance takes the same branch as with an array
     __class__ = property(lambda self: self.value.__class__)
     shape = property(lambda self: np.shape(self.value))
     ndim = property(lambda self: np.ndim(self.value))
     dtype = property(lambda self: np.asarray(self.value).dtype)
-
-    def record(self, op, args):
-        out = Traced(operator_called(op)(*values_on(self.tape, args)), self.tape, self.level, op in FLAT)
-        self.tape.append((out, op, args))
-        return out

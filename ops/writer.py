@@ -100,9 +100,9 @@ def temporaries(names: Collection[str], word: str = "z") -> Iterator[str]:
     return (z for k in itertools.count(1) if (z := f"{word}{k}") not in names)
 
 
-def fresh(name: str, names: set[str]) -> str:
-    """The name, with underscores at its end until it is not among the names, to which it is added."""
-    while name in names:
+def fresh(name: str, taken: set[str]) -> str:
+    """The name, with underscores at its end until it is not among those taken, to which it is added."""
+    while name in taken:
         name += "_"
-    names.add(name)
+    taken.add(name)
     return name

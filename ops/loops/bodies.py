@@ -39,35 +39,35 @@ class Bundle(tuple):
 class Parts(dict):
     """The delta or the tangent of a bundle: {i: that of array i}, for arrays that have one."""
 
-    def __add__(self, other: Parts) -> Parts:
-        return Parts({**self, **other, **{i: self[i] + other[i] for i in self.keys() & other.keys()}})
+    def __add__(self, terms: Parts) -> Parts:
+        return Parts({**self, **terms, **{i: self[i] + terms[i] for i in self.keys() & terms.keys()}})
 
 
 # ---- as parts of a list ------------------------------------------------------------------------------------
 
 def functions_in(lines: Iterable[tuple]) -> list[tuple]:
     """The functions that the lines apply, each name once, after the functions that it applies itself."""
-    found: dict[str, tuple] = {}
+    functions: dict[str, tuple] = {}
 
     def gather(lines: Iterable[tuple], depth: int = 0) -> None:
         for line in lines:
             is_line = isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)
             for a in line[2] if is_line else ():  # deeper ones are an error
-                if type(a) is tuple and is_function(a) and depth < 20 and a[1] not in found:
+                if type(a) is tuple and is_function(a) and depth < 20 and a[1] not in functions:
                     gather(a[3], depth + 1)
-                    found[a[1]] = a
+                    functions[a[1]] = a
     gather(lines)
-    return [*found.values()]
+    return [*functions.values()]
 
 
 def needed(lines: Sequence, keep: Iterable) -> list:
     """The lines, in order, that lead to the registers in keep. Registers are names, or objects for them."""
-    wanted, found = {*map(name_or_id, keep)}, []
+    registers, leading = {*map(name_or_id, keep)}, []
     for line in reversed(lines):
-        if name_or_id(line[0]) in wanted:
-            found.append(line)
-            wanted.update([a if type(a) is str else id(a) for a in line[2]])
-    return found[::-1]
+        if name_or_id(line[0]) in registers:
+            leading.append(line)
+            registers.update([a if type(a) is str else id(a) for a in line[2]])
+    return leading[::-1]
 
 
 def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:
@@ -109,7 +109,7 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
 def as_python(function: Function) -> Callable:
     """The function on arrays, as Python that calls the values in the present table, line by line."""
     table = IN_USE.get().G
-    def made():
+    def compiled():
         _, _, parameters, lines, results = function
         names = {x: f"r{k}" for k, x in enumerate((*parameters, *(dst for dst, _, _ in lines)))}
         space: dict[str, Any] = {}
@@ -123,18 +123,18 @@ def as_python(function: Function) -> Callable:
         exec(compile("\n".join(text), FILE, "exec"), space)
         return space["run"]
     # the values are part of the key: a user may define an operator anew
-    return remembered("program", function, made, *[table[op] for _, op, _ in function[3]])
+    return remembered("program", function, compiled, *[table[op] for _, op, _ in function[3]])
 
 
 KNOWN: dict[tuple, tuple] = {}
 FILE = "<a function of a list>"
 
 
-def remembered(what: str, function: Function, make: Callable, *more: Any) -> Any:
-    """make(), once for a function and `more`; but each time anew with tables of a user."""
-    if IN_USE.get() is not OURS and what != "program":
+def remembered(kind: str, function: Function, make: Callable, *keys: Any) -> Any:
+    """make(), once for each kind, function and keys; but each time anew with tables of a user."""
+    if IN_USE.get() is not OURS and kind != "program":
         return make()
-    key = (what, id(function), *more)
+    key = (kind, id(function), *keys)
     if key not in KNOWN:
         KNOWN[key] = make(), function  # the function is kept alive, so that its id stays its own
         if len(KNOWN) > 4000:
@@ -144,17 +144,17 @@ def remembered(what: str, function: Function, make: Callable, *more: Any) -> Any
 
 def explained(function: Function, error: Exception) -> Exception:
     """An error in `as_python` of the function, with the line and the shapes of its arguments."""
-    at = error.__traceback__
-    while at and at.tb_frame.f_code.co_filename != FILE:
-        at = at.tb_next
-    if at is None or isinstance(error, (TimeoutError, MemoryError, RecursionError)):
+    frame = error.__traceback__
+    while frame and frame.tb_frame.f_code.co_filename != FILE:
+        frame = frame.tb_next
+    if frame is None or isinstance(error, (TimeoutError, MemoryError, RecursionError)):
         return error
     _, name, parameters, lines, _ = function
-    k = at.tb_lineno - 1
+    k = frame.tb_lineno - 1
     dst, op, args = lines[k - 1]
     place = {x: f"r{i}" for i, x in enumerate((*parameters, *(line[0] for line in lines)))}
-    here = {a: at.tb_frame.f_locals[place[a]] for a in args if isinstance(a, str)}
-    sizes = ", ".join(f"{a} has shape {np.shape(x)}" for a, x in here.items())
+    inputs = {a: frame.tb_frame.f_locals[place[a]] for a in args if isinstance(a, str)}
+    sizes = ", ".join(f"{a} has shape {np.shape(x)}" for a, x in inputs.items())
     return ValueError(f"in {name}, line {k}, {dst} = {op}(…): {sizes}: {error}")
 
 
@@ -205,59 +205,56 @@ class Body(Writer):
 
 # ---- differentiating ---------------------------------------------------------------------------------------
 
-class TapedRun:
-    """One run of a function on a tape: its values, and both modes along it."""
+class Run:
+    """One run of a function: the values of its registers, and both modes along its lines.
 
-    def __init__(self, function: Function, inputs: Sequence[Any], known: Mapping[str, Any] = {}):
-        self.tape: list = []
-        level = next(Traced.levels)
-        self.env = {p: Traced(x, self.tape, level) for p, x in zip(function[2], inputs, strict=True)}
-        for dst, op, args in function[3]:
-            args = tuple([self.env[a] if isinstance(a, str) else a for a in args])
-            if dst in known:  # its value need not be computed again
-                self.env[dst] = Traced(known[dst], self.tape, level)
-                self.tape.append((self.env[dst], op, args))
-            else:
-                self.env[dst] = out = operator_called(op)(*args)
-                if isinstance(out, Traced) and isinstance(out.value, Symbol):
-                    out.value.name = out.value.name or dst
+    values: those that need not be computed again. Where values are symbols, they get the registers' names.
+    """
 
-    def __getitem__(self, register: str) -> Any:
-        return x.value if isinstance(x := self.env[register], Traced) else x
+    def __init__(self, function: Function, inputs: Sequence[Any], values: Mapping[str, Any] = {}):
+        self.lines, self.values = function[3], dict(zip(function[2], inputs, strict=True))
+        for dst, op, args in self.lines:
+            if dst in values:
+                self.values[dst] = values[dst]
+                continue
+            inputs = [self.values[a] if isinstance(a, str) else a for a in args]
+            self.values[dst] = out = operator_called(op)(*inputs)
+            if isinstance(out, Symbol):
+                out.name = out.name or dst
 
     def adjoints(self, deltas: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         """The deltas of the parameters, from those of the results."""
-        return self.walked(lambda found: back(self.tape, reversed(self.tape), found, IN_USE.get().DG), deltas)
+        walk = lambda seeds: back(reversed(self.lines), self.values, seeds, IN_USE.get().DG)
+        return self.walked(walk, deltas)
 
     def tangents(self, tangents: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         """The tangents of all registers, from those of the parameters."""
-        return self.walked(lambda found: forth(self.tape, self.tape, found, IN_USE.get().TG), tangents, True)
+        walk = lambda seeds: forth(self.lines, self.values, seeds, IN_USE.get().TG)
+        return self.walked(walk, tangents, forward=True)
 
     def walked(self, walk: Callable, starts: Iterable[tuple[str, Any]], forward: bool = False) -> dict:
-        seeds: dict[int, Any] = {}
+        seeds: dict[str, Any] = {}
         for x, d in starts:
-            key = id(self.env[x])
-            seeds[key] = seeds[key] + d if key in seeds else d
-        found = looked(walk, seeds, seeds, self.tape, (), None, forward)
-        return {x: found[id(a)] for x, a in self.env.items() if id(a) in found}
+            seeds[x] = seeds[x] + d if x in seeds else d
+        return looked(walk, seeds, seeds, self.lines, (), None, forward)
 
 
 def reaches(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that get a delta if the named registers have one."""
-    found, rules = {*registers}, ruled_lines(function, IN_USE.get().DG)
+    reached, rules = {*registers}, ruled_lines(function, IN_USE.get().DG)
     for dst, op, args in reversed(function[3]):
-        if dst in found:
-            found.update([a for a, rule in zip(args, rules[op], strict=False) if rule and isinstance(a, str)])
-    return found
+        if dst in reached:
+            reached.update([a for a, rule in zip(args, rules[op], strict=False) if rule and isinstance(a, str)])
+    return reached
 
 
 def moves(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that have a tangent if the named registers have one."""
-    found, rules = {*registers}, ruled_lines(function, IN_USE.get().TG)
+    moving, rules = {*registers}, ruled_lines(function, IN_USE.get().TG)
     for dst, op, args in function[3]:
-        if any(rule and isinstance(a, str) and a in found for a, rule in zip(args, rules[op], strict=False)):
-            found.add(dst)
-    return found
+        if any(rule and isinstance(a, str) and a in moving for a, rule in zip(args, rules[op], strict=False)):
+            moving.add(dst)
+    return moving
 
 
 def ruled_lines(function: Function, rules: Mapping) -> Mapping:

@@ -22,7 +22,7 @@ from ..facts import IN_USE, by_tables
 from ..flows import bare
 from ..table import Each, operator
 from ..writer import fresh
-from .bodies import Body, Function, Parts, TapedRun, moves, needed, reaches, remembered
+from .bodies import Body, Function, Parts, Run, moves, needed, reaches, remembered
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
 
 Tag = tuple[str, int]  # (the role of a parameter or result of a derived function, the number of its register)
@@ -38,19 +38,19 @@ class Derived(NamedTuple):
     takes: list[Tag]
     gives: list[Tag]
 
-    def run(self, how: Callable, source: Mapping[str, Callable]) -> dict[Tag, Any]:
-        """Its results by tag. source[role](i): its arguments."""
-        found = how(self, f.bundle(*[source[kind](i) for kind, i in self.takes]))
-        return {tag: f.item(found, j) for j, tag in enumerate(self.gives)}
+    def run(self, apply: Callable, source: Mapping[str, Callable]) -> dict[Tag, Any]:
+        """Its results by tag, as apply(self, a bundle of its arguments) gives them. source[role](i): these."""
+        outputs = apply(self, f.bundle(*[source[kind](i) for kind, i in self.takes]))
+        return {tag: f.item(outputs, j) for j, tag in enumerate(self.gives)}
 
 
 def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write: Callable,
-            whole: bool, word: Callable[[str, int], str]) -> Derived:
+            complete: bool, word: Callable[[str, int], str]) -> Derived:
     """The function that `write` makes of registers by tag. tags: of its carries, slices and constants, each
     with a name. word(*tag): the wanted name of a result.
 
     Names of the original function's registers stay, and others give way to them. Slices and constants that it
-    does not read are left out, unless it is `whole`, or no slice would be left to count the steps by.
+    does not read are left out, unless it is `complete`, or no slice would be left to count the steps by.
     """
     old = {*function[2], *(dst for dst, _, _ in function[3])}
     words = {tag: word for group in tags for tag, word in group.items()}
@@ -60,70 +60,86 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
     names = {*old, *G}
     words |= {tag: fresh(word, names) for tag, word in new.items()}
     body = Body(words.values())
-    found = write(dict(zip(words, body.starts, strict=True)))
-    results = {**{tag: found[tag] for tag in tags[0]}, **found}
-    made, _ = body.function(function[1] + end, [(word(*tag), x) for tag, x in results.items()])
-    read = {a for _, _, args in made[3] for a in args if isinstance(a, str)} | {*made[4]}
-    slices, constants = ([tag for tag in group if whole or words[tag] in read] for group in tags[1:])
+    outputs = write(dict(zip(words, body.starts, strict=True)))
+    results = {**{tag: outputs[tag] for tag in tags[0]}, **outputs}
+    literal, _ = body.function(function[1] + end, [(word(*tag), x) for tag, x in results.items()])
+    read = {a for _, _, args in literal[3] for a in args if isinstance(a, str)} | {*literal[4]}
+    slices, constants = ([tag for tag in group if complete or words[tag] in read] for group in tags[1:])
     slices = slices or [tag for tag in tags[1] if tag[0] == "of"][:1]
     takes = [*tags[0], *slices, *constants]
-    return Derived((*made[:2], tuple(words[tag] for tag in takes), *made[3:]), len(tags[0]), len(slices),
+    return Derived((*literal[:2], tuple(words[tag] for tag in takes), *literal[3:]), len(tags[0]), len(slices),
                    takes, list(results))
 
 
-def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
-                    every: frozenset[int] | None = None) -> Derived:
-    """The adjoint of a step of which the results `given` have deltas. every: deltas wanted in any case."""
+def stacks_of(function: Function, k: int, all_results: bool) -> dict[Tag, str]:
+    """The results that a scan has stacked, which its derived step reads and does not compute again."""
     _, _, parameters, _, results = function
-    mine, live = {*given}, reaches(function, [results[j] for j in given])
-    while more := {i for i in range(k) if parameters[i] in live} - mine:
-        mine |= more
-        live = reaches(function, [results[j] for j in mine])
-    sent = [i for i, p in enumerate(parameters) if p in live and (i >= k or i in mine) or i in (every or ())]
-    outs = {("out", j): r for j, r in enumerate(results) if j >= k and (
-        every is not None or r not in parameters and r not in results[k:j])}
-    tags = ({("from", i): f"d{parameters[i]}" for i in sorted(mine) if i < k}
+    return {("out", j): r for j, r in enumerate(results) if j >= k and (
+        all_results or r not in parameters and r not in results[k:j])}
+
+
+def rerun(function: Function, k: int, stacks: dict[Tag, str], by_tag: Mapping[Tag, Any]) -> Run:
+    """The step again, in the step derived from it, for values by tag."""
+    parameters = function[2]
+    inputs = [by_tag["before" if i < k else "of", i] for i in range(len(parameters))]
+    return Run(function, inputs, {r: by_tag[tag] for tag, r in stacks.items() if r not in parameters})
+
+
+def adjoint_of_step(function: Function, k: int, m: int, deltas_of: frozenset[int],
+                    every: frozenset[int] | None = None) -> Derived:
+    """The adjoint of a step, for a scan of which the results `deltas_of` have deltas. every: the parameters
+    whose deltas are wanted in any case.
+
+    A carry that a step sends a delta to is a result with a delta in the step before. So the results that have
+    one, `active`, grow until no carry is added.
+    """
+    _, _, parameters, _, results = function
+    active, live = {*deltas_of}, reaches(function, [results[j] for j in deltas_of])
+    while reached := {i for i in range(k) if parameters[i] in live} - active:
+        active |= reached
+        live = reaches(function, [results[j] for j in active])
+    sent = [i for i, p in enumerate(parameters) if p in live and (i >= k or i in active) or i in (every or ())]
+    stacks = stacks_of(function, k, every is not None)
+    tags = ({("from", i): f"d{parameters[i]}" for i in sorted(active) if i < k}
             | {("sum", i): f"d{parameters[i]}" for i in sent if i >= m},
             {("before" if i < k else "of", i): p for i, p in enumerate(parameters[:m])}
-            | {("along", j): f"d{results[j]}" for j in sorted(mine) if j >= k} | outs,
+            | {("along", j): f"d{results[j]}" for j in sorted(active) if j >= k} | stacks,
             {("of", i): p for i, p in enumerate(parameters) if i >= m})
 
-    def write(at):
-        inputs = [at["before" if i < k else "of", i] for i in range(len(parameters))]
-        run = TapedRun(function, inputs, {r: at[tag] for tag, r in outs.items() if r not in parameters})
-        deltas = run.adjoints((results[j], at["from" if j < k else "along", j]) for j in sorted(mine))
+    def write(by_tag):
+        run = rerun(function, k, stacks, by_tag)
+        deltas = run.adjoints((results[j], by_tag["from" if j < k else "along", j]) for j in sorted(active))
         delta = lambda i, like: deltas[parameters[i]] if parameters[i] in deltas else f.broadcast(0.0, like)
-        return ({("from", i): delta(i, at["from", i]) for i in sorted(mine) if i < k}
-                | {("sum", i): at["sum", i] + delta(i, at["sum", i]) for i in sent if i >= m}
-                | {("to", i): delta(i, at["of", i]) for i in sent if k <= i < m})
+        return ({("from", i): delta(i, by_tag["from", i]) for i in sorted(active) if i < k}
+                | {("sum", i): by_tag["sum", i] + delta(i, by_tag["sum", i]) for i in sent if i >= m}
+                | {("to", i): delta(i, by_tag["of", i]) for i in sent if k <= i < m})
     new = {"from": "d{}0", "sum": "d{}1", "to": "d{}"}
     return derived(function, "_back", tags, write, every is not None,
                    lambda kind, i: new[kind].format(parameters[i]))
 
 
-def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
+def tangent_of_step(function: Function, k: int, m: int, tangents_of: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
-    """The tangent of a step of which the parameters `given` have one. every: tangents wanted in any case."""
+    """The tangent of a step, for a scan of which the parameters `tangents_of` have one; `active` grows as in
+    adjoint_of_step. every: the results whose tangents are wanted in any case."""
     _, _, parameters, _, results = function
-    mine, moving = {*given}, moves(function, [parameters[j] for j in given])
-    while more := {i for i in range(k) if results[i] in moving} - mine:
-        mine |= more
-        moving = moves(function, [parameters[j] for j in mine])
-    outs = {("out", j): r for j, r in enumerate(results) if j >= k and (
-        every is not None or r not in parameters and r not in results[k:j])}
-    new = lambda group: {("along", i): f"{parameters[i]}_dot" for i in group if i in mine}
-    tags = ({("from", i): f"{parameters[i]}_dot" for i in sorted(mine) if i < k},
+    active, moving = {*tangents_of}, moves(function, [parameters[j] for j in tangents_of])
+    while reached := {i for i in range(k) if results[i] in moving} - active:
+        active |= reached
+        moving = moves(function, [parameters[j] for j in active])
+    stacks = stacks_of(function, k, every is not None)
+    new = lambda group: {("along", i): f"{parameters[i]}_dot" for i in group if i in active}
+    tags = ({("from", i): f"{parameters[i]}_dot" for i in sorted(active) if i < k},
             {("before" if i < k else "of", i): p for i, p in enumerate(parameters[:m])} | new(range(k, m))
-            | outs,
+            | stacks,
             {("of", i): p for i, p in enumerate(parameters) if i >= m} | new(range(m, len(parameters))))
 
-    def write(at):
-        inputs = [at["before" if i < k else "of", i] for i in range(len(parameters))]
-        run = TapedRun(function, inputs, {r: at[tag] for tag, r in outs.items() if r not in parameters})
-        found = run.tangents((parameters[i], at["from" if i < k else "along", i]) for i in sorted(mine))
-        slope = lambda j: found[results[j]] if results[j] in found else f.broadcast(0.0, run[results[j]])
-        return ({("from", i): slope(i) for i in sorted(mine) if i < k}
-                | {("to", j): slope(j) for j, r in enumerate(results) if j >= k and r in moving
+    def write(by_tag):
+        run = rerun(function, k, stacks, by_tag)
+        tangents = run.tangents((parameters[i], by_tag["from" if i < k else "along", i]) for i in sorted(active))
+        tangent = lambda r: tangents[r] if r in tangents else f.broadcast(0.0, run.values[r])
+        return ({("from", i): tangent(results[i]) for i in sorted(active) if i < k}
+                | {("to", j): tangent(r) for j, r in enumerate(results) if j >= k and r in moving
                    or j in (every or ())})
     return derived(function, "_dot", tags, write, every is not None, lambda _, i: f"{results[i]}_dot")
 
@@ -138,17 +154,17 @@ def sources(function: Function, k: int, slices: int, args: Any, out: Any, revers
     def before(i: int) -> Any:
         """The carry at the beginning of each step: kept if steps give it, or else computed again."""
         if results[i] in results[k:]:
-            given = f.item(out, k + results[k:].index(results[i]))
-            start = f.broadcast(entry(i), f.getitem(given, slice(None, 1)))
-            return (f.getitem(f.concat(0, given, start), slice(1, None)) if reverse
-                    else f.getitem(f.concat(0, start, given), slice(None, -1)))
+            stack = f.item(out, k + results[k:].index(results[i]))
+            start = f.broadcast(entry(i), f.getitem(stack, slice(None, 1)))
+            return (f.getitem(f.concat(0, stack, start), slice(1, None)) if reverse
+                    else f.getitem(f.concat(0, start, stack), slice(None, -1)))
         if not again:
             absent = [j for j in range(k) if results[j] not in results[k:]]
             step = remembered("kept", function, lambda: keeping(function, k, absent), k)
-            found = f.scan(step, k, slices,
+            scanned_again = f.scan(step, k, slices,
                            f.bundle(*map(first, range(k)), *map(entry, range(k, len(function[2])))),
                            *[reverse] * reverse)
-            again.update({j: f.item(found, k + place) for place, j in enumerate(absent)})
+            again.update({j: f.item(scanned_again, k + place) for place, j in enumerate(absent)})
         return again[i]
 
     again: dict[int, Any] = {}
@@ -180,11 +196,11 @@ def scan_adjoint(d, out, function, k, slices, args, reverse=False):
     d, m = bare(d), k + slices
     step = remembered("back", function, lambda: adjoint_of_step(function, k, m, frozenset(d)), k, m,
                       frozenset(d))
-    found = step.run(scanned(not reverse), sources(function, k, slices, args, out, reverse) | {
+    deltas = step.run(scanned(not reverse), sources(function, k, slices, args, out, reverse) | {
         "from": lambda i: d[i] if i in d else f.broadcast(0.0, f.item(out, i)), "along": d.__getitem__,
         "sum": lambda i: f.broadcast(0.0, f.item(args, i))})
     return Parts({i: f.unbroadcast(x, f.item(args, i)) if kind == "from" else x
-                  for (kind, i), x in found.items()})
+                  for (kind, i), x in deltas.items()})
 
 
 @by_its_table
@@ -192,29 +208,26 @@ def scan_tangent(t, out, function, k, slices, args, reverse=False):
     t, m = bare(t), k + slices
     step = remembered("dot", function, lambda: tangent_of_step(function, k, m, frozenset(t)), k, m,
                       frozenset(t))
-    found = step.run(scanned(reverse), sources(function, k, slices, args, out, reverse) | {
+    tangents = step.run(scanned(reverse), sources(function, k, slices, args, out, reverse) | {
         "from": lambda i: f.broadcast(t[i] if i in t else 0.0, f.item(out, i)), "along": t.__getitem__})
-    return Parts({i: x for (_, i), x in found.items()})
+    return Parts({i: x for (_, i), x in tangents.items()})
 
 
 def applying(make: Callable, end: str) -> Callable:
     """The rule of `call`, by an adjoint_of_step or a tangent_of_step; and of `cond`, by two of them."""
     @by_its_table
-    def rule(d, out, *given):
-        d, (*choice, args) = bare(d), given
-        n = len(choice[-1][2])
-        every = None
-        if len(choice) == 3:  # both functions need the same arguments and results
-            both = [make(function, 0, n, frozenset(d)).gives for function in choice[1:]]
-            every = frozenset(i for gives in both for _, i in gives)
-        given = frozenset(d)
-        made = lambda function: remembered(end, function, lambda: make(function, 0, n, given, every), given,
-                                           every)
-        steps = [*map(made, choice[1:] or choice)]
-        apply = f.call if len(steps) == 1 else partial(f.cond, choice[0])
-        how = lambda _, b: apply(*[step.function for step in steps], b)
-        found = steps[0].run(how, sources(choice[-1], 0, n, args, out, False) | {"along": d.__getitem__})
-        return Parts({i: x for (_, i), x in found.items()})
+    def rule(d, out, *operands):
+        d, (*condition, args) = bare(d), operands
+        functions = condition[1:] or condition  # a call has no condition, and one function
+        n, moving, every = len(functions[0][2]), frozenset(d), None
+        if len(functions) == 2:  # both need the same arguments and results
+            every = frozenset(i for function in functions for _, i in make(function, 0, n, moving).gives)
+        steps = [remembered(end, function, partial(make, function, 0, n, moving, every), moving, every)
+                 for function in functions]
+        apply = f.call if len(steps) == 1 else partial(f.cond, condition[0])
+        derivatives = steps[0].run(lambda _, b: apply(*[step.function for step in steps], b),
+                                   sources(functions[-1], 0, n, args, out, False) | {"along": d.__getitem__})
+        return Parts({i: x for (_, i), x in derivatives.items()})
     return rule
 
 
@@ -228,8 +241,8 @@ def through_while(rule: Callable) -> Callable:
         entries = [f.item(args, i) for i in range(len(parameters))]
         old = lambda i: i if i < k else i - 1
         d = Parts({i + (i >= k): x for i, x in d.items() if i < k or rule is scan_tangent})
-        found = rule(d, out, step, k, 1, f.bundle(*entries[:k], f.item(out, k), *entries[k:]))
-        return Parts({old(i) if rule is scan_adjoint else i: x for i, x in found.items()
+        derivatives = rule(d, out, step, k, 1, f.bundle(*entries[:k], f.item(out, k), *entries[k:]))
+        return Parts({old(i) if rule is scan_adjoint else i: x for i, x in derivatives.items()
                       if rule is scan_tangent or i != k})
     return contribution
 

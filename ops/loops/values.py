@@ -37,10 +37,10 @@ def cond(c, yes, no, args, *, program=as_python):
     return call(yes if one_truth("the condition", c) else no, args, program=program)
 
 
-def one_truth(what: str, c: Any) -> bool:
+def one_truth(word: str, c: Any) -> bool:
     """Whether c, one number, is true."""
     if np.ndim(c) or getattr(c, "dtype", np.dtype(float)).kind not in "biuf" or c is None:
-        raise ValueError(f"{what} gives {f'an array of shape {np.shape(c)}' if np.ndim(c) else repr(c)}, and one "
+        raise ValueError(f"{word} gives {f'an array of shape {np.shape(c)}' if np.ndim(c) else repr(c)}, and one "
                          "truth value is wanted, as of np.all(…) or np.any(…)")
     return bool(c)
 
@@ -81,10 +81,10 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
             try:
                 results = run(*inputs)
             except Exception as error:
-                if ((said := explained(function, error)) is error
-                    and not isinstance(error, (ValueError, TypeError))):
+                sentence = explained(function, error)
+                if sentence is error and not isinstance(error, (ValueError, TypeError)):
                     raise
-                raise ValueError(f"step {t}: {said}") from error
+                raise ValueError(f"step {t}: {sentence}") from error
             if done < 2:
                 same_kinds(function, carry, results, broadens=not done)
             if done < 2 or any([getattr(y, "dtype", None) is not out.dtype
@@ -107,10 +107,10 @@ def room_for(y: Any, before: Any) -> np.ndarray:
         dtype = np.result_type(before, dtype)
         if before.shape[1:] == np.shape(y) and before.dtype == dtype:
             return before
-    room = np.empty((len(before) if np.ndim(before) else before, *np.shape(y)), dtype)
+    stack = np.empty((len(before) if np.ndim(before) else before, *np.shape(y)), dtype)
     if np.ndim(before):
-        room[:] = before.reshape(len(before), *(1,) * (room.ndim - before.ndim), *before.shape[1:])
-    return room
+        stack[:] = before.reshape(len(before), *(1,) * (stack.ndim - before.ndim), *before.shape[1:])
+    return stack
 
 
 def one_step(function, carries, slices, args, reverse=False, *, program=as_python):

@@ -114,7 +114,7 @@ def inputs_traced(fn: Callable, examples: tuple) -> dict[str, Any]:
     """The values at which fn is traced, under the names that they have in its list."""
     with CallTape(exact=False) as tape:
         _, inputs, names = traced_arguments(fn, examples, tape)
-    return {names[id(x)]: x.value for x in inputs}
+    return {names[x.name]: x.value for x in inputs}
 
 
 def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapping[str, str], title: str,

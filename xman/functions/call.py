@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ops import DG
 from ops.arithmetic import past_root
-from ops.derived import back, forth, values_on
+from ops.derived import back, forth
 from ops.facts import past_roots
 from ops.flows import looked
 from ops.silence import ERRORS, silent, unwarned
@@ -63,66 +64,70 @@ class Derivative(partial):
 
 @dataclass
 class TracedCall:
-    """One call of a function: the lines of its tape, and the places of arguments and results on it."""
+    """One call of a function: the lines of its tape, and the registers of arguments and results."""
 
     tape: CallTape
-    lines: list[tuple]            # the lines of the tape, which is closed
-    inputs: list[Tracer]          # the leaves of the arguments to differentiate by
+    inputs: list[str]             # the registers of the leaves of the arguments to differentiate by
     arguments: list[Any]          # the structure of each of these arguments
-    outputs: list[Any]            # the leaves of the result, tracers or constants
+    outputs: list[str | None]     # the registers of the leaves of the result; None for a constant
     results: list[Any]            # the values of these leaves
     result: Any                   # the structure of the result
     aux: Any
 
-    points = property(lambda self: [x.value for x in self.inputs])
+    lines = property(lambda self: self.tape.lines)
+    points = property(lambda self: [self.tape.values[x] for x in self.inputs])
 
     def pulled(self, deltas: Sequence[Any]) -> list:
         """Σ delta · ∂output/∂input for each input."""
-        seeds: dict[int, Any] = {}
+        seeds: dict[str, Any] = {}
         for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
-            if x.dtype.kind == "f":
-                seeds[id(end)] = seeds[id(end)] + d if id(end) in seeds else d
-        return self.derivatives(seeds, False, [(x, x.value) for x in self.inputs])
+            if end is not None and x.dtype.kind == "f":
+                seeds[end] = seeds[end] + d if end in seeds else d
+        return self.derivatives(seeds, False, [*zip(self.inputs, self.points, strict=True)])
 
     def pushed(self, tangents: Sequence[Any]) -> list:
         """Σ ∂output/∂input · tangent for each output."""
-        seeds = {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}
+        seeds = dict(zip(self.inputs, tangents, strict=True))
         return self.derivatives(seeds, True, [*zip(self.outputs, self.results, strict=True)])
 
-    def derivatives(self, seeds: dict[int, Any], forward: bool, ends: list[tuple[Any, Any]]) -> list:
-        """The derivative of each end, (its place on the tape, its value), as `ops.flows.looked` gives it."""
-        values = [*[x.value for x in self.inputs], *self.results]
+    def derivatives(self, seeds: dict[str, Any], forward: bool, ends: list[tuple[Any, Any]]) -> list:
+        """The derivative of each end, (its register, its value), as `ops.flows.looked` gives it."""
+        values = [*self.points, *self.results]
         walk = partial(self.walked, forward, ends)
         found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
         return [*map(number_of, found.values())]
 
     @silent
     def walked(self, forward: bool, ends: list[tuple[Any, Any]], seeds: dict[int, Any]) -> dict:
-        lines, held = iter(self.lines) if forward else reversed(self.lines), set()
+        tape, held = self.tape, set()
+        lines = iter(tape.lines) if forward else reversed(tape.lines)
         try:
-            found = (forth if forward else back)(self.tape, lines, seeds)
+            found = (forth(lines, tape.values, seeds) if forward else
+                     back(lines, tape.values, seeds, DG, tape.flat))
         except Exception as error:
             left = length_hint(lines)
             raise self.failure(error, self.lines[~left if forward else left]) from error
-        return {k: own(found[id(end)], x, held, ()) if id(end) in found else zeros(x)
+        return {k: own(found[end], x, held, ()) if end in found else zeros(x)
                 for k, (end, x) in enumerate(ends)}
 
     def failure(self, error: Exception, line: tuple) -> XManError:
         """The error that a rule raised, as a sentence with its operator and the shapes of its arguments."""
-        shapes = ", ".join(str(np.shape(x)) for x in values_on(self.tape, line[2]) if hasattr(x, "shape"))
+        inputs = [self.tape.values[a] if type(a) is str else a for a in line[2]]
+        shapes = ", ".join(str(np.shape(x)) for x in inputs if hasattr(x, "shape"))
         return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
 
 
 @silent
 def unrooted(tape: CallTape, powers: dict) -> list[tuple]:
     """The lines of the tape; a power of a root is written as a power of what is under it (`past_roots`)."""
-    lines = []
-    for node, op, args in tape:
-        op, args, r, n = powers.get(id(node), (op, args, node, 2))
+    lines, values = [], tape.values
+    for dst, op, args in tape.lines:
+        op, args, r, n = powers.get(dst, (op, args, dst, 2))
         if n != 2:
-            lines.append((square := Tracer(r.value * r.value, tape), op, args))
-            op, args = "mul", (square, past_root(1.0, node.value, r.value, n))
-        lines.append((node, op, args))
+            square = Tracer(values[r] * values[r], tape).name
+            lines.append((square, op, args))
+            op, args = "mul", (square, past_root(1.0, values[dst], values[r], n))
+        lines.append((dst, op, args))
     return lines
 
 
@@ -152,10 +157,15 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
         if has_aux:
             result, aux = result_and_aux(what, fn, result)
         ends, shape = flattened_tree(result)
-        results = [end.value if is_on(tape, end) else constant_output(what, fn, end) for end in ends]
+        registers, results = [], []
+        for end in ends:
+            traced = is_on(tape, end)
+            registers.append(end.name if traced else None)
+            results.append(end.value if traced else constant_output(what, fn, end))
         aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
-        lines = unrooted(tape, powers) if (powers := past_roots(tape)) else tape[:]
-        return TracedCall(tape, lines, inputs, structures, ends, results, shape, aux)
+        if powers := past_roots(tape.lines):
+            tape.lines = unrooted(tape, powers)
+        return TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux)
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:

@@ -254,24 +254,25 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
         for i, end in enumerate(ends):
             if not is_on(tape, end):
                 ends[i] = Tracer(constant_output("a loop", fn, numbers_within(end)), tape)
-                tape.append((ends[i], "alias", (entry(end),)))
-        names = {id(x): word for x, word in zip(starts, words, strict=True)}
+                tape.lines.append((ends[i].name, "alias", (entry(end),)))
+        names = {x.name: word for x, word in zip(starts, words, strict=True)}
         for word, value in variables.items():
-            if isinstance(value, Tracer) and value.tape is tape and id(value) not in names:
-                names[id(value)] = unused(word + "1" * (word in words), names.values())
+            if isinstance(value, Tracer) and value.tape is tape and value.name not in names:
+                names[value.name] = unused(word + "1" * (word in words), names.values())
         for word, end in zip(words[:carries], ends, strict=False):
-            if id(end) not in names:
-                names[id(end)] = unused(word + "1", names.values())
+            if end.name not in names:
+                names[end.name] = unused(word + "1", names.values())
         outside: dict[int, tuple[Any, str]] = {}
 
         def around(a: Any, _: str) -> Any:
             if not isinstance(a, Expression):
                 return literal(a)
             if id(a) not in outside:
-                names[id(a)] = unused(near.get(id(a), f"w{len(outside) + 1}"), names.values())
-                outside[id(a)] = a, names[id(a)]
-            return names[id(a)]
-        lines = tuple(listed(tape, names, ends, around))
-        results = tuple(names[id(end)] for end in ends)
+                word = unused(near.get(id(a), f"w{len(outside) + 1}"), names.values())
+                outside[id(a)] = a, word
+                names[f"outside, {word}"] = word  # so that no register gets it
+            return outside[id(a)][1]
+        lines = tuple(listed(tape, names, [end.name for end in ends], around))
+        results = tuple(names[end.name] for end in ends)
         parameters = *words, *(word for _, word in outside.values())
     return ("def", name, parameters, lines, results), [a for a, _ in outside.values()]

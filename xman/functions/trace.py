@@ -48,8 +48,8 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
 
 
 def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[list, list, dict]:
-    """(the examples with tracers in place of the inputs, these tracers, their names by id)."""
-    names: dict[int, str] = {}
+    """(the examples with tracers in place of the inputs, these tracers, their names by those on the tape)."""
+    names: dict[str, str] = {}
     inputs, args = [], []
     for name, example in zip(parameter_names(fn, len(examples)), examples, strict=True):
         leaves, structure = flattened_tree(example)
@@ -57,38 +57,38 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
             if is_input(leaves[k]):
                 leaves[k] = Tracer(np.asarray(usual(plain(leaves[k])))[()], tape)
                 inputs.append(leaves[k])
-                names[id(leaves[k])] = unused(path, names.values())
+                names[leaves[k].name] = unused(path, names.values())
         args.append(unflatten(structure, leaves))
     return args, inputs, names
 
 
-def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, Any]],
+def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, Any]],
                  variables: dict[str, Any], inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
     """(the list that leads to the ends, their names in it). ends: (the wanted name, the value) of each."""
     wanted: list[str] = []
     copies = []  # outputs without a line of their own
     for stem, end in ends:
         wanted.append(unused(stem, [*names.values(), *wanted], "result"))
-        if is_on(tape, end) and id(end) not in names:
-            names[id(end)] = wanted[-1]
+        if is_on(tape, end) and end.name not in names:
+            names[end.name] = wanted[-1]
         else:
             copies.append((wanted[-1], end))
     taken = {*names.values(), *wanted}
     for name, value in variables.items():
         while isinstance(value, Tracer) and value.tape is not tape:
             value = value.value  # it belongs to a derivative inside
-        if isinstance(value, Tracer) and id(value) not in names and name == unused(name, taken):
-            names[id(value)] = name
+        if isinstance(value, Tracer) and value.name not in names and name == unused(name, taken):
+            names[value.name] = name
             taken.add(name)
-    dtypes = {t.value.dtype for t in (*inputs, *(line[0] for line in tape))}
+    dtypes = {tape.values[x].dtype for x in (*(x.name for x in inputs), *(line[0] for line in tape.lines))}
     double = all(dtype.kind != "f" or dtype == np.float64 for dtype in dtypes)
 
     def constant(a, op):  # with float64, NumPy's number and Python's float make no difference
         return a.item() if type(a) is np.float64 and (double or op == "alias") else as_arg(a, op)
 
-    steps = listed(tape, names, [end for _, end in ends if is_on(tape, end)], constant)
+    steps = listed(tape, names, [end.name for _, end in ends if is_on(tape, end)], constant)
     for name, end in copies:
-        steps.append((name, "alias", (names[id(end)] if is_on(tape, end) else constant(end, "alias"),)))
+        steps.append((name, "alias", (names[end.name] if is_on(tape, end) else constant(end, "alias"),)))
     return steps, wanted
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, G, f
-from ops.derived import Traced
-from ops.expression import FLAT, INFIX
+from ops.derived import Tape, Traced
+from ops.expression import FLAT
 from ops.loops.bodies import needed
 
 from ..traced.arraylike import ArrayLike, real
@@ -21,19 +21,19 @@ BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
 NUMBERS = {float, int, np.float64}  # types of constants that cannot change
 
 
-class CallTape(list):
-    """The record of a function's call: (tracer, op, args) for each operator. After the `with` it is closed.
+class CallTape(Tape):
+    """The record of a function's call. After the `with` it is closed, and records nothing more.
 
-    exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by id,
-    (tracer, the user's line) where a value decided Python's path; None: these are not recorded. of_scan: the
-    function that computes a scan. masks: by id of a tracer, the masks whose counts its shape goes by.
+    exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by
+    name, (tracer, the user's line) where a value decided Python's path; None: these are not recorded.
+    of_scan: the function that computes a scan. masks: by name, the masks whose counts a tracer's shape goes
+    by.
     """
 
-    __slots__ = "level", "exact", "open", "guards", "of_scan", "collects", "masks"
-
     def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
-        self.level, self.exact, self.open = next(Traced.levels), exact, True
-        self.guards, self.of_scan, self.masks = guards, of_scan, {}
+        super().__init__()
+        self.exact, self.open, self.guards, self.of_scan = exact, True, guards, of_scan
+        self.masks: dict[str, tuple[Tracer, ...]] = {}
 
     def __enter__(self) -> CallTape:
         self.collects = gc.isenabled()
@@ -44,73 +44,66 @@ class CallTape(list):
         self.open = False
         if self.collects:
             gc.enable()
-        # tracers point at the tape: this frees the arrays without the garbage collector
-        self.clear()
+        self.guards = None  # their tracers point at the tape: only the garbage collector would free these
         self.masks.clear()
 
-    def __deepcopy__(self, memo: dict) -> CallTape: return self  # its tracers do so, too
-    def __reduce_ex__(self, protocol): return super().__reduce_ex__(max(protocol, 2))  # slots need 2
-
-
-class Tracer(ArrayLike, Traced):
-    """A value on a tape. An operator that is given one computes its own value, and records itself."""
-
-    __slots__ = ()
-
-    def __init__(self, value: Any, tape: CallTape, slopeless: bool = False):
-        self.value, self.tape, self.level, self.slopeless = value, tape, tape.level, slopeless
-
-    def record(self, op: str, args: tuple) -> Any:
-        return self.written(op, args) if sys.getprofile() is None else unheard(self.written, op, args)
-
-    def written(self, op: str, args: tuple) -> Any:
-        tape = self.tape
-        if not tape.open:
-            self.alive()
-        if (tape.exact and op in ("broadcast", "unbroadcast") and not tape.masks.keys() & {*map(id, args)}
-            and idle(*args)):
+    def write(self, op: str, args: tuple) -> Any:
+        """The result of op, after its line is on the tape."""
+        if (listener := sys.getprofile()) is not None and hasattr(listener, "of_users"):
+            return unheard(self.write, op, args)
+        self.refuse_closed()
+        if (self.exact and op in ("broadcast", "unbroadcast")
+            and not (self.masks and any(map(self.by_mask, args))) and idle(*args)):
             return args[0]
-        line, values, value = [], [], G[op]
+        operands, inputs, value = [], [], G[op]
         for a in args:
-            if type(a) is Tracer and a.tape is tape:
-                x = a.value
+            if type(a) is Tracer and a.writer is self:
+                x, a = a.value, a.name
             else:
                 x = a = a if type(a) in NUMBERS or isinstance(a, Expression) else kept(a)
-            line.append(a)
-            values.append(x)
+            operands.append(a)
+            inputs.append(x)
             if type(x) is Tracer or type(x) not in NUMBERS and isinstance(x, Expression):
                 value = getattr(f, op)
         if op == "scan" and value is G[op]:
-            value = tape.of_scan
-        found = value(*values)
-        if type(found) is Tracer:  # on another tape
-            out = Tracer(found, tape, found.slopeless)
+            value = self.of_scan
+        y = value(*inputs)
+        if type(y) is Tracer:  # on another tape
+            out = Tracer(y, self, y.slopeless)
         else:
-            out = Tracer(found := real(op, found), tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
-        tape.append((out, op, tuple(line)))
-        if tape.guards is not None and out.ndim:
-            masks = {id(mask): mask for a in line for mask in tape.masks.get(id(a), ())}
-            for key in line[1:] if op == "getitem" else ():
-                if type(key) is Tracer and key.tape is tape and key.dtype == bool:
-                    masks[id(key)] = key
-            if masks:
-                tape.masks[id(out)] = tuple(masks.values())
+            y = real(op, y)
+            out = Tracer(y, self, op in FLAT or getattr(y, "dtype", None) is BOOL)
+        self.lines.append((out.name, op, tuple(operands)))
+        if self.guards is not None and out.ndim:
+            self.follow_masks(out, op, args)
         return out
 
-    def __reduce_ex__(self, protocol):
-        # vjp's pull pickles tracers of a closed tape
-        return super().__reduce_ex__(protocol) if self.tape.open else (Tracer, (self.value, self.tape))
+    def refuse_closed(self) -> None:
+        """XManError if the tape is closed."""
+        if not self.open:
+            refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
+                   "return it from the function, as an auxiliary output, instead of keeping it")
 
-    def alive(self) -> CallTape:
-        """Its tape. XManError if the tape is closed."""
-        if self.tape.open:
-            return self.tape
-        refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
-               "return it from the function, as an auxiliary output, instead of keeping it")
+    def by_mask(self, a: Any) -> bool: return self.has(a) and a.name in self.masks
+
+    def follow_masks(self, out: Tracer, op: str, args: tuple) -> None:
+        """Note the masks by whose counts the shape of out goes: x[x > 0] is as long as x > 0 is often true."""
+        masks = {mask.name: mask for a in args if self.by_mask(a) for mask in self.masks[a.name]}
+        for key in args[1:] if op == "getitem" else ():
+            if self.has(key) and key.dtype == bool:
+                masks[key.name] = key
+        if masks:
+            self.masks[out.name] = tuple(masks.values())
+
+
+class Tracer(ArrayLike, Traced):
+    """A register of a CallTape: an operator that is given one computes its value, and records a line."""
+
+    __slots__ = ()
 
     def seen(self):
-        if self.tape.guards is not None and id(self) not in self.tape.guards:
-            self.tape.guards[id(self)] = self, line_of(user_frame())
+        if self.tape.guards is not None and self.name not in self.tape.guards:
+            self.tape.guards[self.name] = self, line_of(user_frame())
         return self.value
 
     def __repr__(self): return super().__repr__() if self.tape.guards is None else repr(self.seen())
@@ -118,19 +111,20 @@ class Tracer(ArrayLike, Traced):
 
     def counted(self) -> Any:
         """Its value; the counts of the masks that its shape goes by decide the path that Python takes."""
-        for mask in self.tape.masks.pop(id(self), ()):
-            f.sum(mask).seen()
+        if self.tape.masks:
+            for mask in self.tape.masks.pop(self.name, ()):
+                f.sum(mask).seen()
         return self.value
 
     shape = property(lambda self: self.counted().shape)
     size = property(lambda self: self.counted().size)
 
     def __bool__(self):
-        self.alive()
+        self.tape.refuse_closed()
         return super().__bool__()
 
     def is_flat(self):
-        self.alive()
+        self.tape.refuse_closed()
         flat = super().is_flat()
         if flat and not self.tape.exact:
             refuse("this index, mask or number would be a constant of the list",
@@ -149,11 +143,6 @@ def unheard(run: Callable, *args: Any, **options: Any) -> Any:
         sys.setprofile(listener)
 
 
-for _name in ("__array_ufunc__", *(f"__{side}{name}__" for side in ("", "r") for name in INFIX)):
-    _method = getattr(ArrayLike, _name)
-    setattr(Tracer, _name, lambda *args, method=_method, **options: unheard(method, *args, **options))
-
-
 def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
     """Whether x has the shape and the precision of like already."""
     if axis != () or not isinstance(x, ArrayLike) or not hasattr(like, "dtype"):
@@ -170,39 +159,42 @@ def usual(a: Any) -> Any:
 
 
 def kept(a: Any) -> Any:
-    """A copy of a constant, since the user may write into an array later."""
+    """A constant as a line holds it: a copy, since the user may write into an array later."""
     if isinstance(usual(a), np.ndarray):
         return a if a.base is None and not a.flags.writeable else a.copy(order="K")
-    return np.asarray(a) if isinstance(a, list) else a
+    return np.asarray(a) if isinstance(a, list) else (a,) if isinstance(a, str) else a
 
 
 def is_on(tape: CallTape, x: Any) -> bool:
     """Whether x is a tracer on this tape. XManError for a tracer on a closed tape."""
-    return isinstance(x, Tracer) and (x.tape is tape or x.alive() is tape)
+    if type(x) is Tracer and x.writer is not tape:
+        x.writer.refuse_closed()
+    return type(x) is Tracer and x.writer is tape
 
 
-def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
+def listed(tape: CallTape, names: dict[str, str], ends: Iterable[str],
            constant: Callable[[Any, str], Any]) -> WengertList:
-    """The list of the lines that lead to the tracers `ends`.
+    """The list of the lines that lead to the registers `ends` of the tape, with other names.
 
-    names: names of registers by id(tracer), at least of the inputs; other registers become z1, z2, …, which
+    names: the new name by that on the tape, at least of the inputs; other registers become z1, z2, …, which
     are added to names. constant(a, op): the literal for an argument that is not on the tape.
     """
-    fresh, steps = temporaries({*names.values()}), []
-    for node, op, args in needed(tape, ends):
-        dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
-        own = [type(a) is Tracer and a.tape is tape for a in args]
-        dtypes = {a.dtype for a, mine in zip(args, own, strict=True) if mine}
-        args = [names[id(a)] if mine else constant(as_strong(a, dtypes, node.dtype), op)
-                for a, mine in zip(args, own, strict=True)]
-        steps.append((dst, op, tuple(args)))
-    (found := WengertList()).extend(steps)  # it is checked when it runs
-    return found
+    spare, steps, values = temporaries({*names.values()}), [], tape.values
+    for dst, op, args in needed(tape.lines, ends):
+        if dst not in names:
+            names[dst] = next(spare)
+        dtypes = {values[a].dtype for a in args if type(a) is str}
+        new = [names[a] if type(a) is str else constant(as_strong(a, dtypes, values[dst].dtype), op)
+               for a in args]
+        steps.append((names[dst], op, tuple(new)))
+    (listing := WengertList()).extend(steps)  # it is checked when it runs
+    return listing
 
 
-def as_strong(a: Any, others: Iterable[np.dtype], found: np.dtype) -> Any:
-    """NumPy's number as an array if it gave its precision to what was found: Python's number would not."""
+def as_strong(a: Any, dtypes: Iterable[np.dtype], dtype: np.dtype) -> Any:
+    """NumPy's number as an array if it gave the result, beside arrays of dtypes, its dtype: Python's number
+    would not."""
     if not issubclass(type(a), np.generic) or issubclass(type(a), float):
         return a
-    weak, strong = (np.result_type(*others, x) for x in (a.item(), a))
-    return np.asarray(a) if weak != strong == found else a
+    weak, strong = (np.result_type(*dtypes, x) for x in (a.item(), a))
+    return np.asarray(a) if weak != strong == dtype else a

@@ -67,7 +67,7 @@ def one_number(call: TracedCall, fn: Callable) -> Any:
         found = f"{len(call.results)} outputs, {call.result}"
     elif call.results[0].shape:
         found = f"an array of shape {call.results[0].shape}"
-    elif isinstance(call.outputs[0], Expression) and call.results[0].dtype.kind != "f":
+    elif call.outputs[0] is not None and call.results[0].dtype.kind != "f":
         raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: "
                         "comparisons and positions are flat; return a float")
     else:

@@ -254,7 +254,7 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
     watch, guards = Watch([fn, *fixed]), {}
     with CallTape(guards=guards, of_scan=scan_by_engine) as tape:
         given, inputs, names = traced_arguments(fn, args, tape)
-        input_names, (leaves, look) = [names[id(x)] for x in inputs], flattened_tree(given)
+        input_names, (leaves, look) = [names[x.name] for x in inputs], flattened_tree(given)
         try:
             result, variables = watched(fn, given, options, watch.look)
         except Exception:

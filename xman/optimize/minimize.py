@@ -217,8 +217,8 @@ def objective_list(fn: Callable, start: Any,
     steps = trace(fn, start, *data)
     with CallTape(exact=False) as tape:
         (own, *_), inputs, names = traced_arguments(fn, (start, *data), tape)
-    values = {names[id(x)]: x.value for x in inputs}
-    own = [names[id(x)] for x in flattened_tree(own)[0]]
+    values = {names[x.name]: x.value for x in inputs}
+    own = [names[x.name] for x in flattened_tree(own)[0]]
     if len(steps.outputs) != 1:
         raise XManError(f"the function returns {len(steps.outputs)} arrays, {', '.join(steps.outputs)}; it "
                         "has to return one")
