@@ -244,7 +244,8 @@ def reaches(function: Function, registers: Collection[str]) -> set[str]:
     reached, rules = {*registers}, ruled_lines(function, IN_USE.get().DG)
     for dst, op, args in reversed(function[3]):
         if dst in reached:
-            reached.update([a for a, rule in zip(args, rules[op], strict=False) if rule and isinstance(a, str)])
+            pairs = zip(args, rules[op], strict=False)
+            reached.update([a for a, rule in pairs if rule and isinstance(a, str)])
     return reached
 
 

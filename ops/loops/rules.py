@@ -39,7 +39,8 @@ class Derived(NamedTuple):
     gives: list[Tag]
 
     def run(self, apply: Callable, source: Mapping[str, Callable]) -> dict[Tag, Any]:
-        """Its results by tag, as apply(self, a bundle of its arguments) gives them. source[role](i): these."""
+        """Its results by tag. apply(self, the bundle of its arguments): the bundle of its results.
+        source[role](i): its arguments."""
         outputs = apply(self, f.bundle(*[source[kind](i) for kind, i in self.takes]))
         return {tag: f.item(outputs, j) for j, tag in enumerate(self.gives)}
 
@@ -67,8 +68,8 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
     slices, constants = ([tag for tag in group if complete or words[tag] in read] for group in tags[1:])
     slices = slices or [tag for tag in tags[1] if tag[0] == "of"][:1]
     takes = [*tags[0], *slices, *constants]
-    return Derived((*literal[:2], tuple(words[tag] for tag in takes), *literal[3:]), len(tags[0]), len(slices),
-                   takes, list(results))
+    literal = (*literal[:2], tuple(words[tag] for tag in takes), *literal[3:])
+    return Derived(literal, len(tags[0]), len(slices), takes, list(results))
 
 
 def stacks_of(function: Function, k: int, all_results: bool) -> dict[Tag, str]:
@@ -98,7 +99,8 @@ def adjoint_of_step(function: Function, k: int, m: int, deltas_of: frozenset[int
     while reached := {i for i in range(k) if parameters[i] in live} - active:
         active |= reached
         live = reaches(function, [results[j] for j in active])
-    sent = [i for i, p in enumerate(parameters) if p in live and (i >= k or i in active) or i in (every or ())]
+    sent = [i for i, p in enumerate(parameters)
+            if p in live and (i >= k or i in active) or i in (every or ())]
     stacks = stacks_of(function, k, every is not None)
     tags = ({("from", i): f"d{parameters[i]}" for i in sorted(active) if i < k}
             | {("sum", i): f"d{parameters[i]}" for i in sent if i >= m},
@@ -136,7 +138,8 @@ def tangent_of_step(function: Function, k: int, m: int, tangents_of: frozenset[i
 
     def write(by_tag):
         run = rerun(function, k, stacks, by_tag)
-        tangents = run.tangents((parameters[i], by_tag["from" if i < k else "along", i]) for i in sorted(active))
+        starts = [(parameters[i], by_tag["from" if i < k else "along", i]) for i in sorted(active)]
+        tangents = run.tangents(starts)
         tangent = lambda r: tangents[r] if r in tangents else f.broadcast(0.0, run.values[r])
         return ({("from", i): tangent(results[i]) for i in sorted(active) if i < k}
                 | {("to", j): tangent(r) for j, r in enumerate(results) if j >= k and r in moving

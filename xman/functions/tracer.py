@@ -87,7 +87,7 @@ class CallTape(Tape):
     def by_mask(self, a: Any) -> bool: return self.has(a) and a.name in self.masks
 
     def follow_masks(self, out: Tracer, op: str, args: tuple) -> None:
-        """Note the masks by whose counts the shape of out goes: x[x > 0] is as long as x > 0 is often true."""
+        """Note the masks by whose counts the shape of out goes: the length of x[x > 0] is the count of x > 0."""
         masks = {mask.name: mask for a in args if self.by_mask(a) for mask in self.masks[a.name]}
         for key in args[1:] if op == "getitem" else ():
             if self.has(key) and key.dtype == bool:

@@ -67,9 +67,9 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     steps, writer = checked_list(steps, DG), ListWriter()
     symbols = writer.symbols(steps)
     (of,), wrt = known_registers(steps, of, "of", one=True), known_registers(steps, wrt, "wrt")
-    later = () if of in depends(steps, wrt, symbols) else depends(steps, [of], symbols).intersection(wrt)
-    if later:
-        raise XManError(f"{of!r} does not depend on {min(later)!r}, which depends on {of!r}; the order is "
+    below = () if of in depends(steps, wrt, symbols) else depends(steps, [of], symbols).intersection(wrt)
+    if below:
+        raise XManError(f"{of!r} does not depend on {min(below)!r}, which depends on {of!r}; the order is "
                         "(steps, of, wrt)")
     if seed is not None and not isinstance(seed, str):
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not "

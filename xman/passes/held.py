@@ -20,23 +20,23 @@ def most_held(steps: Steps, keep: Collection[str], values: Mapping[str, Any]) ->
     last |= dict.fromkeys([*keep, *WengertList(steps).inputs], len(steps))
     owners = {name: memory_of(x) for name, x in values.items()}
     live = {name for name in values if name in last and not any(name == dst for dst, _, _ in steps)}
-    most = 0
+    peak = 0
     for k, (dst, op, args) in enumerate(steps):
         live.add(dst)
-        held: dict[int, int] = {}
+        memory: dict[int, int] = {}
         for name in live:
-            held |= owners[name]
-        given = [values[a] if isinstance(a, str) else a for a in args]
-        inside = [within_step(*body) for body in first_steps(op, given)]
-        most = max(most, sum(held.values()) + max(inside, default=0))
+            memory |= owners[name]
+        inputs = [values[a] if isinstance(a, str) else a for a in args]
+        inside = [within_step(*body) for body in first_steps(op, inputs)]
+        peak = max(peak, sum(memory.values()) + max(inside, default=0))
         live = {name for name in live if last[name] > k}
-    return most
+    return peak
 
 
 def memory_of(x: Any) -> dict[int, int]:
     """{id: bytes} of each piece of memory that x lies in; a view counts as the memory that it views."""
     if isinstance(x, tuple):
-        return {key: size for part in x for key, size in memory_of(part).items()}
+        return {key: size for entry in x for key, size in memory_of(entry).items()}
     while isinstance(getattr(x, "base", None), np.ndarray):
         x = x.base
     return {id(x): bytes_of(x)}
@@ -57,13 +57,13 @@ def first_steps(op: str, args: list) -> list[tuple[tuple, tuple]]:
 def within_step(function: tuple, args: tuple) -> int:
     """The most bytes that a function holds at a time, without its arguments."""
     _, _, parameters, lines, results = function
-    given = dict(zip(parameters, args, strict=True))
-    mine = most_held(lines, results, eval(WengertList(lines), given)) if lines else 0
-    return max(0, mine - sum(memory_of(tuple(given.values())).values()))
+    values = dict(zip(parameters, args, strict=True))
+    peak = most_held(lines, results, eval(WengertList(lines), values)) if lines else 0
+    return max(0, peak - sum(memory_of(tuple(values.values())).values()))
 
 
 def bytes_of(x: Any) -> int:
     """The bytes of an array, dense or sparse."""
     if hasattr(x, "indptr"):
-        return sum(part.nbytes for part in (x.data, x.indices, x.indptr))
+        return sum(array.nbytes for array in (x.data, x.indices, x.indptr))
     return x.nbytes if hasattr(x, "nbytes") else np.asarray(x).nbytes

@@ -1,4 +1,16 @@
-"""Passes on lines that apply functions: they drop results, arguments and body lines that are not used."""
+"""Passes on lines that apply functions: they drop results, arguments and body lines that are not used.
+
+The adjoint of a loop gives deltas for all that goes in, and mostly a few are read. Of the lines
+
+    b = bundle(h0, X, W)        s = scan(step, 1, 1, b)        h = item(s, 0)
+
+where step is (h, x, W) -> (tanh(h + x), exp(x), h @ W), only the last carry is read. `shorter` says that step
+can do with (h, x) -> (tanh(h + x),), `trimmed` writes this and the bundle that belongs to it
+
+    z1 = bundle(h0, X)          s = scan(step, 1, 1, z1)        h = item(s, 0)
+
+and `items_read` replaces item(bundle(x, y), 1) by y beforehand, so that more is seen to be unused.
+"""
 from __future__ import annotations
 
 from collections import Counter
@@ -15,12 +27,12 @@ from ops.writer import Symbol, WrittenLine, definition
 
 from ..interpreters import eval
 from ..wengert import WengertList, needed
+from .sized import SizedWriter
 from .writer import ListWriter
 
 # by operator the place of its first function; counts stand between the functions and the bundle
 APPLYING = {"call": 0, "scan": 0, "cond": 1}
 Key = Any  # the key of a register: its name, or the id of a Symbol
-
 
 
 def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
@@ -30,18 +42,21 @@ def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
     lines: (register, op, arguments, …); registers are names or Symbols. before: (op, arguments) by register,
     of earlier lines. named: registers whose lines stay in any case.
     """
-    definition, same, seen, result = dict(before), {}, {}, []
-    for out, op, args, *rest in lines:
+    definitions, same, items, shortened = dict(before), {}, {}, []
+    for out, op, args, *origin in lines:
         args = tuple([same.get(name_or_id(a), a) if type(a) is not int else a for a in args])
         if op == "item" and name_or_id(out) not in named:
-            made, of = definition.get(name_or_id(args[0]), ("", ()))
-            x = of[args[1]] if made == "bundle" else seen.setdefault((name_or_id(args[0]), args[1]), out)
-            if x is not out and not isinstance(x, (int, float)):
-                same[name_or_id(out)] = x
+            maker, entries = definitions.get(name_or_id(args[0]), ("", ()))
+            if maker == "bundle":
+                item = entries[args[1]]
+            else:
+                item = items.setdefault((name_or_id(args[0]), args[1]), out)
+            if item is not out and not isinstance(item, (int, float)):
+                same[name_or_id(out)] = item
                 continue
-        definition[name_or_id(out)] = op, args
-        result.append((out, op, args, *rest))
-    return result
+        definitions[name_or_id(out)] = op, args
+        shortened.append((out, op, args, *origin))
+    return shortened
 
 
 def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], Any],
@@ -50,38 +65,42 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
 
     lines, before: as for `items_read`. fresh(): a new register, for a bundle that was shortened.
     """
-    definition = {**before, **{name_or_id(out): (op, args) for out, op, args, *_ in lines}}
-    wanted, read, result, moved = set(keep), {}, [], {}
-    for out, op, args, *rest in reversed(lines):
-        if name_or_id(out) not in wanted:
+    definitions = {**before, **{name_or_id(out): (op, args) for out, op, args, *_ in lines}}
+    required = set(keep)
+    reads: dict[Key, set[int] | None] = {}  # by bundle the items that are read; None: it is read as a whole
+    places: dict[Key, dict[int, int]] = {}  # by shortened bundle the new place of each item
+    backwards = []
+    for out, op, args, *origin in reversed(lines):
+        if name_or_id(out) not in required:
             continue
-        registers = [a for a in args if name_or_id(a) in definition or isinstance(a, str)]
+        registers = [a for a in args if name_or_id(a) in definitions or isinstance(a, str)]
         if op != "item":
-            read |= {name_or_id(a): None for a in registers}  # the whole bundle
-        elif (some := read.setdefault(name_or_id(args[0]), set())) is not None:
-            some.add(args[1])
-        if (op in APPLYING and (some := read.get(name_or_id(out))) is not None
-            and name_or_id(out) not in keep):
+            reads |= {name_or_id(a): None for a in registers}
+        elif (items := reads.setdefault(name_or_id(args[0]), set())) is not None:
+            items.add(args[1])
+        items = reads.get(name_or_id(out))
+        if op in APPLYING and items is not None and name_or_id(out) not in keep:
             which = 3 if op == "scan" else len(args) - 1
             functions, counts, b = args[APPLYING[op]:which], args[1:3] if op == "scan" else (), args[which]
-            made, entries = definition.get(name_or_id(b), ("", ()))
-            if made == "bundle":
+            maker, entries = definitions.get(name_or_id(b), ("", ()))
+            if maker == "bundle":
                 functions = functions[:1] if op == "scan" else functions
-                cut = shorter(functions, *(counts or (0, len(entries))), some, loop=op == "scan")
+                cut = shorter(functions, *(counts or (0, len(entries))), items, loop=op == "scan")
                 if cut:
-                    functions, counts, places, moved[name_or_id(out)] = cut
+                    functions, counts, left, places[name_or_id(out)] = cut
                     counts = counts if op == "scan" else ()
                     short = fresh()
                     args = (*args[:APPLYING[op]], *functions, *counts, short, *args[which + 1:])
-                    taken = tuple(entries[i] for i in places)
-                    wanted.update([name_or_id(a) for a in (*args, *taken) if not isinstance(a, (int, float))])
-                    result += [(out, op, args, *rest), (short, "bundle", taken, *rest)]
+                    entries = tuple(entries[i] for i in left)
+                    operands = [a for a in (*args, *entries) if not isinstance(a, (int, float))]
+                    required.update(map(name_or_id, operands))
+                    backwards += [(out, op, args, *origin), (short, "bundle", entries, *origin)]
                     continue
-        wanted.update(map(name_or_id, registers))
-        result.append((out, op, args, *rest))
-    placed = lambda b, i: (b, moved[name_or_id(b)][i]) if name_or_id(b) in moved else (b, i)
-    return [(out, op, placed(*args) if op == "item" else args, *rest)
-            for out, op, args, *rest in reversed(result)]
+        required.update(map(name_or_id, registers))
+        backwards.append((out, op, args, *origin))
+    moved = lambda b, i: (b, places[name_or_id(b)][i] if name_or_id(b) in places else i)
+    return [(out, op, moved(*args) if op == "item" else args, *origin)
+            for out, op, args, *origin in reversed(backwards)]
 
 
 def cut_loops(writer: ListWriter, symbols: Collection[Symbol]) -> None:
@@ -102,58 +121,61 @@ def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loo
         used = [{a for _, _, args in body for a in args if isinstance(a, str)} | {results[i] for i in need}
                 for body, (*_, results) in zip(bodies, functions, strict=True)]
         pairs = [*zip(functions, used, strict=True)]
-        places = [i for i in range(n) if any(function[2][i] in names for function, names in pairs)]
-        if not loop or {i for i in places if i < k} <= need:
+        left = [i for i in range(n) if any(function[2][i] in names for function, names in pairs)]
+        if not loop or {i for i in left if i < k} <= need:
             break
-        need |= {i for i in places if i < k}
+        need |= {i for i in left if i < k}
     # a carry that is not needed goes with its result; one that is handed on stays; a slice tells the steps
     if loop:
-        places = sorted({i for i in places if i >= k} | {i for i in need if i < k})
-        places = places if any(k <= i < m for i in places) else sorted([*places, k])
-    if len(places) == n and len(need) == len(functions[0][4]):
+        left = sorted({i for i in left if i >= k} | {i for i in need if i < k})
+        left = left if any(k <= i < m for i in left) else sorted([*left, k])
+    if len(left) == n and len(need) == len(functions[0][4]):
         return None
-    left = sorted(need)
-    made = [("def", name, tuple(parameters[i] for i in places), tuple(body), tuple(results[i] for i in left))
-            for (_, name, parameters, _, results), body in zip(functions, bodies, strict=True)]
-    counts = sum(i < k for i in places), sum(k <= i < m for i in places)
-    return made, counts, places, {i: j for j, i in enumerate(left)}
+    stay = sorted(need)
+    short = [("def", name, tuple(parameters[i] for i in left), tuple(body), tuple(results[i] for i in stay))
+             for (_, name, parameters, _, results), body in zip(functions, bodies, strict=True)]
+    counts = sum(i < k for i in left), sum(k <= i < m for i in left)
+    return short, counts, left, {i: j for j, i in enumerate(stay)}
 
 
 # ---- sums over all steps -----------------------------------------------------------------------------------
 
-def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: bool) -> Any:
+def hoisted(w: SizedWriter, function: Function, k: int, slices: int, b: Any, *reverse: bool) -> Any:
     """scan(function, k, slices, b) with one product over all steps in place of a sum of a product per step.
 
     A carry to which each step adds x.T @ d, outer(x, d), sum(d, 0) or scatterAdd(d, like, key), the delta of
     a weight, is dropped: x, d and key are stacked instead, which takes memory for all steps. None if there is
     no such carry, or shapes are not known. w: the writer, as for a rewrite. reverse: as for `scan`.
+
+    The step dW1 = dW + outer(x, d) of 1,000 steps makes 1,000 matrices. With stacks X and D of all x and d
+    the sum is X.T @ D, which BLAS computes at once.
     """
     _, name, parameters, lines, results = function
-    made, entries = definition(b)
-    if made != "bundle" or any(w.value(x) is None for x in entries):
+    maker, entries = definition(b)
+    if maker != "bundle" or any(w.value(x) is None for x in entries):
         return None
-    m, given = k + slices, [w.value(x) for x in entries]
-    likes = [one_of(x) if k <= i < m else x for i, x in enumerate(given)]
-    n = np.shape(given[k]) and len(given[k]) or given[k]
+    m, examples = k + slices, [w.value(x) for x in entries]
+    likes = [one_of(x) if k <= i < m else x for i, x in enumerate(examples)]
+    n = np.shape(examples[k]) and len(examples[k]) or examples[k]
     try:
-        known = eval(WengertList(lines), dict(zip(parameters, likes, strict=True)))
+        values = eval(WengertList(lines), dict(zip(parameters, likes, strict=True)))
     except Exception:  # the scan stays as it is, and raises the error when it runs
         return None
-    lines_by_name, uses = {dst: (op, args) for dst, op, args in lines}, Counter(results)
+    definitions, uses = {dst: (op, args) for dst, op, args in lines}, Counter(results)
     uses.update(a for _, _, args in lines for a in args if isinstance(a, str))
-    in_step = {p for i, p in enumerate(parameters) if i < m} | {*lines_by_name}
-    axes = lambda *names: [np.ndim(known[x]) if x in in_step else -1 for x in names]
+    in_step = {p for i, p in enumerate(parameters) if i < m} | {*definitions}
+    axes = lambda *names: [np.ndim(values[x]) if x in in_step else -1 for x in names]
 
-    def parts(r: str, p: str) -> list | None:
-        """The summands of r without p, each as a function of the stacks."""
-        op, args = lines_by_name.get(r, ("", ()))
+    def terms(r: str, p: str) -> list | None:
+        """The summands of r without p, each as (registers, the function of their stacks, sign)."""
+        op, args = definitions.get(r, ("", ()))
         if op in ("add", "subtract") and uses[r] == 1 and all(isinstance(a, str) for a in args):
-            found = [[] if a == p else parts(a, p) for a in args]
-            if None in found or op == "subtract" and args[1] == p:
+            left, right = ([] if a == p else terms(a, p) for a in args)
+            if left is None or right is None or op == "subtract" and args[1] == p:
                 return None
             sign = 1 if op == "add" else -1
-            return found[0] + [(names, make, sign * own) for names, make, own in found[1]]
-        of = lines_by_name.get(args[0], ("", ())) if args and isinstance(args[0], str) else ("", ())
+            return left + [(names, product, sign * inner) for names, product, inner in right]
+        of = definitions.get(args[0], ("", ())) if args and isinstance(args[0], str) else ("", ())
         if op == "dot" and of[0] == "transpose" and len(of[1]) == 1 and axes(of[1][0], args[1]) == [2, 2]:
             return [((of[1][0], args[1]), lambda x, d: flat(x).T @ flat(d), 1)]
         if op == "outer" and axes(*args) == [1, 1]:
@@ -161,7 +183,7 @@ def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: b
         if op == "sum" and args[1:2] == (0,) and axes(args[0]) == [2]:
             return [(args[:1], lambda d: f.sum(flat(d), 0, *args[2:]), 1)]
         if (op == "scatterAdd" and len(args) == 3 and args[1] in parameters[m:] and args[2] in in_step
-            and np.asarray(known[args[2]]).dtype.kind == "i" and args[0] in in_step):
+            and np.asarray(values[args[2]]).dtype.kind == "i" and args[0] in in_step):
             like = entries[parameters.index(args[1])]
             return [((args[0], args[2]), lambda d, i: f.scatterAdd(d, like, i), 1)]
         return None
@@ -170,29 +192,29 @@ def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: b
         shape = w.shape(x)
         return f.reshape(x, (shape[0] * shape[1], shape[2]))
 
-    sums = {}
+    sums = {}  # by the number of a carry its terms
     for i in range(k) if type(n) is int and n else ():
-        same = np.shape(likes[i]) == np.shape(known[results[i]])
-        if same and uses[parameters[i]] == 1 and (found := parts(results[i], parameters[i])):
-            sums[i] = found
+        same = np.shape(likes[i]) == np.shape(values[results[i]])
+        if same and uses[parameters[i]] == 1 and (summands := terms(results[i], parameters[i])):
+            sums[i] = summands
     if not sums:
         return None
-    stacked = list(dict.fromkeys(x for found in sums.values() for names, *_ in found for x in names))
-    there = {p: entries[i] for i, p in enumerate(parameters) if k <= i < m and np.ndim(given[i])}
-    more = [x for x in stacked if x not in there and x not in results[k:]]
-    step = ("def", name, parameters, lines, (*results, *more))
-    left = [j for j in range(len(step[4])) if j not in sums]
-    cut = shorter([step], k, slices, left, loop=True)
+    registers = list(dict.fromkeys(x for summands in sums.values() for names, *_ in summands for x in names))
+    stacks = {p: entries[i] for i, p in enumerate(parameters) if k <= i < m and np.ndim(examples[i])}
+    extra = [x for x in registers if x not in stacks and x not in results[k:]]
+    step = ("def", name, parameters, lines, (*results, *extra))
+    stay = [j for j in range(len(step[4])) if j not in sums]
+    cut = shorter([step], k, slices, stay, loop=True)
     if cut is None or any(j in cut[3] for j in sums):
         return None
-    functions, counts, places, moved = cut
-    out = f.scan(functions[0], *counts, f.bundle(*[entries[i] for i in places]), *reverse)
-    there |= {x: f.item(out, moved[j]) for j, x in enumerate(step[4]) if j >= k and x not in there}
+    functions, counts, left, places = cut
+    out = f.scan(functions[0], *counts, f.bundle(*[entries[i] for i in left]), *reverse)
+    stacks |= {x: f.item(out, places[j]) for j, x in enumerate(step[4]) if j >= k and x not in stacks}
 
     def total(i: int) -> Any:
-        found = entries[i]
+        total = entries[i]
         for names, product, sign in sums[i]:
-            part = product(*[there[x] for x in names])
-            found = found + part if sign == 1 else found - part
-        return found
-    return f.bundle(*[total(j) if j in sums else f.item(out, moved[j]) for j in range(len(results))])
+            term = product(*[stacks[x] for x in names])
+            total = total + term if sign == 1 else total - term
+        return total
+    return f.bundle(*[total(j) if j in sums else f.item(out, places[j]) for j in range(len(results))])

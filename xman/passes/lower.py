@@ -34,9 +34,10 @@ def spelt(op, facts):
     return becomes
 
 
-def has_to_be_literal(op: str, asked: Iterable[bool]) -> bool:
-    """Whether one of the arguments asked of has to be a literal, for an engine that works it out."""
-    return any(yes and name in LITERAL for name, yes in zip(parameters(ops.G[op])[0], asked, strict=False))
+def has_to_be_literal(op: str, symbols: Iterable[bool]) -> bool:
+    """Whether an engine needs a literal where op has a symbol. symbols: whether each argument is one."""
+    names = parameters(ops.G[op])[0]
+    return any(symbol and name in LITERAL for name, symbol in zip(names, symbols, strict=False))
 
 
 def of_a_number(w, x, axis=None):

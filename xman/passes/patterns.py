@@ -65,7 +65,7 @@ def as_tree(a: Any) -> str:
 
 def floats(w: SizedWriter, *holes: Any) -> bool:
     """Whether no register among the holes is known to hold whole numbers or truth values."""
-    return not any(map(w.whole, holes))
+    return not any(map(w.discrete, holes))
 
 
 def matches(pattern: Symbol, op: str, args: tuple, filled: dict, w: SizedWriter) -> Iterator[dict]:

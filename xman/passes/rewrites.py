@@ -21,20 +21,20 @@ def is_real(w, x, *_): return w.real(x)
 def second_real(w, x, y): return w.real(y)
 def first_float(w, x, *_): return floats(w, x)  # for rows whose second argument may hold labels
 def is_real_number(w, x): return w.shape(x) == () and w.real(x)
-def both_numbers(w, a, b, *rest): return nonzero_literal(w, a) and nonzero_literal(w, b, *rest)
+def both_numbers(w, a, b, *holes): return nonzero_literal(w, a) and nonzero_literal(w, b, *holes)
 def always(*_): return True  # for rows that may meet truth values, such as a mask
 
 
 def condition(w, c, x):
     """Whether c holds truth values of the shape of x, and x is a float."""
-    known = w.value(c) if w.whole(c) else None
-    return known is not None and np.asarray(known).dtype == bool and w.shape(c) == w.shape(x)
+    truths = w.value(c) if w.discrete(c) else None
+    return truths is not None and np.asarray(truths).dtype == bool and w.shape(c) == w.shape(x)
 
 
-def nonzero_literal(w, c, *rest):
+def nonzero_literal(w, c, *holes):
     """Whether c is a literal number other than 0."""
     number = isinstance(c, (int, float)) and not isinstance(c, bool)
-    return number and c != 0 and np.isfinite(c) and floats(w, *rest)
+    return number and c != 0 and np.isfinite(c) and floats(w, *holes)
 
 
 def unbroadcast(w, x, like, axis=()):
@@ -67,10 +67,11 @@ def outright(op):
         for i, a in enumerate(args):
             inner_op, inner = definition(a)
             if inner_op == "broadcast" and len(inner) == 2 and w.one_precision:
-                rest = [w.shape(b) for j, b in enumerate(args) if j != i]
-                if None in (*rest, w.shape(a), w.shape(inner[0])):
+                shapes = [w.shape(b) for j, b in enumerate(args) if j != i]
+                if None in (*shapes, w.shape(a), w.shape(inner[0])):
                     continue
-                if np.broadcast_shapes(w.shape(inner[0]), *rest) == np.broadcast_shapes(w.shape(a), *rest):
+                of_inner, of_a = ((w.shape(x), *shapes) for x in (inner[0], a))
+                if np.broadcast_shapes(*of_inner) == np.broadcast_shapes(*of_a):
                     return getattr(f, op)(*args[:i], inner[0], *args[i + 1:])
         return None
     return becomes
@@ -87,11 +88,11 @@ ADJOINTS = {  # (of a, of b) in a product d of a and b, by their numbers of axes
 def adjoint_by_axes(i):
     """The rewrite of the adjoint of argument i, if d has the shape of the product and a is not sparse."""
     def becomes(w, d, a, b):
-        one, two, made = w.shape(a), w.shape(b), w.shape(d)
-        if not (one and two and made and isinstance(w.value(a), np.ndarray)):
+        one, two, product = w.shape(a), w.shape(b), w.shape(d)
+        if not (one and two and product and isinstance(w.value(a), np.ndarray)):
             return None
-        batches = len(one) > 2 and one[:-2] == two[:-2] == made[:-2]
-        if not batches and (one[-1] != two[0] or made != one[:-1] + two[1:]):
+        batches = len(one) > 2 and one[:-2] == two[:-2] == product[:-2]
+        if not batches and (one[-1] != two[0] or product != one[:-1] + two[1:]):
             return None
         adjoint = ADJOINTS.get((3, 3) if batches else (len(one), len(two)), (None, None))[i]
         return adjoint and adjoint(d, a, b)
@@ -160,11 +161,11 @@ def logarithm(w, a, depth=100):
         return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
     if id(a) not in w.logarithms:
         op, args = definition(a)
-        known = op in LOGARITHMS and depth > 0 and floats(w, args[0])
-        known = known and (op != "power" or nonzero_literal(w, args[1]))
-        inner = args[:1 + (op in PAIRS)] if known else ()
+        has_one = op in LOGARITHMS and depth > 0 and floats(w, args[0])
+        has_one = has_one and (op != "power" or nonzero_literal(w, args[1]))
+        inner = args[:1 + (op in PAIRS)] if has_one else ()
         logs = list(args[:1]) if op in LEAVES else [logarithm(w, x, depth - 1) for x in inner]
-        if not known or any(x is None for x in logs):
+        if not has_one or any(x is None for x in logs):
             w.logarithms[id(a)] = None
         elif op == "add" and any(type(x) is float and x == 0 for x in logs):
             w.logarithms[id(a)] = f.softplus(max(logs, key=lambda x: isinstance(x, Expression)))

@@ -83,7 +83,7 @@ class SizedWriter(ListWriter):
             return isinstance(a, float)
         return a.certain if a.example is None else a.dtype.kind == "f"
 
-    def whole(self, a: Any) -> bool:
+    def discrete(self, a: Any) -> bool:
         """Whether a is known to hold whole numbers or truth values."""
         if isinstance(a, Symbol) and a.example is not None:
             return a.dtype.kind != "f"
@@ -96,16 +96,16 @@ class SizedWriter(ListWriter):
 
     def brief(self, op: str, args: tuple) -> tuple:
         """args without the last ones, as far as they have their default value."""
-        defaults, most = self.defaults(op)
-        while (len(args) > most - len(defaults) and len(args) <= most and args
-               and equal(args[-1], defaults[len(args) - 1 - most])):
+        defaults, count = self.defaults(op)
+        while (len(args) > count - len(defaults) and len(args) <= count and args
+               and equal(args[-1], defaults[len(args) - 1 - count])):
             args = args[:-1]
         return args
 
     def full(self, op: str, args: tuple) -> tuple:
         """args, completed with the defaults of the missing ones."""
-        defaults, most = self.defaults(op)
-        return args + defaults[len(defaults) - (most - len(args)):] if len(args) < most else args
+        defaults, count = self.defaults(op)
+        return args + defaults[len(defaults) - (count - len(args)):] if len(args) < count else args
 
     def defaults(self, op: str) -> tuple[tuple, int]:
         """The defaults of the last arguments of op, and the number of its named arguments."""

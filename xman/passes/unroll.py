@@ -34,24 +34,24 @@ def unroll(steps: Steps, likes: Mapping[str, Any] | None = None,
     named = {x for x in all_registers(steps)
              if x in steps.inputs + steps.outputs or not re.fullmatch(r"z\d+", x)}
     writer = Unroller({*named})
-    found: dict[str, Any] = {x: writer.sized(Symbol(writer, x), sizes.get(x)) for x in steps.inputs}
+    values: dict[str, Any] = {x: writer.sized(Symbol(writer, x), sizes.get(x)) for x in steps.inputs}
     for dst, op, args in steps:
-        out = writer.expanded(op, [found[a] if isinstance(a, str) else a for a in args], "")
+        out = writer.expanded(op, [values[a] if isinstance(a, str) else a for a in args], "")
         if dst in steps.outputs and (not isinstance(out, Symbol) or out.name in named):
             out = writer.write("alias", [writer.operand_of(out)])
         if isinstance(out, Symbol):
             out.name = dst if dst in named and out.name not in named else out.name
             writer.sized(out, sizes.get(dst))
-        found[dst] = out
-    return WengertList(writer.named(writer.taken))
+        values[dst] = out
+    return WengertList(writer.named(writer.names))
 
 
 class Unroller(ListWriter):
     """Writes lines. A bundle is a Bundle of its parts; the stacked results of a loop are a Python list."""
 
-    def __init__(self, taken: set[str]):
+    def __init__(self, names: set[str]):
         super().__init__()
-        self.taken = taken
+        self.names = names
         self.stacked: dict[int, tuple[Symbol, list]] = {}  # by a list's id, the symbol that stacks it
         self.sizes: dict[int, tuple | None] = {}  # by a symbol's id its shape, or None
 
@@ -68,10 +68,10 @@ class Unroller(ListWriter):
         if op == "call" and isinstance(args[1], Bundle):
             return self.body_at(args[0], args[1], step)
         if op == "scan" and isinstance(args[3], Bundle):
-            (function, k, slices, given), backwards = args[:4], args[4:] == [True]
-            xs, constants = given[k:k + slices], given[k + slices:]
+            (function, k, slices, entries), backwards = args[:4], args[4:] == [True]
+            xs, constants = entries[k:k + slices], entries[k + slices:]
             if n := max(map(self.steps_of, xs)):
-                return self.all_steps(n, function, given[:k], xs, constants, backwards, step)
+                return self.all_steps(n, function, entries[:k], xs, constants, backwards, step)
         if (steps := self.of_steps(op, args)) is not None:
             return steps
         return self.write(op, map(self.operand_of, args))
@@ -84,7 +84,7 @@ class Unroller(ListWriter):
                 return x[key] or None  # nothing can be stacked of no steps
             return x[key] if -len(x) <= key < len(x) else None
         if op == "concat" and args[0] == 0 and all(isinstance(a, list) for a in args[1:]):
-            return [a for part in args[1:] for a in part]
+            return [a for steps in args[1:] for a in steps]
         if op == "broadcast" and len(args) == 2 and isinstance(args[1], list) and self.known_number(args[0]):
             return [self.expanded("broadcast", (args[0], a), "") for a in args[1]]
         return None
@@ -107,12 +107,13 @@ class Unroller(ListWriter):
 
     def body_at(self, function: Function, args: Sequence[Any], step: str) -> Bundle:
         _, _, parameters, lines, results = function
-        here = dict(zip(parameters, args, strict=True))
-        for dst, op, given in lines:
-            out = here[dst] = self.expanded(op, [here[a] if isinstance(a, str) else a for a in given], step)
+        values = dict(zip(parameters, args, strict=True))
+        for dst, op, operands in lines:
+            inputs = [values[a] if isinstance(a, str) else a for a in operands]
+            out = values[dst] = self.expanded(op, inputs, step)
             if isinstance(out, Symbol) and out.name is None and not re.fullmatch(r"z\d+", dst):
-                out.name = fresh(dst + step, self.taken)
-        return Bundle(here[r] for r in results)
+                out.name = fresh(dst + step, self.names)
+        return Bundle(values[r] for r in results)
 
     def steps_of(self, x: Any) -> int:
         """The number of steps along a slice; 0 if it is not known."""

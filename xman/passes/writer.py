@@ -49,5 +49,5 @@ class Followed(WengertList):
 def in_order(steps: Steps, names: Iterable[str] = ()) -> dict[str, str]:
     """{old: new} names for the temporaries of a list: z1, z2, … in the order of evaluation, none in names."""
     computed = [dst for dst, _, _ in steps if dst[0] == "z" and dst[1:].isdigit()]
-    others = {a for dst, _, args in steps for a in (dst, *registers(args))} - {*computed}
-    return dict(zip(computed, temporaries(others.union(names)), strict=False))
+    named = {a for dst, _, args in steps for a in (dst, *registers(args))} - {*computed}
+    return dict(zip(computed, temporaries(named.union(names)), strict=False))
