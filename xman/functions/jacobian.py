@@ -70,22 +70,22 @@ def count_of(call: TracedCall, mode: str | None) -> Count:
 
 def passes(points: Sequence[Any], walk: Callable) -> list[list]:
     """For each entry of each point, walk's result for zeros like the points with a 1 at this entry."""
-    found: list[list] = [[] for _ in points]
+    derivatives: list[list] = [[] for _ in points]
     for k, x in enumerate(points):
         for place in np.ndindex(x.shape):
             seeds = [np.zeros(p.shape, p.dtype if p.dtype.kind == "f" else float) for p in points]
             seeds[k][place] = 1.0
-            found[k].append(walk(seeds))
-    return found
+            derivatives[k].append(walk(seeds))
+    return derivatives
 
 
 def blocks_one_by_one(call: TracedCall, forward: bool) -> list[list]:
     """The blocks [output][input], by a pass forward for each input's entry, or back for each output's."""
-    found = passes(*(call.points, call.pushed) if forward else (call.results, call.pulled))
+    derivatives = passes(*(call.points, call.pushed) if forward else (call.results, call.pulled))
 
     def block(j: int, y: Any, i: int, x: Any) -> Any:
-        parts = [part[j] for part in found[i]] if forward else [part[i] for part in found[j]]
-        return stacked_parts(parts, -1 if forward else 0, (*y.shape, *x.shape), x)
+        columns = [column[j] for column in derivatives[i]] if forward else [row[i] for row in derivatives[j]]
+        return stacked_parts(columns, -1 if forward else 0, (*y.shape, *x.shape), x)
     return [[block(j, y, i, x) for i, x in enumerate(call.points)] for j, y in enumerate(call.results)]
 
 
@@ -95,15 +95,15 @@ def blocks_at_once(call: TracedCall) -> list[list]:
     passes = []
     for start in range(0, sum(sizes), AT_ONCE):
         rows = np.eye(sum(sizes))[start:start + AT_ONCE]
-        parts = zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)
-        seeds = [Directions(part.reshape(-1, *x.shape)) for part, x in parts]
+        directions = zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)
+        seeds = [Directions(direction.reshape(-1, *x.shape)) for direction, x in directions]
         pairs = zip(call.pushed(seeds), call.results, strict=True)
         passes.append([t.value if isinstance(t, Directions) else np.zeros((len(rows), *y.shape))
                        for t, y in pairs])
     blocks, ends = [], np.cumsum(sizes)
-    for parts, y in zip(zip(*passes, strict=True), call.results, strict=True):
-        whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
-        blocks.append([np.moveaxis(whole[end - x.size:end], 0, -1).reshape(*y.shape, *x.shape)
+    for directions, y in zip(zip(*passes, strict=True), call.results, strict=True):
+        stack = np.concatenate(directions) if len(directions) > 1 else directions[0]
+        blocks.append([np.moveaxis(stack[end - x.size:end], 0, -1).reshape(*y.shape, *x.shape)
                        for end, x in zip(ends, call.points, strict=True)])
     return blocks
 
@@ -145,7 +145,8 @@ def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any
     data = np.empty((n, outputs, width), np.result_type(*blocks))
     indices = np.empty(data.shape, kind)
     for block, places, end in zip(blocks, columns, np.cumsum(widths), strict=True):
-        part = slice(end - places.shape[1], end)
-        data[..., part], indices[..., part] = np.reshape(block, (n, outputs, -1)), places[:, None]
+        block_columns = slice(end - places.shape[1], end)
+        data[..., block_columns] = np.reshape(block, (n, outputs, -1))
+        indices[..., block_columns] = places[:, None]
     starts = width * np.arange(n * outputs + 1, dtype=kind)
     return csr_array((data.ravel(), indices.ravel(), starts), (n * outputs, size))

@@ -20,7 +20,7 @@ from ..manager import XMan
 from ..traced.arraylike import ArrayLike
 from .call import callable_or_refused, constant_output, name_of
 from .trace import parameter_names, unused, watched
-from .tracer import CallTape, Tracer, is_on, kept, listed
+from .tracer import CallTape, Tracer, as_constant, is_on, listed
 from .trees import flattened_tree, leaf_names, look, unflatten
 
 
@@ -55,12 +55,12 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
         if not (isinstance(result, tuple) and len(result) == 2):
             raise XManError(f"{name_of(fn)} returned a {type(result).__name__}; scan wants a pair (carry, "
                             "y), y None where there is none")
-        (after, mine), (y, ys) = [flattened_tree(part) for part in result]
-        if look(mine) != look(carries):
-            raise XManError(f"{name_of(fn)} returned the carry {mine} and was given {carries}; they have to "
-                            "be alike")
+        (after, next_carry), (y, ys) = [flattened_tree(tree) for tree in result]
+        if look(next_carry) != look(carries):
+            raise XManError(f"{name_of(fn)} returned the carry {next_carry} and was given {carries}; they have "
+                            "to be alike")
         shape[:] = [ys]
-        return [*after, *y, *[c for c in after if keep and not any(c is other for other in y)]]
+        return [*after, *y, *[c for c in after if keep and not any(c is output for output in y)]]
 
     words = words_of(fn, [carries, xs], ["t"] if xs is None else ())
     function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]], k)
@@ -97,14 +97,15 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
     c: one number or truth value. yes, no: functions of args that return the same structure. args: as for
     `call`. Raises XManError if the structures differ, and as `scan`.
     """
-    (one, inputs, shape), (other, others, like) = (procedure(fn, args, role, "cond")
+    (left, entries, left_shape), (right, right_entries, right_shape) = (procedure(fn, args, role, "cond")
                                                    for fn, role in ((yes, "yes"), (no, "no")))
-    if look(shape[0]) != look(like[0]):
-        raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the branches of "
-                        "cond return the same structure")
-    one, other, inputs = with_parameters_of_both(one, other, inputs, others, len(flattened_tree(args)[0]))
+    if look(left_shape[0]) != look(right_shape[0]):
+        raise XManError(f"{name_of(yes)} returns {left_shape[0]} and {name_of(no)} {right_shape[0]}; the "
+                        "branches of cond return the same structure")
+    n = len(flattened_tree(args)[0])
+    left, right, entries = with_parameters_of_both(left, right, entries, right_entries, n)
     c = c if isinstance(c, Expression) else np.asarray(c)[()]
-    return applied_in(shape[0], f.cond, c, one, other, f.bundle(*inputs))
+    return applied_in(left_shape[0], f.cond, c, left, right, f.bundle(*entries))
 
 
 def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_000) -> Any:
@@ -119,15 +120,15 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
     """
     if not isinstance(most, (int, np.integer)) or most < 0:
         raise XManError(f"most is the greatest number of steps, a whole number, not {most!r}")
-    whether, inputs, shape = procedure(test, (carry,), "test", "while_loop")
-    step, others, after = procedure(fn, (carry,), "step", "while_loop")
+    whether, entries, shape = procedure(test, (carry,), "test", "while_loop")
+    step, step_entries, after = procedure(fn, (carry,), "step", "while_loop")
     structure = flattened_tree(carry)[1]
     if len(whether[4]) != 1 or look(after[0]) != look(structure):
         raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; "
                         f"found {shape[0]} and {after[0]}")
     n = len(flattened_tree(carry)[0])
-    whether, step, inputs = with_parameters_of_both(whether, step, inputs, others, n)
-    return applied_in(structure, f.while_loop, whether, step, n, f.bundle(*inputs), most)
+    whether, step, entries = with_parameters_of_both(whether, step, entries, step_entries, n)
+    return applied_in(structure, f.while_loop, whether, step, n, f.bundle(*entries), most)
 
 
 # ---- what they have in common ------------------------------------------------------------------------------
@@ -135,10 +136,10 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
 def applied_in(structure: Any, apply: Callable, *args: Any) -> Any:
     """The first results of apply(*args), in this structure. XManError where apply finds something wrong."""
     try:
-        found = apply(*args)
+        bundle = apply(*args)
     except ValueError as error:
         raise error if isinstance(error, XManError) else XManError(str(error)) from None
-    return unflatten(structure, (f.item(found, i) for i in itertools.count()))
+    return unflatten(structure, (f.item(bundle, i) for i in itertools.count()))
 
 
 def entry(x: Any) -> Any:
@@ -147,7 +148,7 @@ def entry(x: Any) -> Any:
         return x
     if np.asarray(x).dtype.kind not in "biuf":
         raise XManError(f"a loop takes arrays of numbers, and found {x!r}")
-    return kept(np.asarray(x)[()])
+    return as_constant(np.asarray(x)[()])
 
 
 def numbers_within(x: Any) -> Any:
@@ -170,16 +171,16 @@ def slice_seen(x: Any) -> Any:
                     "arrays, a list of numbers as np.array(…), or a whole number of steps")
 
 
-def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> list[str]:
+def words_of(fn: Callable, structures: Sequence, counters: Sequence[str] = ()) -> list[str]:
     """A name for each leaf of the arguments: that of fn's parameter, or of the key in a dict."""
     names: list[str] = []
     for name, structure in zip(parameter_names(fn, len(structures)), structures, strict=True):
         for leaf in leaf_names(structure, name):
             names.append(leaf.removeprefix(f"{name}_") if leaf[len(name) + 1:].isidentifier() else leaf)
-    found: list[str] = []
-    for name in [*names, *more]:
-        found.append(unused(name, found))
-    return found
+    words: list[str] = []
+    for name in [*names, *counters]:
+        words.append(unused(name, words))
+    return words
 
 
 def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Function, list, list]:
@@ -197,34 +198,39 @@ def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Functio
     return function, [*[entry(x) for x in leaves], *outside], shape
 
 
-def with_parameters_of_both(one: Function, other: Function, inputs: list, others: list,
+def with_parameters_of_both(left: Function, right: Function, entries: list, right_entries: list,
                             n: int) -> tuple[Function, Function, list]:
     """Both functions with the parameters of both, and the arguments: the n common ones first, then those of
-    one, then those that only the other has."""
-    named = lambda function, given: {id(x): word for x, word in zip(given[n:], function[2][n:], strict=True)}
-    entries = {id(x): x for x in (*inputs[n:], *others[n:])}
-    words = named(other, others) | named(one, inputs)
+    the left, then those that the right alone has.
 
-    def taking(function: Function, given: list) -> Function:
-        mine = named(function, given)
+    Of (x, U) -> … and (x, b, U) -> …, where x is common, both become functions of (x, U, b)."""
+    def words_by_id(function: Function, entries: list) -> dict[int, str]:
+        return {id(x): word for x, word in zip(entries[n:], function[2][n:], strict=True)}
+
+    values = {id(x): x for x in (*entries[n:], *right_entries[n:])}
+    words = words_by_id(right, right_entries) | words_by_id(left, entries)
+
+    def widened(function: Function, entries: list) -> Function:
+        names = words_by_id(function, entries)
         registers = {*G, *function[2], *(line[0] for line in function[3])}
-        parameters = (*function[2][:n], *(mine.get(x) or fresh(words[x], registers) for x in entries))
+        parameters = (*function[2][:n], *(names.get(x) or fresh(words[x], registers) for x in values))
         return (*function[:2], parameters, *function[3:])
-    return taking(one, inputs), taking(other, others), [*inputs[:n], *entries.values()]
+    return widened(left, entries), widened(right, right_entries), [*entries[:n], *values.values()]
 
 
 def names_around(fn: Callable) -> dict[int, str]:
     """{id: name} of the values that fn takes from outside."""
-    fn, found = inspect.unwrap(fn), {}
-    names = getattr(getattr(fn, "__code__", None), "co_freevars", ())
-    for name, cell in zip(names, getattr(fn, "__closure__", None) or (), strict=False):
+    fn, names = inspect.unwrap(fn), {}
+    variables = getattr(getattr(fn, "__code__", None), "co_freevars", ())
+    for name, cell in zip(variables, getattr(fn, "__closure__", None) or (), strict=False):
         try:
-            found[id(cell.cell_contents)] = name
+            names[id(cell.cell_contents)] = name
         except ValueError:
             continue  # the variable has no value yet
         if isinstance(cell.cell_contents, XMan):
-            found |= {id(register): own for own, register in cell.cell_contents.namedRegisterItems()}
-    return found
+            items = cell.cell_contents.namedRegisterItems()
+            names |= {id(register): attribute for attribute, register in items}
+    return names
 
 
 def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],

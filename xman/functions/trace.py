@@ -17,7 +17,7 @@ from ..traced.arraylike import ArrayLike, plain
 from ..validity import refuse_name
 from ..wengert import WengertList
 from .call import callable_or_refused, constant_output, name_of, outcome
-from .tracer import CallTape, Tracer, is_on, listed, usual
+from .tracer import CallTape, Tracer, is_on, listed, ordinary
 from .trees import flattened_tree, leaf_names, unflatten
 
 
@@ -55,7 +55,7 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
         leaves, structure = flattened_tree(example)
         for k, path in enumerate(leaf_names(structure, name)):
             if is_input(leaves[k]):
-                leaves[k] = Tracer(np.asarray(usual(plain(leaves[k])))[()], tape)
+                leaves[k] = Tracer(np.asarray(ordinary(plain(leaves[k])))[()], tape)
                 inputs.append(leaves[k])
                 names[leaves[k].name] = unused(path, names.values())
         args.append(unflatten(structure, leaves))
@@ -65,21 +65,21 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
 def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, Any]],
                  variables: dict[str, Any], inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
     """(the list that leads to the ends, their names in it). ends: (the wanted name, the value) of each."""
-    wanted: list[str] = []
+    outputs: list[str] = []
     copies = []  # outputs without a line of their own
     for stem, end in ends:
-        wanted.append(unused(stem, [*names.values(), *wanted], "result"))
+        outputs.append(unused(stem, [*names.values(), *outputs], "result"))
         if is_on(tape, end) and end.name not in names:
-            names[end.name] = wanted[-1]
+            names[end.name] = outputs[-1]
         else:
-            copies.append((wanted[-1], end))
-    taken = {*names.values(), *wanted}
+            copies.append((outputs[-1], end))
+    registers = {*names.values(), *outputs}
     for name, value in variables.items():
         while isinstance(value, Tracer) and value.tape is not tape:
             value = value.value  # it belongs to a derivative inside
-        if isinstance(value, Tracer) and value.name not in names and name == unused(name, taken):
+        if isinstance(value, Tracer) and value.name not in names and name == unused(name, registers):
             names[value.name] = name
-            taken.add(name)
+            registers.add(name)
     dtypes = {tape.values[x].dtype for x in (*(x.name for x in inputs), *(line[0] for line in tape.lines))}
     double = all(dtype.kind != "f" or dtype == np.float64 for dtype in dtypes)
 
@@ -89,7 +89,7 @@ def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, An
     steps = listed(tape, names, [end.name for _, end in ends if is_on(tape, end)], constant)
     for name, end in copies:
         steps.append((name, "alias", (names[end.name] if is_on(tape, end) else constant(end, "alias"),)))
-    return steps, wanted
+    return steps, outputs
 
 
 def is_input(leaf: Any) -> bool:
@@ -99,16 +99,16 @@ def is_input(leaf: Any) -> bool:
 
 def parameter_names(fn: Callable, count: int) -> list[str]:
     """The names of the first `count` parameters, those of *args numbered; x or x1, x2, … by default."""
-    names, _, rest, _ = parameters_of(fn)
-    if not (names or rest):
+    names, _, variadic, _ = parameters_of(fn)
+    if not (names or variadic):
         return ["x"] if count == 1 else [f"x{i}" for i in range(1, count + 1)]
-    return [*names[:count], *(f"{rest or 'x'}_{i}" for i in range(count - len(names)))]
+    return [*names[:count], *(f"{variadic or 'x'}_{i}" for i in range(count - len(names)))]
 
 
-def unused(name: str, taken: Iterable[str], instead: str | None = None) -> str:
+def unused(name: str, names: Iterable[str], instead: str | None = None) -> str:
     """The name, or `instead`, if it is free and allowed for a register; else with underscores at its end."""
-    taken = set(taken)
-    while name in taken or not allowed(name):
+    names = set(names)
+    while name in names or not allowed(name):
         name, instead = (name + "_" if instead is None else instead), None
     return name
 

@@ -60,7 +60,7 @@ class CallTape(Tape):
             if type(a) is Tracer and a.writer is self:
                 x, a = a.value, a.name
             else:
-                x = a = a if type(a) in NUMBERS or isinstance(a, Expression) else kept(a)
+                x = a = a if type(a) in NUMBERS or isinstance(a, Expression) else as_constant(a)
             operands.append(a)
             inputs.append(x)
             if type(x) is Tracer or type(x) not in NUMBERS and isinstance(x, Expression):
@@ -87,7 +87,7 @@ class CallTape(Tape):
     def by_mask(self, a: Any) -> bool: return self.has(a) and a.name in self.masks
 
     def follow_masks(self, out: Tracer, op: str, args: tuple) -> None:
-        """Note the masks by whose counts the shape of out goes: the length of x[x > 0] is the count of x > 0."""
+        """Note the masks whose counts give out its shape: the length of x[x > 0] is the count of x > 0."""
         masks = {mask.name: mask for a in args if self.by_mask(a) for mask in self.masks[a.name]}
         for key in args[1:] if op == "getitem" else ():
             if self.has(key) and key.dtype == bool:
@@ -101,19 +101,19 @@ class Tracer(ArrayLike, Traced):
 
     __slots__ = ()
 
-    def seen(self):
+    def branch_value(self):
         if self.tape.guards is not None and self.name not in self.tape.guards:
             self.tape.guards[self.name] = self, line_of(user_frame())
         return self.value
 
-    def __repr__(self): return super().__repr__() if self.tape.guards is None else repr(self.seen())
-    def __str__(self): return super().__str__() if self.tape.guards is None else str(self.seen())
+    def __repr__(self): return super().__repr__() if self.tape.guards is None else repr(self.branch_value())
+    def __str__(self): return super().__str__() if self.tape.guards is None else str(self.branch_value())
 
     def counted(self) -> Any:
         """Its value; the counts of the masks that its shape goes by decide the path that Python takes."""
         if self.tape.masks:
             for mask in self.tape.masks.pop(self.name, ()):
-                f.sum(mask).seen()
+                f.sum(mask).branch_value()
         return self.value
 
     shape = property(lambda self: self.counted().shape)
@@ -150,7 +150,7 @@ def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
     return x.shape == like.shape and x.dtype == like.dtype
 
 
-def usual(a: Any) -> Any:
+def ordinary(a: Any) -> Any:
     """The same. XManError for an array of a kind that has its own products, or masks."""
     if isinstance(a, np.ndarray) and type(a).__mul__ is not np.ndarray.__mul__:
         refuse(f"a {type(a).__name__} has products or sums of its own",
@@ -158,9 +158,9 @@ def usual(a: Any) -> Any:
     return a
 
 
-def kept(a: Any) -> Any:
+def as_constant(a: Any) -> Any:
     """A constant as a line holds it: a copy, since the user may write into an array later."""
-    if isinstance(usual(a), np.ndarray):
+    if isinstance(ordinary(a), np.ndarray):
         return a if a.base is None and not a.flags.writeable else a.copy(order="K")
     return np.asarray(a) if isinstance(a, list) else (a,) if isinstance(a, str) else a
 

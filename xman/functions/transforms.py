@@ -56,25 +56,25 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
 def differentiated(fn: Callable, argnums: Any, has_aux: bool, args: tuple, options: dict) -> tuple:
     """The call of fn, and its gradient with respect to argnums."""
     call = traced_call("grad", fn, args, options, positions(argnums, args, fn), has_aux)
-    parts = iter(call.pulled([one_number(call, fn).dtype.type(1)]))
-    slopes = [unflatten(structure, parts) for structure in call.arguments]
+    leaves = iter(call.pulled([one_number(call, fn).dtype.type(1)]))
+    slopes = [unflatten(structure, leaves) for structure in call.arguments]
     return call, slopes[0] if is_whole(argnums) else tuple(slopes)
 
 
 def one_number(call: TracedCall, fn: Callable) -> Any:
     """The one number that fn returned. XManError for anything else."""
     if len(call.results) != 1:
-        found = f"{len(call.results)} outputs, {call.result}"
+        output = f"{len(call.results)} outputs, {call.result}"
     elif call.results[0].shape:
-        found = f"an array of shape {call.results[0].shape}"
+        output = f"an array of shape {call.results[0].shape}"
     elif call.outputs[0] is not None and call.results[0].dtype.kind != "f":
         raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: "
                         "comparisons and positions are flat; return a float")
     else:
         return call.results[0]
-    rest = "mark the rest as auxiliary with has_aux=True, " if len(call.results) > 1 else ""
-    raise XManError(f"{name_of(fn)} returned {found}, and a gradient is that of one number; return np.sum(…) "
-                    f"or np.mean(…) of it, {rest}or use jacobian")
+    advice = "mark the rest as auxiliary with has_aux=True, " if len(call.results) > 1 else ""
+    raise XManError(f"{name_of(fn)} returned {output}, and a gradient is that of one number; return np.sum(…) "
+                    f"or np.mean(…) of it, {advice}or use jacobian")
 
 
 def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
@@ -92,8 +92,8 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
 def pulled(call: TracedCall, u: Any) -> tuple:
     """uᵀJ for each primal."""
-    parts = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
-    return tuple(unflatten(structure, parts) for structure in call.arguments)
+    leaves = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
+    return tuple(unflatten(structure, leaves) for structure in call.arguments)
 
 
 def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> tuple:
@@ -111,13 +111,13 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
     return (*result, call.aux) if has_aux else result
 
 
-def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str) -> list:
+def like(tree: Any, points: Sequence[Any], structure: Any, name: str, model: str) -> list:
     """The leaves of the tree, in the points' precision. XManError unless structure and shapes agree."""
-    leaves = matching(tree, structure, name, other)
+    leaves = matching(tree, structure, name, model)
     leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, points, strict=True):
         if leaf.shape != x.shape or leaf.dtype.kind not in "biuf":
-            raise XManError(f"{name} has {leaf.dtype} of shape {leaf.shape} where {other} has {x.dtype} of "
+            raise XManError(f"{name} has {leaf.dtype} of shape {leaf.shape} where {model} has {x.dtype} of "
                             f"shape {x.shape}; they have to be alike")
     return [number_of(f.broadcast(leaf, x)) for leaf, x in zip(leaves, points, strict=True)]
 
@@ -150,11 +150,11 @@ def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
 
 # ---- arguments ---------------------------------------------------------------------------------------------
 
-def tuples_or_refused(what: str, **given: Any) -> None:
-    for word, x in given.items():
+def tuples_or_refused(word: str, **tuples: Any) -> None:
+    for name, x in tuples.items():
         if not isinstance(x, (tuple, list)):
-            raise XManError(f"the {word} of {what} are a tuple, one for each argument; found {type(x).__name__}: "
-                            f"write (x,), as in {what}(fn, (x,), (v,))")
+            raise XManError(f"the {name} of {word} are a tuple, one for each argument; found {type(x).__name__}: "
+                            f"write (x,), as in {word}(fn, (x,), (v,))")
 
 
 def is_whole(argnums: Any) -> bool:
@@ -165,15 +165,15 @@ def positions(argnums: Any, args: Sequence[Any], fn: Callable) -> tuple[int, ...
     """argnums as positions from 0. XManError for a position that has no argument or comes twice."""
     if type(argnums) is int and 0 <= argnums < len(args):
         return (argnums,)
-    given = (argnums,) if is_whole(argnums) else tuple(argnums) if isinstance(argnums, range) else argnums
-    if not isinstance(given, (tuple, list)) or not given or not all(map(is_whole, given)):
+    places = (argnums,) if is_whole(argnums) else tuple(argnums) if isinstance(argnums, range) else argnums
+    if not isinstance(places, (tuple, list)) or not places or not all(map(is_whole, places)):
         raise XManError(f"argnums is the position of an argument, 0 for the first, or a tuple of positions, "
                         f"not {argnums!r}")
-    for i in given:
+    for i in places:
         if not -len(args) <= i < len(args):
             raise XManError(f"argnums names argument {i} of {name_of(fn)}, which was called with {len(args)} "
                             "by position; give what is differentiated by position, not by name")
-    result = tuple(int(i) % len(args) for i in given)
-    if len(set(result)) < len(result):
+    numbers = tuple(int(i) % len(args) for i in places)
+    if len(set(numbers)) < len(numbers):
         raise XManError(f"argnums {argnums!r} names an argument twice")
-    return result
+    return numbers

@@ -48,22 +48,22 @@ def is_leaf(kind: type) -> bool:
     return not issubclass(kind, (dict, list, tuple, type(None))) and not dataclasses.is_dataclass(kind)
 
 
-def rebuilt(tree: Any, parts: list) -> Any:
+def rebuilt(tree: Any, subtrees: list) -> Any:
     """A container like tree with other children, in the order of `children`."""
     if tree is None:
         return None
-    pairs = zip((key for key, _ in children(tree)), parts, strict=True)
+    pairs = zip((key for key, _ in children(tree)), subtrees, strict=True)
     if dataclasses.is_dataclass(tree):
         new = copy.copy(tree)
-        for name, part in pairs:
-            object.__setattr__(new, name, part)  # works for a frozen dataclass, too
+        for name, subtree in pairs:
+            object.__setattr__(new, name, subtree)  # works for a frozen dataclass, too
         return new
     if isinstance(tree, dict):
         new = copy.copy(tree)  # keeps its type, its order and a defaultdict's factory
         new.update(pairs)
         return new
     try:
-        return type(tree)._make(parts) if hasattr(tree, "_fields") else type(tree)(parts)
+        return type(tree)._make(subtrees) if hasattr(tree, "_fields") else type(tree)(subtrees)
     except TypeError:
         raise XManError(f"a {type(tree).__name__} cannot be made from its parts again; give lists, tuples "
                         "and dicts") from None
@@ -90,7 +90,9 @@ def unflatten(structure: Any, leaves: Iterable) -> Any:
 def tree_map(change: Callable[[Any], Any], tree: Any) -> Any:
     """The tree with change(leaf) in the place of each leaf."""
     below = children(tree)
-    return change(tree) if below is None else rebuilt(tree, [tree_map(change, part) for _, part in below])
+    if below is None:
+        return change(tree)
+    return rebuilt(tree, [tree_map(change, subtree) for _, subtree in below])
 
 
 def leaf_names(tree: Any, root: str) -> Iterator[str]:
@@ -98,16 +100,16 @@ def leaf_names(tree: Any, root: str) -> Iterator[str]:
     below = children(tree)
     if below is None:
         yield root
-    for key, part in below or ():
-        yield from leaf_names(part, re.sub(r"\W", "_", f"{root}_{key}"))
+    for key, subtree in below or ():
+        yield from leaf_names(subtree, re.sub(r"\W", "_", f"{root}_{key}"))
 
 
 def matching(tree: Any, structure: Any, name: str, like: str) -> list:
     """The leaves of the tree. XManError, with the path, if it does not have this structure."""
-    leaves, mine = flattened_tree(tree)
-    if look(mine) != look(structure):
-        path, found, wanted = difference(mine, structure, name)
-        raise XManError(f"{path} is {found} where {like} has {wanted}; give {name} the same structure, "
+    leaves, shape = flattened_tree(tree)
+    if look(shape) != look(structure):
+        path, kind, expected = difference(shape, structure, name)
+        raise XManError(f"{path} is {kind} where {like} has {expected}; give {name} the same structure, "
                         f"{structure}")
     return leaves
 
@@ -117,7 +119,7 @@ def look(tree: Any) -> tuple:
     below = children(tree) or []
     kind = next((base for base in (dict, list, tuple) if isinstance(tree, base)), type(tree))
     keys = len(below) if kind in (list, tuple) else [key for key, _ in below]
-    return kind, keys, fields_of(tree, static=True), [look(part) for _, part in below]
+    return kind, keys, fields_of(tree, static=True), [look(subtree) for _, subtree in below]
 
 
 def fields_of(tree: Any, static: bool) -> list[tuple[str, Any]]:
@@ -126,12 +128,12 @@ def fields_of(tree: Any, static: bool) -> list[tuple[str, Any]]:
     return [(x.name, getattr(tree, x.name)) for x in fields if bool(x.metadata.get("static")) == static]
 
 
-def difference(mine: Any, theirs: Any, path: str) -> tuple[str, str, str]:
+def difference(left: Any, right: Any, path: str) -> tuple[str, str, str]:
     """(path, what mine has there, what theirs has) for the first place where two structures differ."""
-    if look(mine)[:3] == look(theirs)[:3]:
-        pairs = zip(children(mine), children(theirs), strict=True)
+    if look(left)[:3] == look(right)[:3]:
+        pairs = zip(children(left), children(right), strict=True)
         return next(difference(a, b, f"{path}[{key!r}]") for (key, a), (_, b) in pairs if look(a) != look(b))
-    return path, structure_said(mine), structure_said(theirs)
+    return path, structure_said(left), structure_said(right)
 
 
 def structure_said(structure: Any) -> str:

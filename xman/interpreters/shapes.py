@@ -48,58 +48,58 @@ class DependsOnValues(Exception):
 
 def alongside(op: str) -> bool:
     """Whether the shape of op's result follows from shapes, even if arguments are whole numbers."""
-    known = ops.facts_of(op)
-    return known.elementwise or known.like is not None and known.flow == "moved"
+    facts = ops.facts_of(op)
+    return facts.elementwise or facts.like is not None and facts.flow == "moved"
 
 
-def shaping(op: str, args: tuple, room: int) -> tuple:
+def shaping(op: str, args: tuple, turns: int) -> tuple:
     """The arguments whose values may give the result its shape, as masks and numbers of steps do."""
     if op in ROWS:
-        return () if room and op == "bundle" else args
+        return () if turns and op == "bundle" else args
     return () if alongside(op) or isinstance(ops.G[op], np.ufunc) else args[1:]
 
 
 @silent
-def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection[str] = (),
-             room: int = 0) -> dict[str, Any]:
+def examples(lines: Iterable[Line], inputs: Mapping[str, Any], fixed: Collection[str] = (),
+             turns: int = 0) -> dict[str, Any]:
     """An example of every register in its shape and precision; hollow if it depends on arrays of floats.
 
     A register that depends only on whole numbers, truth values and registers in `fixed` has its real value.
-    room: each `while_loop` counts as `room` steps. Raises DependsOnValues where this does not give the
+    turns: each `while_loop` counts as so many steps. Raises DependsOnValues where this does not give the
     shape, and whatever an operator raises.
     """
-    if any(isinstance(v, ops.Expression) for v in values.values()):
+    if any(isinstance(v, ops.Expression) for v in inputs.values()):
         raise DependsOnValues("what stands for numbers")
-    floats = {x for x, v in values.items() if x not in fixed and np.asarray(v).dtype.kind == "f"}
-    found = {x: hollow(v) if x in floats else v for x, v in values.items()}
+    floats = {x for x, v in inputs.items() if x not in fixed and np.asarray(v).dtype.kind == "f"}
+    values = {x: hollow(v) if x in floats else v for x, v in inputs.items()}
     for dst, op, args in lines:
-        given = [found[a] if isinstance(a, str) else a for a in args]
-        if room and op == "while_loop":
+        operands = [values[a] if isinstance(a, str) else a for a in args]
+        if turns and op == "while_loop":
             if floats.isdisjoint(registers(args)):
                 raise DependsOnValues(op)
             floats.add(dst)
-            found[dst] = of_room(room, *given)
-        elif room and op == "item" and type(given[0][given[1]]) is int:  # the item is a number of steps
-            found[dst] = given[0][given[1]]
+            values[dst] = after_turns(turns, *operands)
+        elif turns and op == "item" and type(operands[0][operands[1]]) is int:
+            values[dst] = operands[0][operands[1]]  # the item is a number of steps
         elif floats.isdisjoint(registers(args)):
-            found[dst] = ops.G[op](*given)
+            values[dst] = ops.G[op](*operands)
         else:
-            masks = [found[a] for a in registers(shaping(op, args, room)) if a in floats]
+            masks = [values[a] for a in registers(shaping(op, args, turns)) if a in floats]
             if any([not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f" for x in masks]):
                 raise DependsOnValues(op)
             floats.add(dst)
-            found[dst] = example(op, given)
-    return found
+            values[dst] = example(op, operands)
+    return values
 
 
 def example(op: str, args: Iterable[Any]) -> Any:
     """The result of op for arguments of which some are hollow: right in shape and precision, and hollow."""
-    known, args = ops.facts_of(op), [*args]
-    value = known.example or ops.G[op]
-    if op not in ops.table.OURS and not known.elementwise and not known.example:
+    facts, args = ops.facts_of(op), [*args]
+    value = facts.example or ops.G[op]
+    if op not in ops.table.OURS and not facts.elementwise and not facts.example:
         raise DependsOnValues(op)
     labels = any([type(a) is np.ndarray and a.dtype.kind in "iu" for a in args])  # may be one a row
-    if isinstance(value, np.ufunc) or known.elementwise and not labels:
+    if isinstance(value, np.ufunc) or facts.elementwise and not labels:
         out = (of_ones(value, *[(a.ndim, a.dtype) for a in args])
                if all([type(a) is np.ndarray for a in args]) else
                value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args]))
@@ -117,12 +117,12 @@ def of_ones(value: Callable, *kinds: tuple[int, np.dtype]) -> Any:
     return value(*[np.ones((1,) * axes, dtype) for axes, dtype in kinds])
 
 
-def of_room(room: int, test: tuple, function: tuple, k: int, args: tuple, most: Any = None) -> tuple:
-    """The result of a loop of `room` steps; its carries have the shapes that they have after two steps."""
+def after_turns(turns: int, test: tuple, function: tuple, k: int, args: tuple, limit: Any = None) -> tuple:
+    """The result of a loop of so many turns; its carries have the shapes that they have after two steps."""
     carry = args
     for _ in range(2):
         carry = (*ops.G["call"](function, ops.Bundle(carry)), *args[k:])
-    return ops.Bundle((*map(hollow, carry[:k]), room))
+    return ops.Bundle((*map(hollow, carry[:k]), turns))
 
 
 def hollow(x: Any) -> Any:

@@ -35,7 +35,7 @@ class ArrayLike(Expression):
 
     # ---- Python takes its path by the value ----------------------------------------------------------------
 
-    def seen(self) -> Any:
+    def branch_value(self) -> Any:
         """Its value, which decides the path that Python takes."""
         return self.value
 
@@ -69,7 +69,7 @@ class ArrayLike(Expression):
     # ---- as text, and copied -------------------------------------------------------------------------------
 
     def __repr__(self): return f"{type(self).__name__}({self.seen()!r})"
-    def __format__(self, spec): return format(self.seen(), spec)
+    def __format__(self, spec): return format(self.branch_value(), spec)
     def __copy__(self): return self
     def __deepcopy__(self, memo): return self  # a copy's tape would be another one, and the copy a constant
 
@@ -116,8 +116,8 @@ class ArrayLike(Expression):
 
     def __getattr__(self, name):
         if hasattr(np.ndarray, name) and not name.startswith("__"):
-            there = getattr(np, name, None) in NAMES
-            instead = f"write np.{name}(x)" if there else "use a function of NumPy in its place"
+            has_function = getattr(np, name, None) in NAMES
+            instead = f"write np.{name}(x)" if has_function else "use a function of NumPy in its place"
             refuse(f"the array's .{name} has no operator and so no derivative here", instead)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
@@ -208,7 +208,7 @@ def real(op: str, value: Any) -> Any:
 def plain(x: Any) -> Any:
     """The array inside of an ArrayLike, below all levels; anything else as it is."""
     while isinstance(x, ArrayLike):
-        x = x.seen()
+        x = x.branch_value()
     return x
 
 

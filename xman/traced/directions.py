@@ -36,8 +36,8 @@ class Directions(ArrayLike):
         reduces = op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
         entrywise = facts_of(op).elementwise or isinstance(G[op], np.ufunc)
         rule = RULES.get(op) or (reduction if reduces else aligned if entrywise else None)
-        found = rule(op, *args) if rule else None
-        return Directions(one_by_one(op, *args) if found is None else found)
+        value = rule(op, *args) if rule else None
+        return Directions(one_by_one(op, *args) if value is None else value)
 
 
 def is_many(x: Any) -> bool:
@@ -49,9 +49,10 @@ def how_many(args: tuple) -> int:
 
 
 def one_by_one(op: str, *args: Any) -> Any:
-    at = lambda a, k: a if not is_many(a) else a.value[k] if type(a.value) is list else f.getitem(a.value, k)
-    found = [getattr(f, op)(*[at(a, k) for a in args]) for k in range(how_many(args))]
-    return found if op in ROWS and op != "item" else f.stack(0, *found)
+    entry_of = lambda stack, k: stack[k] if type(stack) is list else f.getitem(stack, k)
+    entry = lambda a, k: entry_of(a.value, k) if is_many(a) else a
+    directions = [getattr(f, op)(*[entry(a, k) for a in args]) for k in range(how_many(args))]
+    return directions if op in ROWS and op != "item" else f.stack(0, *directions)
 
 
 def with_axes(x: Any, ndim: int) -> Any:
@@ -76,11 +77,11 @@ def broadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
     if axis != ():
         shape = shape_like(like)
         gone = {a % len(shape) for a in np.atleast_1d(axis)}
-        kept = iter(x.shape)
-        spread = [1 if k in gone else next(kept) for k in range(len(shape))]
+        lengths = iter(x.shape)
+        spread = [1 if k in gone else next(lengths) for k in range(len(shape))]
         x = Directions(f.reshape(x.value, (x.value.shape[0], *spread)))
-    wanted = (x.value.shape[0], *shape_like(like))
-    return x.value if x.value.shape == wanted else f.broadcast(with_axes(x, len(wanted) - 1), wanted)
+    full = (x.value.shape[0], *shape_like(like))
+    return x.value if x.value.shape == full else f.broadcast(with_axes(x, len(full) - 1), full)
 
 
 def unbroadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
@@ -94,9 +95,9 @@ def unbroadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
     return f.reshape(f.sum(x.value, added, True), (x.value.shape[0], *want)) if added else x.value
 
 
-def reduction(op: str, x: Any, axis: Any = None, keepdims: bool = False, *rest: Any) -> Any:
+def reduction(op: str, x: Any, axis: Any = None, keepdims: bool = False, *options: Any) -> Any:
     axes = range(x.ndim) if axis is None or not x.ndim else axis if isinstance(axis, tuple) else (axis,)
-    return getattr(f, op)(x.value, tuple(a % x.ndim + 1 for a in axes), keepdims, *rest)
+    return getattr(f, op)(x.value, tuple(a % x.ndim + 1 for a in axes), keepdims, *options)
 
 
 def reshape(op: str, x: Any, like: Any) -> Any:
@@ -163,8 +164,8 @@ def dot(op: str, a: Any, b: Any) -> Any:
         return f.dot(a, with_axes(b, max(left, right)))
     n, inner, columns = b.value.shape
     side = f.reshape(f.transpose(b.value, (1, 0, 2)), (inner, n * columns))
-    found = f.reshape(f.dot(a, side), (*np.shape(a)[:-1], n, columns))
-    return f.transpose(found, (1, 0, 2)) if left == 2 else found
+    product = f.reshape(f.dot(a, side), (*np.shape(a)[:-1], n, columns))
+    return f.transpose(product, (1, 0, 2)) if left == 2 else product
 
 
 # each function of this file with an operator's name computes this operator for all directions

@@ -64,8 +64,8 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
         return op(*inputs)
     n, outputs = len(inputs), (None,) * ufunc.nout
     forced = {} if dtype is None else {"signature": (*(None,) * n, *(np.dtype(dtype) for _ in outputs))}
-    given = (type(x) if type(x) in (int, float) else with_shape(x).dtype for x in inputs)
-    loop = ufunc.resolve_dtypes((*given, *outputs), **forced)
+    kinds = (type(x) if type(x) in (int, float) else with_shape(x).dtype for x in inputs)
+    loop = ufunc.resolve_dtypes((*kinds, *outputs), **forced)
     result = op(*(cast_to(x, kind) for x, kind in zip(inputs, loop, strict=False)))
     if [x.dtype for x in (result if len(outputs) > 1 else (result,))] != list(loop[n:]):
         refuse_function(ufunc, f"of {', '.join(map(str, loop[:n]))} has no operator here")
@@ -84,9 +84,9 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
     """The result of NumPy's function for these arguments, some of which are traced values."""
     if function not in NAMES:
         refuse_function(function)
-    names, defaults, rest, named = parameters(function)
+    names, defaults, variadic, named = parameters(function)
     least = len(names) - len(defaults)  # of what is required
-    if names and not rest and (options or len(args) > least):
+    if names and not variadic and (options or len(args) > least):
         options |= zip(names[least:], args[least:], strict=False)
         args = *args[:least], *[options.pop(name) for name in names[len(args):least]]
         options = {name: x for name, x in options.items() if x is not (defaults | named).get(name, function)}
@@ -130,10 +130,10 @@ def checked(ours: Callable, function: Any = None) -> Callable:
     function = function or getattr(np, ours.__name__)
 
     @functools.wraps(ours)
-    def both(*args, **options):
+    def call(*args, **options):
         with np.errstate(all="ignore"):
             like = function(*map(blank, args), **{name: blank(x) for name, x in options.items()})
         result = ours(*args, **options)
         return cast_to(result if np.shape(result) == like.shape else f.broadcast(result, like.shape),
                        like.dtype)
-    return both
+    return call

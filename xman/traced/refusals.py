@@ -57,9 +57,9 @@ def line_of(frame: FrameType) -> str:
     return f"{os.path.basename(file)}:{number}{f', `{text}`' if text else ''}"
 
 
-def refuse(found: str, instead: str, numpys: bool = False) -> NoReturn:
+def refuse(problem: str, instead: str, numpys: bool = False) -> NoReturn:
     """Raise XManError: the user's line, what was found, what to write instead. numpys: NumPy refuses, too."""
-    error = XManError(f"{line_of(user_frame())}: {found}; {instead}")
+    error = XManError(f"{line_of(user_frame())}: {problem}; {instead}")
     if not numpys:
         REFUSALS.last = error
     raise error
@@ -113,10 +113,10 @@ def room_of_scipy(user: FrameType) -> str:
     """The module of SciPy whose function the user has called, if xman.scipy has the function; else ""."""
     frame = sys._getframe(2)
     while frame is not user:
-        room = frame.f_globals.get("__name__", "").removeprefix("scipy.").partition(".")[0]
+        module = frame.f_globals.get("__name__", "").removeprefix("scipy.").partition(".")[0]
         if ({frame.f_code.co_name, type(frame.f_locals.get("self")).__name__.removesuffix("_gen")}
-            & {*SCIPY.get(room, ())}):
-            return room
+            & {*SCIPY.get(module, ())}):
+            return module
         frame = frame.f_back
     return ""
 
@@ -127,16 +127,16 @@ def refuse_conversion(method: str) -> NoReturn:
     instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if instruction in ("STORE_SUBSCR", "STORE_SLICE"):
         refuse(*IN_PLACE)
-    if room := room_of_scipy(frame):
-        refuse(f"scipy.{room} turns a traced value into plain numbers",
-               f"write from xman.scipy import {room}, which does not")
+    if module := room_of_scipy(frame):
+        refuse(f"scipy.{module} turns a traced value into plain numbers",
+               f"write from xman.scipy import {module}, which does not")
     text = running(frame)
-    for pattern, found, instead in CONVERSIONS:
+    for pattern, problem, instead in CONVERSIONS:
         if match := re.search(pattern, text):
             words = match.groups() or ("",)
             if instead == "write np.{0}" and not hasattr(np, words[0]):
                 instead = "write it with the functions that NumPy has"
-            refuse(found.format(*words), instead.format(*words))
+            refuse(problem.format(*words), instead.format(*words))
     if instruction == "BINARY_SUBSCR":
         refuse(*INDEX)
     if SPARSE.search(sys._getframe(2).f_code.co_filename):
