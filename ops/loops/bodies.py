@@ -177,7 +177,8 @@ class Body(Writer):
             return literal(a)
         if isinstance(a, Symbol) and a.writer is self:
             return a
-        parameter = self.symbol(self.near.get(id(a)) or getattr(a, "name", None))
+        name = self.near.get(id(a)) or (None if isinstance(a, Traced) else getattr(a, "name", None))
+        parameter = self.symbol(name)
         return self.outside.setdefault(id(a), (a, parameter))[1]
 
     def function(self, name: str, ends: Sequence[tuple[str | None, Any]]) -> tuple[Function, list]:

@@ -13,14 +13,14 @@ import numpy as np
 
 from ops import Expression, G, f
 from ops.loops.bodies import Body, Function
-from ops.writer import Symbol, fresh, literal
+from ops.writer import Symbol, fresh
 
 from ..errors import XManError
 from ..manager import XMan
 from ..traced.arraylike import ArrayLike
 from .call import callable_or_refused, constant_output, name_of
-from .trace import parameter_names, unused, watched
-from .tracer import CallTape, Tracer, as_constant, is_on, listed
+from .trace import allowed, parameter_names, unused, watched
+from .tracer import CallTape, Tracer, as_constant, is_on, replayed
 from .trees import flattened_tree, leaf_names, look, unflatten
 
 
@@ -241,15 +241,21 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
     Examples that all have numbers are traced as by `trace`; otherwise only registers are known.
     """
     name = unused(name_of(fn), ()) if name_of(fn).isidentifier() else role
-    near = names_around(fn)
+    body = Body(words, names_around(fn))
     if any(isinstance(x, Expression) and not isinstance(x, ArrayLike) for x in examples):
-        body = Body(words, near)
         ends, variables = watched(run, body.starts, {}, code_of=fn)
-        for word, value in variables.items():
-            if isinstance(value, Symbol) and value.writer is body and value.name is None:
-                value.name = word + "1" * (word in words)  # h = tanh(h …) is called h1
-        after = [*(word + "1" for word in words[:carries]), *[None] * (len(ends) - carries)]
-        return body.function(name, [*zip(after, ends, strict=True)])
+    else:
+        ends, variables = by_numbers(fn, run, body, examples)
+    for word, value in variables.items():
+        if isinstance(value, Symbol) and value.writer is body and value.name is None and allowed(word):
+            value.name = word + "1" * (word in words)  # h = tanh(h …) is called h1
+    after = [*(word + "1" for word in words[:carries]), *[None] * (len(ends) - carries)]
+    return body.function(name, [*zip(after, ends, strict=True)])
+
+
+def by_numbers(fn: Callable, run: Callable, body: Body, examples: Sequence) -> tuple[list, dict[str, Any]]:
+    """The results of run and the variables of fn, as symbols of the body: its lines are first recorded on a
+    tape, with numbers, so that shapes are known."""
     with CallTape(exact=False, guards={}) as tape:
         starts = [Tracer(np.asarray(numbers_within(x))[()], tape) for x in examples]
         ends, variables = watched(run, starts, {}, code_of=fn)
@@ -257,28 +263,12 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
             line = next(iter(tape.guards.values()))[1]
             raise XManError(f"{line}: {name_of(fn)} goes by a value here, and it is written once for all "
                             "values; write np.where, or xman.cond for a branch that is costly")
-        for i, end in enumerate(ends):
+        for end in ends:
             if not is_on(tape, end):
-                ends[i] = Tracer(constant_output("a loop", fn, numbers_within(end)), tape)
-                tape.lines.append((ends[i].name, "alias", (entry(end),)))
-        names = {x.name: word for x, word in zip(starts, words, strict=True)}
-        for word, value in variables.items():
-            if isinstance(value, Tracer) and value.tape is tape and value.name not in names:
-                names[value.name] = unused(word + "1" * (word in words), names.values())
-        for word, end in zip(words[:carries], ends, strict=False):
-            if end.name not in names:
-                names[end.name] = unused(word + "1", names.values())
-        outside: dict[int, tuple[Any, str]] = {}
-
-        def around(a: Any, _: str) -> Any:
-            if not isinstance(a, Expression):
-                return literal(a)
-            if id(a) not in outside:
-                word = unused(near.get(id(a), f"w{len(outside) + 1}"), names.values())
-                outside[id(a)] = a, word
-                names[f"outside, {word}"] = word  # so that no register gets it
-            return outside[id(a)][1]
-        lines = tuple(listed(tape, names, [end.name for end in ends], around))
-        results = tuple(names[end.name] for end in ends)
-        parameters = *words, *(word for _, word in outside.values())
-    return ("def", name, parameters, lines, results), [a for a, _ in outside.values()]
+                constant_output("a loop", fn, numbers_within(end))
+        inputs = {x.name: symbol for x, symbol in zip(starts, body.starts, strict=True)}
+        symbols = replayed(tape, body, inputs, [end.name for end in ends if tape.has(end)])
+        for k, (_, parameter) in enumerate(body.outside.values(), 1):
+            parameter.name = parameter.name or f"w{k}"
+        return ([symbols[end.name] if tape.has(end) else entry(end) for end in ends],
+                {word: symbols.get(x.name) for word, x in variables.items() if tape.has(x)})

@@ -10,14 +10,15 @@ import numpy as np
 
 from ops import Expression
 from ops.facts import parameters_of
+from ops.writer import Symbol
 
 from ..errors import XManError
-from ..register import as_arg
+from ..passes.writer import ListWriter
 from ..traced.arraylike import ArrayLike, plain
 from ..validity import refuse_name
 from ..wengert import WengertList
 from .call import callable_or_refused, constant_output, name_of, outcome
-from .tracer import CallTape, Tracer, is_on, listed, ordinary
+from .tracer import CallTape, Tracer, is_on, ordinary, replayed
 from .trees import flattened_tree, leaf_names, unflatten
 
 
@@ -62,33 +63,44 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
     return args, inputs, names
 
 
+class Listing(ListWriter):
+    """Writes the list of a tape. double: whether all its floats are float64, so that NumPy's numbers and
+    Python's floats make no difference."""
+
+    def __init__(self, double: bool):
+        super().__init__()
+        self.double = double
+
+    def argument(self, a: Any, op: str) -> Any:
+        return a.item() if type(a) is np.float64 and (self.double or op == "alias") else super().argument(a, op)
+
+
 def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, Any]],
                  variables: dict[str, Any], inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
     """(the list that leads to the ends, their names in it). ends: (the wanted name, the value) of each."""
-    outputs: list[str] = []
-    copies = []  # outputs without a line of their own
+    dtypes = {tape.values[x].dtype for x in (*(x.name for x in inputs), *(line[0] for line in tape.lines))}
+    writer = Listing(all(dtype.kind != "f" or dtype == np.float64 for dtype in dtypes))
+    starts = {x: writer.symbol(name) for x, name in names.items()}
+    symbols = replayed(tape, writer, starts, [end.name for _, end in ends if is_on(tape, end)])
+    registers, outputs, copies = {*names.values()}, [], []  # copies: outputs without a line of their own
     for stem, end in ends:
-        outputs.append(unused(stem, [*names.values(), *outputs], "result"))
-        if is_on(tape, end) and end.name not in names:
-            names[end.name] = outputs[-1]
+        outputs.append(name := unused(stem, registers, "result"))
+        registers.add(name)
+        end = symbols[end.name] if is_on(tape, end) else end
+        if isinstance(end, Symbol) and end.writer is writer and end.name is None:
+            end.name = name
         else:
-            copies.append((outputs[-1], end))
-    registers = {*names.values(), *outputs}
+            copies.append((name, end))
     for name, value in variables.items():
         while isinstance(value, Tracer) and value.tape is not tape:
             value = value.value  # it belongs to a derivative inside
-        if isinstance(value, Tracer) and value.name not in names and name == unused(name, registers):
-            names[value.name] = name
+        symbol = symbols.get(value.name) if isinstance(value, Tracer) else None
+        if symbol is not None and symbol.name is None and name == unused(name, registers):
+            symbol.name = name
             registers.add(name)
-    dtypes = {tape.values[x].dtype for x in (*(x.name for x in inputs), *(line[0] for line in tape.lines))}
-    double = all(dtype.kind != "f" or dtype == np.float64 for dtype in dtypes)
-
-    def constant(a, op):  # with float64, NumPy's number and Python's float make no difference
-        return a.item() if type(a) is np.float64 and (double or op == "alias") else as_arg(a, op)
-
-    steps = listed(tape, names, [end.name for _, end in ends if is_on(tape, end)], constant)
     for name, end in copies:
-        steps.append((name, "alias", (names[end.name] if is_on(tape, end) else constant(end, "alias"),)))
+        writer.write("alias", [end]).name = name
+    (steps := WengertList()).extend(writer.named(registers))  # it is checked when it runs
     return steps, outputs
 
 

@@ -1,9 +1,9 @@
-"""The tracer, a value that records its operators on a tape, and the list that the tape becomes."""
+"""The tracer, a value that records its operators on a tape, whose lines a writer can write again."""
 from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from ops import Expression, G, f
 from ops.derived import Tape, Traced
 from ops.expression import FLAT
 from ops.loops.bodies import needed
+from ops.writer import Symbol, Writer
 
 from ..traced.arraylike import ArrayLike, real
 from ..traced.refusals import line_of, refuse, user_frame
-from ..wengert import WengertList, temporaries
 
 BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
 NUMBERS = {float, int, np.float64}  # types of constants that cannot change
@@ -172,23 +172,18 @@ def is_on(tape: CallTape, x: Any) -> bool:
     return type(x) is Tracer and x.writer is tape
 
 
-def listed(tape: CallTape, names: dict[str, str], ends: Iterable[str],
-           constant: Callable[[Any, str], Any]) -> WengertList:
-    """The list of the lines that lead to the registers `ends` of the tape, with other names.
+def replayed(tape: CallTape, writer: Writer, inputs: Mapping[str, Symbol],
+             ends: Iterable[str]) -> dict[str, Symbol]:
+    """The writer's symbol for each register of the tape, after it has written the lines that lead to `ends`.
 
-    names: the new name by that on the tape, at least of the inputs; other registers become z1, z2, …, which
-    are added to names. constant(a, op): the literal for an argument that is not on the tape.
+    inputs: the symbols for the inputs of the tape.
     """
-    spare, steps, values = temporaries({*names.values()}), [], tape.values
+    symbols, values = dict(inputs), tape.values
     for dst, op, args in needed(tape.lines, ends):
-        if dst not in names:
-            names[dst] = next(spare)
         dtypes = {values[a].dtype for a in args if type(a) is str}
-        new = [names[a] if type(a) is str else constant(as_strong(a, dtypes, values[dst].dtype), op)
-               for a in args]
-        steps.append((names[dst], op, tuple(new)))
-    (listing := WengertList()).extend(steps)  # it is checked when it runs
-    return listing
+        symbols[dst] = writer.write(op, [symbols[a] if type(a) is str else
+                                         as_strong(a, dtypes, values[dst].dtype) for a in args])
+    return symbols
 
 
 def as_strong(a: Any, dtypes: Iterable[np.dtype], dtype: np.dtype) -> Any:

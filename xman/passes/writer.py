@@ -15,7 +15,8 @@ Origins = list[tuple[Line, Line | None]]  # lines, each paired with a line of an
 class ListWriter(Writer):
     """Writes lines for a WengertList."""
 
-    def argument(self, a: Any, op: str) -> Any: return a if isinstance(a, Symbol) else as_arg(a, op)
+    def argument(self, a: Any, op: str) -> Any:
+        return a if isinstance(a, Symbol) and a.writer is self else as_arg(a, op)
 
     def symbols(self, steps: WengertList) -> dict[str, Symbol]:
         """A symbol for each register of steps, which knows the line that defines it there."""
