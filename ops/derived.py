@@ -1,16 +1,14 @@
 """Rules that follow from others: an operator's value, or its adjoint rule, is recorded and differentiated."""
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from .expression import DG, FLAT, TG, Rule, f
-from .facts import operator_called
+from .expression import DG, TG, Rule, f
 from .flows import Masked
-from .writer import Symbol, Writer, literal
+from .writer import Recording, Traced
 
 STILL = object()  # a tangent rule's answer if the result does not move although the argument does
 
@@ -27,7 +25,7 @@ def tangent_of(rule: Rule, i: int) -> Rule:
 
 def pullback(function: Callable, x: Any, d: Any) -> Any:
     """Jᵀd, the adjoint of x if function(x) has the adjoint d; x and d are arrays or Expressions."""
-    tape = Tape()
+    tape = Recording()
     start = Traced(x, tape)
     end = function(start)
     deltas = back(reversed(tape.lines), tape.values, {end.name: d}, DG, tape.flat) if tape.has(end) else {}
@@ -74,59 +72,3 @@ def precise(part: Any, x: Any, a: str = "an argument") -> Any:
     if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
         return part
     return part.astype(dtype if dtype.kind == "f" else float, copy=False)
-
-
-class Names(dict):
-    """The names z0, z1, … of the registers of tapes. They are kept, since all tapes have the same."""
-
-    def __missing__(self, k: int) -> str:
-        self[k] = name = f"z{k}"
-        return name
-
-
-NAMES = Names()
-
-
-class Tape(Writer):
-    """Lines that are computed while they are recorded.
-
-    Its lines are plain, as those of a list, and what walks through a list walks through them. values: of all
-    registers, by name. flat: the registers that no operator with a slope has made.
-    """
-
-    def __init__(self) -> None:
-        self.level = next(Traced.levels)
-        self.lines: list[tuple[str, str, tuple]] = []
-        self.values: dict[str, Any] = {}
-        self.flat: set[str] = set()
-
-    def has(self, a: Any) -> bool: return isinstance(a, Traced) and a.writer is self
-
-    def write(self, op: str, args: Iterable[Any]) -> Traced:
-        value = operator_called(op)(*[a.value if self.has(a) else a for a in args])
-        out = Traced(value, self, op in FLAT)
-        self.lines.append((out.name, op, tuple([a.name if self.has(a) else literal(a) for a in args])))
-        return out
-
-
-class Traced(Symbol):
-    """A register of a tape, with its value."""
-
-    __slots__ = ("value",)
-    levels = itertools.count(1)  # a later trace is inside of an earlier one, and records first
-    op, args = "", ()  # its tape has the lines
-
-    def __init__(self, value: Any, tape: Tape, slopeless: bool = False):
-        self.value, self.writer, self.level, self.slopeless = value, tape, tape.level, slopeless
-        self.name = name = NAMES[len(tape.values)]
-        tape.values[name] = value
-        if slopeless:
-            tape.flat.add(name)
-
-    tape = Symbol.writer
-
-    # an operator's value that asks isinstance takes the same branch as with an array
-    __class__ = property(lambda self: self.value.__class__)
-    shape = property(lambda self: np.shape(self.value))
-    ndim = property(lambda self: np.ndim(self.value))
-    dtype = property(lambda self: np.asarray(self.value).dtype)

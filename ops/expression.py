@@ -2,7 +2,7 @@
 
 `Expression` is the protocol between the tables and the rest of the world: an operator that finds one among
 its arguments computes nothing, but returns `expression.record(op, args)`. A subclass defines what this does
-(`xman.Register` writes a Wengert list, `Traced` in `ops.derived` a tape). This file has the syntax: Python's
+(`xman.Register` writes a Wengert list, `Traced` in `ops.writer` a tape). This file has the syntax: Python's
 operators and NumPy's functions.
 """
 from __future__ import annotations

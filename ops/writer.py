@@ -2,7 +2,7 @@
 
     >>> writer = Writer()
     >>> x = writer.symbol("x")
-    >>> y = f.exp(2 * x)                       # so a rule of `DG`, given symbols, writes the lines of an adjoint
+    >>> y = f.exp(2 * x)               # so a rule of `DG`, given symbols, writes the lines of an adjoint
     >>> [*writer.named({"x"})]
     [("z1", "mul", (2, "x")), ("z2", "exp", ("z1",))]
 
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .expression import FLAT, Expression
+from .facts import operator_called
 
 
 class Symbol(Expression):
@@ -85,6 +86,66 @@ class Writer:
             out.name = out.name or next(spare)
             yield out.name, op, tuple([a.name if isinstance(a, Symbol) else a for a in args])
 
+
+# ---- lines that are computed while they are recorded -------------------------------------------------------
+
+class Names(dict):
+    """The names z0, z1, … of the registers of tapes. They are kept, since all tapes have the same."""
+
+    def __missing__(self, k: int) -> str:
+        self[k] = name = f"z{k}"
+        return name
+
+
+NAMES = Names()
+
+
+class Recording(Writer):
+    """A tape: lines that are computed while they are recorded.
+
+    Its lines are plain, as those of a list, and what walks through a list walks through them. values: of all
+    registers, by name. flat: the registers that no operator with a slope has made.
+    """
+
+    def __init__(self) -> None:
+        self.level = next(Traced.levels)
+        self.lines: list[tuple[str, str, tuple]] = []
+        self.values: dict[str, Any] = {}
+        self.flat: set[str] = set()
+
+    def has(self, a: Any) -> bool: return isinstance(a, Traced) and a.writer is self
+
+    def write(self, op: str, args: Iterable[Any]) -> Traced:
+        value = operator_called(op)(*[a.value if self.has(a) else a for a in args])
+        out = Traced(value, self, op in FLAT)
+        self.lines.append((out.name, op, tuple([a.name if self.has(a) else literal(a) for a in args])))
+        return out
+
+
+class Traced(Symbol):
+    """A register of a tape, with its value."""
+
+    __slots__ = ("value",)
+    levels = itertools.count(1)  # a later trace is inside of an earlier one, and records first
+    op, args = "", ()  # its tape has the lines
+
+    def __init__(self, value: Any, tape: Recording, slopeless: bool = False):
+        self.value, self.writer, self.level, self.slopeless = value, tape, tape.level, slopeless
+        self.name = name = NAMES[len(tape.values)]
+        tape.values[name] = value
+        if slopeless:
+            tape.flat.add(name)
+
+    tape = Symbol.writer
+
+    # an operator's value that asks isinstance takes the same branch as with an array
+    __class__ = property(lambda self: self.value.__class__)
+    shape = property(lambda self: np.shape(self.value))
+    ndim = property(lambda self: np.ndim(self.value))
+    dtype = property(lambda self: np.asarray(self.value).dtype)
+
+
+# ---- literals and names ------------------------------------------------------------------------------------
 
 def literal(a: Any) -> Any:
     """What is no register, as a line holds it: an array as a copy that nobody can change, a string in a

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import Traced, back, forth
+from ..derived import back, forth
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, name_or_id, operator_called
 from ..flows import looked
-from ..writer import Symbol, Writer, literal, temporaries
+from ..writer import Symbol, Traced, Writer, literal, temporaries
 
 Function = tuple  # ("def", name, parameters, lines, results)
 
@@ -206,7 +206,7 @@ class Body(Writer):
 
 # ---- differentiating ---------------------------------------------------------------------------------------
 
-class Run:
+class RerunBody:
     """One run of a function: the values of its registers, and both modes along its lines.
 
     values: those that need not be computed again. Where values are symbols, they get the registers' names.

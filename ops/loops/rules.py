@@ -22,7 +22,7 @@ from ..facts import IN_USE, by_tables
 from ..flows import bare
 from ..table import Each, operator
 from ..writer import fresh
-from .bodies import Body, Function, Parts, Run, moves, needed, reaches, remembered
+from .bodies import Body, Function, Parts, RerunBody, moves, needed, reaches, remembered
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
 
 Tag = tuple[str, int]  # (the role of a parameter or result of a derived function, the number of its register)
@@ -79,11 +79,11 @@ def stacks_of(function: Function, k: int, all_results: bool) -> dict[Tag, str]:
         all_results or r not in parameters and r not in results[k:j])}
 
 
-def rerun(function: Function, k: int, stacks: dict[Tag, str], by_tag: Mapping[Tag, Any]) -> Run:
+def rerun(function: Function, k: int, stacks: dict[Tag, str], by_tag: Mapping[Tag, Any]) -> RerunBody:
     """The step again, in the step derived from it, for values by tag."""
     parameters = function[2]
     inputs = [by_tag["before" if i < k else "of", i] for i in range(len(parameters))]
-    return Run(function, inputs, {r: by_tag[tag] for tag, r in stacks.items() if r not in parameters})
+    return RerunBody(function, inputs, {r: by_tag[tag] for tag, r in stacks.items() if r not in parameters})
 
 
 def adjoint_of_step(function: Function, k: int, m: int, deltas_of: frozenset[int],

@@ -72,7 +72,9 @@ class Listing(ListWriter):
         self.double = double
 
     def argument(self, a: Any, op: str) -> Any:
-        return a.item() if type(a) is np.float64 and (self.double or op == "alias") else super().argument(a, op)
+        if type(a) is np.float64 and (self.double or op == "alias"):
+            return a.item()
+        return super().argument(a, op)
 
 
 def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, Any]],

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, G, f
-from ops.derived import Tape, Traced
 from ops.expression import FLAT
 from ops.loops.bodies import needed
-from ops.writer import Symbol, Writer
+from ops.writer import Recording, Symbol, Traced, Writer
 
 from ..traced.arraylike import ArrayLike, real
 from ..traced.refusals import line_of, refuse, user_frame
@@ -21,7 +20,7 @@ BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
 NUMBERS = {float, int, np.float64}  # types of constants that cannot change
 
 
-class CallTape(Tape):
+class CallTape(Recording):
     """The record of a function's call. After the `with` it is closed, and records nothing more.
 
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by

@@ -123,8 +123,8 @@ class ArrayLike(Expression):
 
     # ---- operators beyond those of Expression --------------------------------------------------------------
 
-    def __divmod__(self, other): return self // other, self % other
-    def __rdivmod__(self, other): return other // self, other % self
+    def __divmod__(self, y): return self // y, self % y
+    def __rdivmod__(self, y): return y // self, y % self
     def __invert__(self): return np.invert(self)
     def __round__(self, decimals=0): return np.round(self, decimals or 0)
 
@@ -154,11 +154,11 @@ class ArrayLike(Expression):
 
 def rebound(name: str, sign: str) -> Callable:
     """x += y for a number."""
-    def change(self, other):
+    def change(self, y):
         if self.shape:
             refuse(f"x {sign}= y writes into the array x, and what else holds it would not see that here",
                    f"write x = x {sign} y")
-        return getattr(operator, name)(self, other)
+        return getattr(operator, name)(self, y)
     return change
 
 
@@ -173,7 +173,7 @@ for _name, _sign in SIGNS.items():
 for _name, _function in {"floordiv": np.floor_divide, "mod": np.remainder, "and": np.bitwise_and,
                          "or": np.bitwise_or, "xor": np.bitwise_xor}.items():
     setattr(ArrayLike, f"__{_name}__", method(_function))
-    setattr(ArrayLike, f"__r{_name}__", lambda self, other, function=_function: function(other, self))
+    setattr(ArrayLike, f"__r{_name}__", lambda self, y, function=_function: function(y, self))
 for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mean min nonzero prod ravel "
               "repeat round squeeze std sum swapaxes take trace var").split():
     setattr(ArrayLike, _name, method(getattr(np, _name)))

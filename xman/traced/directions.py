@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from ops import G, f
-from ops.derived import Traced
 from ops.facts import facts_of, parameters
 from ops.loops import ROWS
 from ops.table import OURS
+from ops.writer import Traced
 
 from .arraylike import ArrayLike
 from .dispatch import defined_in
