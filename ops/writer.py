@@ -38,6 +38,20 @@ class Symbol(Expression):
     def __repr__(self) -> str: return f"<symbol {self.name or 'without a name'}>"
 
 
+class Shaped(Symbol):
+    """A symbol that passes for an array in formulas, which ask for its shape and dtype. A subclass has them."""
+
+    __slots__ = ()
+    ndim = property(lambda self: len(self.shape))
+
+    def astype(self, dtype: Any) -> Any: return self.record("astype", (self, (np.dtype(dtype).name,)))
+
+    def __array_function__(self, function, types, args, options):
+        if function in (np.shape, np.ndim):
+            return self.shape if function is np.shape else self.ndim
+        return super().__array_function__(function, types, args, options)
+
+
 def definition(a: Any) -> tuple[str, tuple]:
     """(op, args) of the line that defines a symbol; ("", ()) for an input and for a literal."""
     return (a.op, a.args) if isinstance(a, Symbol) else ("", ())

@@ -17,7 +17,7 @@ import ops
 from ops.arrays.products import einsum_parts
 from ops.arrays.rearrangements import shape_of
 from ops.loops.bodies import Function
-from ops.writer import Symbol, WrittenLine
+from ops.writer import Shaped, WrittenLine
 
 from ..errors import XManError, extra
 from ..notation import shortened
@@ -43,7 +43,7 @@ class Imported(NamedTuple):
     outputs: tuple[str, ...]
 
 
-class Example(Symbol):
+class Example(Shaped):
     """A register, with an example of its value for inputs of the shapes in the file."""
 
     constant = False  # whether its value is in the file
@@ -53,25 +53,19 @@ class Example(Symbol):
         self.value = value
 
     shape = property(lambda self: np.shape(self.value))
-    ndim = property(lambda self: np.ndim(self.value))
     dtype = property(lambda self: getattr(self.value, "dtype", None) or np.asarray(self.value).dtype)
 
-    def record(self, op, args):
+
+class NodeLines(ListWriter):
+    """A writer whose symbols are Examples."""
+
+    def write(self, op: str, args: Iterable[Any]) -> Example:
         joined = args if works_entrywise(op) else ()  # a number takes their precision
         plain = {*map(np.dtype, (float, int, bool)), *(a.dtype for a in joined if isinstance(a, Example))}
         args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
         examples = [a.value if isinstance(a, Example) else a for a in args]
         within_bounds(result_shape(op, examples))
-        return self.writer.line(op, args, ops.G[op](*examples))
-
-    def __array_function__(self, function, types, args, options):
-        if function in (np.shape, np.ndim):
-            return function(self.value)
-        return super().__array_function__(function, types, args, options)
-
-
-class NodeLines(ListWriter):
-    """A writer whose symbols are Examples."""
+        return self.line(op, args, ops.G[op](*examples))
 
     def line(self, op: str, args: Iterable[Any], value: Any, name: str | None = None) -> Example:
         out = Example(self, name, value)

@@ -52,20 +52,20 @@ def alongside(op: str) -> bool:
     return facts.elementwise or facts.like is not None and facts.flow == "moved"
 
 
-def shaping(op: str, args: tuple, turns: int) -> tuple:
+def shaping(op: str, args: tuple, cycles: int) -> tuple:
     """The arguments whose values may give the result its shape, as masks and numbers of steps do."""
     if op in ROWS:
-        return () if turns and op == "bundle" else args
+        return () if cycles and op == "bundle" else args
     return () if alongside(op) or isinstance(ops.G[op], np.ufunc) else args[1:]
 
 
 @silent
 def examples(lines: Iterable[Line], inputs: Mapping[str, Any], fixed: Collection[str] = (),
-             turns: int = 0) -> dict[str, Any]:
+             cycles: int = 0) -> dict[str, Any]:
     """An example of every register in its shape and precision; hollow if it depends on arrays of floats.
 
     A register that depends only on whole numbers, truth values and registers in `fixed` has its real value.
-    turns: each `while_loop` counts as so many steps. Raises DependsOnValues where this does not give the
+    cycles: each `while_loop` counts as so many steps. Raises DependsOnValues where this does not give the
     shape, and whatever an operator raises.
     """
     if any(isinstance(v, ops.Expression) for v in inputs.values()):
@@ -74,17 +74,17 @@ def examples(lines: Iterable[Line], inputs: Mapping[str, Any], fixed: Collection
     values = {x: hollow(v) if x in floats else v for x, v in inputs.items()}
     for dst, op, args in lines:
         operands = [values[a] if isinstance(a, str) else a for a in args]
-        if turns and op == "while_loop":
+        if cycles and op == "while_loop":
             if floats.isdisjoint(registers(args)):
                 raise DependsOnValues(op)
             floats.add(dst)
-            values[dst] = after_turns(turns, *operands)
-        elif turns and op == "item" and type(operands[0][operands[1]]) is int:
+            values[dst] = after_cycles(cycles, *operands)
+        elif cycles and op == "item" and type(operands[0][operands[1]]) is int:
             values[dst] = operands[0][operands[1]]  # the item is a number of steps
         elif floats.isdisjoint(registers(args)):
             values[dst] = ops.G[op](*operands)
         else:
-            masks = [values[a] for a in registers(shaping(op, args, turns)) if a in floats]
+            masks = [values[a] for a in registers(shaping(op, args, cycles)) if a in floats]
             if any([not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f" for x in masks]):
                 raise DependsOnValues(op)
             floats.add(dst)
@@ -117,12 +117,12 @@ def of_ones(value: Callable, *kinds: tuple[int, np.dtype]) -> Any:
     return value(*[np.ones((1,) * axes, dtype) for axes, dtype in kinds])
 
 
-def after_turns(turns: int, test: tuple, function: tuple, k: int, args: tuple, limit: Any = None) -> tuple:
-    """The result of a loop of so many turns; its carries have the shapes that they have after two steps."""
+def after_cycles(cycles: int, test: tuple, function: tuple, k: int, args: tuple, limit: Any = None) -> tuple:
+    """The result of a loop of so many cycles; its carries have the shapes that they have after two steps."""
     carry = args
     for _ in range(2):
         carry = (*ops.G["call"](function, ops.Bundle(carry)), *args[k:])
-    return ops.Bundle((*map(hollow, carry[:k]), turns))
+    return ops.Bundle((*map(hollow, carry[:k]), cycles))
 
 
 def hollow(x: Any) -> Any:

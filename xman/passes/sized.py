@@ -10,12 +10,12 @@ import numpy as np
 import ops
 from ops import Expression
 from ops.facts import parameters
-from ops.writer import Symbol, Writer, definition
+from ops.writer import Shaped, Symbol, Writer, definition
 
 from .writer import ListWriter
 
 
-class Sized(Symbol):
+class Sized(Shaped):
     """A symbol with an example of its value, whose shape and precision it has; None where there is none.
 
     hollow: whether the example is right in its shape and precision alone. certain: whether it is a float, or
@@ -29,16 +29,9 @@ class Sized(Symbol):
         self.example, self.hollow, self.certain = None, False, False
 
     shape = property(lambda self: None if self.example is None else np.shape(self.example))
-    ndim = property(lambda self: len(self.shape))
     dtype = property(lambda self: getattr(self.example, "dtype", None) or np.asarray(self.example).dtype)
 
     def constant(self, a: Any) -> Any: return a
-
-    def __array_function__(self, function, types, args, options):
-        if function in (np.shape, np.ndim):
-            return self.shape if function is np.shape else self.ndim
-        return super().__array_function__(function, types, args, options)
-
 
 def is_hollow(a: Any) -> bool: return isinstance(a, Sized) and a.hollow
 
