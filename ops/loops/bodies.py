@@ -109,7 +109,7 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
 def as_python(function: Function) -> Callable:
     """The function on arrays, as Python that calls the values in the present table, line by line."""
     table = IN_USE.get().G
-    def compiled():
+    def program():
         _, _, parameters, lines, results = function
         names = {x: f"r{k}" for k, x in enumerate((*parameters, *(dst for dst, _, _ in lines)))}
         space: dict[str, Any] = {}
@@ -123,10 +123,10 @@ def as_python(function: Function) -> Callable:
         exec(compile("\n".join(text), FILE, "exec"), space)
         return space["run"]
     # the values are part of the key: a user may define an operator anew
-    return remembered("program", function, compiled, *[table[op] for _, op, _ in function[3]])
+    return remembered("program", function, program, *[table[op] for _, op, _ in function[3]])
 
 
-KNOWN: dict[tuple, tuple] = {}
+REMEMBERED: dict[tuple, tuple] = {}
 FILE = "<a function of a list>"
 
 
@@ -135,11 +135,11 @@ def remembered(kind: str, function: Function, make: Callable, *keys: Any) -> Any
     if IN_USE.get() is not OURS and kind != "program":
         return make()
     key = (kind, id(function), *keys)
-    if key not in KNOWN:
-        KNOWN[key] = make(), function  # the function is kept alive, so that its id stays its own
-        if len(KNOWN) > 4000:
-            del KNOWN[next(iter(KNOWN))]
-    return KNOWN[key][0]
+    if key not in REMEMBERED:
+        REMEMBERED[key] = make(), function  # the function is kept alive, so that its id stays its own
+        if len(REMEMBERED) > 4000:
+            del REMEMBERED[next(iter(REMEMBERED))]
+    return REMEMBERED[key][0]
 
 
 def explained(function: Function, error: Exception) -> Exception:

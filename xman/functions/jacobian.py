@@ -42,6 +42,7 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     def matrices(*args, **options):
         call = call_of(args, options)
         forward = count_of(call, mode).mode == "forward"
+        # within another derivative each operator costs much more than its numbers do
         traced = forward and any(isinstance(x, ArrayLike) for x in call.points)
         loops = any(op in ROWS for _, op, _ in call.lines)  # a body takes one direction
         blocks = blocks_at_once(call) if traced and not loops else blocks_one_by_one(call, forward)
@@ -91,6 +92,8 @@ def blocks_one_by_one(call: TracedCall, forward: bool) -> list[list]:
 
 def blocks_at_once(call: TracedCall) -> list[list]:
     """The blocks [output][input], by passes forward for AT_ONCE entries of the inputs together."""
+    # The inputs' entries, one after another, are the columns of the matrix. Each pass takes AT_ONCE of these
+    # columns: a row of the unit matrix, cut at the ends of the inputs, has the 1 of one column.
     sizes = [x.size for x in call.points]
     passes = []
     for start in range(0, sum(sizes), AT_ONCE):

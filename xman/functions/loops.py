@@ -60,9 +60,11 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
             raise XManError(f"{name_of(fn)} returned the carry {next_carry} and was given {carries}; they have "
                             "to be alike")
         shape[:] = [ys]
+        # a scan stacks all results behind the carries: the carries come again there if they are to be kept for
+        # the way back, but not twice if y has them already, as in lambda h, x: (h1, h1)
         return [*after, *y, *[c for c in after if keep and not any(c is output for output in y)]]
 
-    words = words_of(fn, [carries, xs], ["t"] if xs is None else ())
+    words = words_of(fn, [carries, xs], ["t"] if xs is None else ())  # t: the number of the step
     function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]], k)
     bundle = f.bundle(*[entry(x) for x in first], *slices, *outside)
     return applied_in((carries, *shape), f.scan, function, k, m - k, bundle, *[True] * reverse)
@@ -75,6 +77,7 @@ def map(fn: Callable, xs: Any) -> Any:
     """
     callable_or_refused("map", fn)
     def each(_, x): return None, fn(x)
+    # errors and registers have the names of fn and of its parameter, not those of `each`
     each.__name__ = name_of(fn)
     names = "none", *parameter_names(fn, 1)
     each.__wrapped__, each.__signature__ = fn, inspect.Signature([inspect.Parameter(p, 1) for p in names])

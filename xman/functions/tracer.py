@@ -14,6 +14,7 @@ from ops.loops.bodies import needed
 from ops.writer import Recording, Symbol, Traced, Writer
 
 from ..traced.arraylike import ArrayLike, real
+from ..traced.dispatch import universal
 from ..traced.refusals import line_of, refuse, user_frame
 
 BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
@@ -43,8 +44,9 @@ class CallTape(Recording):
         self.open = False
         if self.collects:
             gc.enable()
-        self.guards = None  # their tracers point at the tape: only the garbage collector would free these
-        self.masks.clear()
+        if self.guards is not None:  # their tracers point at the tape: the garbage collector alone frees these
+            self.guards = None
+            self.masks.clear()
 
     def write(self, op: str, args: tuple) -> Any:
         """The result of op, after its line is on the tape."""
@@ -54,6 +56,8 @@ class CallTape(Recording):
         if (self.exact and op in ("broadcast", "unbroadcast")
             and not (self.masks and any(map(self.by_mask, args))) and idle(*args)):
             return args[0]
+        # the line has names and constants, the computation their values; if a value is itself an Expression, as
+        # in a derivative of a derivative, f.<op> records the operator on its tape too
         operands, inputs, value = [], [], G[op]
         for a in args:
             if type(a) is Tracer and a.writer is self:
@@ -65,7 +69,7 @@ class CallTape(Recording):
             if type(x) is Tracer or type(x) not in NUMBERS and isinstance(x, Expression):
                 value = getattr(f, op)
         if op == "scan" and value is G[op]:
-            value = self.of_scan
+            value = self.of_scan  # `jit` has one that compiles long loops
         y = value(*inputs)
         if type(y) is Tracer:  # on another tape
             out = Tracer(y, self, y.slopeless)
@@ -99,6 +103,11 @@ class Tracer(ArrayLike, Traced):
     """A register of a CallTape: an operator that is given one computes its value, and records a line."""
 
     __slots__ = ()
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if sys.getprofile() is None:
+            return universal(ufunc, method, inputs, options)
+        return unheard(universal, ufunc, method, inputs, options)
 
     def branch_value(self):
         if self.tape.guards is not None and self.name not in self.tape.guards:

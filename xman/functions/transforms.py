@@ -56,6 +56,7 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
 def differentiated(fn: Callable, argnums: Any, has_aux: bool, args: tuple, options: dict) -> tuple:
     """The call of fn, and its gradient with respect to argnums."""
     call = traced_call("grad", fn, args, options, positions(argnums, args, fn), has_aux)
+    # a 1 in the precision of the result, so that float32 stays float32 on the way back
     leaves = iter(call.pulled([one_number(call, fn).dtype.type(1)]))
     slopes = [unflatten(structure, leaves) for structure in call.arguments]
     return call, slopes[0] if is_whole(argnums) else tuple(slopes)
@@ -138,6 +139,7 @@ def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
                         "it one for each")
     slope = grad(fn, which)
 
+    # H v is the derivative of the gradient along v: one pass forward through the way back
     def along(*points):
         args = list(primals)
         for i, point in zip(which, points, strict=True):

@@ -133,10 +133,10 @@ def difference(left: Any, right: Any, path: str) -> tuple[str, str, str]:
     if look(left)[:3] == look(right)[:3]:
         pairs = zip(children(left), children(right), strict=True)
         return next(difference(a, b, f"{path}[{key!r}]") for (key, a), (_, b) in pairs if look(a) != look(b))
-    return path, structure_said(left), structure_said(right)
+    return path, structure_in_words(left), structure_in_words(right)
 
 
-def structure_said(structure: Any) -> str:
+def structure_in_words(structure: Any) -> str:
     """'a leaf', 'None', 'a list of 3', 'a dict with the keys a, b'."""
     if structure is LEAF or structure is None:
         return "a leaf" if structure is LEAF else "None"

@@ -34,11 +34,12 @@ def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callab
     condition; without it, a row with changes does not apply to registers that are known to hold whole numbers
     or truth values, whose arithmetic differs. Raises XManError for functions that make no such pair.
     """
-    # a pattern is the symbol that `found` makes of its holes: their lines are the tree to find
     n = arity(found)[1] if callable(found) else MANY
     if n == MANY or not callable(becomes) or arity(becomes)[1] != n:
         raise XManError("a rewrite is two functions of the same arguments, rewrite(lambda x: "
                         "f.log(f.exp(x)), lambda x: x)")
+    # The pattern is the symbol that `found` makes of holes, symbols a, b, … of no line. Each symbol knows the
+    # line that defines it, so the pattern is a tree: log(exp(a)) leads from "log" to "exp" to the hole a.
     writer = Writer()
     holes = [writer.symbol("abxyz"[i:][:1] or f"x{i}") for i in range(n)]
     pattern = found(*holes)

@@ -145,7 +145,6 @@ class ArrayLike(Expression):
     conj = conjugate
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        inputs = [np.asarray(x) if issubclass(type(x), (list, tuple)) else x for x in inputs]
         return universal(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):

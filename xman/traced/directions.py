@@ -35,6 +35,7 @@ class Directions(ArrayLike):
     def record(self, op: str, args: tuple) -> Any:
         reduces = op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
         entrywise = facts_of(op).elementwise or isinstance(G[op], np.ufunc)
+        # an operator without a rule here, or whose rule gives None for these arguments, takes one at a time
         rule = RULES.get(op) or (reduction if reduces else aligned if entrywise else None)
         value = rule(op, *args) if rule else None
         return Directions(one_by_one(op, *args) if value is None else value)
@@ -162,6 +163,7 @@ def dot(op: str, a: Any, b: Any) -> Any:
         return f.dot(b.value, f.transpose(a)) if left <= 2 else None
     if left > 2 or right > 2:
         return f.dot(a, with_axes(b, max(left, right)))
+    # a @ b of n matrices b is one product with all of them side by side
     n, inner, columns = b.value.shape
     side = f.reshape(f.transpose(b.value, (1, 0, 2)), (inner, n * columns))
     product = f.reshape(f.dot(a, side), (*np.shape(a)[:-1], n, columns))

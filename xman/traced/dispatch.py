@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,9 @@ METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, 
 FLOAT = np.dtype(float)
 
 
-def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
+def universal(ufunc: np.ufunc, method: str, inputs: Iterable, options: dict) -> Any:
     """ufunc(*inputs), or its method .reduce, .accumulate or .outer, in the precisions that NumPy uses."""
+    inputs = [np.asarray(x) if issubclass(type(x), (list, tuple)) else x for x in inputs]
     if method == "at" or options.get("out") is not None:
         refuse(*IN_PLACE)
     if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
