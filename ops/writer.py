@@ -39,7 +39,7 @@ class Symbol(Expression):
 
 
 class Shaped(Symbol):
-    """A symbol that passes for an array in formulas, which ask for its shape and dtype. A subclass has them."""
+    """A symbol that passes for an array in formulas. A subclass has its shape and dtype."""
 
     __slots__ = ()
     ndim = property(lambda self: len(self.shape))

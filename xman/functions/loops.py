@@ -60,8 +60,8 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
             raise XManError(f"{name_of(fn)} returned the carry {next_carry} and was given {carries}; they have "
                             "to be alike")
         shape[:] = [ys]
-        # a scan stacks all results behind the carries: the carries come again there if they are to be kept for
-        # the way back, but not twice if y has them already, as in lambda h, x: (h1, h1)
+        # A scan stacks all results behind the carries. The carries come again there if they are to be kept
+        # for the way back, but not twice if y has them already, as in lambda h, x: (h1, h1).
         return [*after, *y, *[c for c in after if keep and not any(c is output for output in y)]]
 
     words = words_of(fn, [carries, xs], ["t"] if xs is None else ())  # t: the number of the step

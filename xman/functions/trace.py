@@ -45,7 +45,7 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
         ends, structure = flattened_tree(result)
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         ends = [end if is_on(tape, end) else constant_output("trace", fn, end) for end in ends]
-        return written_down(tape, names, list(zip(stems, ends, strict=True)), variables, inputs)[0]
+        return written_down(tape, names, list(zip(stems, ends, strict=True)), variables)[0]
 
 
 def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[list, list, dict]:
@@ -78,9 +78,11 @@ class Listing(ListWriter):
 
 
 def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, Any]],
-                 variables: dict[str, Any], inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
-    """(the list that leads to the ends, their names in it). ends: (the wanted name, the value) of each."""
-    dtypes = {tape.values[x].dtype for x in (*(x.name for x in inputs), *(line[0] for line in tape.lines))}
+                 variables: dict[str, Any]) -> tuple[WengertList, list[str]]:
+    """(the list that leads to the ends, their names in it). names: of the inputs, by those on the tape.
+    ends: (the wanted name, the value) of each. variables: of the function, which give registers their names.
+    """
+    dtypes = {x.dtype for x in tape.values.values()}
     writer = Listing(all(dtype.kind != "f" or dtype == np.float64 for dtype in dtypes))
     starts = {x: writer.symbol(name) for x, name in names.items()}
     symbols = replayed(tape, writer, starts, [end.name for _, end in ends if is_on(tape, end)])

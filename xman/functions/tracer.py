@@ -44,7 +44,7 @@ class CallTape(Recording):
         self.open = False
         if self.collects:
             gc.enable()
-        if self.guards is not None:  # their tracers point at the tape: the garbage collector alone frees these
+        if self.guards is not None:  # their tracers point at the tape, and would keep it alive
             self.guards = None
             self.masks.clear()
 
@@ -56,8 +56,8 @@ class CallTape(Recording):
         if (self.exact and op in ("broadcast", "unbroadcast")
             and not (self.masks and any(map(self.by_mask, args))) and idle(*args)):
             return args[0]
-        # the line has names and constants, the computation their values; if a value is itself an Expression, as
-        # in a derivative of a derivative, f.<op> records the operator on its tape too
+        # The line has names and constants, the computation their values. If a value is itself an Expression,
+        # as in a derivative of a derivative, f.<op> records the operator on the tape of that value, too.
         operands, inputs, value = [], [], G[op]
         for a in args:
             if type(a) is Tracer and a.writer is self:

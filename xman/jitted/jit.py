@@ -274,7 +274,7 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         wanted = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]
         wanted += [(f"guard{k}", x) for k, (x, _) in enumerate(guards.values(), 1)]
-        steps, found = written_down(tape, names, wanted, variables, inputs)
+        steps, found = written_down(tape, names, wanted, variables)
         rest = iter(found)
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
         checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
