@@ -104,11 +104,10 @@ class Writer:
 # ---- lines that are computed while they are recorded -------------------------------------------------------
 
 class Names(dict):
-    """The names z0, z1, … of the registers of tapes. They are kept, since all tapes have the same."""
+    """The names z0, z1, … of the registers of tapes. All tapes have the same, so the first ones are kept."""
 
     def __missing__(self, k: int) -> str:
-        self[k] = name = f"z{k}"
-        return name
+        return self.setdefault(k, f"z{k}") if k < 10_000 else f"z{k}"
 
 
 NAMES = Names()
