@@ -10,10 +10,9 @@ import math
 
 import numpy as np
 
-from .arithmetic import scale
 from .expression import f
 from .facts import of_input
-from .flows import limited
+from .kinks import branch, only, scale
 from .functions import scipy_special
 from .reductions import floats_of, gathered
 from .silence import silent
@@ -76,19 +75,19 @@ silu       = expressed(lambda x: x * f.sigmoid(x),   "x · sigmoid(x) (Elfwing e
 gelu       = expressed(lambda x: x * normal(x),
                        "x · Φ(x), Φ the normal distribution function, exactly (Hendrycks and Gimpel 2016).")
 
-#            op            value       rule
-elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), limited(lambda d, out, x: d * (out * (1.0 - out))),
-            tame=True, elsewhere=lambda x: 1.0 / (1.0 + f.exp(-x)))
-elementwise("logSigmoid",  logSigmoid, limited(lambda d, out, x: d * f.sigmoid(-x)), flops=3, formula=logSigmoid, tame=True)
-elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d),             formula=relu, flow="chosen")
-elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
-                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0), flops=2, formula=leakyRelu, tame=True)
-elementwise("elu",         elu,        lambda d, out, x, alpha=1.0: f.where(x > 0, d, d * (out + alpha)),
-                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)), flops=3, formula=elu, tame=True)
-elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x)), flops=3, formula=softplus,
-            tame=True, convex=True)
-elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))), flops=2, formula=silu, tame=True)
-elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)), flops=5, formula=gelu, tame=True)
+#            op            value       slope
+elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), lambda out, x: out * (1.0 - out),
+            tame=True, settles=0, elsewhere=lambda x: 1.0 / (1.0 + f.exp(-x)))
+elementwise("logSigmoid",  logSigmoid, lambda out, x: f.sigmoid(-x), flops=3, formula=logSigmoid, tame=True, settles=0)
+elementwise("relu",        relu,       lambda out, x: only(x > 0),                        formula=relu, flow="chosen")
+elementwise("leakyRelu",   leakyRelu,  lambda out, x, slope=0.01: branch(x > 0, 1, slope),
+                                       lambda out, x, slope=0.01: f.minimum(x, 0), flops=2, formula=leakyRelu, tame=True)
+elementwise("elu",         elu,        lambda out, x, alpha=1.0: branch(x > 0, 1, out + alpha),
+                                       lambda out, x, alpha=1.0: f.expm1(f.minimum(x, 0)), flops=3, formula=elu, tame=True)
+elementwise("softplus",    softplus,   lambda out, x: f.sigmoid(x), flops=3, formula=softplus,
+            tame=True, settles=0, convex=True)
+elementwise("silu",        silu,       lambda out, x: f.sigmoid(x) * (1.0 + (x - out)), flops=2, formula=silu, tame=True)
+elementwise("gelu",        gelu,       lambda out, x: normal(x) + x * density(x), flops=5, formula=gelu, tame=True)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
             tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True, within=True,
             curvature=softmax_curvature)
@@ -233,11 +232,11 @@ operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmax_cross_e
             flops=of_input(7), tame=True, convex=True, within=True, outputs="softmax",
             curvature=gathered(softmax_cross_entropy_curvature),
             formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True))
-elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
-                                                         lambda d, out, z, y: -d * z,
+elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda out, z, y: f.sigmoid(z) - f.oneHot(y, z),
+                                                         lambda out, z, y: -z,
             flops=11, formula=sigmoid_cross_entropy_of_entries, tame=True, convex=True, outputs="sigmoid")
-elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
-                                                         lambda d, out, x, v: d * (f.oneHot(v, x) - x),
+elementwise("squaredError",        squaredError,         lambda out, x, v: x - f.oneHot(v, x),
+                                                         lambda out, x, v: f.oneHot(v, x) - x,
             flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True, outputs="alias")
 operator(   "hinge",               hinge,                through_hinge, hinge_to_target,
             flops=of_input(8), tame=True, within=True, outputs="alias", elsewhere=hinge, curvature=gathered())

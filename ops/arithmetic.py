@@ -5,9 +5,8 @@ import numpy as np
 
 from .expression import f
 from .facts import cubic, of_input, of_power
-from .flows import limited, unclear
 from .formulas import elimination
-from .silence import silent
+from .kinks import branch, only, over, ratio, scale
 from .table import elementwise, expressed, operator
 
 
@@ -28,16 +27,6 @@ def clip_of_entries(x, lo=None, hi=None):
     return x if hi is None else f.minimum(x, hi)
 
 
-def scale(x, w):
-    """x·w, but 0 wherever x is 0, even if w is infinite or NaN: a branch that is not taken sends back 0."""
-    return mended(np.multiply, x, w)
-
-
-def ratio(x, y):
-    """x/y, but 0 wherever x is 0, even if y is 0, infinite or NaN."""
-    return x / y if isinstance(y, float) and y == y != 0 else mended(np.divide, x, y)
-
-
 def scale_of_entries(x, w):
     if type(x) in (int, float) and x:
         return x * w
@@ -45,36 +34,28 @@ def scale_of_entries(x, w):
     return f.where(x, w, 0) if truths else f.where(f.equal(x, 0), 0, x * w)
 
 
-@silent
-def mended(operation, x, y):
-    """operation(x, y), but 0 wherever x is 0."""
-    result = operation(x, y)
-    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result
-
-
-def through_base(d, out, x, y):
-    """d y xʸ⁻¹; for a whole y, derivatives of every order are finite at 0, without one of 0·x⁻¹."""
+def slope_by_base(out, x, y):
+    """y xʸ⁻¹; for a whole y, derivatives of every order are finite at 0, without one of 0·x⁻¹."""
     if type(y) not in (int, float):
-        return d * f.scale(y, x ** (y - 1))
-    return f.scale(0.0, d) if y == 0 else d if y == 1 else (settled if y < 0 else plain_base)(d, out, x, y)
+        return f.scale(y, x ** (y - 1))
+    return only(0.0) if y == 0 else 1 if y == 1 else y * x ** (y - 1)
 
 
-def overflows(rule, i=0): return limited(rule, i, settles=False)
+def slope_by_exponent(out, x, y): return f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x)))
 
 
-def plain_base(d, out, x, y): return d * y * x ** (y - 1)
-settled = limited(plain_base)  # for y < 0, as 1/x
+def negative_power(x, y):
+    """The place of x, for y < 0: xʸ settles, as 1/x."""
+    return 0 if type(y) in (int, float) and y < 0 else None
 
 
-def past_root(d, out, r, n):
-    """d ½n rⁿ⁻²; times the derivative of r² it gives that of rⁿ, also at r = 0, where r has none."""
-    return d if n == 2 else half_power(d, out, r, n)
-
-
-@overflows
-def half_power(d, out, r, n):
-    slow = r ** (n - 2)  # at 0 the other factor, the derivative of r², is 0; so the next power may replace it
-    return d * (0.5 * n * (slow if n >= 3 else f.where(f.equal(r, 0), r ** (n - 1), slow)))
+def half_power(out, s, r, n, shadow=None):
+    """½n rⁿ⁻², the slope of rⁿ by s = r²."""
+    if n == 2:
+        return 1
+    # at 0 the other factor, the derivative of r² by what is under the root, is 0; so a higher power may stand here
+    power = r ** (n - 2)
+    return 0.5 * n * (power if n >= 3 else f.where(f.equal(r, 0), r ** (n - 1), power))
 
 
 # the values that are one expression, and what they are
@@ -93,46 +74,41 @@ det_sign     = expressed(lambda a: np.linalg.slogdet(a)[0],              "The si
 round_       = expressed(lambda x, decimals=0: np.round(x, decimals),    "x rounded to so many decimals, halves to even.")
 stopGradient = expressed(lambda x: x,                                    "x, for which no adjoint is sent further.")
 
-#            op            value          rule per argument
-elementwise("add",        np.add,        lambda d, out, x, y: d,
-                                         lambda d, out, x, y: d,                        commutes=True, flow="plus")
-elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
-                                         lambda d, out, x, y: -d,                       flow="plus")
-elementwise("mul",        np.multiply,   overflows(lambda d, out, x, y: d * y),
-                                         overflows(lambda d, out, x, y: d * x, 1),      commutes=True, flow="product", tame=True)
-elementwise("divide",     np.divide,     overflows(lambda d, out, x, y: d / y),
-                                         limited(lambda d, out, x, y: -(d * out / y), 1), flow="product")
-elementwise("power",      np.power,      overflows(through_base),
-                                         overflows(lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
-                                                   1), flops=of_power, squared="alias")  # of x^½
-elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
-                                         lambda d, out, x, y: -d * f.floor_divide(x, y))
-elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.not_equal(1.0 / y, 0.0), d / y),
-                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y), flow="kept",
+root_power   = expressed(lambda s, r, n, shadow=None: r ** n, "rⁿ, n ≥ 2, of a root r whose square is s (see ops.kinks.unrooted).")
+
+#            op            value          slope per argument
+elementwise("add",        np.add,        lambda out, x, y: 1,                lambda out, x, y: 1,   commutes=True, flow="plus")
+elementwise("subtract",   np.subtract,   lambda out, x, y: 1,                lambda out, x, y: -1,  flow="plus")
+elementwise("mul",        np.multiply,   lambda out, x, y: y,                lambda out, x, y: x,   commutes=True, flow="product",
+            tame=True, overflows=True)
+elementwise("divide",     np.divide,     lambda out, x, y: over(y),          lambda out, x, y: -over(y, out), flow="product",
+            overflows=True, settles=1)
+elementwise("power",      np.power,      slope_by_base,                      slope_by_exponent,     flops=of_power,
+            overflows=True, settles=negative_power, squared="alias")  # the root x^½
+elementwise("root_power", root_power,    half_power, None, None,             lambda out, s, r, n, shadow=None: 1,
+            flops=2, overflows=True)
+elementwise("remainder",  np.remainder,  lambda out, x, y: 1,                lambda out, x, y: -f.floor_divide(x, y))
+elementwise("ratio",      ratio,         lambda out, x, y: (over(y), only(f.not_equal(1.0 / y, 0.0))),
+                                         lambda out, x, y: (only(out), -over(y, or_nothing=True)), flow="kept",
             elsewhere=lambda x, y: x / y if type(x) in (int, float) and x else f.where(f.equal(x, 0), 0, x / y))
-elementwise("scale",      scale,         lambda d, out, x, w: d * w,
-                                         lambda d, out, x, w: f.scale(x, d),            flow="kept", elsewhere=scale_of_entries)
-elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.scale(f.share(x, y), d),
-                                         lambda d, out, x, y: f.scale(f.share(y, x), d), flow="chosen")
-elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.scale(f.share(y, x), d),
-                                         lambda d, out, x, y: f.scale(f.share(x, y), d), flow="chosen")
-elementwise("where",      where,         None,
-                                         lambda d, out, c, x, y: f.where(c, d, 0.0),
-                                         lambda d, out, c, x, y: f.where(c, 0.0, d),    numpy="where")
-elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is None for b in to) else f.scale(f.equal(x, out), d),
-                                         lambda d, out, x, lo=None, hi=None: f.scale(x < lo, d),
-                                         lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d), view=True,
+elementwise("scale",      scale,         lambda out, x, w: w,                lambda out, x, w: only(x), flow="kept",
+            elsewhere=scale_of_entries)
+elementwise("maximum",    np.maximum,    lambda out, x, y: only(f.share(x, y)), lambda out, x, y: only(f.share(y, x)), flow="chosen")
+elementwise("minimum",    np.minimum,    lambda out, x, y: only(f.share(y, x)), lambda out, x, y: only(f.share(x, y)), flow="chosen")
+elementwise("where",      where,         None,                               lambda out, c, x, y: branch(c),
+                                         lambda out, c, x, y: branch(c, 0, 1), numpy="where")
+elementwise("clip",       clip,          lambda out, x, *to: 1 if all(b is None for b in to) else only(f.equal(x, out)),
+                                         lambda out, x, lo=None, hi=None: only(x < lo),
+                                         lambda out, x, lo=None, hi=None: only(x > hi), view=True,
             formula=clip_of_entries, flow="chosen")
 
-elementwise("negative",   np.negative,   lambda d, out, x: -d,                          flow="same")
-elementwise("reciprocal", reciprocal,    limited(lambda d, out, x: -(d * out / x)), formula=reciprocal)
-elementwise("square",     square,        overflows(lambda d, out, x: d * (2 * x)), formula=square, tame=True, convex=True)
-elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half, flow="same")
-elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, flow="moved",
-            elsewhere=alias)
-elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x),
-            tame=True, squared="square")     # abs′(0) = 0
-operator(   "sign",       np.sign,       None,                                          flops=1)
+elementwise("negative",   np.negative,   lambda out, x: -1,                  flow="same")
+elementwise("reciprocal", reciprocal,    lambda out, x: -over(x, out),       formula=reciprocal, settles=0)
+elementwise("square",     square,        lambda out, x: 2 * x,               formula=square, tame=True, convex=True, overflows=True)
+elementwise("half",       half,          lambda out, x: 0.5,                 formula=half, flow="same")
+elementwise("alias",      alias,         lambda out, x: 1,                   flops=0, view=True, flow="moved", elsewhere=alias)
+elementwise("abs",        np.abs,        lambda out, x: f.sign(x),           tame=True, squared="square")     # abs′(0) = 0
+operator(   "sign",       np.sign,       None,                               flops=1)
 
 # without derivative
 for name in ("equal", "not_equal", "logical_and", "logical_or"):

@@ -55,8 +55,9 @@ class Facts(NamedTuple):
     outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
     tame: bool = False                 # its slopes are finite where its arguments are
     flow: str = ""                     # one of the words above
-    grows: bool = False                # as the exponential does; a rule that is `limited` says this and the next
-    settles: bool = False              # its result is finite for an infinite argument
+    overflows: bool = False            # its result may be infinite where its arguments are finite
+    grows: bool = False                # it overflows as the exponential does
+    settles: int | Callable | None = None  # the place of an argument that may be infinite with a finite result, or (*args) -> it
 
 
 FACTS: dict[str, Facts] = {}  # by operator
@@ -97,38 +98,6 @@ def linear_in(op: str, places: list[int]) -> bool:
     return (known.elementwise or known.view) and (
         known.flow == "plus" or places == [0] and known.flow in ("same", "moved", "product")
         or len(places) == 1 and known.flow == "product" and known.commutes)
-
-
-# ---- powers of roots ---------------------------------------------------------------------------------------
-
-ROOTS: dict[str, str | None] = {}  # the facts `squared`, by operator
-
-
-def past_roots(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict:
-    """For each line that is a power n ≥ 2 of a root r, by its name: r² as an operator and arguments, r, n."""
-    found: dict[Any, tuple] = {}
-    if not any([ROOTS.get(op) and (op != "power" or type(args[1]) is float and args[1] == .5)
-                for _, op, args in lines]):
-        return found
-    known = lambda a: found.get(name_or_id(a))
-    for dst, op, args in lines:
-        if (power := power_of_root(dst, op, args, known, table)) and dst not in kept:
-            found[name_or_id(dst)] = power
-    return {name: power for name, power in found.items() if power[3] >= 2}
-
-
-def power_of_root(dst: Any, op: str, args: Sequence, known: Callable, table: Mapping) -> tuple | None:
-    """The same for one line and any n > 0; known(a) is the answer for an argument, None if it is no power."""
-    x = known(args[0]) if args else None
-    n = (2 if op == "square" else .5 if op == "sqrt" else
-         args[1] if op == "power" and type(args[1]) in (int, float) and args[1] > 0 else 0)
-    if x and n:
-        return (*x[:3], n * x[3])
-    if x and op == "mul":
-        y = known(args[1])
-        return (*x[:3], x[3] + y[3]) if y and y[2] is x[2] else None
-    root = ROOTS.get(op) if op != "power" or n == .5 else None
-    return (root, args[:1] if op == "power" else args, dst, 1) if root in table else None
 
 
 def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)

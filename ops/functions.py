@@ -4,14 +4,14 @@ from __future__ import annotations
 import functools
 import importlib
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from .arithmetic import overflows
 from .expression import f
-from .flows import limited
 from .formulas import special
 from .formulas.special import LOG_ROOT_TWO_PI, in_float64
+from .kinks import over
 from .table import elementwise, expressed
 
 
@@ -35,10 +35,10 @@ ORDERED: set[str] = set()  # operators with an order or a shape parameter, by wh
 
 
 def without(op: str, argument: str):
-    """The rule of an argument without a derivative: an error that says so, and not a zero."""
+    """The slope by an argument without a derivative: an error that says so, and not a zero."""
     ORDERED.add(op)
 
-    def refused(d, out, *args):
+    def refused(out, *args):
         raise ValueError(f"{op} has no derivative by its argument {argument} here; give it as a plain number")
     return refused
 
@@ -111,60 +111,60 @@ TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 # ratio and scale, not / and *, if a derivative can be infinite: a value that where() leaves out sends back 0
-#            op         value                      rule
-elementwise("exp",      np.exp,                    limited(lambda d, out, x: d * out, grows=True), convex=True)
-elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d * (out + 1.0), grows=True),
+#            op         value                      slope
+elementwise("exp",      np.exp,                    lambda out, x: out,                  grows=True, settles=0, convex=True)
+elementwise("expm1",    np.expm1,                  lambda out, x: out + 1.0,            grows=True, settles=0,
             elsewhere=expm1_of_logs)
-elementwise("exp2",     np.exp2,                   limited(lambda d, out, x: d * (out * LN2), grows=True),
+elementwise("exp2",     np.exp2,                   lambda out, x: out * LN2,            grows=True, settles=0,
             elsewhere=lambda x: f.power(2.0, x))
-elementwise("log",      np.log,                    lambda d, out, x: d / x)
-elementwise("log1p",    np.log1p,                  lambda d, out, x: d / (1.0 + x), elsewhere=log1p_of_logs)
-elementwise("log2",     np.log2,                   lambda d, out, x: d / (x * LN2), elsewhere=lambda x: f.log(x) * (1.0 / LN2))
-elementwise("log10",    np.log10,                  lambda d, out, x: d / (x * LN10), elsewhere=lambda x: f.log(x) * (1.0 / LN10))
-elementwise("sqrt",     np.sqrt,                   lambda d, out, x: d / (2.0 * f.abs(out)),   squared="alias")  # sqrt′(±0) = +∞
-elementwise("cbrt",     np.cbrt,                   lambda d, out, x: d / (3.0 * out * out),
+elementwise("log",      np.log,                    lambda out, x: over(x))
+elementwise("log1p",    np.log1p,                  lambda out, x: over(1.0 + x),        elsewhere=log1p_of_logs)
+elementwise("log2",     np.log2,                   lambda out, x: over(x * LN2),        elsewhere=lambda x: f.log(x) * (1.0 / LN2))
+elementwise("log10",    np.log10,                  lambda out, x: over(x * LN10),       elsewhere=lambda x: f.log(x) * (1.0 / LN10))
+elementwise("sqrt",     np.sqrt,                   lambda out, x: over(2.0 * f.abs(out)), squared="alias")  # sqrt′(±0) = +∞
+elementwise("cbrt",     np.cbrt,                   lambda out, x: over(3.0 * out * out),
             elsewhere=lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0))
-elementwise("sin",      np.sin,                    lambda d, out, x: d * f.cos(x),      tame=True)
-elementwise("cos",      np.cos,                    lambda d, out, x: -d * f.sin(x),     tame=True)
-elementwise("tan",      np.tan,                    lambda d, out, x: d * (1.0 + out * out))
-elementwise("arcsin",   np.arcsin,                 lambda d, out, x: d / f.sqrt(1.0 - x * x))
-elementwise("arccos",   np.arccos,                 lambda d, out, x: -d / f.sqrt(1.0 - x * x))
-elementwise("arctan",   np.arctan,                 limited(lambda d, out, x: d / (1.0 + x * x)), tame=True)
-elementwise("sinh",     np.sinh,                   limited(lambda d, out, x: d * f.cosh(x), grows=True, settles=False))
-elementwise("cosh",     np.cosh,                   limited(lambda d, out, x: d * f.sinh(x), grows=True, settles=False))
-elementwise("tanh",     np.tanh,                   limited(lambda d, out, x: d * (1.0 - out * out)), tame=True)
-elementwise("arcsinh",  np.arcsinh,                lambda d, out, x: d / f.hypot(x, 1.0), tame=True)
-elementwise("arccosh",  np.arccosh,                lambda d, out, x: d / f.sqrt((x - 1.0) * (x + 1.0)))
-elementwise("arctanh",  np.arctanh,                lambda d, out, x: d / ((1.0 - x) * (1.0 + x)))
-elementwise("erf",      ERF,                       limited(lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-x * x))), tame=True,
+elementwise("sin",      np.sin,                    lambda out, x: f.cos(x),             tame=True)
+elementwise("cos",      np.cos,                    lambda out, x: -f.sin(x),            tame=True)
+elementwise("tan",      np.tan,                    lambda out, x: 1.0 + out * out)
+elementwise("arcsin",   np.arcsin,                 lambda out, x: over(f.sqrt(1.0 - x * x)))
+elementwise("arccos",   np.arccos,                 lambda out, x: -over(f.sqrt(1.0 - x * x)))
+elementwise("arctan",   np.arctan,                 lambda out, x: over(1.0 + x * x),    tame=True, settles=0)
+elementwise("sinh",     np.sinh,                   lambda out, x: f.cosh(x),            grows=True)
+elementwise("cosh",     np.cosh,                   lambda out, x: f.sinh(x),            grows=True)
+elementwise("tanh",     np.tanh,                   lambda out, x: 1.0 - out * out,      tame=True, settles=0)
+elementwise("arcsinh",  np.arcsinh,                lambda out, x: over(f.hypot(x, 1.0)), tame=True)
+elementwise("arccosh",  np.arccosh,                lambda out, x: over(f.sqrt((x - 1.0) * (x + 1.0))))
+elementwise("arctanh",  np.arctanh,                lambda out, x: over((1.0 - x) * (1.0 + x)))
+elementwise("erf",      ERF,                       lambda out, x: TWO_OVER_ROOT_PI * f.exp(-x * x), tame=True, settles=0,
             elsewhere=in_float64(special.erf))
-elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda d, out, x: d * f.digamma(x),
+elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda out, x: f.digamma(x),
             elsewhere=in_float64(special.gammaln))
-elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda d, out, x: d * f.polygamma(1, x),
+elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda out, x: f.polygamma(1, x),
             elsewhere=in_float64(functools.partial(special.polygamma, 0)))
 elementwise("polygamma", polygamma,                without("polygamma", "n"),
-                                                   lambda d, out, n, x: d * f.polygamma(n + 1, x),
+                                                   lambda out, n, x: f.polygamma(n + 1, x),
             elsewhere=in_float64(special.polygamma))
-elementwise("arctan2",  np.arctan2,                lambda d, out, y, x: d * f.ratio(x, x * x + y * y),
-                                                   lambda d, out, y, x: -d * f.ratio(y, x * x + y * y),
+elementwise("arctan2",  np.arctan2,                lambda out, y, x: f.ratio(x, x * x + y * y),
+                                                   lambda out, y, x: -f.ratio(y, x * x + y * y),
             elsewhere=arctan2_of_ratios)
-elementwise("hypot",    np.hypot,                  lambda d, out, x, y: d * f.ratio(x, out),   # at 0 the gradient is 0
-                                                   lambda d, out, x, y: d * f.ratio(y, out),
+elementwise("hypot",    np.hypot,                  lambda out, x, y: f.ratio(x, out),   # at 0 the gradient is 0
+                                                   lambda out, x, y: f.ratio(y, out),
             elsewhere=hypot_of_ratios, squared="squared_hypot")
-elementwise("squared_hypot", squared_hypot,        overflows(lambda d, out, x, y: d * (2.0 * x)),
-                                                   overflows(lambda d, out, x, y: d * (2.0 * y), 1),
-            formula=squared_hypot, flops=3, commutes=True, tame=True)
+elementwise("squared_hypot", squared_hypot,        lambda out, x, y: 2.0 * x,
+                                                   lambda out, x, y: 2.0 * y,
+            formula=squared_hypot, flops=3, commutes=True, tame=True, overflows=True)
 
 
 # ---- special functions: SciPy's, under longer names where a register would want the short one --------------
 
-def bessel(op: str, name: str, doc: str, slope) -> None:
-    """A row for a function of order v. slope(below, above, out, x): its derivative; below is of v − 1."""
-    def rule(d, out, v, x):
+def bessel(op: str, name: str, doc: str, of_neighbours: Callable) -> None:
+    """A row for a function of order v. of_neighbours(below, above, out, x): its derivative; below is of v − 1."""
+    def slope(out, v, x):
         below, above = (getattr(f, op)(v + k, x) for k in (-1, 1))
-        return d * slope(below, above, out, x)
+        return of_neighbours(below, above, out, x)
 
-    elementwise(op, scipy_special(name, doc, 2), without(op, "v"), rule)
+    elementwise(op, scipy_special(name, doc, 2), without(op, "v"), slope)
 
 
 ERFC = scipy_special("erfc", "1 − erf(x).")
@@ -178,23 +178,23 @@ GAMMAINC = scipy_special("gammainc", "∫₀ˣ t^(a−1) e^(−t) dt / Γ(a).", 
 GAMMAINCC = scipy_special("gammaincc", "1 − gammainc(a, x).", 2)
 BETAINC = scipy_special("betainc", "∫₀ˣ t^(a−1) (1 − t)^(b−1) dt / Β(a, b).", 3)
 
-#            op           value      rule per argument
-elementwise("erfc",       ERFC,      limited(lambda d, out, x: d * (-TWO_OVER_ROOT_PI * f.exp(-x * x))), tame=True,
+#            op           value      slope per argument
+elementwise("erfc",       ERFC,      lambda out, x: -TWO_OVER_ROOT_PI * f.exp(-x * x), tame=True, settles=0,
             elsewhere=in_float64(special.erfc))
-elementwise("erfinv",     ERFINV,    lambda d, out, x: d * (f.exp(out * out) / TWO_OVER_ROOT_PI),
+elementwise("erfinv",     ERFINV,    lambda out, x: (f.exp(out * out) / TWO_OVER_ROOT_PI),
             elsewhere=in_float64(special.erfinv))
-elementwise("ndtri",      NDTRI,     lambda d, out, p: d * (ROOT_TWO_PI * f.exp(f.half(out * out))),
+elementwise("ndtri",      NDTRI,     lambda out, p: (ROOT_TWO_PI * f.exp(f.half(out * out))),
             elsewhere=in_float64(special.ndtri))
-elementwise("logNdtr",    LOG_NDTR,  lambda d, out, x: d * mills(x, out), elsewhere=in_float64(special.log_ndtr))
-elementwise("Gamma",      GAMMA,     lambda d, out, x: d * (out * f.digamma(x)), elsewhere=in_float64(special.gamma))
-elementwise("Beta",       BETA,      lambda d, out, a, b: d * (out * rise(a, b)),
-                                     lambda d, out, a, b: d * (out * rise(b, a)), elsewhere=in_float64(special.beta))
-elementwise("betaln",     BETALN,    lambda d, out, a, b: d * rise(a, b),
-                                     lambda d, out, a, b: d * rise(b, a), elsewhere=in_float64(special.betaln))
-elementwise("gammainc",   GAMMAINC,  without("gammainc", "a"),  lambda d, out, a, x: d * gamma_density(a, x))
-elementwise("gammaincc",  GAMMAINCC, without("gammaincc", "a"), lambda d, out, a, x: -d * gamma_density(a, x))
+elementwise("logNdtr",    LOG_NDTR,  lambda out, x: mills(x, out), elsewhere=in_float64(special.log_ndtr))
+elementwise("Gamma",      GAMMA,     lambda out, x: (out * f.digamma(x)), elsewhere=in_float64(special.gamma))
+elementwise("Beta",       BETA,      lambda out, a, b: (out * rise(a, b)),
+                                     lambda out, a, b: (out * rise(b, a)), elsewhere=in_float64(special.beta))
+elementwise("betaln",     BETALN,    lambda out, a, b: rise(a, b),
+                                     lambda out, a, b: rise(b, a), elsewhere=in_float64(special.betaln))
+elementwise("gammainc",   GAMMAINC,  without("gammainc", "a"),  lambda out, a, x: gamma_density(a, x))
+elementwise("gammaincc",  GAMMAINCC, without("gammaincc", "a"), lambda out, a, x: -gamma_density(a, x))
 elementwise("betainc",    BETAINC,   without("betainc", "a"),   without("betainc", "b"),
-                                     lambda d, out, a, b, x: d * beta_density(a, b, x))
+                                     lambda out, a, b, x: beta_density(a, b, x))
 
 # Abramowitz and Stegun 9.1.27 and 9.6.26
 #       op          SciPy's  value                                its derivative by x

@@ -5,11 +5,10 @@ import math
 
 import numpy as np
 
-from .arithmetic import overflows
 from .arrays.running import quotients
 from .expression import Expression, f
 from .facts import of_input, of_sum
-from .flows import unclear
+from .kinks import Masked, limit, unclear
 from .silence import silent
 from .table import arity, elementwise, expressed, linear, operator
 
@@ -187,14 +186,20 @@ def reducing(op, value, rule, **facts):
             shape[i] = 1
         return np.asarray(d).reshape(shape)  # np.expand_dims takes three times as long
 
+    correct = limit(rule, 0, facts)
+
+    def corrected(d, out, x, axis, *rest):
+        part = rule(d, out, x, axis, *rest)
+        return correct(part, d, out, x, axis, *rest) if correct and type(part) is Masked else part
+
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
         if axis is not None and not keepdims:
             d, out = spread(d, x, axis), spread(out, x, axis)
-        return rule(d, out, x, axis, *rest)
+        return corrected(d, out, x, axis, *rest)
 
     def tangent(t, out, x, axis=None, keepdims=False, *rest):
-        return f.sum(rule(t, out if axis is None or keepdims else spread(out, x, axis), x, axis, *rest), axis,
-                     keepdims)
+        out = out if axis is None or keepdims else spread(out, x, axis)
+        return f.sum(corrected(t, out, x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
     operator(op, value, adjoint, *literals, tangents=[tangent, *literals], **facts)
@@ -234,10 +239,10 @@ reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.tie
             flops=of_input(1), flow="chosen", numpy="max", within=True, curvature=gathered())
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="min", within=True, curvature=gathered())
-reducing(   "prod",         prod,          overflows(through_prod),  flops=of_input(1), numpy="prod", curvature=gathered())
-reducing(   "var",          var,           overflows(lambda d, out, x, axis, ddof=0:
-                                               f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x)),
-            flops=of_input(4), tame=True, within=True, formula=var_of_squares)
+reducing(   "prod",         prod,          through_prod,  flops=of_input(1), numpy="prod", curvature=gathered(), overflows=True)
+reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
+                                               f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x),
+            flops=of_input(4), overflows=True, tame=True, within=True, formula=var_of_squares)
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(d * f.ratio(f.centered(x, axis), out + f.stopGradient(  # flat at 0
                                                f.ratio(f.equal(out, 0), out))) / f.count(x, axis, ddof), x),
@@ -246,7 +251,7 @@ reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out), flops=of_input(2),
             formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
             tame=True, squared="squaredNorm", convex=True, within=True, curvature=gathered(bent_norm))
-reducing(   "squaredNorm",  squaredNorm,   overflows(lambda d, out, x, axis: d * (2.0 * x)),
+reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x), overflows=True,
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims), tame=True)
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
             flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True,
@@ -254,11 +259,11 @@ reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(
 reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.exp_difference(x, out),
             flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True,
             curvature=gathered(lambda d, out, p, x, axis=None, keepdims=False: back_over(d, x, axis, keepdims) * p * (1 - p)))
-elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.exp_difference(x, out),
-                                           lambda d, out, x, y: d * f.exp_difference(y, out), flops=5, tame=True,
+elementwise("logaddexp",    np.logaddexp,  lambda out, x, y: f.exp_difference(x, out),
+                                           lambda out, x, y: f.exp_difference(y, out), flops=5, tame=True,
             elsewhere=logaddexp_of_entries)
-elementwise("exp_difference", exp_difference, lambda d, out, x, y: d * out,
-                                           lambda d, out, x, y: -d * out, flops=2,
+elementwise("exp_difference", exp_difference, lambda out, x, y: out,
+                                           lambda out, x, y: -out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
 operator(   "ties",         ties,          None, None, None,                            flops=3, formula=ties_of_entries)
 operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count)

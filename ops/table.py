@@ -3,6 +3,7 @@
     G[op]       the value: a plain function of arrays
     DG[op]      one adjoint rule per argument, (delta, out, *args) -> contribution to that argument's delta
     TG[op]      one tangent rule per argument, (tangent, out, *args) -> contribution to the tangent of out
+    SLOPES[op]  of an entrywise operator: one slope per argument, (out, *args) -> ∂out/∂argument
 
 A rule is written in the language itself: + - * / @ .T, comparisons, NumPy's functions and f.<op>. Given
 arrays it computes, given Expressions it records, so derivatives of every order come from the one table. None
@@ -20,9 +21,10 @@ import numpy as np
 
 from .derived import tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
-from .facts import FACTS, MANY, ROOTS, TAME, Facts, arity, positional, refuse_facts, takes
-from .flows import Masked
+from .facts import FACTS, MANY, TAME, Facts, arity, parameters, positional, refuse_facts, takes
+from .kinks import Masked, limit, send
 
+SLOPES: dict[str, tuple] = {}  # of elementwise rows: (out, *args) -> the slope by each argument
 OURS: set[str] = set()  # the rows of this package, filled when all are there
 
 
@@ -41,27 +43,56 @@ class Each(Sequence):
     def __len__(self) -> int: return MANY
 
 
-def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> None:
-    """A row with a diagonal Jacobian, which is its own transpose: one rule per argument serves both modes.
+def elementwise(op: str, value: Callable, *slopes: Callable | None, **known: Any) -> None:
+    """A row with a diagonal Jacobian. It states its slope by each argument, and `send` multiplies in both modes.
 
-    op, value, known: as for `operator`. rules: (delta or tangent, out, *args) -> contribution. They need not
-    know of broadcasting and dtypes: this row sums adjoints and spreads tangents.
+        elementwise("cube", lambda x: x ** 3, lambda out, x: 3 * x ** 2)
+
+    op, value, known: as for `operator`. slopes: (out, *args) -> ∂out/∂argument, in the language: an array, a
+    number, or one of ops.kinks: over(y), 1/y by which d is divided; only(c), where 0 sends nothing. They need
+    not know of broadcasting and dtypes: this row sums adjoints and spreads tangents. ValueError for a rule
+    (d, out, *args), which was the form of a row before.
     """
-    def fitted(rule, i=None):
-        rule, masked = getattr(rule, "parts", (rule, None))
+    for slope in filter(None, slopes):
+        refuse_rule(op, value, slope)
+
+    def rule(slope: Callable, i: int, back: bool) -> Callable:
+        one = len(slopes) == 1
+
+        def product(d, out, *args): return send(d, slope(out, *args))
+        correct = limit(product, i, known)
+
         def contribution(d, out, *args):
-            part, like = rule(d, out, *args), out if i is None else args[i]
-            if (kind := type(part)) is type(like) and (kind is np.float64 or kind is np.ndarray
+            s = slope(out, *args)
+            part, like = d * s if type(s) in NUMERIC else send(d, s), args[i] if back else out
+            if correct and type(part) is Masked:
+                part = correct(part, d, out, *args)
+            if one or (kind := type(part)) is type(like) and (kind is np.float64 or kind is np.ndarray
                     and part.shape == like.shape and part.dtype == like.dtype):
                 return part  # the common case first
-            part = masked(part, d, out, *args) if masked and type(part) is Masked else part
-            return (f.broadcast if i is None else f.unbroadcast)(part, like)
+            return (f.unbroadcast if back else f.broadcast)(part, like)
         return contribution
 
-    one, limits = len(rules) == 1, {fact: True for rule in rules for fact in getattr(rule, "limits", ())}
-    operator(op, value, *[rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)],
-             tangents=[rule if one else rule and fitted(rule) for rule in rules],
-             **{"flops": 1, "elementwise": True} | limits | known)
+    SLOPES[op] = slopes
+    rules = [[slope and rule(slope, i, back) for i, slope in enumerate(slopes)] for back in (True, False)]
+    operator(op, value, *rules[0], tangents=rules[1], **{"flops": 1, "elementwise": True} | known)
+
+
+NUMERIC = {np.ndarray, np.float64}
+
+
+def refuse_rule(op: str, value: Callable, slope: Callable) -> None:
+    """ValueError for a rule in the place of a slope: it takes d too, the delta or the tangent."""
+    names, least, most = parameters(slope)[0], arity(slope)[0], arity(value)[1]
+    if names[1:2] == ("out",) or least > most + 1:
+        arguments = ", ".join(names[2:]) or "x"
+        raise ValueError(f"elementwise({op!r}, …) takes slopes, and found a rule of ({', '.join(names)}); leave out d "
+                         f"and the product with it: lambda out, {arguments}: …, as lambda out, x: 3 * x ** 2 for x³")
+
+
+def slope_by(op: str, i: int) -> Callable:
+    """(out, *args) -> the slope of an entrywise operator by its i-th argument, as a number or an array."""
+    return lambda out, *args: send(1.0, SLOPES[op][i](out, *args))
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
@@ -91,11 +122,13 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         rules = [Each(partial(traced, value))] if most == MANY else [traced(value, i) for i in range(most)]
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
         raise ValueError(f"{op} takes {takes(value)}, and was given {len(rules)} rules: one an argument")
+    if not each and len(rules) < least:
+        raise ValueError(f"{op} takes {takes(value)}, and has {len(rules)} rule{'s' * (len(rules) > 1)}; write one for "
+                         "each argument, None where the derivative is zero")
     flat = not (each or any(rules))
     (FLAT.add if flat else FLAT.discard)(op)
     FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": flat or known.get("flow") in TAME}
                       | known)
-    ROOTS[op] = known.get("squared")
     if getattr(value, "__name__", "") == "<lambda>":
         value.__name__ = value.__qualname__ = op  # for errors
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 import ops
-from ops.loops.bodies import needed as needed
+from ops.walk import needed as needed
 from ops.writer import fresh as fresh
 from ops.writer import temporaries as temporaries
 

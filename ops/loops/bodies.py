@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import back, forth
 from ..expression import Expression, G
-from ..facts import IN_USE, OURS, name_or_id, operator_called
-from ..flows import looked
+from ..facts import IN_USE, OURS, operator_called
+from ..kinks import looked
+from ..walk import back, forth, moving, needed, reached
 from ..writer import Symbol, Traced, Writer, literal, temporaries
 
 Function = tuple  # ("def", name, parameters, lines, results)
@@ -58,16 +58,6 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
                     functions[a[1]] = a
     gather(lines)
     return [*functions.values()]
-
-
-def needed(lines: Sequence, keep: Iterable) -> list:
-    """The lines, in order, that lead to the registers in keep. Registers are names, or objects for them."""
-    registers, leading = {*map(name_or_id, keep)}, []
-    for line in reversed(lines):
-        if name_or_id(line[0]) in registers:
-            leading.append(line)
-            registers.update([a if type(a) is str else id(a) for a in line[2]])
-    return leading[::-1]
 
 
 def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:
@@ -225,7 +215,7 @@ class RerunBody:
 
     def adjoints(self, deltas: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         """The deltas of the parameters, from those of the results."""
-        walk = lambda seeds: back(reversed(self.lines), self.values, seeds, IN_USE.get().DG)
+        walk = lambda seeds: back(self.lines, self.values, seeds, IN_USE.get().DG)
         return self.walked(walk, deltas)
 
     def tangents(self, tangents: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -242,21 +232,12 @@ class RerunBody:
 
 def reaches(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that get a delta if the named registers have one."""
-    reached, rules = {*registers}, ruled_lines(function, IN_USE.get().DG)
-    for dst, op, args in reversed(function[3]):
-        if dst in reached:
-            pairs = zip(args, rules[op], strict=False)
-            reached.update([a for a, rule in pairs if rule and isinstance(a, str)])
-    return reached
+    return reached(function[3], registers, ruled_lines(function, IN_USE.get().DG))
 
 
 def moves(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that have a tangent if the named registers have one."""
-    moving, rules = {*registers}, ruled_lines(function, IN_USE.get().TG)
-    for dst, op, args in function[3]:
-        if any(rule and isinstance(a, str) and a in moving for a, rule in zip(args, rules[op], strict=False)):
-            moving.add(dst)
-    return moving
+    return moving(function[3], registers, ruled_lines(function, IN_USE.get().TG))
 
 
 def ruled_lines(function: Function, rules: Mapping) -> Mapping:

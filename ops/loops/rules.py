@@ -16,13 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..derived import STILL
 from ..expression import G, f
 from ..facts import IN_USE, by_tables
-from ..flows import bare
+from ..kinks import bare
 from ..table import Each, operator
+from ..walk import STILL, needed
 from ..writer import fresh
-from .bodies import Body, Function, Parts, RerunBody, moves, needed, reaches, remembered
+from .bodies import Body, Function, Parts, RerunBody, moves, reaches, remembered
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
 
 Tag = tuple[str, int]  # (the role of a parameter or result of a derived function, the number of its register)

@@ -177,7 +177,7 @@ def test_what_once_broke_an_engine_runs_on_it(engine, case):
 
 
 def test_an_operator_that_works_entry_by_entry_counts_one_an_entry_whenever_it_was_defined():
-    elementwise("late_cube", lambda x: x * x * x, lambda d, out, x: d * 3.0 * x * x)
+    elementwise("late_cube", lambda x: x * x * x, lambda out, x: 3.0 * x * x)
     try:
         steps, x = [("y", "late_cube", ("x",))], {"x": np.ones((2, 3))}
         assert xman.cost(steps, values=x, measured=False).evaluation.flops == 6

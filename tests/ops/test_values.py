@@ -9,14 +9,14 @@ from ops.facts import parameters_of, taken_by
 @pytest.mark.parametrize("row", [elementwise, operator])
 def test_a_row_with_more_rules_than_arguments_is_refused(row):
     with pytest.raises(ValueError, match="twice takes 1 argument, and was given 2 rules: one an argument"):
-        row("twice", lambda x: 2 * x, lambda d, out, x: 2 * d, lambda d, out, x: 2 * d)
+        row("twice", lambda x: 2 * x, lambda out, x: 2, lambda out, x: 2)
     assert "twice" not in G
 
 
 @pytest.mark.parametrize("fact, words", [({"flw": "moved"}, "the fact 'flw', which nothing reads; there are commutes,"), ({"flow": "move"}, "the flow 'move',.* moved,")])
 def test_a_misspelt_fact_of_a_row_is_refused(fact, words):
     with pytest.raises(ValueError, match=words):
-        elementwise("twice", lambda x: 2 * x, lambda d, out, x: 2 * d, **fact)
+        elementwise("twice", lambda x: 2 * x, lambda out, x: 2, **fact)
     assert "twice" not in G
 
 

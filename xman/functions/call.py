@@ -5,21 +5,18 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from operator import length_hint
 from types import MethodType
 from typing import Any
 
 import numpy as np
 
 from ops import DG
-from ops.arithmetic import past_root
-from ops.derived import back, forth
-from ops.facts import past_roots
-from ops.flows import looked
+from ops.kinks import looked, past_roots, unrooted
 from ops.silence import ERRORS, silent, unwarned
+from ops.walk import AtLine, back, forth
 
 from ..errors import XManError
-from ..interpreters.context import own
+from ..interpreters.context import apart
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
 from .tracer import CallTape, Tracer, is_on, unheard
@@ -91,44 +88,27 @@ class TracedCall:
         return self.derivatives(seeds, True, [*zip(self.outputs, self.results, strict=True)])
 
     def derivatives(self, seeds: dict[str, Any], forward: bool, ends: list[tuple[Any, Any]]) -> list:
-        """The derivative of each end, (its register, its value), as `ops.flows.looked` gives it."""
+        """The derivative of each end, (its register, its value), as `ops.kinks.looked` gives it."""
         values = [*self.points, *self.results]
         walk = partial(self.walked, forward, ends)
-        found = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
-        return [*map(number_of, found.values())]
+        slopes = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
+        return [*map(number_of, apart(slopes, [*values, *seeds.values()]).values())]
 
     @silent
-    def walked(self, forward: bool, ends: list[tuple[Any, Any]], seeds: dict[int, Any]) -> dict:
-        tape, held = self.tape, set()
-        lines = iter(tape.lines) if forward else reversed(tape.lines)
+    def walked(self, forward: bool, ends: list[tuple[Any, Any]], seeds: dict[str, Any]) -> dict:
+        tape = self.tape
         try:
-            found = (forth(lines, tape.values, seeds) if forward else
-                     back(lines, tape.values, seeds, DG, tape.flat))
-        except Exception as error:
-            left = length_hint(lines)
-            raise self.failure(error, self.lines[~left if forward else left]) from error
-        return {k: own(found[end], x, held, ()) if end in found else zeros(x)
-                for k, (end, x) in enumerate(ends)}
+            slopes = (forth(tape.lines, tape.values, seeds) if forward else
+                      back(tape.lines, tape.values, seeds, DG, tape.flat))
+        except AtLine as error:
+            raise self.failure(error.error, error.line) from error.error
+        return {k: slopes[end] if end in slopes else zeros(x) for k, (end, x) in enumerate(ends)}
 
     def failure(self, error: Exception, line: tuple) -> XManError:
         """The error that a rule raised, as a sentence with its operator and the shapes of its arguments."""
         inputs = [self.tape.values[a] if type(a) is str else a for a in line[2]]
         shapes = ", ".join(str(np.shape(x)) for x in inputs if hasattr(x, "shape"))
         return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
-
-
-@silent
-def unrooted(tape: CallTape, powers: dict) -> list[tuple]:
-    """The lines of the tape; a power of a root is written as a power of what is under it (`past_roots`)."""
-    lines, values = [], tape.values
-    for dst, op, args in tape.lines:
-        op, args, r, n = powers.get(dst, (op, args, dst, 2))
-        if n != 2:
-            square = Tracer(values[r] * values[r], tape).name
-            lines.append((square, op, args))
-            op, args = "mul", (square, past_root(1.0, values[dst], values[r], n))
-        lines.append((dst, op, args))
-    return lines
 
 
 def number_of(x: Any) -> Any:
@@ -163,8 +143,8 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
             registers.append(end.name if traced else None)
             results.append(end.value if traced else constant_output(what, fn, end))
         aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
-        if powers := past_roots(tape.lines):
-            tape.lines = unrooted(tape, powers)
+        square = lambda value, _: Tracer(value, tape).name
+        tape.lines = silent(unrooted)(tape.lines, DG, past_roots(tape.lines, DG), square, tape.values.__getitem__)
         return TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux)
 
 

@@ -2,17 +2,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.arithmetic import past_root
-from ops.derived import STILL, Traced
-from ops.facts import power_of_root
-from ops.flows import Masked, bare
+from ops.kinks import Masked, bare, power_of_root
 from ops.silence import silent
+from ops.walk import STILL, AtLine, forth
+from ops.writer import Traced
 
 from ..errors import XManError
 from ..traced.arraylike import ArrayLike, differentiable, real
@@ -63,33 +62,44 @@ class Dual(ArrayLike):
     @silent
     def record(self, op: str, args: tuple) -> Any:
         """op(*args) with its tangent; a plain value if the result is not a float."""
-        def on_this_level(args: tuple) -> tuple[list, list]:
-            """(tangents, None for arguments that are not on this level; values of all arguments)."""
-            mine = [isinstance(a, Dual) and a.level == self.level for a in args]
-            return ([a.flowing_tangent() if own else None for a, own in zip(args, mine, strict=True)],
-                    [a.value if own else np.asarray(a) if isinstance(a, list) else a
-                     for a, own in zip(args, mine, strict=True)])
-        tangents, values = on_this_level(args)
-        out = real(op, getattr(f, op)(*values))
+        def is_on_level(a: Any) -> bool: return isinstance(a, Dual) and a.level == self.level
+        def value_of(a: Any) -> Any:
+            return a.value if is_on_level(a) else np.asarray(a) if isinstance(a, list) else a
+        def tangent_of(op: str, args: Sequence, out: Any) -> Any:
+            """The tangent of op(*args), from those of its arguments; STILL if it does not move."""
+            names = tuple([f"x{i}" for i in range(len(args))])
+            values = {"out": out} | {x: value_of(a) for x, a in zip(names, args, strict=True)}
+            tangents = {x: a.flowing_tangent() for x, a in zip(names, args, strict=True) if is_on_level(a)}
+            try:
+                return forth([("out", op, names)], values, tangents).get("out", STILL)
+            except AtLine as error:
+                raise error.error from None
+
+        out = real(op, getattr(f, op)(*map(value_of, args)))
         if out.dtype.kind not in "fO":
             return out
-        root, r, n = power_of_root(out, op, args, lambda a: getattr(a, "root", None), TG), out, 2
-        if root and root[3] >= 2:
-            op, args, r, n = root
-            tangents, values = on_this_level(args)
-        pairs = zip(tangents, TG[op], strict=False)
-        found = [rule(t, out, *values) for t, rule in pairs if rule and t is not None]
-        parts = [part for part in found if part is not STILL]
-        part = past_root(sum(parts[1:], parts[0]), out, r, n) if parts else 0.0
+        roots = {id(a): a.root for a in args if isinstance(a, Dual)}
+        root = power_of_root(out, op, args, roots.get, TG)
+        if root and root[3] >= 2:  # a power goes past its root: the square under it moves, and the power with it
+            square, under, r, n = root
+            s = Dual(r * r, 0.0, self.level)
+            moves = tangent_of(square, under, s.value)
+            if moves is not STILL:
+                s.tangent = bare(moves)
+                s.flow, s.steep = places_in(moves)
+                moves = tangent_of("root_power", (s, r, n), out)
+        else:
+            moves = tangent_of(op, args, out)
+        tangent = 0.0 if moves is STILL else bare(moves)
         if out.dtype.kind == "O":  # a bundle
             result = object.__new__(Dual)
-            result.value, result.tangent, result.level = out, bare(part), self.level
+            result.value, result.tangent, result.level = out, tangent, self.level
             result.flow = result.steep = None
             return result
-        result = Dual(out, bare(part), self.level)
-        if isinstance(part, Masked):
-            result.flow, result.steep = part.flow, part.steep
-        result.root, result.slopeless = root, not parts
+        result = Dual(out, tangent, self.level)
+        if isinstance(moves, Masked):
+            result.flow, result.steep = places_in(moves)
+        result.root, result.slopeless = root, moves is STILL
         return result
 
     def __format__(self, spec: str) -> str:
@@ -125,6 +135,11 @@ class Dual(ArrayLike):
                             "the diagonal")
         part = lambda x: Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.size == 1 else x
         return Dual(part(v), part(t))
+
+
+def places_in(tangent: Any) -> tuple[Any, Any]:
+    """The flow and the steep of a tangent."""
+    return (tangent.flow, tangent.steep) if isinstance(tangent, Masked) else (None, None)
 
 
 def depth(x: Any) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ops import Expression, G, f
 from ops.expression import FLAT
-from ops.loops.bodies import needed
+from ops.walk import needed
 from ops.writer import Recording, Symbol, Traced, Writer
 
 from ..traced.arraylike import ArrayLike, real

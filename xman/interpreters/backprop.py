@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import ops
-from ops.arithmetic import past_root
+from ops import kinks, walk
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import depends, failure, names_wanted, own, seeds, varies
+from .context import apart, at_line, depends, names_wanted, seeds, still_in, without_roots
 
 
 @silent
@@ -25,32 +25,18 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
     """
     wrt = names_wanted(wrt, DG)
     steps = checked_list(steps, DG)
-    active = values if wrt is None else depends(steps, wrt, values, DG)
-    # A power of a root, as norm(x)**3: where the root r is 0 the slope of rⁿ is 0, but r has no slope, since
-    # its rule divides by r. So the delta of rⁿ skips r and goes to the square under the root: r² = Σx² is an
-    # operator with a rule of its own, and rⁿ moves ½n·rⁿ⁻² (past_root) times as much. powers has r² as op and
-    # args, r, and n, for each such line. It is empty if all deltas are wanted, since r would get none.
-    powers = {} if wrt is None else ops.facts.past_roots(steps, DG, wrt)
-    def walk(deltas):
-        held = set(map(id, deltas.values()))
+    starts, ends = seeds(deltas, values, "delta"), steps.inputs if wrt is None else wrt
+    still = still_in(steps, values, values if wrt is None else depends(steps, wrt, values, DG))
+    with ops.by_tables(DG=DG), at_line(steps, values, DG, "adjoint rule"):
+        lines, primals = without_roots(steps, values, DG, wrt)
+
         # deltas[r] is the part of ∂output/∂r that is known so far. In reverse, all lines that use dst come
-        # before the line that defines it. So its delta is complete, and the chain rule passes it on: a rule
-        # gives the contribution to one argument. A register that is read twice gets two contributions, and
-        # they add. Lines that no delta reaches are skipped.
-        try:
-            for dst, op, args in reversed(steps):
-                if dst in deltas:
-                    op, args, r, n = powers.get(dst, (op, args, dst, 2))
-                    d = past_root(deltas[dst], out := values[dst], values[r], n)
-                    inputs = [values[a] if isinstance(a, str) else a for a in args]
-                    for a, x, rule in zip(args, inputs, DG[op], strict=False):
-                        if rule and isinstance(a, str) and a in active and varies(x, a, steps):
-                            part = own(rule(d, out, *inputs), x, held, (out, *inputs), a)
-                            deltas[a] = deltas[a] + part if a in deltas else part
-        except Exception as error:
-            raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
-        return deltas
-    # looked: if a NaN comes out, walk again with masks: what a `where` excludes sends 0, and not 0·∞
-    with ops.by_tables(DG=DG):
-        ends = steps.inputs if wrt is None else wrt
-        return ops.flows.looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), ends)
+        # before the line that defines it, so its delta is complete, and the chain rule passes it on: a rule
+        # gives the contribution to one argument, and the contributions add (`ops.walk.back`):
+        #     for dst, op, args in reversed(lines):
+        #         for a, rule in zip(args, DG[op]):
+        #             deltas[a] += rule(deltas[dst], values[dst], *inputs)
+        def step_back(deltas: dict[str, Any]) -> dict[str, Any]:
+            return walk.back(lines, primals, deltas, DG, still, keep=True)
+        deltas = kinks.looked(step_back, starts, deltas, lines, values.values(), ends)
+    return apart(kinks.unshadowed(deltas), values.values())

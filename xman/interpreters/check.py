@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
+from ops.walk import Misshapen
 
 from ..errors import XManError
 from ..notation import in_notebooks
@@ -92,7 +93,13 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     tolerance = tolerance or (1e-6 if sides == 2 else 1e-4)
     result = eval(steps, inputs, G)
     weight = random.uniform(0.5, 1.5, np.shape(result[of])) if np.ndim(result[of]) else np.ones(())
-    deltas = backprop(steps, result, DG, wrt, **{of: weight})
+    try:
+        deltas = backprop(steps, result, DG, wrt, **{of: weight})
+    except XManError as error:
+        if not isinstance(cause := error.__cause__, Misshapen):
+            raise
+        return Report([], [f"WRONG delta of {error.line[2][cause.argument]} has shape {cause.shape}, the register has "
+                           f"shape {cause.of_argument}: {error}"])
 
     def total(name, x): return np.sum(eval(steps, {**inputs, name: x}, G)[of] * weight)
 

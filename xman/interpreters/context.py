@@ -1,15 +1,16 @@
 """The common part of the interpreters: first values, which registers have derivatives, errors with lines."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+import contextlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from ops import Bundle, Expression, f
-from ops.derived import precise
-from ops.flows import Masked
-from ops.table import arity
+from ops.facts import arity
+from ops.kinks import MARKS, past_roots, unrooted
+from ops.walk import AtLine, moving
 
 from ..errors import XManError, nearest
 from ..notation import shortened, shown
@@ -62,41 +63,70 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
     """The names, and all registers that depend on them; with DG those with slopes. XManError: no value."""
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
-    found = set(names)
-    for dst, op, args in steps:
-        rules = DG.get(op) if DG else args
-        rules = rules if isinstance(rules, Sequence) else args
-        pairs = zip(args, rules, strict=False)
-        if any([rule is not None and a in found for a, rule in pairs if type(a) is str]):
-            found.add(dst)
-    return found
+    return moving(steps, names, DG)
 
 
 REAL = (float, np.floating, Expression, Bundle)
 
 
-def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
-    """Whether x has derivatives: floats do, sparse data do not. XManError for a computed sparse matrix."""
+def varies(x: Any) -> bool:
+    """Whether x has derivatives: floats do, and whole numbers that count as floats."""
     if isinstance(x, REAL):
         return True
     if isinstance(x, np.ndarray):
         return x.dtype.kind == "f" or x.ndim == 0 and x.dtype.kind in "iu"
-    if hasattr(x, "tocsr") and steps is not None and name not in steps.inputs:
-        raise XManError(f"{name} is a sparse matrix, which has no rules: only dot takes one, on its left")
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
-def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an argument") -> Any:
-    """The part in x's precision, in memory of its own: not a view, and not held (by id) or in `around`."""
-    if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
-        if isinstance(part, Masked):
-            return part.at(own(part.value, x, held, around, a))
-        part = precise(part, x, a)
-    if type(part) is np.ndarray:
-        if part.base is not None or id(part) in held or id(part) in map(id, around):
-            part = part.copy()
-        held.add(id(part))
-    return part
+def still_in(steps: WengertList, values: Mapping[str, Any], active: Collection[str]) -> set[str]:
+    """The registers that hand no delta on: those that are not active, and those that are no floats.
+
+    A sparse matrix that a line computes is not among them: the walk refuses it if a delta reaches it.
+    """
+    computed = lambda name: name not in steps.inputs
+    return {name for name, x in values.items()
+            if name not in active or not varies(x) and not (hasattr(x, "tocsr") and computed(name))}
+
+
+def without_roots(steps: WengertList, values: Mapping[str, Any], table: Mapping[str, Sequence],
+                  wanted: Collection[str] | None = ()) -> tuple[Sequence, Mapping[str, Any]]:
+    """(the lines in which powers go past their roots, `ops.kinks.unrooted`; the values, with those of new lines).
+
+    wanted: the registers whose deltas are asked for (None: all), as those of roots may be.
+    """
+    new: dict[str, Any] = {}
+
+    def register(value: Any, word: str) -> str:
+        new[word] = value
+        return word
+    powers = past_roots(steps, table)
+    roots = {name for dst, power in powers.items() for name in (dst, power[2])}
+    shadows = bool(powers) and (wanted is None or not roots.isdisjoint(wanted))
+    lines = unrooted(steps, table, powers, register, values.__getitem__, shadows)
+    return (steps, values) if lines is steps else (getattr(steps, "along", list)(lines), {**values, **new})
+
+
+def apart(derivatives: Mapping[Any, Any], values: Iterable[Any]) -> dict[Any, Any]:
+    """The deltas or tangents, each array in memory of its own: no view, and none of the values."""
+    arrays, result = set(map(id, values)), {}
+    for name, d in derivatives.items():
+        if type(d) is np.ndarray and (d.base is not None or id(d) in arrays):
+            d = d.copy()
+        arrays.add(id(d))
+        result[name] = d
+    return result
+
+
+@contextlib.contextmanager
+def at_line(steps: WengertList, values: Mapping[str, Any], table: Mapping, word: str) -> Iterator[None]:
+    """A context in which the error of a rule becomes an XManError that names the line."""
+    try:
+        yield
+    except AtLine as error:
+        line = next(line for line in steps if line[0] == error.line[0].rstrip(MARKS))
+        sentence = failure(error.error, steps, line, values, table, word)
+        sentence.line = line
+        raise sentence from error.error
 
 
 def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str], word: str = "values") -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from ops.kinks import MARKS
 from ops.writer import Symbol, Writer
 
 from ..register import as_arg
@@ -37,13 +38,21 @@ class Followed(WengertList):
     def __init__(self, steps: WengertList, writer: ListWriter):
         list.__init__(self, steps)  # not checked again: steps is valid
         self.writer, self.checked_for, self._inputs = writer, steps.checked_for, steps.inputs
+        self.lines: dict[str, Line] = {}  # by register, where these are others than those of the list
+
+    def along(self, lines: Iterable[Line]) -> Followed:
+        """Other lines for the same list, each for the line of its register, of which the name is the beginning."""
+        follower = Followed(self, self.writer)
+        follower[:], follower.lines = lines, {line[0]: line for line in list.__iter__(self)}
+        return follower
 
     def __iter__(self) -> Iterator[Line]: return self._told(super().__iter__())
     def __reversed__(self) -> Iterator[Line]: return self._told(super().__reversed__())
 
     def _told(self, lines: Iterator[Line]) -> Iterator[Line]:
-        for self.writer.origin in lines:
-            yield self.writer.origin
+        for line in lines:
+            self.writer.origin = self.lines.get(line[0].rstrip(MARKS)) if self.lines else line
+            yield line
         self.writer.origin = None
 
 

@@ -1,0 +1,304 @@
+"""The second walk: deltas and tangents with the places that anything is sent to."""
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..expression import Expression, f
+from ..facts import Facts, facts_of, name_or_id
+
+
+class Flow:
+    """A mask of places, which is made when it is asked for: make(*masks) of the masks that it is made from.
+
+    They are made one after the other, without recursion: a chain of flows is as long as the program. share: a
+    flow of numbers, 1 or more where it flows, for operators that move entries; out: the value it belongs to.
+    """
+    __slots__ = "make", "sources", "share", "out", "mask"
+
+    def __init__(self, make: Callable[..., Any], *sources: Flow | None, share: Flow | None = None, out: Any = None):
+        self.make, self.sources, self.share, self.out = make, sources, share, out
+
+    def __call__(self) -> Any:
+        todo = [self]
+        while todo:
+            flow = todo[-1]
+            if waiting := [s for s in flow.sources if s is not None and not hasattr(s, "mask")]:
+                todo += waiting
+                continue
+            todo.pop()
+            if not hasattr(flow, "mask"):
+                flow.mask = flow.make(*[s.mask for s in flow.sources if s is not None])
+                flow.make, flow.sources = None, ()
+        return self.mask
+
+
+NOWHERE = Flow(lambda: False)
+BY_VALUE = Flow(lambda: None)  # it is steep where its value is not 0
+Places = Flow | None  # None: everywhere
+
+
+class Masked(Expression):
+    """A delta or a tangent, and its flow, the places to which anything is sent.
+
+    Entries that a `where`, an index or a seed of 0 excludes do not flow: they stay 0, whatever they meet. All
+    other zeros are numbers, with 0·∞ = NaN, so that both modes and all orders multiply the same numbers;
+    `limit` says where 0·∞ is 0 in spite of that. steep: the places that flow and where 0·∞ is not known.
+    """
+
+    level = math.inf
+
+    def __init__(self, value: Any, flow: Places = None, steep: Places = None, forward: bool = False):
+        self.value, self.flow, self.steep, self.forward = value, flow, steep, forward
+
+    @staticmethod
+    def seed(value: Any, direction: Any, forward: bool = False) -> Masked:
+        """A delta or a tangent to start from, which flows where `direction`, spread to it, is not 0.
+
+        A symbol flows everywhere: a list is written for directions without zeros.
+        """
+        symbolic = isinstance(direction, Expression)
+        everywhere = not getattr(direction, "has_zeros", False) if symbolic else np.all(direction)
+        flow = None if everywhere else Flow(lambda: f.not_equal(value, 0.0))
+        return Masked(value, flow, flow, forward)
+
+    def at(self, value: Any) -> Masked:
+        """The same flow with another value."""
+        return Masked(value, self.flow, self.steep, self.forward)
+
+    def where(self, kind: str) -> Places:
+        """Its flow, or its steep, as `kind` says."""
+        places = getattr(self, kind)
+        return Flow(lambda: f.not_equal(self.value, 0.0)) if places is BY_VALUE else places
+
+    def record(self, op: str, args: Sequence) -> Masked:
+        out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
+        masked = [a for a in args if type(a) is Masked]
+        if (masked[0].flow and facts_of(op).flow in PRODUCTS
+            and not any([type(a) in (int, float) and math.isfinite(a) for a in args])):
+            flow = masked[0].flow()
+            mask = flow.value if getattr(flow, "has_zeros", False) else flow
+            out = out if type(mask) is np.ndarray and mask.all() else f.where(flow, out, 0.0)
+        flow = places_of(op, args, out, "flow")
+        same = all([a.steep is a.flow for a in masked])
+        return Masked(out, flow, flow if same else places_of(op, args, out, "steep"), self.forward)
+
+
+def limit(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callable | None:
+    """What corrects a Masked product for an operator of which 0·∞ is known, by the facts of its row; or None.
+
+    It settles: an infinite x has a finite result, and x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. It grows: a
+    finite x other than 0 has an infinite result, and ∂out/∂x / out is finite. So along a path through
+    infinite values, from one that grows to one that settles, the derivative is 0: of 1 / (1 + exp(-x)) at
+    −1000, of tanh(exp(x)) at 1000 and of exp(-x**4) at 10²⁰⁰. Any other 0·∞ depends on which factor is
+    faster, which floats do not tell, and stays NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4),
+    x*sqrt(x) and exp(log(x)) at 0, and if it grows inside of a function that does not settle, as of log(1 +
+    exp(x)) at 1000. An overflow on such a path counts as 0 where it meets a slope of 0, too.
+
+    product_of: (d, out, *args) -> what the rule by argument i gives of plain numbers. facts: overflows, it grows, as numbers tell by an infinite
+    result; grows, it does so as the exponential does, so that lists of derivatives are masked for it as well;
+    settles, the place of the argument in which it settles, or a function of the arguments that gives it.
+    """
+    grows, settling = bool(facts.get("grows")), facts.get("settles")
+    if not (grows or facts.get("overflows") or settling is not None):
+        return None
+
+    def corrected(product: Masked, d: Masked, out: Any, *args: Any) -> Masked:
+        settles = settling is not None and i == (settling(*args) if callable(settling) else settling)
+        numbers = number_within(out) is not None
+        x, value, steep = args[i], product.value, product.steep
+        sure = [f.isfinite(d.value)] if numbers else []  # where 0·∞ cannot be the cause of a NaN
+        if not d.forward and (grows or numbers):
+            sure.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
+                        if numbers else f.isfinite(out))
+        if settles and (d.forward or numbers):
+            sure.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
+        if sure and d.steep is not d.flow:
+            mask = functools.reduce(f.logical_and, sure)
+            if numbers:  # only a NaN, and one that x itself does not explain
+                mask = f.logical_or(mask, f.logical_or(f.equal(value, value), f.not_equal(out, out)))
+            if (places := d.where("steep")) is not None:
+                value = f.where(f.logical_or(mask, places()), value, 0.0)
+        if settles and not d.forward:
+            steep = BY_VALUE
+        elif numbers or grows and d.forward:
+            def finite() -> Any:
+                if not numbers:
+                    return f.isfinite(out)
+                sheer = f.equal(f.abs(product_of(1.0, out, *args)), math.inf)
+                return (f.logical_or(f.isfinite(product.value), f.logical_and(f.equal(x, 0), sheer)) if d.forward
+                        else f.logical_or(f.not_equal(f.abs(product.value), math.inf), sheer))
+            certain = Flow(lambda: f.logical_or(finite(), f.logical_not(f.isfinite(d.value))))
+            steep = chosen(certain, product.where("steep"), NOWHERE)
+        return Masked(value, product.flow, steep, d.forward)
+    return corrected
+
+
+def looked(walk: Callable, seeds: Mapping, directions: Mapping, lines: Iterable, values: Iterable,
+           ends: Iterable | None = None, forward: bool = False) -> Any:
+    """walk(seeds), a walk through the lines; or the same with masked seeds if it gives NaN at an end.
+
+    directions: the deltas or tangents before they were spread to the seeds. values: of the lines. For symbols,
+    and for numbers of which a further derivative is taken, seeds are masked if a line may exclude entries.
+    ends: the registers to look at. forward: whether it is forward mode.
+    """
+    start = lambda: {name: Masked.seed(d, directions[name], forward) for name, d in seeds.items()}
+    kinds = {*map(type, values), *map(type, seeds.values())}
+    if kinds <= ARRAYS or not any(map(is_expression, kinds)) or not masks(lines, start().values()):
+        derivatives = walk(dict(seeds))
+        if not any([unclear(derivatives[x]) for x in ends or derivatives if x in derivatives]):
+            return derivatives
+    return {name: bare(x) for name, x in walk(start()).items()}
+
+
+ARRAYS = {np.ndarray, np.float64}  # the common types, tested first
+
+
+@functools.cache
+def is_expression(kind: type) -> bool: return issubclass(kind, Expression)
+
+
+def number_within(x: Any) -> Any:
+    """The number that x stands for; None for a symbol, and on a list's tape, which is for all numbers."""
+    while isinstance(x, Expression):
+        tape = getattr(x, "tape", None)
+        exact = getattr(tape, "exact", True) and getattr(tape, "guards", None) is None
+        x = getattr(x, "value", None) if exact else None
+    return x
+
+
+def unclear(x: Any) -> bool:
+    """Whether x has a NaN among its entries, or infinities of both signs; False for symbols."""
+    if is_expression(type(x)) and (x := number_within(x)) is None:
+        return False
+    if isinstance(x, dict):  # the arrays of a bundle
+        return any(map(unclear, x.values()))
+    if not isinstance(x, float):  # above 10,000 entries BLAS would wake its threads
+        x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
+    return x != x
+
+
+def bare(x: Any) -> Any:
+    """The delta or the tangent without its flow."""
+    if isinstance(x, dict):  # the arrays of a bundle
+        return type(x)({i: bare(array) for i, array in x.items()})
+    return x.value if isinstance(x, Masked) else x
+
+
+def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
+    """Whether a line or a seed may exclude entries at which a slope may be infinite."""
+    lines = [*lines]
+    facts = {op: facts_of(op) for _, op, _ in lines}
+    return "where" in facts or not all([fact.tame for fact in facts.values()]) and (
+        any([fact.flow in SELECTING for fact in facts.values()]) or any(d.flow for d in seeds)
+        or overflow_settles(lines, facts) or
+        any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines))
+
+
+def overflow_settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
+    """Whether a line that grows leads to one that settles."""
+    grown: set = set()
+    for dst, op, args in lines:
+        if not grown.isdisjoint(map(name_or_id, args)):
+            settles = facts[op].settles
+            if (settles(*args) if callable(settles) else settles) is not None:
+                return True
+            grown.add(name_or_id(dst))
+        elif facts[op].grows:
+            grown.add(name_or_id(dst))
+    return False
+
+
+# what an operator does with a flow, by the fact `flow` of its row
+MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "filled", "chosen", "kept"}
+
+
+def places_of(op: str, args: Sequence, out: Any, kind: str) -> Places:
+    """The flow, or steep, of out = op(*args) with Masked args; by default all flows if any of them does."""
+    how, masked = facts_of(op).flow, [a for a in args if type(a) is Masked]
+    if (kind == "steep" and how not in PRODUCTS and how != "summed" and all([a.steep is BY_VALUE for a in masked])):
+        return BY_VALUE  # no 0 of it has met an infinite number so far
+    flows = [a.where(kind) for a in masked]
+    if op == "where":
+        flows = [a.where(kind) if type(a) is Masked else NOWHERE if type(a) is float and a == 0 else None
+                 for a in args[1:]]
+        return chosen(Flow(lambda: args[0]), *flows) if flows != [None, None] else None
+    if (op == "scale" and type(args[0]) is not Masked
+        and (not isinstance(args[0], Expression) or args[0].slopeless)):
+        return chosen(Flow(lambda: f.not_equal(args[0], 0)), flows[0], NOWHERE)  # 0 where args[0] is 0
+    if how == "filled" or how in MOVED and flows[0]:
+        return moved_places(op, args, out, kind)
+    if how == "plus" and len(flows) == 2:
+        numbers = not isinstance(out, Expression) or hasattr(out, "value")  # in a list it costs much
+        if kind == "steep" and numbers and flows[0] is not flows[1]:
+            finite = Flow(lambda: f.isfinite(out))  # an infinite sum is as steep as its terms
+            term = lambda a: Flow(lambda mask: f.logical_or(mask, f.logical_not(f.isfinite(a.value))), finite)
+            flows = [chosen(term(a), flow, NOWHERE) for a, flow in zip(args, flows, strict=True)]
+        if None not in flows:
+            return flows[0] if flows[0] is flows[1] else Flow(f.logical_or, *flows)
+    if None in flows and (kind == "flow" or how != "summed") or how == "plus":
+        return None
+    if how == "same" or how in PRODUCTS:
+        return flows[0]
+    some = Flow(lambda share: f.not_equal(f.sum(share), 0.0), share_of(masked[0], kind))
+    if kind == "flow" or how != "summed" or number_within(out) is None:
+        return some
+    # an infinite product of finite factors has overflowed
+    factors = [bare(a) for a in args if isinstance(a, (np.ndarray, np.floating, Expression))]
+    finite = lambda: f.isfinite(sum(f.sum(0.0 * a) for a in factors))
+    return chosen(Flow(lambda: f.logical_or(f.isfinite(out), f.logical_not(finite()))), some, NOWHERE)
+
+
+def moved_places(op: str, args: Sequence, out: Any, kind: str) -> Flow:
+    """The places of an operator that moves entries: it moves an array that is 1 where they flow as well."""
+    final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
+    still = lambda a: final and isinstance(a, Expression) and a.dtype.kind == "f"
+    others = [np.broadcast_to(0.0, a.shape) if type(a) is not Masked and still(a) else a for a in args]
+
+    def moved(*shares: Any) -> Any:
+        share = iter(shares)
+        return getattr(f, op)(*[next(share) if type(a) is Masked else a for a in others])
+    sources = [share_of(a, kind) for a in args if type(a) is Masked]
+    share = Flow(moved, *sources)
+    if kind == "steep" and number_within(out) is not None:  # a sum is infinite where a term is
+        infinite = [Flow(lambda s, a=a: f.where(f.isfinite(a.value), 0.0, s), share_of(a, kind))
+                    for a in args if type(a) is Masked]
+        share = Flow(lambda share, terms: f.where(f.isfinite(out), share, terms), share, Flow(moved, *infinite))
+    return Flow(lambda share: f.not_equal(share, 0.0), share, share=share, out=out)
+
+
+def share_of(a: Masked, kind: str) -> Flow:
+    """An array in a's shape: 1 or more where it flows, else 0."""
+    flow = a.where(kind)
+    if flow is None:
+        return Flow(lambda: spread(1.0, a.value))
+    share = flow.share or flow
+    return share if flow.out is a.value else Flow(lambda mask: spread(mask, a.value), share)
+
+
+def spread(share: Any, x: Any) -> Any:
+    constant = has_final_shape(x) and not getattr(x, "has_zeros", False)
+    return f.broadcast(share, np.broadcast_to(0.0, x.shape) if constant else x)
+
+
+def has_final_shape(x: Any) -> bool:
+    """Whether the shape of x is final, so that values that depend on it may be constants."""
+    return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
+
+
+def chosen(c: Flow, x: Places, y: Places) -> Flow:
+    """The flow of a value that is x where c holds, and y elsewhere. x, y: their flows."""
+    if y is NOWHERE:
+        return Flow(f.logical_and, c, x) if x else c
+    if x is NOWHERE:
+        return Flow(lambda c, y=True: f.logical_and(f.logical_not(c), y) if y is not True else f.logical_not(c), c, y)
+    flows = [c, *[flow for flow in (x, y) if flow]]
+
+    def choice(c: Any, *masks: Any) -> Any:
+        mask = iter(masks)
+        return f.where(c, next(mask) if x else True, next(mask) if y else True)
+    return Flow(choice, *flows)

@@ -1,0 +1,76 @@
+"""What a row may state as its slope, and `send`, the one product of a delta or a tangent with it."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..expression import f
+from ..silence import silent
+from .masked import unclear
+
+
+class over(NamedTuple):
+    """The slope times/divisor, which `send` applies by dividing: d / x has other bits than d · (1/x).
+
+    or_nothing: 0/0 is 0 (`ratio`).
+    """
+    divisor: Any
+    times: Any = 1
+    or_nothing: bool = False
+
+    def __neg__(self) -> over: return self._replace(times=-self.times)
+
+
+class only(NamedTuple):
+    """The slope 1 where a condition holds and 0 elsewhere, or any share of d: what is left out sends nothing."""
+    share: Any
+
+
+class branch(NamedTuple):
+    """The slope `yes` where c holds, else `no`: a product with the other one is not even NaN."""
+    c: Any
+    yes: Any = 1
+    no: Any = 0
+
+
+def send(d: Any, slope: Any) -> Any:
+    """d · slope, the one product of all entrywise rules: a delta on its way back, a tangent on its way forth.
+
+    slope: an array, a number, one of the above, or a tuple of such factors, which are applied in order.
+    """
+    kind = type(slope)
+    if kind is int or kind is float:  # a slope that is the same everywhere
+        return d if slope == 1 else -d if slope == -1 else f.half(d) if slope == 0.5 else d * slope
+    if kind is over:
+        d = send(d, slope.times)
+        return f.ratio(d, slope.divisor) if slope.or_nothing else d / slope.divisor
+    if kind is only:
+        return f.scale(slope.share, d)
+    if kind is branch:
+        sent = [0.0 if type(s) is int and s == 0 else send(d, s) for s in (slope.yes, slope.no)]
+        return f.where(slope.c, *sent)
+    if kind is tuple:
+        for factor in slope:
+            d = send(d, factor)
+        return d
+    return d * slope
+
+
+# ---- products in which 0 is nothing ----------------------------------------------------------------------------
+
+def scale(x: Any, w: Any) -> Any:
+    """x·w, but 0 wherever x is 0, even if w is infinite or NaN: a branch that is not taken sends back 0."""
+    return mended(np.multiply, x, w)
+
+
+def ratio(x: Any, y: Any) -> Any:
+    """x/y, but 0 wherever x is 0, even if y is 0, infinite or NaN."""
+    return x / y if isinstance(y, float) and y == y != 0 else mended(np.divide, x, y)
+
+
+@silent
+def mended(operation: np.ufunc, x: Any, y: Any) -> Any:
+    """operation(x, y), but 0 wherever x is 0."""
+    result = operation(x, y)
+    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result

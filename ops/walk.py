@@ -1,0 +1,148 @@
+"""The walks through lines that differentiate: back for adjoints, forth for tangents, and what they pass.
+
+Lists, tapes of traced functions and bodies of loops are the same to them: lines (dst, op, args), in which a
+string names a register, and the values of all registers by name.
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .expression import DG, TG
+from .facts import name_or_id
+from .kinks import Masked
+from .writer import Traced
+
+STILL = object()  # a tangent rule's answer if the result does not move although the argument does
+
+
+class AtLine(Exception):
+    """A rule failed at this line. The cause is the rule's own error."""
+
+    def __init__(self, line: tuple, error: Exception):
+        super().__init__(str(error))
+        self.line, self.error = line, error.error if isinstance(error, AtLine) else error
+
+
+class Misshapen(ValueError):
+    """A rule returned another shape than that of its argument (of the result, if it is a tangent rule)."""
+
+    def __init__(self, op: str, i: int, shape: tuple, of_argument: tuple):
+        super().__init__(f"the rule of {op} for its argument {i + 1} returned the shape {shape}; wanted {of_argument}")
+        self.argument, self.shape, self.of_argument = i, shape, of_argument
+
+
+def back(lines: Sequence, values: Mapping[str, Any], deltas: dict[str, Any], rules: Mapping = DG,
+         still: Collection[str] = (), keep: bool = False) -> dict[str, Any]:
+    """The deltas, from those at the end: deltas[r] is ∂(Σ delta·output)/∂r (the notes, §1.3).
+
+    still: registers that hand no delta on. keep: keep also the deltas of registers that lines define.
+    """
+    # In reverse, all lines that use dst come before the line that defines it, so its delta is complete, and the
+    # chain rule passes it on: each rule gives the contribution to one argument. A register that is read twice
+    # gets two contributions, and they add. Lines that no delta reaches are skipped.
+    for line in reversed(lines):
+        dst, op, args = line
+        if dst in deltas:
+            d = deltas[dst] if keep else deltas.pop(dst)
+            try:
+                inputs, ruled = [values[a] if type(a) is str else a for a in args], rules[op]
+                for i, a in enumerate(args):
+                    if type(a) is str and a not in still and (rule := rule_for(ruled, i, op)):
+                        delta = fitted(rule(d, values[dst], *inputs), inputs[i], i, op)
+                        deltas[a] = deltas[a] + delta if a in deltas else delta
+            except Exception as error:
+                raise AtLine(line, error) from error
+    return deltas
+
+
+def forth(lines: Iterable, values: Mapping[str, Any], tangents: dict[str, Any],
+          rules: Mapping = TG) -> dict[str, Any]:
+    """The tangents, from those at the beginning: tangents[r] says how r moves when the inputs do."""
+    # Values and tangents have the same order, so one pass could compute both. Each argument that moves adds to
+    # the movement of the line (the chain rule); an argument without a tangent does not move, and is skipped.
+    for line in lines:
+        dst, op, args = line
+        if any([type(a) is str and a in tangents for a in args]):
+            try:
+                inputs, ruled, out = [values[a] if type(a) is str else a for a in args], rules[op], values[dst]
+                for i, a in enumerate(args):
+                    if type(a) is str and a in tangents and (rule := rule_for(ruled, i, op)):
+                        if (tangent := rule(tangents[a], out, *inputs)) is not STILL:
+                            tangent = fitted(tangent, out, i, op)
+                            tangents[dst] = tangents[dst] + tangent if dst in tangents else tangent
+            except Exception as error:
+                raise AtLine(line, error) from error
+    return tangents
+
+
+def rule_for(rules: Sequence, i: int, op: str) -> Any:
+    """The rule for the i-th argument, None where its derivative is zero. TypeError where the row has none."""
+    if i < len(rules):
+        return rules[i]
+    raise TypeError(f"{op} has no rule for its argument {i + 1}; its row needs one, or None where the derivative "
+                    "is zero")
+
+
+def fitted(part: Any, x: Any, i: int, op: str) -> Any:
+    """What a rule gave, in the precision of x. TypeError or ValueError if it gave nothing, or another shape."""
+    if type(part) is type(x) and (type(x) is not np.ndarray or part.dtype is x.dtype and part.shape == x.shape):
+        return part  # the common case
+    if part is None:
+        raise TypeError(f"the rule of {op} for its argument {i + 1} returned None; does it lack a return?")
+    if isinstance(part, Masked):
+        return part.at(fitted(part.value, x, i, op))
+    if hasattr(x, "tocsr"):
+        raise TypeError("a sparse matrix that a line computes has no derivative: only dot takes one, on its left")
+    sizes = shape_of(part), shape_of(x)
+    if None not in sizes and sizes[0] != sizes[1]:
+        raise Misshapen(op, i, *sizes)
+    dtype = getattr(x, "dtype", None)
+    if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
+        return part
+    return part.astype(dtype if dtype.kind == "f" else float, copy=False)
+
+
+def shape_of(x: Any) -> tuple[int, ...] | None:
+    """The shape of a number, of an array, or of one that a tape traces; None of what has none yet."""
+    while isinstance(x, Traced):
+        x = x.value
+    return np.shape(x) if isinstance(x, (np.ndarray, np.number, float)) else None
+
+
+# ---- which lines a walk passes ---------------------------------------------------------------------------------
+
+def needed(lines: Sequence, keep: Iterable) -> list:
+    """The lines, in order, that lead to the registers in keep. Registers are names, or objects for them."""
+    registers, result = {*map(name_or_id, keep)}, []
+    for line in reversed(lines):
+        if name_or_id(line[0]) in registers:
+            result.append(line)
+            registers.update([a if type(a) is str else id(a) for a in line[2]])
+    return result[::-1]
+
+
+def reached(lines: Sequence, registers: Iterable[str], rules: Mapping) -> set[str]:
+    """The registers that get a delta if these have one."""
+    live = {*registers}
+    for dst, op, args in reversed(lines):
+        if dst in live:
+            live.update([a for i, a in enumerate(args) if type(a) is str and has_slope(rules, op, i)])
+    return live
+
+
+def moving(lines: Iterable, registers: Iterable[str], rules: Mapping | None = None) -> set[str]:
+    """The registers that have a tangent if these have one; without rules all that depend on them."""
+    live = {*registers}
+    for dst, op, args in lines:
+        if any([type(a) is str and a in live and has_slope(rules, op, i) for i, a in enumerate(args)]):
+            live.add(dst)
+    return live
+
+
+def has_slope(rules: Mapping | None, op: str, i: int) -> bool:
+    """Whether the i-th argument has a derivative; a rule that is lacking counts, so that a walk can refuse it."""
+    row = rules.get(op) if rules else None
+    return not isinstance(row, Sequence) or i >= len(row) or row[i] is not None
