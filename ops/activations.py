@@ -12,8 +12,8 @@ import numpy as np
 
 from .expression import f
 from .facts import of_input
-from .kinks import branch, only, scale
 from .functions import scipy_special
+from .kinks import branch, only, scale
 from .reductions import floats_of, gathered
 from .silence import silent
 from .table import elementwise, expressed, linear, operator

@@ -49,15 +49,6 @@ def negative_power(x, y):
     return 0 if type(y) in (int, float) and y < 0 else None
 
 
-def half_power(out, s, r, n, shadow=None):
-    """½n rⁿ⁻², the slope of rⁿ by s = r²."""
-    if n == 2:
-        return 1
-    # at 0 the other factor, the derivative of r² by what is under the root, is 0; so a higher power may stand here
-    power = r ** (n - 2)
-    return 0.5 * n * (power if n >= 3 else f.where(f.equal(r, 0), r ** (n - 1), power))
-
-
 # the values that are one expression, and what they are
 half         = expressed(lambda x: 0.5 * x,                              "½ x.")
 reciprocal   = expressed(lambda x: np.divide(1.0, x),                    "1 / x.")
@@ -74,7 +65,6 @@ det_sign     = expressed(lambda a: np.linalg.slogdet(a)[0],              "The si
 round_       = expressed(lambda x, decimals=0: np.round(x, decimals),    "x rounded to so many decimals, halves to even.")
 stopGradient = expressed(lambda x: x,                                    "x, for which no adjoint is sent further.")
 
-root_power   = expressed(lambda s, r, n, shadow=None: r ** n, "rⁿ, n ≥ 2, of a root r whose square is s (see ops.kinks.unrooted).")
 
 #            op            value          slope per argument
 elementwise("add",        np.add,        lambda out, x, y: 1,                lambda out, x, y: 1,   commutes=True, flow="plus")
@@ -85,16 +75,16 @@ elementwise("divide",     np.divide,     lambda out, x, y: over(y),          lam
             overflows=True, settles=1)
 elementwise("power",      np.power,      slope_by_base,                      slope_by_exponent,     flops=of_power,
             overflows=True, settles=negative_power, squared="alias")  # the root x^½
-elementwise("root_power", root_power,    half_power, None, None,             lambda out, s, r, n, shadow=None: 1,
-            flops=2, overflows=True)
 elementwise("remainder",  np.remainder,  lambda out, x, y: 1,                lambda out, x, y: -f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda out, x, y: (over(y), only(f.not_equal(1.0 / y, 0.0))),
                                          lambda out, x, y: (only(out), -over(y, or_nothing=True)), flow="kept",
             elsewhere=lambda x, y: x / y if type(x) in (int, float) and x else f.where(f.equal(x, 0), 0, x / y))
 elementwise("scale",      scale,         lambda out, x, w: w,                lambda out, x, w: only(x), flow="kept",
             elsewhere=scale_of_entries)
-elementwise("maximum",    np.maximum,    lambda out, x, y: only(f.share(x, y)), lambda out, x, y: only(f.share(y, x)), flow="chosen")
-elementwise("minimum",    np.minimum,    lambda out, x, y: only(f.share(y, x)), lambda out, x, y: only(f.share(x, y)), flow="chosen")
+elementwise("maximum",    np.maximum,    lambda out, x, y: only(f.share(x, y)),
+                                         lambda out, x, y: only(f.share(y, x)), flow="chosen")
+elementwise("minimum",    np.minimum,    lambda out, x, y: only(f.share(y, x)),
+                                         lambda out, x, y: only(f.share(x, y)), flow="chosen")
 elementwise("where",      where,         None,                               lambda out, c, x, y: branch(c),
                                          lambda out, c, x, y: branch(c, 0, 1), numpy="where")
 elementwise("clip",       clip,          lambda out, x, *to: 1 if all(b is None for b in to) else only(f.equal(x, out)),
@@ -104,7 +94,8 @@ elementwise("clip",       clip,          lambda out, x, *to: 1 if all(b is None 
 
 elementwise("negative",   np.negative,   lambda out, x: -1,                  flow="same")
 elementwise("reciprocal", reciprocal,    lambda out, x: -over(x, out),       formula=reciprocal, settles=0)
-elementwise("square",     square,        lambda out, x: 2 * x,               formula=square, tame=True, convex=True, overflows=True)
+elementwise("square",     square,        lambda out, x: 2 * x,               formula=square,
+            tame=True, convex=True, overflows=True)
 elementwise("half",       half,          lambda out, x: 0.5,                 formula=half, flow="same")
 elementwise("alias",      alias,         lambda out, x: 1,                   flops=0, view=True, flow="moved", elsewhere=alias)
 elementwise("abs",        np.abs,        lambda out, x: f.sign(x),           tame=True, squared="square")     # abs′(0) = 0

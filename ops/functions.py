@@ -119,8 +119,8 @@ elementwise("exp2",     np.exp2,                   lambda out, x: out * LN2,    
             elsewhere=lambda x: f.power(2.0, x))
 elementwise("log",      np.log,                    lambda out, x: over(x))
 elementwise("log1p",    np.log1p,                  lambda out, x: over(1.0 + x),        elsewhere=log1p_of_logs)
-elementwise("log2",     np.log2,                   lambda out, x: over(x * LN2),        elsewhere=lambda x: f.log(x) * (1.0 / LN2))
-elementwise("log10",    np.log10,                  lambda out, x: over(x * LN10),       elsewhere=lambda x: f.log(x) * (1.0 / LN10))
+elementwise("log2",     np.log2,                   lambda out, x: over(x * LN2),      elsewhere=lambda x: f.log(x) * (1.0 / LN2))
+elementwise("log10",    np.log10,                  lambda out, x: over(x * LN10),     elsewhere=lambda x: f.log(x) * (1.0 / LN10))
 elementwise("sqrt",     np.sqrt,                   lambda out, x: over(2.0 * f.abs(out)), squared="alias")  # sqrt′(±0) = +∞
 elementwise("cbrt",     np.cbrt,                   lambda out, x: over(3.0 * out * out),
             elsewhere=lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0))

@@ -4,11 +4,10 @@ from __future__ import annotations
 import numpy as np
 
 from .arrays.rearrangements import mT
-from .derived import traced
 from .expression import f
 from .facts import cubic, multiplied, of_columns, of_diagonal
 from .formulas import elimination as by_elimination
-from .table import expressed, linear, operator
+from .table import expressed, linear, operator, traced
 
 
 def through_pinv(d, out, a):

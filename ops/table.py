@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from .derived import tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, TAME, Facts, arity, parameters, positional, refuse_facts, takes
 from .kinks import Masked, limit, send
+from .walk import back
+from .writer import Recording, Traced
 
 SLOPES: dict[str, tuple] = {}  # of elementwise rows: (out, *args) -> the slope by each argument
 OURS: set[str] = set()  # the rows of this package, filled when all are there
@@ -161,3 +162,24 @@ def ruled(rules: Sequence, change: Callable) -> Sequence:
     if isinstance(each := rules[0], Each):
         return Each(lambda i: each[i] and change(each[i], i))
     return [rule and change(rule, i) for i, rule in enumerate(rules)]
+
+
+# ---- rules that follow from others: a value, or an adjoint rule, is recorded and differentiated -----------------
+
+def traced(value: Callable, i: int) -> Rule:
+    """The adjoint rule of an operator without one: it goes back through the operator's own value."""
+    return lambda d, out, *args: pullback(lambda x: value(*args[:i], x, *args[i + 1:]), args[i], d)
+
+
+def tangent_of(rule: Rule, i: int) -> Rule:
+    """The tangent rule from an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
+    return lambda t, out, *args: pullback(lambda u: rule(u, out, *args), f.broadcast(0.0, out), t)
+
+
+def pullback(function: Callable, x: Any, d: Any) -> Any:
+    """Jᵀd, the adjoint of x if function(x) has the adjoint d; x and d are arrays or Expressions."""
+    tape = Recording()
+    start = Traced(x, tape)
+    end = function(start)
+    deltas = back(tape.lines, tape.values, {end.name: d}, DG, tape.flat) if tape.has(end) else {}
+    return deltas[start.name] if start.name in deltas else f.broadcast(0.0, x)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .expression import DG, TG
 from .facts import name_or_id
-from .kinks import Masked
+from .kinks.masked import Masked
 from .writer import Traced
 
 STILL = object()  # a tangent rule's answer if the result does not move although the argument does
@@ -51,7 +51,7 @@ def back(lines: Sequence, values: Mapping[str, Any], deltas: dict[str, Any], rul
                 inputs, ruled = [values[a] if type(a) is str else a for a in args], rules[op]
                 for i, a in enumerate(args):
                     if type(a) is str and a not in still and (rule := rule_for(ruled, i, op)):
-                        delta = fitted(rule(d, values[dst], *inputs), inputs[i], i, op)
+                        delta = fitted(rule(d, values[dst], *inputs), inputs[i], i, op, a)
                         deltas[a] = deltas[a] + delta if a in deltas else delta
             except Exception as error:
                 raise AtLine(line, error) from error
@@ -71,7 +71,7 @@ def forth(lines: Iterable, values: Mapping[str, Any], tangents: dict[str, Any],
                 for i, a in enumerate(args):
                     if type(a) is str and a in tangents and (rule := rule_for(ruled, i, op)):
                         if (tangent := rule(tangents[a], out, *inputs)) is not STILL:
-                            tangent = fitted(tangent, out, i, op)
+                            tangent = fitted(tangent, out, i, op, a)
                             tangents[dst] = tangents[dst] + tangent if dst in tangents else tangent
             except Exception as error:
                 raise AtLine(line, error) from error
@@ -86,17 +86,17 @@ def rule_for(rules: Sequence, i: int, op: str) -> Any:
                     "is zero")
 
 
-def fitted(part: Any, x: Any, i: int, op: str) -> Any:
+def fitted(part: Any, x: Any, i: int, op: str, a: str) -> Any:
     """What a rule gave, in the precision of x. TypeError or ValueError if it gave nothing, or another shape."""
     if type(part) is type(x) and (type(x) is not np.ndarray or part.dtype is x.dtype and part.shape == x.shape):
         return part  # the common case
     if part is None:
-        raise TypeError(f"the rule of {op} for its argument {i + 1} returned None; does it lack a return?")
+        raise TypeError(f"the rule for {a} returned None; does it lack a return?")
     if isinstance(part, Masked):
-        return part.at(fitted(part.value, x, i, op))
+        return part.at(fitted(part.value, x, i, op, a))
     if hasattr(x, "tocsr"):
-        raise TypeError("a sparse matrix that a line computes has no derivative: only dot takes one, on its left")
-    sizes = shape_of(part), shape_of(x)
+        raise TypeError(f"{a} is a sparse matrix, which has no rules: only dot takes one, on its left")
+    sizes = shape_within(part), shape_within(x)
     if None not in sizes and sizes[0] != sizes[1]:
         raise Misshapen(op, i, *sizes)
     dtype = getattr(x, "dtype", None)
@@ -105,7 +105,7 @@ def fitted(part: Any, x: Any, i: int, op: str) -> Any:
     return part.astype(dtype if dtype.kind == "f" else float, copy=False)
 
 
-def shape_of(x: Any) -> tuple[int, ...] | None:
+def shape_within(x: Any) -> tuple[int, ...] | None:
     """The shape of a number, of an array, or of one that a tape traces; None of what has none yet."""
     while isinstance(x, Traced):
         x = x.value

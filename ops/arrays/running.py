@@ -3,11 +3,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..derived import traced
 from ..expression import f
 from ..facts import of_input
 from ..silence import silent
-from ..table import expressed, linear, operator
+from ..table import expressed, linear, operator, traced
 
 
 def through_cumsum(d, out, x, axis=None):

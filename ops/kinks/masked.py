@@ -99,9 +99,10 @@ def limit(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callable | 
     x*sqrt(x) and exp(log(x)) at 0, and if it grows inside of a function that does not settle, as of log(1 +
     exp(x)) at 1000. An overflow on such a path counts as 0 where it meets a slope of 0, too.
 
-    product_of: (d, out, *args) -> what the rule by argument i gives of plain numbers. facts: overflows, it grows, as numbers tell by an infinite
-    result; grows, it does so as the exponential does, so that lists of derivatives are masked for it as well;
-    settles, the place of the argument in which it settles, or a function of the arguments that gives it.
+    product_of: (d, out, *args) -> what the rule by argument i gives of plain numbers. facts: overflows, it grows,
+    as numbers tell by an infinite result; grows, it does so as the exponential does, so that lists of
+    derivatives are masked for it as well; settles, the place of the argument in which it settles, or a function
+    of the arguments that gives it.
     """
     grows, settling = bool(facts.get("grows")), facts.get("settles")
     if not (grows or facts.get("overflows") or settling is not None):

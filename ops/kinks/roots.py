@@ -4,10 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..expression import f
 from ..facts import facts_of, name_or_id
+from ..walk import back
 
-
-MARKS = "²′″"  # at the end of the names of new registers
+MARKS = "²′"  # at the end of the names of new registers
 
 
 def past_roots(lines: Sequence, table: Mapping[str, Any]) -> dict[Any, tuple]:
@@ -35,51 +36,51 @@ def power_of_root(dst: Any, op: str, args: Sequence, power_at: Callable, table: 
         other = power_at(name_or_id(args[1]))
         return (*base[:3], base[3] + other[3]) if other and other[2] is base[2] else None
     square = facts_of(op).squared if op != "power" or n == .5 else ""
-    return (square, args[:1] if op == "power" else args, dst, 1) if square in table and square else None
+    plain = table.keys() >= {square, "mul", "alias"}  # a course's own table may lack them
+    return (square, args[:1] if op == "power" else args, dst, 1) if square and plain else None
 
 
 def is_half(a: Any) -> bool: return type(a) is float and a == .5
 
 
-def unrooted(lines: Sequence, table: Mapping[str, Any], powers: Mapping[Any, tuple], register: Callable[[Any, str], Any],
-             value: Callable, shadows: bool = False) -> Sequence:
+def unrooted(lines: Sequence, table: Mapping[str, Any], powers: Mapping[Any, tuple],
+             register: Callable[[Any, str], Any], value: Callable) -> Sequence:
     """The lines, in which each power n ≥ 2 of a root r reads what is under the root, and no longer the root.
 
         r = norm(x)              r  = norm(x)
         y = power(r, 3)    →     r² = squaredNorm(x)
-                                 y  = root_power(r², r, 3)
+                                 y  = mul(r², w)          w = ½n rⁿ⁻², the slope of rⁿ by r²
 
-    The slope of rⁿ by s = r² is ½n rⁿ⁻², which is finite at r = 0, where r has no slope by x. powers: what
-    `past_roots` says of the lines. register(value, word): a new register with this value; value(register): its value. shadows: the deltas of r, and of powers
-    of it on the way, are asked for too. Then y″ = power(r′, 3) stands beside y: it takes the delta of y, and
-    r′, which has no line, takes what y sends to r and sends it no further (`unshadowed` adds it).
+    So the derivatives of y are finite at r = 0, where r has none. The lines are for walks alone, which know
+    the values already: y is no product. powers: what `past_roots` says of the lines. register(value, word): a
+    new register with this value; value(register): its value.
     """
-    if "root_power" not in table or not powers:
+    if not powers:
         return lines
-    result, shadow = [], {}
+    result = []
     for dst, op, args in lines:
         if power := powers.get(name_or_id(dst)):
             square, under, r, n = power
             s = register(value(r) * value(r), f"{dst}²")
             result.append((s, square, under))
-            if shadows:
-                for a in args:
-                    if name_or_id(a) in powers or a is r:
-                        shadow.setdefault(a, register(value(a), f"{a}′"))
-                ghost = shadow[dst] = register(value(dst), f"{dst}″")
-                result.append((ghost, op, tuple([shadow.get(a, a) if type(a) is str else a for a in args])))
-                result.append((dst, "root_power", (s, r, n, ghost)))
-            else:
-                result.append((dst, "root_power", (s, r, n)))
-        else:
-            result.append((dst, op, args))
+            op, args = ("alias", (s,)) if n == 2 else ("mul", (s, register(half_power(value(r), n), f"{dst}′")))
+        result.append((dst, op, args))
     return result
 
 
-def unshadowed(deltas: dict[str, Any]) -> dict[str, Any]:
-    """The deltas with those of the shadows: r′ adds to r, and y″ has all that y has."""
-    for name in [name for name in deltas if name[-1] in MARKS]:
-        delta, r, mark = deltas.pop(name), name[:-1], name[-1]
-        if mark != "²":
-            deltas[r] = deltas[r] + delta if r in deltas and mark == "′" else delta
-    return deltas
+def half_power(r: Any, n: float) -> Any:
+    """½n rⁿ⁻², the slope of rⁿ by r². At 0 the derivative of r² is 0, so that a higher power may stand here."""
+    power = r ** (n - 2)
+    return 0.5 * n * (power if n >= 3 else f.where(f.equal(r, 0), r ** (n - 1), power))
+
+
+def with_roots(deltas: dict[str, Any], lines: Sequence, powers: Mapping[str, tuple], values: Mapping[str, Any],
+               table: Mapping[str, Any]) -> dict[str, Any]:
+    """The deltas, in which those of roots, and of powers on the way, have what `unrooted` sends past them.
+
+    A walk through the lines of the powers alone, as they were; it ends at the roots.
+    """
+    names = {name for dst, power in powers.items() for name in (dst, power[2])}
+    start = {name: deltas[name] for name in names if name in deltas}
+    return deltas | back([line for line in lines if line[0] in powers], values, start, table, values.keys() - names,
+                         keep=True)

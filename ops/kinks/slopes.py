@@ -13,13 +13,14 @@ from .masked import unclear
 class over(NamedTuple):
     """The slope times/divisor, which `send` applies by dividing: d / x has other bits than d · (1/x).
 
-    or_nothing: 0/0 is 0 (`ratio`).
+    or_nothing: 0/0 is 0 (`ratio`). negative: the sign comes last, as in -(d * out / y).
     """
     divisor: Any
     times: Any = 1
     or_nothing: bool = False
+    negative: bool = False
 
-    def __neg__(self) -> over: return self._replace(times=-self.times)
+    def __neg__(self) -> over: return self._replace(negative=not self.negative)
 
 
 class only(NamedTuple):
@@ -44,7 +45,8 @@ def send(d: Any, slope: Any) -> Any:
         return d if slope == 1 else -d if slope == -1 else f.half(d) if slope == 0.5 else d * slope
     if kind is over:
         d = send(d, slope.times)
-        return f.ratio(d, slope.divisor) if slope.or_nothing else d / slope.divisor
+        d = f.ratio(d, slope.divisor) if slope.or_nothing else d / slope.divisor
+        return -d if slope.negative else d
     if kind is only:
         return f.scale(slope.share, d)
     if kind is branch:

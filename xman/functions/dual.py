@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.kinks import Masked, bare, power_of_root
+from ops.kinks import Masked, bare, half_power, power_of_root
 from ops.silence import silent
 from ops.walk import STILL, AtLine, forth
 from ops.writer import Traced
@@ -87,7 +87,7 @@ class Dual(ArrayLike):
             if moves is not STILL:
                 s.tangent = bare(moves)
                 s.flow, s.steep = places_in(moves)
-                moves = tangent_of("root_power", (s, r, n), out)
+                moves = tangent_of(*(("alias", (s,)) if n == 2 else ("mul", (s, half_power(r, n)))), out)
         else:
             moves = tangent_of(op, args, out)
         tangent = 0.0 if moves is STILL else bare(moves)

@@ -28,7 +28,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
     starts, ends = seeds(deltas, values, "delta"), steps.inputs if wrt is None else wrt
     still = still_in(steps, values, values if wrt is None else depends(steps, wrt, values, DG))
     with ops.by_tables(DG=DG), at_line(steps, values, DG, "adjoint rule"):
-        lines, primals = without_roots(steps, values, DG, wrt)
+        lines, primals, powers = without_roots(steps, values, DG)
 
         # deltas[r] is the part of ∂output/∂r that is known so far. In reverse, all lines that use dst come
         # before the line that defines it, so its delta is complete, and the chain rule passes it on: a rule
@@ -39,4 +39,6 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         def step_back(deltas: dict[str, Any]) -> dict[str, Any]:
             return walk.back(lines, primals, deltas, DG, still, keep=True)
         deltas = kinks.looked(step_back, starts, deltas, lines, values.values(), ends)
-    return apart(kinks.unshadowed(deltas), values.values())
+        if wrt is None or not powers.keys().isdisjoint(wrt) or any(power[2] in wrt for power in powers.values()):
+            deltas = kinks.with_roots(deltas, steps, powers, values, DG)
+    return apart({name: d for name, d in deltas.items() if name in values}, values.values())

@@ -88,22 +88,18 @@ def still_in(steps: WengertList, values: Mapping[str, Any], active: Collection[s
             if name not in active or not varies(x) and not (hasattr(x, "tocsr") and computed(name))}
 
 
-def without_roots(steps: WengertList, values: Mapping[str, Any], table: Mapping[str, Sequence],
-                  wanted: Collection[str] | None = ()) -> tuple[Sequence, Mapping[str, Any]]:
-    """(the lines in which powers go past their roots, `ops.kinks.unrooted`; the values, with those of new lines).
-
-    wanted: the registers whose deltas are asked for (None: all), as those of roots may be.
-    """
+def without_roots(steps: WengertList, values: Mapping[str, Any], table: Mapping[str, Sequence]
+                  ) -> tuple[Sequence, Mapping[str, Any], Mapping[str, tuple]]:
+    """(the lines in which powers go past their roots, the values with those of new registers, these powers)."""
     new: dict[str, Any] = {}
 
     def register(value: Any, word: str) -> str:
         new[word] = value
         return word
-    powers = past_roots(steps, table)
-    roots = {name for dst, power in powers.items() for name in (dst, power[2])}
-    shadows = bool(powers) and (wanted is None or not roots.isdisjoint(wanted))
-    lines = unrooted(steps, table, powers, register, values.__getitem__, shadows)
-    return (steps, values) if lines is steps else (getattr(steps, "along", list)(lines), {**values, **new})
+    if not (powers := past_roots(steps, table)):
+        return steps, values, powers
+    lines = unrooted(steps, table, powers, register, values.__getitem__)
+    return getattr(steps, "along", list)(lines), {**values, **new}, powers
 
 
 def apart(derivatives: Mapping[Any, Any], values: Iterable[Any]) -> dict[Any, Any]:

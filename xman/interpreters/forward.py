@@ -25,7 +25,7 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     tangents = with_numpy_reals({} if tangents is None else tangents, (), "tangents") | named
     starts = seeds(tangents, values, "tangent")
     with ops.by_tables(TG=TG), at_line(steps, values, TG, "tangent rule"):
-        lines, primals = without_roots(steps, values, TG)
+        lines, primals, _ = without_roots(steps, values, TG)
 
         # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents have
         # the same order, so one pass could compute both. Each argument that moves adds to the movement of the

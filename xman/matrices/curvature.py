@@ -13,8 +13,8 @@ import numpy as np
 
 import ops
 from ops import f
-from ops.derived import pullback
 from ops.reductions import gathered
+from ops.table import pullback
 
 from ..errors import XManError
 from ..interpreters import backprop, eval
