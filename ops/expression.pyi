@@ -297,8 +297,11 @@ class f:
     def inv(a: Any) -> Any:
         r"""The inverse of a. LinAlgError where a is singular."""
     @staticmethod
-    def inverse_gaps(w: Any) -> Any:
-        r"""1/(w_j − w_i) for all entries of w (..., n), at [..., i, j]; 0 if they are equal up to rounding."""
+    def inverse_gaps(w: Any, d: Any, m: Any, sent: Any) -> Any:
+        r"""1/(w_j − w_i) at [..., i, j], by which m = vᵀ d, with d for vectors v, is divided (see inverse_of)."""
+    @staticmethod
+    def inverse_values(s: Any, d: Any, m: Any, sent: Any) -> Any:
+        r"""1/s as a row, by which m, the part of d beside all singular vectors, is divided (see inverse_of)."""
     @staticmethod
     def isfinite(x: Any) -> Any: ...
     @staticmethod

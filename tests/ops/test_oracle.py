@@ -128,7 +128,8 @@ bessel_k = bessel(lambda v, x, t: jnp.exp(-x * jnp.cosh(t)) * jnp.cosh(v * t), 7
 
 def left_vectors(a): return linalg.svd(a, full_matrices=False)[0]
 def right_vectors(a): return linalg.svd(a, full_matrices=False)[2].mT
-def inverse_gaps(w): return (1 - np.eye(w.shape[-1])) / (w[..., None, :] - w[..., None] + np.eye(w.shape[-1]))
+def inverse_values(s, d, m, sent): return 1 / s[..., None, :] if d.shape[-2] > d.shape[-1] else 0 * s[..., None, :]
+def inverse_gaps(w, d, m, sent): return (1 - np.eye(w.shape[-1])) / (w[..., None, :] - w[..., None] + np.eye(w.shape[-1]))
 
 
 def sylvester(a, b, q):
@@ -283,7 +284,8 @@ ROWS = {
     "cholesky": (linalg.cholesky, of("33", "233", "11", domain=regular)),
     "lower_half": (lambda x: jnp.tril(x, -1) + jnp.eye(x.shape[-1]) * x / 2, of("33", "233")),
     "eigvalsh": (linalg.eigvalsh, of("33", "233")), "eigenvectors": (lambda a: linalg.eigh(a)[1], of("33", "233")),
-    "inverse_gaps": (inverse_gaps, [(at(1, -2, 5),), (at([1, 2.5], [3, 0]),)]),
+    "inverse_gaps": (inverse_gaps, [(at(1, -2, 5), n(3, 3), n(3, 3), True), (at([1, 2.5], [3, 0]), n(2, 2, 2), n(2, 2, 2), True)]),
+    "inverse_values": (inverse_values, [(at(3, 2), n(4, 2), n(4, 2), True), (at([3, 2.5], [2, 1]), n(2, 2, 2), n(2, 2, 2), True)]),
     "svdvals": (linalg.svdvals, of("33", "42", "23")), "left_vectors": (left_vectors, of("33", "42", "23")),
     "right_vectors": (right_vectors, of("33", "42", "23")),
     "orthonormal": (lambda a: linalg.qr(a)[0], of("33", "42", domain=n)), "upper": (lambda a: linalg.qr(a)[1], of("33", "242")),

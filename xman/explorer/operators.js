@@ -591,10 +591,4 @@ const G = {
   }),
   lower_half: x => each(x, T(x).s.slice(-2), rows => rows.map((row, i) => row.map((v, j) => i > j ? v : i === j ? v / 2 : 0))),
   column: (x, b) => T(b).s.length === 1 ? G.reshape(x, [...T(x).s, 1]) : T(x),
-  inverse_gaps: w => {
-    w = T(w);
-    const n = last(w), top = reduced(G.abs(w), -1, true, 0, greater);
-    const gap = minus(G.reshape(w, [...w.s.slice(0, -1), 1, n]), G.reshape(w, [...w.s, 1]));
-    return real((g, m) => Math.abs(g) > n * Number.EPSILON * m ? 1 / g : 0)(gap, G.reshape(top, [...top.s, 1]));
-  },
 };
