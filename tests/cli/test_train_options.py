@@ -12,7 +12,9 @@ from xman.train.second_order import METHODS
 pytest.importorskip("click")
 
 from xman.cli import main
+from xman.cli.options import option_table
 from xman.cli.sources import schedule_of
+from xman.train.settings import Settings
 
 
 @pytest.fixture
@@ -26,6 +28,18 @@ def train(tmp_path, monkeypatch, capsys):
             main()
         return end.value.code, *capsys.readouterr()
     return run
+
+
+@pytest.mark.parametrize("command", [lambda half: None, lambda **options: None, lambda wholes, half=0, **options: None])
+def test_an_option_that_no_function_takes_is_an_error_where_the_command_is_defined(command):
+    with pytest.raises(TypeError, match="the option whole of the command <lambda> does nothing: no function takes it"):
+        option_table("--half  flag  Handed on.\n--whole  flag  Idle.", (Settings,))(command)
+
+
+def test_an_option_of_the_command_reaches_a_function_to_which_it_is_handed():
+    table = "--epochs  whole  A setting.\n--half  flag  For a function."
+    command = option_table(table, (Settings, lambda half: None))(lambda **options: None)
+    assert {option.name for option in command.__click_params__} == {"epochs", "half"}
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 
 from xman import XMan, XManError, f, models
 from xman.scale.cut import stages_of
-from xman.train import OPTIMIZERS, fit, run
+from xman.train import OPTIMIZERS, fit, step
 
 RNG = np.random.default_rng(0)
 X, y = RNG.normal(size=(37, 6)), RNG.integers(0, 3, 37)
@@ -21,7 +21,7 @@ def apart(model, data=(X, y), pieces=3, **settings):
 
 
 def test_pieces_take_the_steps_of_the_whole_with_every_optimizer(monkeypatch):
-    monkeypatch.setattr(run, "WORTH_COMPILING", 1)  # as in an epoch of many minibatches
+    monkeypatch.setattr(step, "WORTH_COMPILING", 1)  # as in an epoch of many minibatches
     for optimizer in OPTIMIZERS:
         assert apart(models.MLP([6, 3], dtype=float), optimizer=optimizer, clip=0.5, l2=0.01) < 1e-12, optimizer
 

@@ -20,7 +20,7 @@ from xman.scale.streams import InTurn, Streamed, Turns, of_arrays
 from xman.tables import read
 from xman.tables.statistics import moments, words_of
 from xman.train import evaluate, fit, loop, predict, run
-from xman.train.run import Run
+from xman.train.step import TrainingStep
 
 RNG = np.random.default_rng(0)
 X, y = RNG.normal(size=(501, 4)), RNG.integers(0, 3, 501)
@@ -59,14 +59,14 @@ def test_windows_give_the_bits_of_the_same_windows_in_memory_and_each_row_once_a
 
 
 def test_a_run_that_was_killed_within_an_epoch_goes_on_with_the_next_row(tmp_path, monkeypatch):
-    data, step, left = of_arrays(X, y, SMALL, rows=30), Run.step, [37]
+    data, step, left = of_arrays(X, y, SMALL, rows=30), TrainingStep.take, [37]
     whole = trained(data)
 
     def killed(self, *given):
         left[0] -= 1
         return step(self, *given) if left[0] else 1 / 0
 
-    monkeypatch.setattr(Run, "step", killed)
+    monkeypatch.setattr(TrainingStep, "take", killed)
     with pytest.raises(ZeroDivisionError):
         trained(data, checkpoint=tmp_path / "run", checkpoint_every=0)
     left[0] = -1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from xman.train.minibatches import BLOCK, Minibatches
+from xman.scale.shares import BLOCK, Minibatches
 
 LABELS = np.arange(30) % 3
 X = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import xman.train.run
+import xman.train.step
 from xman import XManError
 from xman.models import LogisticRegression
 from xman.train import OPTIMIZERS, cosine, exponential, fit, in_turn, product, step_decay, warm_up
@@ -57,15 +57,15 @@ def test_a_schedule_multiplies_the_rates_of_all_parameters():
 
 
 def test_a_run_compiles_its_list_once_for_whole_minibatches_and_once_for_the_last(monkeypatch):
-    made, Compiled = [], xman.train.run.Compiled
-    monkeypatch.setattr(xman.train.run, "Compiled", lambda *args, **more: made.append(Compiled(*args, **more)) or made[-1])
-    monkeypatch.setattr(xman.train.run, "WORTH_COMPILING", 1)
+    made, Compiled = [], xman.train.step.Compiled
+    monkeypatch.setattr(xman.train.step, "Compiled", lambda *args, **more: made.append(Compiled(*args, **more)) or made[-1])
+    monkeypatch.setattr(xman.train.step, "WORTH_COMPILING", 1)
     train(cosine(16), optimizer="adam", weight_decay=0.1, clip=1.0)
     assert [(program.asked, len(program._programs)) for program in made] == [("auto", 1), ("numpy", 1)]
     made.clear()
     train(batch_size=1000)
     assert [program.asked for program in made] == ["auto"]
-    monkeypatch.setattr(xman.train.run, "WORTH_COMPILING", 400)
+    monkeypatch.setattr(xman.train.step, "WORTH_COMPILING", 400)
     made.clear()
     train(batch_size=1000)
     assert [program.asked for program in made] == ["numpy"]

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-import xman.train.run
+import xman.train.step
 from xman import XMan, XManError, f
 from xman.engines import Compiled
 from xman.files.container import restore, save
 from xman.models import LSTM, MLP, LogisticRegression
+from xman.scale.mpi import CtrlC
 from xman.train import OPTIMIZERS, Diverged, evaluate, fit
-from xman.train.progress import CtrlC
 
 LABELS = np.arange(30) % 3
 X = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
@@ -65,7 +65,7 @@ def interrupted(n):
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_ctrl_c_in_the_middle_of_a_step_leaves_a_whole_state_that_goes_on_to_the_same_bits(path, monkeypatch, optimizer, n, t):
     with monkeypatch.context() as patch:
-        patch.setattr(xman.train.run, "Compiled", interrupted(n))
+        patch.setattr(xman.train.step, "Compiled", interrupted(n))
         assert train(checkpoint=path, optimizer=optimizer).reason.startswith("interrupted in epoch")
     arrays, facts = restore(path)
     assert facts["state"]["t"] == t and all(np.isfinite(a).all() for a in arrays.values())

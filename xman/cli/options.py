@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,15 @@ class Several(click.ParamType):
         self.name = self.kind.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = tuple(self.kind.convert(part.strip(), param, ctx) for part in str(value).split(","))
-        return found if len(found) > 1 else found[0]
+        values = tuple(self.kind.convert(word.strip(), param, ctx) for word in str(value).split(","))
+        return values if len(values) > 1 else values[0]
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         one = "|".join(self.kind.choices) if isinstance(self.kind, click.Choice) else self.name.upper()
         return f"{one}[,…]"
 
 
-def option_table(table: str, **kinds: Any) -> Callable:
+def option_table(table: str, receivers: Iterable[Callable] = (), **kinds: Any) -> Callable:
     """The decorator that gives a command the options of a table, a line each, with columns two spaces apart.
 
     Column 1: the names, and the default: --seed=0, or --json,as_json with the function's name for it; then
@@ -44,23 +45,40 @@ def option_table(table: str, **kinds: Any) -> Callable:
     that stands for the value in the help. …* may be repeated,
     REGISTER* has commas between names too, and …,… is one value or several. Column 3: the
     help.
+
+    Each option is a parameter of the command's function, or of a receiver: a function or dataclass to which
+    a command that takes **options hands them on. TypeError if it is not: the option would do nothing.
     """
     rows = [re.split("  +", line.strip(), maxsplit=2) for line in table.splitlines() if line.strip()]
-    made = [option_of_row(*row, KINDS | kinds) for row in rows]
-    return lambda function: reduce(lambda command, option: option(command), reversed(made), function)
+    options = [option_of_row(*row, KINDS | kinds) for row in rows]
+
+    def decorator(function: Callable) -> Callable:
+        command = reduce(lambda decorated, option: option(decorated), reversed(options), function)
+        parameters = {name for receiver in (function, *receivers) for name in signature(receiver).parameters}
+        if idle := [option.name for option in command.__click_params__ if option.name not in parameters]:
+            raise TypeError(f"the option {idle[0]} of the command {function.__name__} does nothing: no "
+                            "function takes it")
+        return command
+    return decorator
 
 
-def option_of_row(names: str, kind: str, said: str, kinds: dict[str, Any]) -> Callable:
+def received(receiver: Callable, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that the receiver takes."""
+    parameters = signature(receiver).parameters
+    return {name: x for name, x in options.items() if name in parameters}
+
+
+def option_of_row(names: str, kind: str, text: str, kinds: dict[str, Any]) -> Callable:
     names, _, default = names.partition("=")
     apart = lambda ctx, param, words: tuple(name for name in re.split("[, ]+", ",".join(words)) if name)
     word = kind.rstrip("*").removesuffix(",…")
-    how: dict[str, Any] = {"default": default, "show_default": True} if default else {}
-    how |= {} if word.islower() else {"metavar": word}
-    how |= {"metavar": "REGISTER[,…]", "callback": apart} if kind == "REGISTER*" else {}
+    keywords: dict[str, Any] = {"default": default, "show_default": True} if default else {}
+    keywords |= {} if word.islower() else {"metavar": word}
+    keywords |= {"metavar": "REGISTER[,…]", "callback": apart} if kind == "REGISTER*" else {}
     if kind == "flag":
-        how |= {"is_flag": True, "default": None if names.endswith("?") else False}
+        keywords |= {"is_flag": True, "default": None if names.endswith("?") else False}
     elif word in kinds or word.islower():
-        found = kinds.get(word) or click.Choice(word.split("|"))
-        how["type"] = Several(found) if kind.endswith(",…") else found
-    return click.option(*names.rstrip("!?").split(","), help=said, required=names.endswith("!"),
-                        multiple=kind.endswith("*"), **how)
+        type_of_value = kinds.get(word) or click.Choice(word.split("|"))
+        keywords["type"] = Several(type_of_value) if kind.endswith(",…") else type_of_value
+    return click.option(*names.rstrip("!?").split(","), help=text, required=names.endswith("!"),
+                        multiple=kind.endswith("*"), **keywords)

@@ -19,11 +19,11 @@ from ..matrices import Hessian, packed, unpacked
 from ..matrices.linear import LinearMap
 from ..passes import EXACT, STABLE, gradient, simplify
 from ..train.evaluation import Diverged, Result, first_nan, judge_of, rows_and_labels
-from ..train.loop import Callback
 from ..train.objective import Objective
 from ..train.progress import Progress
 from ..train.run import score
 from ..train.second_order import SMALLEST, refuse_changing
+from ..train.settings import Callback
 from ..wengert import WengertList
 
 WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov")

@@ -3,13 +3,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..engines.jax.engine import AS_WRITTEN, NotForDevices, traceable, wide
 from ..wengert import WengertList
 from .mesh import laid
+from .mpi import CtrlC
+
+if TYPE_CHECKING:
+    from ..train.checkpoints import State
+    from ..train.evaluation import Diverged
+    from ..train.objective import Objective
+    from ..train.settings import Settings
 
 AHEAD = 2 ** 28
 
@@ -82,58 +90,66 @@ class Devices:
 
 
 class OnDevices:
-    """The part of a run on a mesh; its attributes are those of `train.run.Run`, which follows it among the
-    bases. Parameters come back to the host when they are saved, and at the end of an epoch. If the user
-    asked for no mesh, a list that JAX alone cannot compute runs as any other."""
+    """What makes a run on a mesh of a `train.run.Run`, which follows it among the bases. Parameters come
+    back to the host when they are saved, and at the end of an epoch.
 
-    def __init__(self, objective: Any, given: dict[str, Any]):
-        super().__init__(objective, given | {"mesh": given["mesh"] or "data=1"})
-        self.devices = Devices(self.training.steps, self.loss, self.training.inplace, self.mesh)
-        self.asked, self.taken = bool(given["mesh"]), self.scan
+    If the user asked for no mesh, a list that JAX alone cannot compute runs as any other.
+    """
 
-    def epoch(self, state: Any, ctrl_c: Any, shown: Any) -> None:
-        try:
-            self.taken(state, ctrl_c, shown)
-        except NotForDevices:
-            if self.asked:
-                raise
-            self.taken = super().epoch
-            self.taken(state, ctrl_c, shown)
+    def __init__(self, objective: Objective, settings: Settings):
+        super().__init__(objective, replace(settings, mesh=settings.mesh or "data=1"))
+        training = self.step.training
+        self.devices = Devices(training.steps, self.step.loss, training.inplace, self.mesh)
+        self.mesh_is_asked, self.scans = bool(settings.mesh), True
 
-    def scan(self, state: Any, ctrl_c: Any, shown: Any) -> None:
+    def steps(self, state: State, ctrl_c: CtrlC) -> Iterator[None]:
+        if self.scans:
+            try:
+                yield from self.scan(state, ctrl_c)
+                return
+            except NotForDevices:
+                if self.mesh_is_asked:
+                    raise
+                self.scans = False
+        yield from super().steps(state, ctrl_c)
+
+    def inputs(self, state: State) -> Iterator[tuple[dict, int]]:
+        """The inputs of each minibatch of the epoch that is left, and its number of rows."""
+        step = self.step
+        for t, minibatch in enumerate(self.minibatches.epoch(state.epoch, state.batch), state.t + 1):
+            numbers = {step.training.lr: step.rate(t), step.training.t: step.number(t)}
+            yield self.objective.given(*minibatch, state.epoch) | numbers, len(minibatch[-1])
+
+    def scan(self, state: State, ctrl_c: CtrlC) -> Iterator[None]:
         """Take the remaining steps of the epoch."""
         self.begin(state)
-        ctrl_c.held, t, given = True, self.training.t, self.objective.given
-        held = self.devices.put(state.arrays)
-        chunks = self.devices.chunks(
-            (given(X, y, some, state.epoch) | {self.training.lr: self.rate(k), t: self.number(k)}, len(some))
-            for k, (X, y, some) in enumerate(self.minibatches.epoch(state.epoch, state.batch), state.t + 1))
+        ctrl_c.held = True
+        arrays = self.devices.put(state.arrays)
+        chunks = self.devices.chunks(self.inputs(state))
         ahead = next(chunks, None)
         while ahead:
             inputs, rows = ahead
-            held, losses = self.devices.taken(held, inputs, rows, self.values)
+            arrays, losses = self.devices.taken(arrays, inputs, rows, self.step.values)
             ahead = next(chunks, None)  # goes to the devices meanwhile
             self.workers.waiting = time.monotonic() * (self.workers.size > 1)
             for loss in np.asarray(losses).tolist():
-                if loss != loss:
-                    raise self.diverged(state, state.batch, ctrl_c)
-                state.loss, state.batch, state.t = state.loss + loss * rows, state.batch + 1, state.t + 1
-                shown.step()
-            self.workers.waiting, waited = 0.0, time.monotonic() - self.saved > self.every
+                self.count(state, loss, rows, ctrl_c)
+                yield
+            self.workers.waiting, due = 0.0, self.checkpoint.due()
             # if one worker wants to save or stop, all do
-            late, stop = self.workers.total(np.array([waited, ctrl_c.waiting or self.workers.heard], float))
+            late, stop = self.workers.total(np.array([due, ctrl_c.waiting or self.workers.heard], float))
             if late or stop or not ahead:
-                for x, a in self.devices.whole(held).items():
+                for x, a in self.devices.whole(arrays).items():
                     state.arrays[x][...] = a
             if late and ahead:
-                self.save(state)
+                self.checkpoint.save(state)
             if stop:
                 ctrl_c.held = False
                 ctrl_c.deliver()
-        self.sound, ctrl_c.held = self.parameters(state.begun), False
+        self.sound, ctrl_c.held = self.step.parameters(state.begun), False
 
-    def diverged(self, state: Any, latest: int, ctrl_c: Any) -> Any:
+    def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
         """The error as `Run` finds it, step by step, without the mesh."""
-        X, y, some = next(self.minibatches.epoch(state.epoch, latest))
-        self.give(self.values, X, y, some, state.epoch, len(some))
+        X, y, numbers = next(self.minibatches.epoch(state.epoch, latest))
+        self.step.feed(X, y, numbers, state.epoch, len(numbers))
         return super().diverged(state, latest, ctrl_c)

@@ -6,12 +6,13 @@ import itertools
 import operator
 import os
 import platform
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -175,3 +176,56 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
         if isinstance(found[k], XManError):
             raise found[k]
         yield found[k]
+
+
+class CtrlC:
+    """A context in which Ctrl-C waits while `held` is true: during a step, which overwrites the parameters.
+
+    `delayed` holds it for a step. After the step, if Ctrl-C is `waiting`, deliver() does what Ctrl-C would
+    have done. A worker that hears Ctrl-C tells the others with its next sum, and all stop after this step.
+    The context does nothing outside of the main thread, and where Ctrl-C does not call Python's handler.
+    """
+
+    def __init__(self, workers: Workers | None = None) -> None:
+        self.held = self.waiting = False
+        self.before, self.workers = signal.default_int_handler, workers or Workers()
+        self.delayed = Delayed(self)
+
+    def __enter__(self) -> CtrlC:
+        if (threading.current_thread() is threading.main_thread()
+            and callable(before := signal.getsignal(signal.SIGINT))):
+            self.before = before
+            signal.signal(signal.SIGINT, self.hear)
+        return self
+
+    def __exit__(self, *_) -> None:
+        if signal.getsignal(signal.SIGINT) == self.hear:
+            signal.signal(signal.SIGINT, self.before)
+
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        if self.workers.size > 1:
+            self.workers.heard = True
+        elif self.held:
+            self.waiting = True
+        else:
+            self.before(number, frame)
+
+    def deliver(self) -> None:
+        self.waiting = self.workers.heard = self.workers.stop = False
+        self.before(signal.SIGINT, None)
+
+
+class Delayed:
+    """A context at whose end Ctrl-C takes effect; not after an error, whose state must not be saved."""
+
+    def __init__(self, ctrl_c: CtrlC):
+        self.ctrl_c = ctrl_c
+
+    def __enter__(self) -> None:
+        self.ctrl_c.held = True
+
+    def __exit__(self, error: type[BaseException] | None, *_) -> None:
+        if error is None:
+            self.ctrl_c.held = False
+            if self.ctrl_c.waiting or self.ctrl_c.workers.stop:
+                self.ctrl_c.deliver()

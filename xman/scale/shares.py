@@ -1,13 +1,20 @@
-"""The rows of a minibatch that belong to each worker, and the training step of several workers."""
+"""Minibatches, and the rows of each that belong to each worker.
+
+The rows of an epoch, in its order, are gathered into a buffer that is used again.
+"""
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from .mpi import workers
 from .sharing import ROWS, shared
+
+# bytes of X that are gathered at once: few calls for small rows, and all fits into the cache
+BLOCK = 2 ** 18
 
 
 class Shares:
@@ -55,3 +62,60 @@ class Shares:
             found.append((slice(start - begin, stop - begin),
                           {self.list.share: number(real / rows), self.list.has: number(real > 0)}))
         return found
+
+
+class Minibatches:
+    """The data in minibatches of `size` rows; the last one of an epoch has the rows that are left.
+
+    X: an array, or a sparse matrix in CSR form; y: an array; both have a row for each example. Dense
+    minibatches are views of a buffer, which the next ones overwrite; a minibatch of all rows is the data
+    themselves. The order of an epoch depends on the seed and its number alone. mine: from a number of rows to
+    the slice of them that this worker takes.
+    """
+
+    def __init__(self, X: Any, y: np.ndarray, size: int, seed: int, mine: Callable[[int], slice] = slice):
+        self.rows, self.size, self.seed, self.mine = X.shape[0], size, seed, mine
+        self.count = -(-self.rows // size)
+        self.dense = isinstance(X, np.ndarray)
+        self.X, self.y = in_rows(X) if self.dense else X, in_rows(y)
+        bytes_a_row = max(1, self.X[:1].nbytes) if self.dense else BLOCK
+        self.block = max(1, BLOCK // (bytes_a_row * len(range(size)[mine(size)])))
+        self.buffers: tuple = ()
+
+    def epoch(self, number: int, first: int = 0) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+        """(X, y, numbers of the rows) for each minibatch of epoch `number`, from minibatch `first` on."""
+        size = self.size
+        if self.count == 1:
+            whole = self.X, self.y, np.arange(self.rows)
+            yield from [whole if self.mine is slice else tuple(a[self.mine(self.rows)] for a in whole)][
+                first:]
+            return
+        order, whole = np.random.default_rng([self.seed, number]).permutation(self.rows), self.rows // size
+        some, last = order[:whole * size].reshape(whole, size)[:, self.mine(size)], order[whole * size:]
+        # a resumed epoch has the same blocks, so that each row has the same place in memory
+        for block in range(first - first % self.block, self.count, self.block):
+            parts, end = [*some[block:block + self.block]], 0
+            if len(last) and block + self.block >= self.count:
+                parts.append(last[self.mine(len(last))])
+            X, y = self.gathered(np.concatenate(parts) if len(parts) > 1 else parts[0])
+            for k, part in enumerate(parts, block):
+                end += len(part)
+                if k >= first:
+                    yield ((X[end - len(part):end], y[end - len(part):end], part) if self.dense
+                           else (X, y, part))
+
+    def gathered(self, some: np.ndarray) -> tuple[Any, np.ndarray]:
+        """The rows with these numbers, in this order."""
+        if not self.dense:
+            return self.X[some], self.y[some]
+        if not self.buffers:
+            n = min(self.block * self.size, self.rows)
+            self.buffers = tuple(np.empty((n, *a.shape[1:]), a.dtype) for a in (self.X, self.y))
+        # mode "raise" would gather into another buffer first, and no number is out of range
+        X, y = (buffer[:len(some)] for buffer in self.buffers)
+        return self.X.take(some, 0, X, "clip"), self.y.take(some, 0, y, "clip")
+
+
+def in_rows(a: np.ndarray) -> np.ndarray:
+    """a with contiguous rows in this machine's byte order: otherwise `take` copies it at each call."""
+    return np.ascontiguousarray(a, None if a.dtype.isnative else a.dtype.newbyteorder("="))

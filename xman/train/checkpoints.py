@@ -5,8 +5,11 @@ import functools
 import os
 import time
 import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +17,10 @@ from ..errors import XManError
 from ..files import Model
 from ..files import container as checkpoints
 from ..wengert import WengertList
+
+if TYPE_CHECKING:
+    from .settings import Settings
+    from .step import TrainingStep
 
 FORMAT = 4  # the version of the format of checkpoints
 
@@ -36,34 +43,46 @@ class State:
     history: tuple = ()
 
 
-class Checkpointed:
-    """The part of `Run` that writes and reads checkpoints."""
+class Checkpoint:
+    """The file that a run writes its states to, if it has one, and goes on from.
+
+    Of several workers the first one writes, in a thread beside its next steps, so that none has to wait.
+    """
+
+    def __init__(self, settings: Settings, step: TrainingStep, record: dict[str, Any],
+                 model_of_run: Callable[[], Model]):
+        self.path, self.every = settings.checkpoint, settings.checkpoint_every
+        self.step, self.record, self.model_of_run = step, record, model_of_run
+        self.saved_at = time.monotonic()
+        self.writer, self.writing = ThreadPoolExecutor(1), None
+
+    def due(self) -> bool:
+        """Whether the last state was saved so long ago that the next is saved within an epoch."""
+        return time.monotonic() - self.saved_at > self.every
 
     def save(self, state: State) -> None:
-        """Write the state, and the model of the best parameters so far, to the checkpoint, if there is one.
-
-        Of several workers the first one writes, in a thread beside its next steps, so that none has to wait.
-        """
-        if self.checkpoint and not self.workers.rank:
-            self.written()
-            self.saved = time.monotonic()
-            arrays = {self.place(n): a for n, a in state.arrays.items()}
-            arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
-            plain = [key for key in vars(state) if key not in ("arrays", "begun", "best")]
-            model, why = self.model
-            values = model.values | (state.best or self.parameters(state.arrays))
-            write = model._replace(values=values, settings=self.settings | self.content).save
-            facts = {"format": FORMAT, "state": {key: getattr(state, key) for key in plain}}
-            facts |= {"factors": self.factors(state.t), "engine": self.begun_with, **why}
-            if self.workers.size == 1:
-                write(self.checkpoint, arrays, **facts)
-            else:
-                copies = {name: a.copy() for name, a in arrays.items()}
-                self.writing = self.writer.submit(write, self.checkpoint, copies, **facts)
+        """Write the state, and the model of the best parameters so far."""
+        if not self.path or self.step.workers.rank:
+            return
+        self.written()
+        self.saved_at = time.monotonic()
+        arrays = {self.place(n): a for n, a in state.arrays.items()}
+        arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
+        plain = [key for key in vars(state) if key not in ("arrays", "begun", "best")]
+        model, obstacle = self.model
+        values = model.values | (state.best or self.step.parameters(state.arrays))
+        write = model._replace(values=values, settings=self.record | self.content).save
+        facts = {"format": FORMAT, "state": {key: getattr(state, key) for key in plain},
+                 "factors": self.factors(state.t), "engine": self.step.begun_with, **obstacle}
+        if self.step.workers.size == 1:
+            write(self.path, arrays, **facts)
+        else:
+            copies = {name: a.copy() for name, a in arrays.items()}
+            self.writing = self.writer.submit(write, self.path, copies, **facts)
 
     def place(self, name: str) -> str:
         """The name of a parameter or a moment in the file."""
-        return f"{'parameters' if name in self.kept else 'moments'}/{name}"
+        return f"{'parameters' if name in self.step.evaluated else 'moments'}/{name}"
 
     def written(self) -> None:
         """Wait for the checkpoint that is being written. XManError where it could not be written."""
@@ -75,7 +94,7 @@ class Checkpointed:
     def model(self) -> tuple[Model, dict[str, str]]:
         """(the network's Model, {}); if it cannot be a Model, an empty one and {"no_model": the reason}."""
         try:
-            return self.result({}, self.start(), "").model(), {}
+            return self.model_of_run(), {}
         except Exception as error:  # from a user's feed; the run goes on, and `load` reports it
             nothing = Model(WengertList(), {}, (), "", (), "", {})
             return nothing, {"no_model": str(error) or type(error).__name__}
@@ -83,39 +102,46 @@ class Checkpointed:
     @functools.cached_property
     def content(self) -> dict[str, int]:
         """A checksum of the list and its sizes, which tells another list."""
-        sizes = [(name, a.shape, str(a.dtype)) for name, a in self.start().arrays.items()]
-        return {"content": zlib.crc32(f"{self.alone.steps} {sizes}".encode())}
+        sizes = [(name, a.shape, str(a.dtype)) for name, a in self.step.start().items()]
+        return {"content": zlib.crc32(f"{self.step.alone.steps} {sizes}".encode())}
 
     def factors(self, t: int) -> list[float]:
         """The schedule's factors at a few steps up to t."""
-        some = {1, t // 2, t} if self.rate.schedule else ()
-        return [self.rate.factor(s) for s in sorted(some) if 0 < s <= t]
+        rate = self.step.rate
+        return [rate.factor(s) for s in sorted({1, t // 2, t}) if 0 < s <= t] if rate.schedule else []
 
-    def resumed(self, path: str | Path) -> State:
-        """The state in the checkpoint at path. XManError if its model, data or settings were others."""
+    def new_state(self) -> State:
+        arrays = self.step.start()
+        return State(arrays, {name: a.copy() for name, a in arrays.items()})
+
+    def first_state(self) -> State:
+        """The state in the file, if there is one, else that of a new run. XManError where the model, data or
+        settings of the file were others."""
+        if not self.path or not Path(self.path).exists():
+            return self.new_state()
         remedy = "move it away to begin anew"
-        arrays, facts = checkpoints.restore(path, remedy)
-        other = f"the checkpoint {path} is of another version of xman{{}}; {remedy}"
-        away = f"the checkpoint {path} is of {{}}; give this run another file, or move that one away"
+        arrays, facts = checkpoints.restore(self.path, remedy)
+        of_version = f"the checkpoint {self.path} is of another version of xman{{}}; {remedy}"
+        of_run = f"the checkpoint {self.path} is of {{}}; give this run another file, or move that one away"
         if facts.get("format") != FORMAT:
-            raise XManError(other.format(""))
-        for key, wanted in (self.settings | self.content).items():
-            if (found := facts.get("settings", {}).get(key)) != wanted:
-                what = {"content": "another model or another rule", "digest": "other data",
-                        "window": f"a run with windows of {found} rows, not {wanted}: its memory was another"}
-                raise XManError(away.format(what.get(key, f"a run with {key} {found}, not {wanted}")))
-        state = self.start()
+            raise XManError(of_version.format(""))
+        for key, value in (self.record | self.content).items():
+            if (before := facts.get("settings", {}).get(key)) != value:
+                difference = {"content": "another model or another rule", "digest": "other data", "window":
+                              f"a run with windows of {before} rows, not {value}: its memory was another"}
+                raise XManError(of_run.format(difference.get(key, f"a run with {key} {before}, not {value}")))
+        state, step = self.new_state(), self.step
         try:
             for name, a in state.arrays.items():
                 a[...] = arrays[self.place(name)]
                 state.begun[name][...] = arrays[f"begun/{name}"] if facts["state"]["batch"] else a
-            best = {n: arrays[f"values/{n}"] for n in self.kept if facts["state"]["best_epoch"]}
+            best = {n: arrays[f"values/{n}"] for n in step.evaluated if facts["state"]["best_epoch"]}
             state = State(state.arrays, state.begun, best=best, **facts["state"])
             factors = facts["factors"]
-            if self.engine == os.environ.get("XMAN_ENGINE", "auto") == "auto":
-                self.begun_with = facts.get("engine", "")
+            if step.engine == os.environ.get("XMAN_ENGINE", "auto") == "auto":
+                step.begun_with = facts.get("engine", "")
         except (KeyError, TypeError, ValueError) as error:
-            raise XManError(other.format(f": {error}")) from None
+            raise XManError(of_version.format(f": {error}")) from None
         if factors != self.factors(state.t):
-            raise XManError(away.format("a run with another schedule"))
+            raise XManError(of_run.format("a run with another schedule"))
         return replace(state, history=tuple(state.history))

@@ -1,41 +1,26 @@
 """fit: minibatch descent on a model's loss, by the compiled list of a training step."""
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterator
 
 from ..engines import ENGINES
 from ..errors import XManError
 from ..manager import XMan
-from ..scale import workers
-from ..tables import Prepared
+from ..scale.mpi import CtrlC, workers
 from .checkpoints import State
-from .evaluation import Diverged, Result, TrainingError, at_least
+from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
-from .optimizers import Rule
-from .plot import check_plot, learning_curve
-from .progress import CtrlC, Progress
+from .plot import learning_curve
+from .progress import Progress
 from .run import Run
-from .schedules import Schedule
 from .second_order import METHODS, SecondOrder
+from .settings import Settings, with_keywords_of
 
-Callback = Callable[[dict[str, float], dict[str, np.ndarray]], str | None]
 
-
-def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: int = 10,
-        batch_size: int | None = None, optimizer: str | Rule = "sgd",
-        lr: float | dict[str, float] | None = None, schedule: Schedule | None = None,
-        weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None,
-        l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None,
-        sample_weight: Any = None, class_weight: dict[Any, float] | str | None = None, seed: int = 0,
-        patience: int | None = None, threshold: float | None = None, callbacks: Iterable[Callback] = (),
-        checkpoint: str | Path | None = None, plot: str | Path | None = None, engine: str = "auto",
-        progress: bool = True, prepared: Prepared | None = None, accumulate: int = 1,
-        checkpoint_every: float = 60.0, mesh: str | None = None, precision: str | None = None) -> Result:
+@with_keywords_of(Settings)
+def fit(model: XMan, data: tuple, settings: Settings) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), if it has one, gives the
@@ -85,67 +70,72 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     STABLE)`, which is finite wherever the loss is. Raises XManError for data and settings that do not fit,
     and Diverged, which names the first register that was NaN.
     """
-    given = dict(locals())  # the arguments by name
-    for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0)):
-        if value is not None:
-            at_least(name, value, least)
-    at_least("accumulate", accumulate, 1, whole=True)
-    if mesh and accumulate > 1:
-        raise XManError("a mesh takes the rows of a minibatch at once: leave accumulate, or the mesh, away")
-    callbacks = list(callbacks)
-    if plot:
-        check_plot(plot)
-    if checkpoint and not (folder := Path(checkpoint).parent).is_dir():
-        raise XManError(f"the checkpoint {checkpoint} could not be written: there is no folder {folder}; "
-                        "make it first")
-    objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
-    device = engine in ENGINES and ENGINES[engine].on_device and ENGINES[engine].installed
+    run, callbacks = run_of(model, data, settings), list(settings.callbacks)
+    count, progress = run.minibatches.count, settings.progress and not run.workers.rank
+    done = (run.state.epoch - 1) * count + run.state.batch
+    with (run.workers.together(), Progress(progress, settings.epochs * count, done) as shown,
+          CtrlC(run.workers) as ctrl_c, errors_with_the_result(run), until_interrupted(run, ctrl_c)):
+        started, run.reason = time.perf_counter(), why_over(run.state, settings)
+        while not run.reason:
+            for _ in run.steps(run.state, ctrl_c):
+                shown.step()
+            now = time.perf_counter()
+            run.state, started = run.judged(run.state, now - started, ctrl_c), now
+            row = run.state.history[-1]
+            answers = [call(row, run.step.parameters(run.state.arrays)) for call in callbacks]
+            shown.line(row)
+            run.checkpoint.save(run.state)
+            run.reason = why_over(run.state, settings) or run.step.over or next(filter(None, answers), "")
+    run.checkpoint.written()
+    if settings.plot and not run.workers.rank:
+        learning_curve(run.state.history, settings.plot)
+    return run.result(run.state.best or run.step.parameters(run.state.arrays), run.reason)
+
+
+def run_of(model: XMan, data: tuple, settings: Settings) -> Run:
+    """The run, at its beginning or where its checkpoint left it."""
+    objective = Objective(model, data, settings.seed, settings.sample_weight, settings.class_weight,
+                          settings.l1, settings.l2)
+    device = (settings.engine in ENGINES and ENGINES[settings.engine].on_device
+              and ENGINES[settings.engine].installed)
     kind: type[Run] = Run
-    if isinstance(optimizer, str) and optimizer in METHODS:
+    if isinstance(settings.optimizer, str) and settings.optimizer in METHODS:
         kind = SecondOrder
-    elif mesh or device and workers().size * accumulate == 1:
-        from .device_run import DeviceRun as kind
-    run = kind(objective, given)
-    state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
-    reason = why_over(state, epochs, patience, threshold)
-    started = time.perf_counter()
-    done = (state.epoch - 1) * run.batches + state.batch
-    progress = progress and not run.workers.rank
-    with (run.workers.together(), Progress(progress, total=epochs * run.batches, done=done) as shown,
-          CtrlC(run.workers) as ctrl_c):
-        try:
-            try:
-                while not reason:
-                    run.epoch(state, ctrl_c, shown)
-                    now = time.perf_counter()
-                    state = run.epoch_done(state, now - started, ctrl_c)
-                    started = now
-                    answers = [call(state.history[-1], run.parameters(state.arrays)) for call in callbacks]
-                    shown.line(state.history[-1])
-                    run.save(state)
-                    reason = (why_over(state, epochs, patience, threshold) or run.over
-                              or next(filter(None, answers), ""))
-            except KeyboardInterrupt:
-                run.check(state, ctrl_c)
-                run.save(state)
-                kept = f"; {checkpoint} has it all" if checkpoint else ""
-                reason = f"interrupted in epoch {state.epoch}{kept}"
-        except XManError as error:
-            stop = error if isinstance(error, Diverged) else TrainingError(str(error))
-            stop.result = run.result(run.best_of(state), state, str(error))
-            raise stop from error
-    run.written()
-    if plot and not run.workers.rank:
-        learning_curve(state.history, plot)
-    return run.result(state.best or run.parameters(state.arrays), state, reason)
+    elif settings.mesh or device and workers().size * settings.accumulate == 1:
+        from ..scale.devices import OnDevices  # it takes JAX
+        kind = type("DeviceRun", (OnDevices, Run), {})
+    return kind(objective, settings)
 
 
-def why_over(state: State, epochs: int, patience: int | None, threshold: float | None) -> str:
+@contextlib.contextmanager
+def until_interrupted(run: Run, ctrl_c: CtrlC) -> Iterator[None]:
+    """A context that Ctrl-C ends; the checkpoint then has the state."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        run.check(run.state, ctrl_c)
+        run.checkpoint.save(run.state)
+        where = f"; {run.settings.checkpoint} has it all" if run.settings.checkpoint else ""
+        run.reason = f"interrupted in epoch {run.state.epoch}{where}"
+
+
+@contextlib.contextmanager
+def errors_with_the_result(run: Run) -> Iterator[None]:
+    """A context whose errors bring the result up to then."""
+    try:
+        yield
+    except XManError as error:
+        stop = error if isinstance(error, Diverged) else TrainingError(str(error))
+        stop.result = run.result(run.best_of(run.state), str(error))
+        raise stop from error
+
+
+def why_over(state: State, settings: Settings) -> str:
     """Why the run is over, in words; "" where it is not."""
-    if state.epoch > epochs:
-        return f"all {epochs} epochs done"
-    if patience and state.history and state.epoch - 1 - state.best_epoch >= patience:
-        return f"no better for {patience} epochs"
-    if threshold and state.history and state.history[-1]["adjustment"] < threshold:
-        return f"no parameter moved by {threshold:g} in epoch {state.epoch - 1}"
+    if state.epoch > settings.epochs:
+        return f"all {settings.epochs} epochs done"
+    if settings.patience and state.history and state.epoch - 1 - state.best_epoch >= settings.patience:
+        return f"no better for {settings.patience} epochs"
+    if settings.threshold and state.history and state.history[-1]["adjustment"] < settings.threshold:
+        return f"no parameter moved by {settings.threshold:g} in epoch {state.epoch - 1}"
     return ""

@@ -13,6 +13,7 @@ from ...manager import XMan
 from ...scale import dealt, workers
 from ..evaluation import Diverged, Result, classes_of, evaluate, rows_and_labels
 from ..loop import fit
+from ..settings import Settings
 
 
 class Trial(NamedTuple):
@@ -55,10 +56,10 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
     if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
                            and len(values) for values in grid.values()):
         raise XManError("the grid is a dict from settings to the values to try, as in {'lr': [0.1, 0.01]}")
-    known, own, cases = fit.__kwdefaults__, isinstance(model, XMan), []
+    names, own, cases = Settings.__dataclass_fields__, isinstance(model, XMan), []
     for values in product(*grid.values()):
         said = dict(zip(grid, values, strict=True))
-        here = {name: x for name, x in said.items() if own or name in known}
+        here = {name: x for name, x in said.items() if own or name in names}
         cases.append((said, model if own else model(**said), settings | {"progress": False} | here))
     return sorted(searched(cases, data, validation, folds, progress), key=lambda trial: trial.loss)
 
