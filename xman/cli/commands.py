@@ -42,9 +42,9 @@ def of_a_list(table: str, name: str | None = None, **kinds: Any) -> Callable:
     def command(function: Callable) -> Callable:
         @option_table(f"{OF}\n{table}", **kinds)
         @functools.wraps(function)
-        def reading(source: str, values: tuple[str, ...], of: str | None, **said: Any) -> None:
-            steps, known = list_and_values(source, of, values)
-            function(steps, known, of or steps[-1][0], **said)
+        def reading(source: str, values: tuple[str, ...], of: str | None, **options: Any) -> None:
+            steps, inputs = list_and_values(source, of, values)
+            function(steps, inputs, of or steps[-1][0], **options)
         return xman.command(name)(SOURCE(VALUES(reading)))
     return command
 
@@ -60,16 +60,16 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
         return write_explorer(source, of, values, html)
     if (dot or svg or mermaid) and source.partition(":")[0].endswith(".py") and not (of or values):
         return draw(picture(model_of(source)), svg, mermaid)
-    steps, known = list_and_values(source, of, values)
-    sizes = shapes(steps, known) if values else {}
+    steps, inputs = list_and_values(source, of, values)
+    sizes = shapes(steps, inputs) if values else {}
     if dot or svg or mermaid:
         return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg,
                     mermaid)
     if not as_json:
         return print_list(steps, sizes)
     known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
-    told = {"list": json.loads(steps.to_json()), "shapes": known_shapes}
-    print(json.dumps(told) if sizes else steps.to_json())
+    facts = {"list": json.loads(steps.to_json()), "shapes": known_shapes}
+    print(json.dumps(facts) if sizes else steps.to_json())
 
 
 @xman.command(name="eval")
@@ -80,17 +80,17 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
     --all,everything  flag  Print every register, not only the result.""")
 def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
     """Evaluate the list: xman eval f.wl x1=3 x2=7."""
-    steps, known = list_and_values(source, of, values)
-    result = eval(steps, known)
+    steps, inputs = list_and_values(source, of, values)
+    result = eval(steps, inputs)
     names = [dst for dst, _, _ in steps] if everything else [of] if of else list(steps.outputs)
     tell({name: found(result, name) for name in names}, as_json)
 
 
 @of_a_list(f"""{JSON}
     --wrt  REGISTER*  Differentiate by this input only; may be repeated.""")
-def grad(steps: WengertList, known: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...]) -> None:
+def grad(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...]) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
-    result = eval(steps, known | {x: np.asarray(known[x], float) for x in wrt if x in known})
+    result = eval(steps, inputs | {x: np.asarray(inputs[x], float) for x in wrt if x in inputs})
     if np.size(found(result, of)) != 1:
         raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which "
                         "with --of")
@@ -107,13 +107,13 @@ def grad(steps: WengertList, known: dict[str, Any], of: str, as_json: bool, wrt:
     --wrt      REGISTER*  Check this input only; may be repeated.
     --sides=2  sides      Sides of the difference quotient.
     --seed=0   whole      Of the random directions where a register is large.""", "check", sides=click.IntRange(1, 2))
-def check_(steps: WengertList, known: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...],
+def check_(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...],
            sides: int, seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
-    report = check(steps, known, of=of, wrt=wrt or None, sides=sides, seed=seed)
+    report = check(steps, inputs, of=of, wrt=wrt or None, sides=sides, seed=seed)
     wrong = [json_terms(entry._asdict()) for entry in report.wrong]
-    told = {"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen, "wrong": wrong}
-    print(json.dumps(told) if as_json else report)
+    facts = {"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen, "wrong": wrong}
+    print(json.dumps(facts) if as_json else report)
     sys.exit(0 if report.ok else 1)
 
 

@@ -30,18 +30,18 @@ Known = dict[str, Any]
     {BRIEF}
     --raw      flag  As the rules write it, not simplified.
     --forward  flag  Tangents, in forward mode, in place of adjoints.""")
-def gradient(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], stable: bool, algebra: bool,
+def gradient(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], stable: bool, algebra: bool,
              raw: bool, forward: bool) -> None:
     """Print the list of the gradient; with values for the inputs, the shorter one for such shapes."""
-    steps = simplify(steps, [of], known or None, EXACT + STABLE) if stable else steps
+    steps = simplify(steps, [of], inputs or None, EXACT + STABLE) if stable else steps
     wrt = wrt or one_input(steps)
     if forward:
         result, dot = tangent_list(steps, wrt), ending(steps)
         keep = [of, *({of + dot} & {dst for dst, _, _ in result})]
-        known |= {x + dot: known[x] for x in wrt if x in known}
+        inputs |= {x + dot: inputs[x] for x in wrt if x in inputs}
     else:
         result, keep = gradient_list(steps, of, wrt), [of, *(f"d{of}_d{x}" for x in wrt)]
-    print_list(result if raw else simplify(result, keep, known or None, EXACT + ALGEBRA * algebra), {})
+    print_list(result if raw else simplify(result, keep, inputs or None, EXACT + ALGEBRA * algebra), {})
 
 
 @xman.command()
@@ -55,9 +55,9 @@ def gradient(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], st
 def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], algebra: bool,
            name: str | None) -> None:
     """Print the list, its gradient or its tangent as a Python function."""
-    steps, known = list_and_values(source, of, values)
+    steps, inputs = list_and_values(source, of, values)
     wrt = wrt or (one_input(steps) if of else None)
-    print(pictures.source(steps, of, wrt, known or None, EXACT + ALGEBRA * algebra, name), end="")
+    print(pictures.source(steps, of, wrt, inputs or None, EXACT + ALGEBRA * algebra, name), end="")
 
 
 @of_a_list(f"""
@@ -65,15 +65,15 @@ def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str,
     --digits=4  digits     Decimals.
     {DOT}
     {SVG}""", digits=click.IntRange(0, 17))
-def explain(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], digits: int, dot: bool,
+def explain(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], digits: int, dot: bool,
             svg: str | None) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
-    found = [pictures.explain(steps, of, x, known, digits) for x in wrt or [None]]
+    traces = [pictures.explain(steps, of, x, inputs, digits) for x in wrt or [None]]
     if not (dot or svg):
-        return print("\n\n".join(table_as_text(trace.table(), 2, columns_here()) for trace in found))
-    if len(found) > 1:
+        return print("\n\n".join(table_as_text(trace.table(), 2, columns_here()) for trace in traces))
+    if len(traces) > 1:
         raise XManError("a picture has the tangents of one input; say --wrt once")
-    draw(pictures.picture(*found), svg)
+    draw(pictures.picture(*traces), svg)
 
 
 @xman.command()
@@ -93,10 +93,10 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
     {SVG}
     --along     forward|backward  The sums over paths one way.
     --symbolic  flag              The derivative as a formula in the inputs.""")
-def paths(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], dot: bool, svg: str | None,
+def paths(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], dot: bool, svg: str | None,
           along: str | None, symbolic: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
-    graph = pictures.paths(steps, of, wrt or one_input(steps)[:1], known or None)
+    graph = pictures.paths(steps, of, wrt or one_input(steps)[:1], inputs or None)
     if dot or svg:
         draw(pictures.picture(graph, getattr(graph, along)() if along else None), svg)
     elif symbolic:
@@ -107,16 +107,16 @@ def paths(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], dot: 
 
 
 @of_a_list(f"{WRT}\n--lines  flag  Line by line.")
-def cost(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], lines: bool) -> None:
+def cost(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], lines: bool) -> None:
     """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
-    found = pictures.cost(steps, of, wrt or None, known)
-    print(table_as_text((found.evaluation if lines else found).table(), 1, columns_here()))
+    costs = pictures.cost(steps, of, wrt or None, inputs)
+    print(table_as_text((costs.evaluation if lines else costs).table(), 1, columns_here()))
 
 
 @of_a_list(f"{WRT}\n--plot  FILE.png  Draw it, both axes logarithmic.")
-def differences(steps: WengertList, known: Known, of: str, wrt: tuple[str, ...], plot: str | None) -> None:
+def differences(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], plot: str | None) -> None:
     """The error of one- and two-sided difference quotients against their step."""
-    errors = difference_errors(steps, of, wrt or None, known)
+    errors = difference_errors(steps, of, wrt or None, inputs)
     if plot:
         errors.plot(plot)
     print(errors)

@@ -40,32 +40,32 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     """
     if Path(path).suffix not in FORMATS:
         raise XManError(f"--to {path}: the ending says the format; there are {', '.join(FORMATS)}")
-    steps, known = list_and_values(source, of, values)
+    steps, inputs = list_and_values(source, of, values)
     of = of or ("loss" if ".py" in source else steps[-1][0])
-    said = {word.partition("=")[0] for word in values}
-    brought = [x for x in steps.inputs if x in known and x not in said]
+    assigned = {word.partition("=")[0] for word in values}
+    brought = [x for x in steps.inputs if x in inputs and x not in assigned]
     steps, outputs = simplify(steps, [of], rewrites=EXACT + STABLE), [of]
     if optimizer:
-        steps, known, outputs = step_of(steps, known, of, wrt or tuple(brought) or one_input(steps),
+        steps, inputs, outputs = step_of(steps, inputs, of, wrt or tuple(brought) or one_input(steps),
                                         optimizer)
     elif wrt:
         outputs = [of, *(f"d{of}_d{x}" for x in wrt)]
         steps = simplify(gradient(steps, of, wrt), outputs)
     constants = constant or ([] if optimizer else [x for x in brought if x in steps.inputs and x not in wrt])
-    FORMATS[Path(path).suffix](steps, known, path, outputs=outputs, constants=constants, rows=rows)
-    found = shapes(steps, known)
+    FORMATS[Path(path).suffix](steps, inputs, path, outputs=outputs, constants=constants, rows=rows)
+    forms = shapes(steps, inputs)
     for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
-        shape_of = {x: ["rows", *found[x][0][1:]] if x in rows else found[x][0] for x in names}
-        told = [f"{x} ({', '.join(map(str, shape))}) {found[x][1]}" for x, shape in shape_of.items()]
-        print(f"{path} {word} {', '.join(told)}")
+        shape_of = {x: ["rows", *forms[x][0][1:]] if x in rows else forms[x][0] for x in names}
+        descriptions = [f"{x} ({', '.join(map(str, shape))}) {forms[x][1]}" for x, shape in shape_of.items()]
+        print(f"{path} {word} {', '.join(descriptions)}")
 
 
-def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, ...],
+def step_of(steps: WengertList, inputs: dict[str, Any], of: str, wrt: tuple[str, ...],
             optimizer: str) -> tuple[WengertList, dict[str, Any], list[str]]:
     """The list of the step, examples for all its inputs, and its outputs."""
     training = training_list(steps, of, wrt, optimizer)
-    moments = {name: np.zeros_like(np.asarray(known[w])) for name, w in training.moments.items()
-               if w in known}
-    real = np.result_type(*(np.asarray(known[w]) for w in wrt if w in known), np.float32).type
-    return (training.steps, {**known, **moments, training.lr: real(0.001), training.t: real(1)},
+    moments = {name: np.zeros_like(np.asarray(inputs[w])) for name, w in training.moments.items()
+               if w in inputs}
+    real = np.result_type(*(np.asarray(inputs[w]) for w in wrt if w in inputs), np.float32).type
+    return (training.steps, {**inputs, **moments, training.lr: real(0.001), training.t: real(1)},
             [of, *training.inplace.values()])

@@ -82,9 +82,9 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     assignment = assignment_of(name, assignments)
     if (results or last_line) and len(submissions) != 1:
         raise XManError(f"--gradescope and --autolab are for one submission; here are {len(submissions)}")
-    found = [one(submissions[0])] if results or last_line else find(submissions, assignment.module)
+    work = [one(submissions[0])] if results or last_line else find(submissions, assignment.module)
     which = shard_of(shard) if shard else (1, 1)
-    found = [submission for submission in found if in_shard(submission, *which)]
+    work = [submission for submission in work if in_shard(submission, *which)]
     sandbox = sandbox_here(unsafe)
     if unsafe:
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
@@ -95,12 +95,12 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     extra("jinja2", "grade", "an HTML report")  # if it is missing, say so before anything is graded
     graded: list[Any] = []
     done = lambda record: bar.update() or graded.append(record)
-    with progress(total=len(found), unit="submission", disable=len(found) == 1 or None,
+    with progress(total=len(work), unit="submission", disable=len(work) == 1 or None,
                   file=sys.stderr) as bar:
         try:
-            records = grade_all(assignment, found, sandbox, out, term, jobs, done, shard and which)
+            records = grade_all(assignment, work, sandbox, out, term, jobs, done, shard and which)
         except KeyboardInterrupt:
-            print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command "
+            print(f"stopped: {len(graded)} of {len(work)} are graded and kept in {out}; the same command "
                   "goes on", file=sys.stderr)
             raise
     if as_json:
@@ -144,15 +144,16 @@ def autolab(name: str, assignments: Path | None, term: str | None, out: Path) ->
 def doctor(unsafe: bool, as_json: bool) -> None:
     """Try the sandbox of this machine from inside: what holds, and what to install where it does not."""
     from ..grade.sandbox.doctor import examined, sandbox_here
-    found = examined(unsafe)
+    findings = examined(unsafe)
     if as_json:
-        print(json.dumps([finding._asdict() for finding in found], indent=1))
+        print(json.dumps([finding._asdict() for finding in findings], indent=1))
     else:
-        width = max(len(finding.name) for finding in found)
-        for finding in found:
+        width = max(len(finding.name) for finding in findings)
+        for finding in findings:
             print(f"{'ok  ' if finding.ok else 'NOT '} {finding.name:<{width}}  {finding.found}")
             if finding.todo and not finding.ok:
                 print(f"     {'':<{width}}  → {finding.todo}")
-        bad = sum(not finding.ok for finding in found)
-        print(f"\n{len(found) - bad} of {len(found)} hold{'' if bad else f': {sandbox_here(unsafe).name}'}")
-    sys.exit(0 if all(finding.ok for finding in found) else 1)
+        bad = sum(not finding.ok for finding in findings)
+        sandbox = "" if bad else f": {sandbox_here(unsafe).name}"
+        print(f"\n{len(findings) - bad} of {len(findings)} hold{sandbox}")
+    sys.exit(0 if all(finding.ok for finding in findings) else 1)

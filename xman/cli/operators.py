@@ -24,9 +24,9 @@ def ops_(names: tuple[str, ...]) -> None:
     for op, call in calls.items():
         paragraphs = (inspect.getdoc(ops.G[op]) or "").split("\n\n")
         # the docstring of a ufunc begins with its signature
-        said = " ".join(paragraphs[isinstance(ops.G[op], np.ufunc)].split())
+        summary = " ".join(paragraphs[isinstance(ops.G[op], np.ufunc)].split())
         print(f"{call:<{max(map(len, calls.values()))}}  "
-              f"{said}{'' if any(ops.DG[op]) else ' No derivative.'}")
+              f"{summary}{'' if any(ops.DG[op]) else ' No derivative.'}")
 
 
 def arguments(value: Callable) -> list[str]:

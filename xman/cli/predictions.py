@@ -85,32 +85,32 @@ def pieces_of(model: Model, source: str, header: bool | None,
         yield from ((X[k:k + BATCH], truth[k:k + BATCH]) for k in range(0, X.shape[0], BATCH))
         return
     names = model.settings.get("names", [])
-    known = [] if array else [[c.name for c in model.columns], names]
+    columns = [] if array else [[c.name for c in model.columns], names]
     if kind == "titles" and names == ["title", "label"]:
         table = arrow().table(dict(zip(names, read_titles(path), strict=True)))
         yield table, table
         return
     for file in files_of(path):
-        for piece in batches(file, header, known, BATCH, types_of(model)):
+        for piece in batches(file, header, columns, BATCH, types_of(model)):
             yield piece, piece
 
 
 def types_of(model: Model) -> dict[str, str]:
     """The types of a CSV file's columns for its reader: numbers for numbers, text for all else."""
-    found = {c.name: "string" if c.kind != "number" or c.spelling else "float64" for c in model.columns
+    types = {c.name: "string" if c.kind != "number" or c.spelling else "float64" for c in model.columns
              if c.kind != "array"}
     numbers = not any(float_of(label) is None for label in model.classes)
-    return found | {model.target: "float64" if numbers else "string"}
+    return types | {model.target: "float64" if numbers else "string"}
 
 
 def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
     """The outputs for lines of CSV from standard input, one by one; the first line may name the columns."""
-    known, form = [[c.name for c in model.columns], model.settings.get("names", [])], None
+    columns, form = [[c.name for c in model.columns], model.settings.get("names", [])], None
     for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
         if not line.strip():
             continue
         if form is None:
-            form = formed("standard input", line, header, known)
+            form = formed("standard input", line, header, columns)
             if form.header:
                 continue
             header = None
@@ -126,8 +126,8 @@ def write_predictions(model: Model, pieces: Iterable[np.ndarray], proba: bool, f
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*model.classes] if proba else [model.target])
     for outputs in pieces:
-        found = model.probabilities(outputs) if proba else model.labels(outputs)[:, None]
-        writer.writerows(found.tolist())
+        predictions = model.probabilities(outputs) if proba else model.labels(outputs)[:, None]
+        writer.writerows(predictions.tolist())
         file.flush()
 
 
@@ -139,8 +139,8 @@ def evaluate(model: str, source: str, header: bool | None, zero_based: bool | No
     """Compare predictions with the truth: a table's column, the labels of LIBSVM, MNIST's IDX and titles."""
     read_model = load(model)
     outputs, truth = [], []
-    for piece, known in pieces_of(read_model, source, header, zero_based):
+    for piece, labels in pieces_of(read_model, source, header, zero_based):
         outputs.append(read_model.outputs(piece, source))
-        truth.append(known if isinstance(known, np.ndarray) else read_model.truth(known, source))
-    found = judged(read_model, np.concatenate(outputs), np.concatenate(truth))
-    print(json.dumps(json_terms(found)) if as_json else report_text(found))
+        truth.append(labels if isinstance(labels, np.ndarray) else read_model.truth(labels, source))
+    judgement = judged(read_model, np.concatenate(outputs), np.concatenate(truth))
+    print(json.dumps(json_terms(judgement)) if as_json else report_text(judgement))

@@ -41,8 +41,8 @@ def list_and_values(source: str, of: str | None,
     A model of ONNX, or one that `xman train --save` wrote, comes with its weights.
     """
     if source.endswith(".onnx"):
-        steps, known, _ = from_onnx(source)
-        return steps, {**known, **assignments(values, steps)}
+        steps, weights, _ = from_onnx(source)
+        return steps, {**weights, **assignments(values, steps)}
     if source.endswith(".safetensors"):
         trained = load(source)
         return trained.steps, {**trained.values, **assignments(values, trained.steps)}
@@ -76,15 +76,15 @@ def model_of(source: str) -> XMan:
     try:
         with contextlib.redirect_stdout(sys.stderr):  # prints of the user's file are not the command's answer
             spec.loader.exec_module(module)
-            found = {n: c for n, c in vars(module).items()
+            models_of_file = {n: c for n, c in vars(module).items()
                      if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
-            name = name or (next(iter(found)) if len(found) == 1 else "")
-            if name not in found:
-                wrong = f"no model {name!r}" if name else "several models" if found else "no model"
+            name = name or (next(iter(models_of_file)) if len(models_of_file) == 1 else "")
+            if name not in models_of_file:
+                wrong = f"no model {name!r}" if name else "several models" if models_of_file else "no model"
                 raise XManError(f"{path} has {wrong}; its subclasses of XMan are "
-                                f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}"
-                                f"{nearest(name, found)}")
-            return found[name](*args, **named).setup()
+                                f"{', '.join(models_of_file) or 'none'}: write {path}:{next(iter(models_of_file), 'Class')}"
+                                f"{nearest(name, models_of_file)}")
+            return models_of_file[name](*args, **named).setup()
     except XManError:
         raise
     except (Exception, SystemExit) as error:  # whatever the user's file raises is reported with its line
@@ -134,15 +134,15 @@ MODELS = {
 TASKS = {"numbers": "regress", "counts": "count"}  # by the kind of a model's targets: the task
 
 
-def network_of(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
-    """The model of that name, one of MODELS or path/to/model.py:Class. said: the options that were given."""
+def network_of(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XMan:
+    """The model of that name, one of MODELS or path/to/model.py:Class. choices: options."""
     if name in MODELS:
-        return built_in(name, data, seed, said)
+        return built_in(name, data, seed, choices)
     if ".py" not in name:
         raise XManError(f"there is no model {name!r}; there are {', '.join(MODELS)}, and your own: "
                         "path/to/model.py:Class")
-    if said:
-        raise XManError(f"--{next(iter(said))} is for the models of xman; {name} says itself what it is")
+    if choices:
+        raise XManError(f"--{next(iter(choices))} is for the models of xman; {name} says itself what it is")
     model, rows, classes = model_of(name), data.train, len(data.classes)
     if classes and hasattr(model, "outputs"):
         X, y = (rows.X, rows.y) if isinstance(rows, Stream) else rows
@@ -153,11 +153,11 @@ def network_of(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMa
     return model
 
 
-def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
-    """The model of that name, one of MODELS, in the sizes of the data. said: the options that were given."""
+def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XMan:
+    """The model of that name, one of MODELS, in the sizes of the data. choices: options."""
     make, of, options, _ = MODELS[name]
     X, outputs = data.train.X if isinstance(data.train, Stream) else data.train[0], len(data.classes) or 1
-    if unfit := [key for key in said if key not in options]:
+    if unfit := [key for key in choices if key not in options]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes "
                         f"{', '.join('--' + key for key in options) or 'none of them'}")
     if of != "rows" and bool(data.classes) == (of in TASKS):
@@ -168,7 +168,7 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     if name == "mlp" and data.prepared.found:
         options = {**options, "hidden": (100,)}
     squares = {} if data.classes or "loss" not in options else {"loss": "squaredError"}
-    options = {**options, **squares, **said, "seed": seed}
+    options = {**options, **squares, **choices, "seed": seed}
     hidden = options.pop("hidden", ())
     if name != "mlp" and "hidden" in MODELS[name][2] and len(hidden) != 1:
         raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
@@ -197,7 +197,7 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
 
 def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Schedule | None:
     """The schedule, in steps, of --schedule and --warm-up, which are in epochs of `batches` steps."""
-    known: dict[str, Callable] = {
+    makers: dict[str, Callable] = {
         "constant": lambda: [], "cosine": lambda: [cosine(max(1, epochs * batches))],
         "step": lambda every, *factor: [step_decay(round(every * batches), *factor)],
         "exponential": lambda factor: [exponential(factor ** (1 / batches))]}
@@ -206,13 +206,13 @@ def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Sch
         numbers = [float(number) for number in numbers]
         if min(numbers, default=0) < 0:
             raise ValueError
-        found = known[word](*numbers)
+        factors = makers[word](*numbers)
     except (XManError, ArithmeticError) as error:
         raise XManError(f"--schedule {text}: {error}") from None
     except (KeyError, TypeError, ValueError):
         raise XManError(f"there is no schedule {text!r}; there are constant, cosine, step:EPOCHS:FACTOR and "
-                        f"exponential:FACTOR, an epoch{nearest(word, {*known} - {word})}") from None
-    return product(*found, *([warm_up(rising * batches)] if rising else [])) if found or rising else None
+                        f"exponential:FACTOR, an epoch{nearest(word, {*makers} - {word})}") from None
+    return product(*factors, *([warm_up(rising * batches)] if rising else [])) if factors or rising else None
 
 
 def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:

@@ -20,11 +20,11 @@ from ..train import fit, predict, training_list
 from ..train.objective import Objective
 
 
-def estimator(name: str, mixin: str, own: type) -> type:
+def estimator(name: str, mixin: str, methods: type) -> type:
     """The estimator class of that name. XManError if scikit-learn is not installed."""
     base = extra("sklearn.base", "sklearn", f"{name}, an estimator of scikit-learn,")
-    return type(name, (getattr(base, mixin), own, base.BaseEstimator),
-                {"__doc__": own.__doc__, "__module__": __package__})
+    return type(name, (getattr(base, mixin), methods, base.BaseEstimator),
+                {"__doc__": methods.__doc__, "__module__": __package__})
 
 
 @dataclass(eq=False, repr=False)
@@ -47,35 +47,35 @@ class Estimator:
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on rows X (n, features), dense or sparse, with targets y and weights (n,)."""
         data, weights = self._begun(X, y, sample_weight)
-        said = lambda *names: {name: getattr(self, name) for name in names}
-        settings = said("l1", "l2", "engine", "progress", "epochs") | {"sample_weight": weights}
+        settings_named = lambda *names: {name: getattr(self, name) for name in names}
+        settings = settings_named("l1", "l2", "engine", "progress", "epochs") | {"sample_weight": weights}
         if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS):
             least = 1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4
             tolerance = least if self.tolerance is None else self.tolerance
             result = minimize(self.model_, data, method=self.optimizer, tolerance=tolerance, **settings)
         else:
-            settings |= said("optimizer", "lr", "batch_size")
+            settings |= settings_named("optimizer", "lr", "batch_size")
             result = fit(self.model_, data, seed=self.seed_, **settings)
         self.parameters_, self.history_, self.reason_ = result.parameters, result.history, result.reason
         self.n_iter_ = len(result.history)
         return self
 
     def _begun(self, X: Any, y: Any, sample_weight: Any, first: bool = True,
-               **known: Any) -> tuple[tuple, Any]:
+               **reading: Any) -> tuple[tuple, Any]:
         """The rows as `xman.train.fit` takes them, and their weights. first: make a model for them."""
         from sklearn.utils import check_random_state
         from sklearn.utils.class_weight import compute_sample_weight
         from sklearn.utils.validation import _check_sample_weight
 
-        X, y = self._read(X, y, first, **known)
+        X, y = self._read(X, y, first, **reading)
         if first:
             self.seed_ = int(check_random_state(self.random_state).randint(2 ** 31))
             self.model_, self.steps_ = self._model(X.shape[1], self.outputs_, X.dtype), None
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         if self.class_weight is not None:
-            own = compute_sample_weight(self.class_weight, self.classes_[y])
-            sample_weight = own if sample_weight is None else own * sample_weight
+            of_classes = compute_sample_weight(self.class_weight, self.classes_[y])
+            sample_weight = of_classes if sample_weight is None else of_classes * sample_weight
         return (X, y), sample_weight
 
     def _model(self, features: int, outputs: int, dtype: Any) -> XMan:
@@ -83,27 +83,27 @@ class Estimator:
             return self.model
         options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS}
         if callable(self.model):
-            made = self.model(features, outputs, **taken_by(self.model, **options))
-            if not isinstance(made, XMan):
-                raise XManError(f"model(features, outputs) gave a {type(made).__name__}, which is no XMan")
-            return made
+            network = self.model(features, outputs, **taken_by(self.model, **options))
+            if not isinstance(network, XMan):
+                raise XManError(f"model(features, outputs) gave a {type(network).__name__}, which is no XMan")
+            return network
         if isinstance(self.model, str) or not isinstance(self.model, Sequence):
             raise XManError("model is a tuple of the sizes of hidden layers, an XMan, or a function "
                             f"(features, outputs) -> XMan, not {self.model!r}")
         return MLP([features, *self.model, outputs], activation=self.activation, **options)
 
-    def _step(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> Estimator:
+    def _step(self, X: Any, y: Any, sample_weight: Any, **reading: Any) -> Estimator:
         """Take one step on these rows, from the parameters of the last step or of `fit`."""
         first = not hasattr(self, "model_")
-        (X, y), weights = self._begun(X, y, sample_weight, first, **known)
+        (X, y), weights = self._begun(X, y, sample_weight, first, **reading)
         if self.steps_ is None:
             optimizer = "adam" if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS) else self.optimizer
             self.steps_ = Steps(self.model_, X, y, getattr(self, "parameters_", {}), optimizer,
                                 0.001 if self.lr is None else self.lr, self.seed_, self.engine, l1=self.l1,
                                 l2=self.l2)
         self.loss_ = self.steps_.step(X, y, weights)
-        kept = (*self.steps_.objective.names, *self.steps_.objective.running)
-        self.parameters_ = {x: self.steps_.values[x] for x in kept}
+        registers = (*self.steps_.objective.names, *self.steps_.objective.running)
+        self.parameters_ = {x: self.steps_.values[x] for x in registers}
         return self
 
     def _given(self, X: Any) -> np.ndarray:
@@ -225,9 +225,10 @@ class Steps:
     def step(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
         """The loss before one step with these rows, which is then taken."""
         self.t += 1
-        given = self.objective.given(X, y, np.zeros(len(y), int), self.t)
+        inputs = self.objective.given(X, y, np.zeros(len(y), int), self.t)
         if weights is not None:
-            given[self.objective.weight] = weights
-        found = self.program(self.values | given | {self.list.lr: self.lr, self.list.t: self.number(self.t)})
-        self.values.update((x, found[after]) for x, after in self.list.inplace.items())
-        return float(found[self.objective.loss])
+            inputs[self.objective.weight] = weights
+        numbers = {self.list.lr: self.lr, self.list.t: self.number(self.t)}
+        outputs = self.program(self.values | inputs | numbers)
+        self.values.update((x, outputs[after]) for x, after in self.list.inplace.items())
+        return float(outputs[self.objective.loss])

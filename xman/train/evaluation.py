@@ -39,9 +39,9 @@ class Result(NamedTuple):
     settings: Mapping[str, Any] = {}
 
     def __repr__(self) -> str:
-        found = next((row for row in self.history if row["epoch"] == self.best), {})
-        losses = ", ".join(f"{name.replace('_', ' ')} {found[name]:.4g}"
-                           for name in ("loss", "validation_loss") if name in found)
+        best = next((row for row in self.history if row["epoch"] == self.best), {})
+        losses = ", ".join(f"{name.replace('_', ' ')} {best[name]:.4g}"
+                           for name in ("loss", "validation_loss") if name in best)
         epochs = f"{len(self.history)} epoch{'s' * (len(self.history) != 1)}"
         return f"<result of {epochs}, best {self.best}{': ' * bool(losses)}{losses}; {self.reason}>"
 
@@ -109,26 +109,27 @@ def judge_of(model: XMan, data: tuple,
     inputs, classes = model.inputDict(), classes_of(y)
 
     def batches() -> Iterator[tuple[Any, np.ndarray]]:
-        some = (slice(k, k + batch_size) for k in range(0, rows, batch_size))
-        return data.batches(batch_size) if isinstance(data, Stream) else ((X[here], y[here]) for here in some)
+        if isinstance(data, Stream):
+            return data.batches(batch_size)
+        return ((X[k:k + batch_size], y[k:k + batch_size]) for k in range(0, rows, batch_size))
 
     def judged(parameters: dict[str, np.ndarray]) -> tuple[float, float | None]:
         refuse_others(model, steps, parameters)
         loss, right, k = 0.0, 0, 0
-        known = outputs_name if classes is not None else None
+        classified = outputs_name if classes is not None else None
         for x, target in batches():
             values = eval(steps, {**inputs, **parameters, **feed(model, x, target)})
-            here = values[loss_name]
-            if np.isnan(here).any():
+            mean = values[loss_name]
+            if np.isnan(mean).any():
                 raise Diverged(f"the loss of the rows from {k} on is NaN; {first_nan(steps, values)}")
-            loss, k = loss + float(here) * x.shape[0], k + x.shape[0]
-            outputs = np.asarray(values[known]) if known else None
-            if known and outputs.shape[-1:] == (1,) and not np.isin(classes, (0, 1)).all():
-                known = None  # the targets are numbers, not classes
-            if known:
+            loss, k = loss + float(mean) * x.shape[0], k + x.shape[0]
+            outputs = np.asarray(values[classified]) if classified else None
+            if classified and outputs.shape[-1:] == (1,) and not np.isin(classes, (0, 1)).all():
+                classified = None  # the targets are numbers, not classes
+            if classified:
                 guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
                 right += int(np.sum(guess == classes_of(target)))
-        return loss / rows, right / rows if known else None
+        return loss / rows, right / rows if classified else None
 
     return judged
 
@@ -145,9 +146,9 @@ def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarra
     if isinstance(X, Stream):
         return np.concatenate([predict(model, parameters, x) for x, _ in X.batches(1024)])
     steps = list_of(model, "outputs")
-    wanted = {name: x for name, x in feed(model, X, None).items() if name in steps.inputs}
+    inputs = {name: x for name, x in feed(model, X, None).items() if name in steps.inputs}
     refuse_others(model, steps, parameters)
-    return eval(steps, {**model.inputDict(), **parameters, **wanted})[steps[-1][0]]
+    return eval(steps, {**model.inputDict(), **parameters, **inputs})[steps[-1][0]]
 
 
 def classes_of(y: np.ndarray) -> np.ndarray | None:

@@ -131,8 +131,8 @@ def optimizer_of(rule: str | Rule) -> Optimizer:
     name = getattr(getattr(rule, "func", rule), "__name__", "rule")
     names, _, rest, named = parameters_of(rule)
     if not (names or rest):
-        said = ", ".join(getattr(rule, "keywords", {}))
-        raise XManError(f"the optimizer {name} has not all of the settings {said}" if said else
+        keywords = ", ".join(getattr(rule, "keywords", {}))
+        raise XManError(f"the optimizer {name} has not all of the settings {keywords}" if keywords else
                         "an optimizer is a name or a rule, rule(w, d, *moments, t, lr), not "
                         f"{shortened(rule)}")
     settings = {key: value for key, value in named.items() if key not in ("t", "lr")}

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 
 LINE = {"epoch": "epoch {:3d}", "loss": "loss {:.4f}", "validation_loss": "validation {:.4f}",
         "validation_accuracy": "accuracy {:.2%}", "seconds": "{:.2f} s"}
@@ -17,11 +17,9 @@ class Progress(AbstractContextManager):
     def __init__(self, visible: bool, total: int, done: int):
         self.visible, self.bar = visible, None
         if visible and sys.stderr.isatty():
-            try:
+            with suppress(ImportError):  # without tqdm there are lines
                 from tqdm import tqdm
-            except ImportError:  # without tqdm there are lines
-                return
-            self.bar = tqdm(total=total, initial=done, unit="batch", leave=False, file=sys.stderr)
+                self.bar = tqdm(total=total, initial=done, unit="batch", leave=False, file=sys.stderr)
 
     def __exit__(self, *_) -> None:
         if self.bar is not None:

@@ -45,10 +45,9 @@ class Run:
         arrays, self.judge = data_and_judge(objective, settings.validation)
         batch_size = 32 if settings.batch_size is None else settings.batch_size
         at_least("batch_size", batch_size, 1, whole=True)
-        cut = [shares.mine] if shares else []
-        kind, rows = ((Streamed, [objective.stream]) if objective.stream else
-                      (Minibatches, [objective.X, objective.y]))
-        self.minibatches = kind(*rows, int(batch_size), int(settings.seed), *cut)
+        cut = int(batch_size), int(settings.seed), *([shares.mine] if shares else [])
+        self.minibatches = (Streamed(objective.stream, *cut) if objective.stream else
+                            Minibatches(objective.X, objective.y, *cut))
         self.step = self.step_of(objective, settings, self.workers, shares, self.minibatches)
         self.record = {"optimizer": str(self.step.optimizer),
                        "lr": self.step.rates if isinstance(settings.lr, dict) else self.step.lr,

@@ -58,8 +58,8 @@ class Objective:
                             "f.param(default=…)")
         if not self.names:
             raise XManError("the loss depends on no parameter: there is nothing to train")
-        kept = [self.loss, *self.running.values()]
-        steps = simplify(steps, kept, rewrites=EXACT + STABLE)
+        outputs = [self.loss, *self.running.values()]
+        steps = simplify(steps, outputs, rewrites=EXACT + STABLE)
         self.weights = weights_of(self.y, sample_weight, class_weight, self.labels)
         if self.weights is not None:
             steps, self.weight = weighted(steps, self.loss, self.inputs, fed, float(np.mean(self.weights)))
@@ -95,15 +95,15 @@ def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, flo
         if (classes := classes_of(y)) is None:
             raise XManError("class_weight is for targets that are classes, labels or one-hot rows, and these "
                             "are numbers; give each row its own by sample_weight")
-        known, place, counts = np.unique(classes, return_inverse=True, return_counts=True)
+        labels_in_order, place, counts = np.unique(classes, return_inverse=True, return_counts=True)
         if isinstance(class_weight, str) and class_weight == "balanced":
-            return weights * (len(y) / (len(known) * counts))[place]
+            return weights * (len(y) / (len(labels_in_order) * counts))[place]
         if not isinstance(class_weight, Mapping):
             raise XManError("class_weight is 'balanced' or a dict from classes to numbers, not "
                             f"{class_weight!r}")
-        known = [labels[k] for k in known] if labels else known.tolist()
-        refuse_unknown(class_weight, known,
+        labels_in_order = [labels[k] for k in labels_in_order] if labels else labels_in_order.tolist()
+        refuse_unknown(class_weight, labels_in_order,
                        "class_weight has a weight for {!r}, which is no class of the data")
-        weights *= np.array([class_weight.get(c, 1.0) for c in known], float)[place]
+        weights *= np.array([class_weight.get(c, 1.0) for c in labels_in_order], float)[place]
         return weights_of(y, weights, None)
     return weights

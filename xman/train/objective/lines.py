@@ -28,16 +28,16 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
     """
     values, moving = eval(steps, inputs), depends(steps, rows := {*rows}, dict.fromkeys(rows))
     unused = partial(fresh, taken={*all_registers(steps)})
-    wanted, over = {loss}, {}
+    summands, over = {loss}, {}
     for line in reversed(steps):
         dst, op, args = line
-        if dst not in wanted or dst not in moving:
+        if dst not in summands or dst not in moving:
             continue
         places = [k for k, a in enumerate(args) if a in moving]
         if op in ("mean", "sum") and len(args) == 1 and np.shape(values[args[0]])[:1] == (1,):
             over[dst] = np.ndim(values[args[0]])
         elif linear_in(op, places):
-            wanted.update(args[k] for k in places)
+            summands.update(args[k] for k in places)
         else:
             raise XManError(f"{shown(line)}: weights are for a loss that is a mean or a sum over the rows, "
                             "or several added up")
@@ -48,9 +48,9 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
     lines = [(name, "reshape", (w, (-1, *[1] * (axes - 1)))) for axes, name in shaped.items()]
     for dst, op, args in steps:
         if dst in over:
-            part, whole = unused(f"{dst}_rows"), unused(f"{dst}_weighted") if op == "mean" else dst
-            lines += [(part, "mul", (args[0], shaped.get(over[dst], w))), (whole, op, (part,))]
-            lines += [(dst, "divide", (whole, average))] if op == "mean" else []
+            terms, total = unused(f"{dst}_rows"), unused(f"{dst}_weighted") if op == "mean" else dst
+            lines += [(terms, "mul", (args[0], shaped.get(over[dst], w))), (total, op, (terms,))]
+            lines += [(dst, "divide", (total, average))] if op == "mean" else []
         else:
             lines.append((dst, op, args))
     return WengertList(lines), w
@@ -63,9 +63,9 @@ def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
     half_l2 = {w: factor / 2 for w, factor in l2.items()}
     for word, factors, op in ("l1", l1, "abs"), ("l2", half_l2, "square"):
         for w, factor in factors.items():
-            part, whole, term, after = map(unused, (f"{op}_{w}", f"{op}_sum_{w}", f"{word}_{w}",
-                                                    f"{loss}_{word}_{w}"))
-            lines += [(part, op, (w,)), (whole, "sum", (part,)), (term, "mul", (factor, whole)),
+            entries, norm, term, after = map(unused, (f"{op}_{w}", f"{op}_sum_{w}", f"{word}_{w}",
+                                                      f"{loss}_{word}_{w}"))
+            lines += [(entries, op, (w,)), (norm, "sum", (entries,)), (term, "mul", (factor, norm)),
                       (after, "add", (total, term))]
             total = after
     return WengertList(lines), total

@@ -56,11 +56,12 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
     if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
                            and len(values) for values in grid.values()):
         raise XManError("the grid is a dict from settings to the values to try, as in {'lr': [0.1, 0.01]}")
-    names, own, cases = Settings.__dataclass_fields__, isinstance(model, XMan), []
+    names, fixed, cases = Settings.__dataclass_fields__, isinstance(model, XMan), []
     for values in product(*grid.values()):
-        said = dict(zip(grid, values, strict=True))
-        here = {name: x for name, x in said.items() if own or name in names}
-        cases.append((said, model if own else model(**said), settings | {"progress": False} | here))
+        combination = dict(zip(grid, values, strict=True))
+        of_fit = {name: x for name, x in combination.items() if fixed or name in names}
+        network = model if fixed else model(**combination)
+        cases.append((combination, network, settings | {"progress": False} | of_fit))
     return sorted(searched(cases, data, validation, folds, progress), key=lambda trial: trial.loss)
 
 
@@ -68,8 +69,8 @@ def searched(cases: Sequence[Case], data: tuple, validation: tuple | None, folds
              progress: bool) -> list[Trial]:
     """The trial of each case, in their order. progress: whether to show a line for each."""
     trials = []
-    for (said, _, _), parts in zip(cases, trials_of(cases, data, validation, folds), strict=True):
-        trials.append(mean_of(parts)._replace(settings=said))
+    for (combination, _, _), by_fold in zip(cases, trials_of(cases, data, validation, folds), strict=True):
+        trials.append(mean_of(by_fold)._replace(settings=combination))
         if progress and not workers().rank:
             print(trial_text(trials[-1]), file=sys.stderr, flush=True)
     return trials
@@ -78,12 +79,13 @@ def searched(cases: Sequence[Case], data: tuple, validation: tuple | None, folds
 def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
               strict: bool = False) -> Iterator[list[Trial]]:
     """For each case its trial on the validation, or one for each fold. strict: as for `trial_of`."""
-    parts = folds_of(data, folds) if validation is None else [None]
-    units = [(model, settings, fold) for _, model, settings in cases for fold in parts]
+    numbers = folds_of(data, folds) if validation is None else [None]
+    units = [(model, settings, fold) for _, model, settings in cases for fold in numbers]
     outcomes = dealt(lambda k: trial_of(data, validation, folds, strict, *units[k]), len(units))
     for _, model, settings in cases:
-        whole, own = {"network": model, "prepared": settings.get("prepared")}, islice(outcomes, len(parts))
-        yield [trial._replace(result=trial.result and trial.result._replace(**whole)) for trial in own]
+        common = {"network": model, "prepared": settings.get("prepared")}
+        yield [trial._replace(result=trial.result and trial.result._replace(**common))
+               for trial in islice(outcomes, len(numbers))]
 
 
 def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, model: XMan,
@@ -92,11 +94,11 @@ def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, mo
 
     If it diverges the loss is infinite, or, if strict, Diverged is raised. Ctrl-C ends all trials.
     """
-    rows, unseen, said = data, validation, {}
+    rows, unseen, label = data, validation, {}
     if fold is None:
         settings = settings | {"validation": validation}
     else:
-        (rows, unseen, settings), said = fold_of(data, fold, folds, **settings), {"fold": fold + 1}
+        (rows, unseen, settings), label = fold_of(data, fold, folds, **settings), {"fold": fold + 1}
     try:
         result = fit(model, rows, **settings)
         if result.reason.startswith("interrupted"):
@@ -106,7 +108,7 @@ def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, mo
         if strict:
             raise
         loss, accuracy, result = np.inf, None, error.result
-    return Trial(said, loss, accuracy, result and result._replace(network=None, prepared=None))
+    return Trial(label, loss, accuracy, result and result._replace(network=None, prepared=None))
 
 
 def folds_of(data: tuple, folds: int) -> range:
@@ -123,9 +125,9 @@ def fold_of(data: tuple, k: int, folds: int, *, seed: int = 0, sample_weight: An
     X, y = rows_and_labels(data, "data")
     order, classes = np.random.default_rng(seed).permutation(len(y)), classes_of(y)
     order = order if classes is None else order[np.argsort(classes[order], kind="stable")]
-    kept = np.setdiff1d(order, some := np.sort(order[k::folds]))
-    weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[kept]}
-    return (X[kept], y[kept]), (X[some], y[some]), {"seed": seed, **weights, **settings}
+    training = np.setdiff1d(order, unseen := np.sort(order[k::folds]))
+    weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[training]}
+    return (X[training], y[training]), (X[unseen], y[unseen]), {"seed": seed, **weights, **settings}
 
 
 def mean_of(trials: Sequence[Trial]) -> Trial:
@@ -138,5 +140,5 @@ def mean_of(trials: Sequence[Trial]) -> Trial:
 
 def trial_text(trial: Trial) -> str:
     """lr 0.01  batch_size 32  validation 0.1234  accuracy 96.50%"""
-    said = [f"{name} {x}" for name, x in trial.settings.items()] + [f"validation {trial.loss:.4f}"]
-    return "  ".join(said + ([] if trial.accuracy is None else [f"accuracy {trial.accuracy:.2%}"]))
+    words = [f"{name} {x}" for name, x in trial.settings.items()] + [f"validation {trial.loss:.4f}"]
+    return "  ".join(words + ([] if trial.accuracy is None else [f"accuracy {trial.accuracy:.2%}"]))
