@@ -48,22 +48,22 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
     history, begun, at = [], time.perf_counter(), lambda w: values | unpacked(w, values, wrt)
 
     def residuals(w: np.ndarray) -> np.ndarray:
-        found = np.asarray(program(at(w))[of], float)
-        if np.size(target) not in (1, found.size):
-            raise XManError(f"the outputs have shape {found.shape} and y {np.shape(target)}; least squares "
+        outputs = np.asarray(program(at(w))[of], float)
+        if np.size(target) not in (1, outputs.size):
+            raise XManError(f"the outputs have shape {outputs.shape} and y {np.shape(target)}; least squares "
                             "needs as many targets")
-        return found.ravel() - np.ravel(target)
+        return outputs.ravel() - np.ravel(target)
 
     def slopes(w: np.ndarray) -> np.ndarray:
         nonlocal begun
-        found, now = jacobian(at(w)), time.perf_counter()
+        blocks, now = jacobian(at(w)), time.perf_counter()
         history.append({"epoch": len(history), "loss": 0.5 * float(np.sum(residuals(w) ** 2)),
                         "seconds": now - begun})
         if len(history) > 1:  # the first entry is the start
             shown.step()
             shown.line(history[-1])
         begun = now
-        return np.hstack([np.reshape(found[x], (-1, np.size(values[x]))) for x in wrt])
+        return np.hstack([np.reshape(blocks[x], (-1, np.size(values[x]))) for x in wrt])
 
     with np.errstate(all="ignore"), Progress(progress, total=epochs, done=0) as shown:
         w = packed(values, wrt)

@@ -50,26 +50,26 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     fit, and Diverged if the loss or its gradient is NaN at the start.
     """
     refuse_unknown([method], (*WITH_GRADIENT, *WITH_PRODUCTS), "there is no method {!r}")
-    judged, known = None, {}
+    judged, facts = None, {}
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
         if validation is not None:
             judged = judge_of(what, rows_and_labels(validation, "validation", objective.labels))
-        known = {"network": what, "shape": objective.X.shape[1:], "classes": objective.labels,
+        facts = {"network": what, "shape": objective.X.shape[1:], "classes": objective.labels,
                  "settings": {"optimizer": method}}
         refuse_changing(objective, method)
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
         values = objective.inputs | objective.given(objective.X, objective.y, np.arange(objective.rows), 0)
     else:
-        own = dict(validation=validation, l1=l1, l2=l2, sample_weight=sample_weight,
+        of_models = dict(validation=validation, l1=l1, l2=l2, sample_weight=sample_weight,
                    class_weight=class_weight)
-        if given := [name for name, value in own.items() if value is not None]:
-            raise XManError(f"{given[0]} is for models; write it into the function")
+        if unfit := [name for name, value in of_models.items() if value is not None]:
+            raise XManError(f"{unfit[0]} is for models; write it into the function")
         steps, wrt, values, back = objective_list(what, start, data)
         of = steps[-1][0]
     problem = Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine)
     descent = Descent(problem, back, tolerance, judged, callbacks)
-    return descent.run(method, epochs, progress)._replace(**known)
+    return descent.run(method, epochs, progress)._replace(**facts)
 
 
 class Problem:
@@ -88,18 +88,18 @@ class Problem:
         if (shape := np.shape(eval(steps, self.values)[of])) != ():
             raise XManError(f"{of!r} has shape {shape}; what is made small has to be one number: write "
                             "f.mean(…), np.mean(…)")
-        both, kept = gradient(steps, of, wrt), []
+        first_steps, shared = gradient(steps, of, wrt), []
         engine = "numpy" if engine == "auto" else engine
         if products:
             hessian = Hessian(steps, of, wrt)
             self.dots, self.images = hessian.map.moving, hessian.map.images
             likes = self.values | {dot: self.values[w] for w, dot in self.dots.items()}
             wanted = {name: name for name in (of, *self.slopes)} | self.images
-            both, moving = LinearMap(hessian.steps, self.dots, wanted).split(likes)
-            kept = [name for name in moving.inputs if name not in likes]
+            first_steps, moving = LinearMap(hessian.steps, self.dots, wanted).split(likes)
+            shared = [name for name in moving.inputs if name not in likes]
             images = [dst for dst, _, _ in moving if dst in self.images.values()]
             self.products = compile(moving, images, engine) if moving else None
-        self.evaluated = compile(both, dict.fromkeys([of, *self.slopes, *kept]), engine)
+        self.evaluated = compile(first_steps, dict.fromkeys([of, *self.slopes, *shared]), engine)
         self.w: np.ndarray | None = None
         # a line search gives up at NaN or 1e65: values above `far` are cut to it, and have no slope
         self.far = sys.float_info.max
@@ -108,9 +108,10 @@ class Problem:
     def at(self, w: np.ndarray) -> Problem:
         """The problem, computed at w: SciPy asks for value, gradient and products one by one."""
         if self.w is None or not np.array_equal(w, self.w):
-            self.w, self.here = w.copy(), self.named(w)
-            self.found = self.evaluated(self.values | self.here)
-            self.loss, self.slope = float(self.found[self.of]), packed(self.found, self.slopes).astype(float)
+            self.w, self.point = w.copy(), self.named(w)
+            self.outputs = self.evaluated(self.values | self.point)
+            self.loss = float(self.outputs[self.of])
+            self.slope = packed(self.outputs, self.slopes).astype(float)
             self.sound = bool(-np.inf < self.loss <= self.far and np.isfinite(self.slope).all())
             if not self.sound:
                 self.loss, self.slope = self.far, 0 * self.slope
@@ -129,9 +130,9 @@ class Problem:
     def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         vectors = self.named(v)
         dots = {dot: vectors[name] for name, dot in self.dots.items()}
-        values = self.values | self.at(w).here | self.found | dots
-        found = self.products(values) if self.products else {}
-        return packed({name: found.get(self.images[name], 0 * x) for name, x in vectors.items()},
+        values = self.values | self.at(w).point | self.outputs | dots
+        images = self.products(values) if self.products else {}
+        return packed({name: images.get(self.images[name], 0 * x) for name, x in vectors.items()},
                       self.wrt).astype(float)
 
 
@@ -153,7 +154,7 @@ class Descent:
         slope = problem.gradient(problem.start)
         if not problem.at(problem.start).sound:
             raise unsound(problem.steps, problem.values)
-        own = {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}
+        limits = {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}
         w, second, self.reason = problem.start, method in WITH_PRODUCTS, "" if epochs else "all 0 epochs done"
         self.begun = time.perf_counter()
         with Progress(progress, total=epochs, done=0) as self.shown:
@@ -162,12 +163,13 @@ class Descent:
                     if self.over(slope):
                         break
                     self.crawl = 1e-9 * (second and way != FINAL)
-                    options = {"maxiter": epochs - len(self.history), **own.get(way, {"gtol": 0.0})}
-                    found = optimize.minimize(problem.value, w, (), way, problem.gradient, callback=self.seen,
-                                              hessp=problem.product if second else None, options=options)
-                    w, slope = found.x, problem.gradient(found.x)
+                    options = {"maxiter": epochs - len(self.history), **limits.get(way, {"gtol": 0.0})}
+                    minimum = optimize.minimize(problem.value, w, (), way, problem.gradient,
+                                                callback=self.seen, options=options,
+                                                hessp=problem.product if second else None)
+                    w, slope = minimum.x, problem.gradient(minimum.x)
                     self.reason = self.reason or f"all {epochs} epochs done" * (len(self.history) >= epochs)
-                self.reason = self.reason or SMALLEST + f" ({way}: {found.message})" * (not self.stalled)
+                self.reason = self.reason or SMALLEST + f" ({way}: {minimum.message})" * (not self.stalled)
             except KeyboardInterrupt:
                 self.reason = f"interrupted in epoch {len(self.history) + 1}"
         return Result(self.parameters, self.history, self.best, self.reason)
@@ -180,20 +182,21 @@ class Descent:
     def seen(self, intermediate_result: Any) -> None:
         """Record an iteration, which SciPy reports here."""
         w = intermediate_result.x
-        loss, slope, here = self.problem.value(w), self.problem.gradient(w), self.back(self.problem.named(w))
+        loss, slope = self.problem.value(w), self.problem.gradient(w)
+        parameters = self.back(self.problem.named(w))
         row = {"epoch": len(self.history) + 1, "loss": loss, "gradient": float(np.abs(slope).max()),
                "seconds": time.perf_counter() - self.begun}
         if self.judged:
-            row["validation_loss"], accuracy = self.judged(here)
+            row["validation_loss"], accuracy = self.judged(parameters)
             row |= {} if accuracy is None else {"validation_accuracy": accuracy}
         if not self.history or score(row) < min(map(score, self.history)):
-            self.parameters, self.best = here, row["epoch"]
+            self.parameters, self.best = parameters, row["epoch"]
         self.history.append(row)
-        said = [call(row, here) for call in self.callbacks]
+        answers = [call(row, parameters) for call in self.callbacks]
         self.shown.step()
         self.shown.line(row)
         self.begun = time.perf_counter()
-        self.reason = next(filter(None, said), self.reason)
+        self.reason = next(filter(None, answers), self.reason)
         before = self.history[-1 - STALLED:-STALLED]
         self.stalled = any(not loss < row["loss"] - self.crawl * abs(row["loss"]) for row in before)
         if self.over(slope) or self.stalled:
@@ -216,14 +219,14 @@ def objective_list(fn: Callable, start: Any,
     start = unflatten(structure, list(map(real, leaves)))
     steps = trace(fn, start, *data)
     with CallTape(exact=False) as tape:
-        (own, *_), inputs, names = traced_arguments(fn, (start, *data), tape)
+        (parameters, *_), inputs, names = traced_arguments(fn, (start, *data), tape)
     values = {names[x.name]: x.value for x in inputs}
-    own = [names[x.name] for x in flattened_tree(own)[0]]
+    parameters = [names[x.name] for x in flattened_tree(parameters)[0]]
     if len(steps.outputs) != 1:
         raise XManError(f"the function returns {len(steps.outputs)} arrays, {', '.join(steps.outputs)}; it "
                         "has to return one")
     steps = simplify(steps, [steps[-1][0]], rewrites=EXACT + STABLE)
-    if not (wrt := [name for name in own if name in steps.inputs]):
+    if not (wrt := [name for name in parameters if name in steps.inputs]):
         raise XManError("the function does not depend on its parameters")
-    back = lambda found: unflatten(structure, [found.get(name, values[name]) for name in own])
+    back = lambda registers: unflatten(structure, [registers.get(name, values[name]) for name in parameters])
     return steps, wrt, values, back
