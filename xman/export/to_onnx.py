@@ -63,8 +63,8 @@ def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None
     """(steps, values, outputs, constants, rows) for ONNX or StableHLO. XManError where they do not fit."""
     steps = checked_list(steps, ops.G)
     outputs = known_registers(steps, steps.outputs if outputs is None else outputs, "outputs")
-    if given := [x for x in outputs if x in steps.inputs]:
-        raise XManError(f"outputs names {given[0]!r}, which is an input; a model gives what it computes")
+    if clashes := [x for x in outputs if x in steps.inputs]:
+        raise XManError(f"outputs names {clashes[0]!r}, which is an input; a model gives what it computes")
     values = with_numpy_reals(values, steps.inputs)
     constants, rows = known_registers(steps, constants, "constants"), known_registers(steps, rows, "rows")
     for name in (*constants, *rows):
@@ -85,85 +85,86 @@ def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], con
           ) -> tuple[list[Node], dict[str, Node]]:
     """The nodes in order, each line's result named as its register, and the node of each register."""
     numbered, lines = {line[0]: k for k, line in enumerate(steps, 1)}, WengertList(needed(steps, outputs))
-    found = eval(lines, values)
+    examples = eval(lines, values)
     for line in lines:
         words = [x for x in (*registers(line[2]), line[0])
-                 for a in (found[x] if isinstance(found[x], ops.Bundle) else [found[x]])
+                 for a in (examples[x] if isinstance(examples[x], ops.Bundle) else [examples[x]])
                  if np.asarray(a).dtype.kind not in "biuf"]
         if words:
             raise XManError(f"line {numbered[line[0]]}, {shown(line)}: {words[0]} is "
-                            f"{shortened(found[words[0]])}, and ONNX has arrays of numbers alone")
+                            f"{shortened(examples[words[0]])}, and ONNX has arrays of numbers alone")
     xp = Nodes()
-    table, known = on(xp, **beyond(xp)), {}
+    table, node_of = on(xp, **beyond(xp)), {}
     table |= applying(xp, table)
     table |= {op: in_either(table, op) for op in DOUBLE}
     for name in lines.inputs:
-        known[name] = xp.node("Constant" if name in constants else "Input", (), found[name])
-        known[name].name = name
+        node_of[name] = xp.node("Constant" if name in constants else "Input", (), examples[name])
+        node_of[name].name = name
     for line in lines:
         dst, op, args = line
         xp.line = numbered[dst]
         try:
-            out = table[op](*[known[a] if isinstance(a, str) else a for a in args])
-            if isinstance(found[dst], ops.Bundle):
+            out = table[op](*[node_of[a] if isinstance(a, str) else a for a in args])
+            if isinstance(examples[dst], ops.Bundle):
                 if dst in outputs:
                     raise XManError("a model gives arrays and no bundle; name its items")
-                known[dst] = out
+                node_of[dst] = out
                 continue
-            want, out = np.asarray(found[dst]), out if isinstance(out, Node) else xp.asarray(out)
-            out = out if out.dtype == want.dtype else xp.astype(out, want.dtype)
-            if out.shape != want.shape:
-                raise XManError(f"its nodes make the shape {out.shape} of {want.shape}")
+            example, out = np.asarray(examples[dst]), out if isinstance(out, Node) else xp.asarray(out)
+            out = out if out.dtype == example.dtype else xp.astype(out, example.dtype)
+            if out.shape != example.shape:
+                raise XManError(f"its nodes make the shape {out.shape} of {example.shape}")
         except Exception as error:  # any error means that the line cannot be written
             where = f"line {xp.line}, {shown(line)}"
             raise XManError(f"{where}: {error}; that cannot be written in ONNX") from error
         if dst in outputs and (out.name or out.op == "Constant"):
             out = xp.node("Identity", (out,), out.example)
-        out.example, out.name = want, out.name or dst
-        known[dst] = out
-    return xp.written, known
+        out.example, out.name = example, out.name or dst
+        node_of[dst] = out
+    return xp.written, node_of
 
 
 # ---- the number of rows ------------------------------------------------------------------------------------
 
 def three_sizes(steps: Iterable[Line], values: Mapping[str, Any]) -> list[int]:
     """Three numbers of rows, greater than any whole number in the list, and the length of no other axis."""
-    read = [args[:4] if op == "while_loop" else args for _, op, args in steps]  # the fifth bounds its steps
-    literals = [np.max(np.abs(a), initial=1) for args in read for a in flattened(args)]
-    taken = {n for x in eval(WengertList(steps), values).values() for n in np.shape(x)}
+    # the fifth argument of while_loop only bounds its steps
+    arguments = [args[:4] if op == "while_loop" else args for _, op, args in steps]
+    literals = [np.max(np.abs(a), initial=1) for args in arguments for a in flattened(args)]
+    lengths = {n for x in eval(WengertList(steps), values).values() for n in np.shape(x)}
     first = int(max(literals, default=1)) + 1
     if first > MOST_ROWS:
         raise XManError(f"the list has the number {first - 1}; a model for any number of rows is tried with "
                         f"more rows than that, and with {MOST_ROWS:,} at most: export it for one number of "
                         "rows")
-    return list(itertools.islice((n for n in itertools.count(first) if n not in taken), 3))
+    return list(itertools.islice((n for n in itertools.count(first) if n not in lengths), 3))
 
 
 def flattened(a: Any) -> list[np.ndarray]:
     """The whole numbers in a literal."""
     if isinstance(a, (tuple, slice)):
-        parts = a if isinstance(a, tuple) else (a.start, a.stop, a.step)
-        return [n for part in parts for n in flattened(part)]
-    whole = isinstance(a, (int, np.integer, np.ndarray)) and np.asarray(a).dtype.kind in "iu"
-    return [np.asarray(a)] if whole else []
+        entries = a if isinstance(a, tuple) else (a.start, a.stop, a.step)
+        return [n for entry in entries for n in flattened(entry)]
+    integral = isinstance(a, (int, np.integer, np.ndarray)) and np.asarray(a).dtype.kind in "iu"
+    return [np.asarray(a)] if integral else []
 
 
 def slopes(written: list[tuple], sizes: list[int], steps: WengertList) -> dict[Node, tuple]:
     """(a, b) for each constant that is a·n + b for n rows; XManError where one depends otherwise on n."""
-    place = {node: k for nodes, _ in written for k, node in enumerate(nodes)}
-    form = lambda node: (node.op, node.attributes, [place[a] for a in node.args])
-    found = {}
-    for alike in itertools.zip_longest(*(nodes for nodes, _ in written)):
-        node, *others = alike
-        fit: Any = None not in alike and all(form(node) == form(other) for other in others)
+    positions = {node: k for nodes, _ in written for k, node in enumerate(nodes)}
+    form = lambda node: (node.op, node.attributes, [positions[a] for a in node.args])
+    coefficients = {}
+    for versions in itertools.zip_longest(*(nodes for nodes, _ in written)):
+        node, *others = versions
+        fit: Any = None not in versions and all(form(node) == form(other) for other in others)
         if fit and node.op == "Constant" and not all(equal(node.example, one.example) for one in others):
-            found[node] = fit = straight([one.example for one in alike], sizes)
+            coefficients[node] = fit = straight([one.example for one in versions], sizes)
         if not fit:
-            k = max(1, *(one.line for one in alike if one))
+            k = max(1, *(one.line for one in versions if one))
             raise XManError(f"line {k}, {shown(steps[k - 1])}, depends on the number of rows in a way that "
                             "no node of ONNX does; leave rows out, and the model is for as many as the "
                             "examples have")
-    return found
+    return coefficients
 
 
 # ---- the file ----------------------------------------------------------------------------------------------
@@ -202,34 +203,34 @@ def inner_graph(file: File, name: str, graph: Subgraph, sized: bool) -> Any:
 def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertList, outputs: list[str],
               rows: list[str]) -> Any:
     """The model of the nodes that the outputs need."""
-    file, sloping, (nodes, known) = File(onnx), slopes(written, sizes, steps), written[0]
-    lines, parts = [(node, node.op, node.args) for node in nodes], {}
-    read = {node for node, _, _ in needed(lines, [known[x] for x in outputs])}
+    file, sloping, (nodes, node_of) = File(onnx), slopes(written, sizes, steps), written[0]
+    lines, subgraph_outputs = [(node, node.op, node.args) for node in nodes], {}
+    needed_nodes = {node for node, _, _ in needed(lines, [node_of[x] for x in outputs])}
     for node in nodes:
         if node.op == "Part":
-            parts.setdefault(node.args[0], []).append(node)
+            subgraph_outputs.setdefault(node.args[0], []).append(node)
     if sloping:
-        shape = file.add("Shape", [next(x for x in rows if x in known)], "rows/shape", "")
+        shape = file.add("Shape", [next(x for x in rows if x in node_of)], "rows/shape", "")
         count = file.add("Gather", [shape, file.constant(0)], "rows/count", "the number of rows")
     for k, node in enumerate(nodes):
-        if node.op in ("Input", "Part") or node not in read:
+        if node.op in ("Input", "Part") or node not in needed_nodes:
             continue
         dst, doc = (steps[node.line - 1][0], shown(steps[node.line - 1])) if node.line else ("", "")
         name, file.graph = node.name or f"{dst}/{node.op}_{k}", node.graph
-        if node in sloping:
-            times, rest = sloping[node]
-            whole = file.add("Mul", [count, file.constant(times)], f"{name}/times", doc)
-            whole = file.add("Add", [whole, file.constant(rest)], f"{name}/plus", doc)
-            as_it_is = node.dtype == int and not node.name
-            node.name = whole if as_it_is else file.add("Cast", [whole], name, doc, to=node.dtype)
+        if node in sloping:  # for example, the 2n of a reshape to (2n,): slope 2, intercept 0
+            slope, intercept = sloping[node]
+            affine = file.add("Mul", [count, file.constant(slope)], f"{name}/times", doc)
+            affine = file.add("Add", [affine, file.constant(intercept)], f"{name}/plus", doc)
+            is_index = node.dtype == int and not node.name
+            node.name = affine if is_index else file.add("Cast", [affine], name, doc, to=node.dtype)
         elif node.op == "Constant":
             node.name = file.constant(node.example, node.name)
         elif node.graphs:
-            for part in parts[node]:
-                part.name = part.name or f"{name}/{part.attributes['part']}"
+            for output in subgraph_outputs[node]:
+                output.name = output.name or f"{name}/{output.attributes['part']}"
             inner = lambda word, graph, name=name: inner_graph(file, f"{name}/{word}", graph, not rows)
             graphs = {word: inner(word, graph) for word, graph in node.graphs.items()}
-            *outs, last = [part.name for part in parts[node]]
+            *outs, last = [output.name for output in subgraph_outputs[node]]
             file.add(node.op, [a.name for a in node.args[:node.given]], last, doc, outs, **graphs)
         else:
             outs = [f"{name}/values"] * (node.op == "TopK")
@@ -245,10 +246,10 @@ def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertL
         return ("rows" if (a, b) == (1, 0) else f"{a}*rows + {b}") if a else None
 
     shape = lambda name: [*map(length, zip(*(of[name].shape for _, of in written), strict=True))]
-    inputs = [x for x in steps.inputs if x in known and known[x].op == "Input"]
-    infos = [[file.info(x, known[x].dtype, shape(x)) for x in names] for names in (inputs, outputs)]
-    whole = lambda a: np.ascontiguousarray(a).reshape(a.shape)
-    arrays = [onnx.numpy_helper.from_array(whole(a), name) for name, a in file.constants.values()]
+    inputs = [x for x in steps.inputs if x in node_of and node_of[x].op == "Input"]
+    infos = [[file.info(x, node_of[x].dtype, shape(x)) for x in names] for names in (inputs, outputs)]
+    contiguous = lambda a: np.ascontiguousarray(a).reshape(a.shape)
+    arrays = [onnx.numpy_helper.from_array(contiguous(a), name) for name, a in file.constants.values()]
     graph = onnx.helper.make_graph(file.nodes[None], "xman", *infos, arrays)
     model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8,
                                    opset_imports=[onnx.helper.make_opsetid("", OPSET)])

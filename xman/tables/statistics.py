@@ -27,16 +27,17 @@ class Moments(NamedTuple):
 
     def deviation(self) -> np.ndarray:
         """The standard deviation of each column; if all numbers equal a, the larger of |a| and 1."""
-        found = np.sqrt(self.squares / np.maximum(self.count, 1))
-        return np.where(found > 1e-12 * np.abs(self.mean), found, np.maximum(1.0, np.abs(self.mean)))
+        deviations = np.sqrt(self.squares / np.maximum(self.count, 1))
+        size = np.abs(self.mean)
+        return np.where(deviations > 1e-12 * size, deviations, np.maximum(1.0, size))
 
 
 def moments(X: np.ndarray) -> Moments:
     """The moments of the columns of X (rows, columns)."""
-    known = np.isfinite(X)
-    count = known.sum(0)
-    mean = np.where(known, X, 0.0).sum(0) / np.maximum(count, 1)
-    return Moments(count, mean, (np.where(known, X - mean, 0.0) ** 2).sum(0), len(X) - count)
+    finite = np.isfinite(X)
+    count = finite.sum(0)
+    mean = np.where(finite, X, 0.0).sum(0) / np.maximum(count, 1)
+    return Moments(count, mean, (np.where(finite, X - mean, 0.0) ** 2).sum(0), len(X) - count)
 
 
 class Words(NamedTuple):
