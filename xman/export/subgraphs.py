@@ -43,17 +43,17 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
     def written(function: Function, args: Sequence) -> list[Node]:
         """The results of the function's lines, written where we are."""
         name, parameters, lines, results = function[1:]
-        known = dict(zip(parameters, args, strict=True))
-        examples = {p: a.example[()] if isinstance(a, Node) else a for p, a in known.items()}
-        found = eval(lines, examples) if lines else examples
+        node_of = dict(zip(parameters, args, strict=True))
+        examples = {p: a.example[()] if isinstance(a, Node) else a for p, a in node_of.items()}
+        values = eval(lines, examples) if lines else examples
         for k, line in enumerate(lines, 1):
             dst, op, words = line
             try:
-                out = table[op](*[known[a] if isinstance(a, str) else a for a in words])
-                known[dst] = out if isinstance(out, Bundle) else array(out, found[dst])
+                out = table[op](*[node_of[a] if isinstance(a, str) else a for a in words])
+                node_of[dst] = out if isinstance(out, Bundle) else array(out, values[dst])
             except Exception as error:  # whatever it is, the line cannot be written
                 raise XManError(f"in {name}, line {k}, {shown(line)}: {error}") from error
-        return [array(known[r]) for r in results]
+        return [array(node_of[r]) for r in results]
 
     def inside(start: Callable[[], Sequence], *given: np.ndarray) -> Subgraph:
         """The graph of the results of start(*inputs), for inputs like those given."""

@@ -70,23 +70,23 @@ def numbers_of(table: Any, shape: tuple[int, ...], where: str) -> Any:
         names = names[:width] if len(names) == width + 1 else names
         table = np.stack([cells(table[name], Column(name, "", "number"), where) for name in names], 1)
         table = table.reshape(-1, *shape) if len(names) == width else table
-    found = table if hasattr(table, "tocsr") else np.asarray(table)
-    if found.dtype.kind not in "biuf" or found.shape[1:] != shape:
-        raise TableError(f"{where} is an array of {found.dtype} of shape {found.shape}; wanted numbers of "
+    array = table if hasattr(table, "tocsr") else np.asarray(table)
+    if array.dtype.kind not in "biuf" or array.shape[1:] != shape:
+        raise TableError(f"{where} is an array of {array.dtype} of shape {array.shape}; wanted numbers of "
                          f"shape (rows, {', '.join(map(str, shape))})")
-    return found.tocsr() if hasattr(found, "tocsr") else found
+    return array.tocsr() if hasattr(array, "tocsr") else array
 
 
 def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
     """The table of an array (rows, columns), whose columns are in the order of training."""
-    found = np.asarray(table.toarray() if hasattr(table, "toarray") else table, object
+    array = np.asarray(table.toarray() if hasattr(table, "toarray") else table, object
                        if isinstance(table, list) else None)
-    if found.ndim != 2 or found.shape[1] != len(columns):
-        raise TableError(f"{where} has shape {found.shape}; wanted {len(columns)} columns: "
+    if array.ndim != 2 or array.shape[1] != len(columns):
+        raise TableError(f"{where} has shape {array.shape}; wanted {len(columns)} columns: "
                          f"{', '.join(repr(c.name) for c in columns[:12])}")
     names = [column.name for column in columns]
     return arrow().table({name: list(x) if x.dtype == object else x
-                          for name, x in zip(names, found.T, strict=True)})
+                          for name, x in zip(names, array.T, strict=True)})
 
 
 def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarray:
@@ -114,11 +114,11 @@ def read_as(values: Callable[..., Any], chunks: pyarrow.ChunkedArray, column: Co
 
 def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
     pa, kind, spelling = arrow(), column.kind, column.spelling
-    pc, found = pa.compute, cell_kind(chunks.type)
+    pc, arrow_kind = pa.compute, cell_kind(chunks.type)
     if pa.types.is_dictionary(chunks.type):
         chunks = chunks.cast(chunks.type.value_type)
     if kind in ("number", "date"):
-        if found in ("text", "null"):
+        if arrow_kind in ("text", "null"):
             chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
             if kind == "number":
                 for old, new in NUMBERS[spelling][1] if spelling else ():

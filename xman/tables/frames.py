@@ -18,19 +18,19 @@ class TableError(XManError):
 @functools.cache
 def arrow() -> Any:
     """pyarrow, with the parts of it that need an import of their own. XManError where it is missing."""
-    for part in ("csv", "compute", "feather", "interchange", "ipc"):
-        extra(f"pyarrow.{part}", "tables", "a table")
+    for module in ("csv", "compute", "feather", "interchange", "ipc"):
+        extra(f"pyarrow.{module}", "tables", "a table")
     return extra("pyarrow", "tables", "a table")
 
 
-def cell_kind(of: Any) -> str:
+def cell_kind(arrow_type: Any) -> str:
     """The kind of an Arrow type, or of its values: "truth", "number", "date", "text", "null" or ""."""
     types = arrow().types
-    of = of.value_type if types.is_dictionary(of) else of
+    arrow_type = arrow_type.value_type if types.is_dictionary(arrow_type) else arrow_type
     tests = {"truth": "boolean", "number": "integer floating decimal", "date": "date timestamp",
              "null": "null", "text": "string large_string string_view"}
     return next((kind for kind, words in tests.items()
-                 if any(getattr(types, f"is_{word}")(of) for word in words.split())), "")
+                 if any(getattr(types, f"is_{word}")(arrow_type) for word in words.split())), "")
 
 
 def of_frame(frame: Any) -> pyarrow.Table:

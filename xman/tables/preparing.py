@@ -53,14 +53,14 @@ class Prepared(NamedTuple):
     def targets(self, table: Any, where: str = "the table") -> np.ndarray:
         """The place of each row's class, int64 (rows,), or its number on the scale, float32 (rows, 1)."""
         table = table if hasattr(table, "column_names") else of_frame(table)
-        found, place = target_cells(table, self.target, where)
+        distinct, inverse = target_cells(table, self.target, where)
         if not self.classes:
-            return ((found[:, None] - self.scale[0]) / self.scale[1]).astype(np.float32)
-        places = ops.G["codes"](found, self.classes)[place]
+            return ((distinct[:, None] - self.scale[0]) / self.scale[1]).astype(np.float32)
+        places = ops.G["codes"](distinct, self.classes)[inverse]
         if (unknown := np.flatnonzero(places == len(self.classes))).size:
-            found, at = found[place], int(unknown[0])
-            raise TableError(f"{where}, row {at + 1}, column {self.target.name!r}: found "
-                             f"{str(found[at])[:60]!r}, which no training row has; the classes are "
+            distinct, row = distinct[inverse], int(unknown[0])
+            raise TableError(f"{where}, row {row + 1}, column {self.target.name!r}: found "
+                             f"{str(distinct[row])[:60]!r}, which no training row has; the classes are "
                              f"{', '.join(self.classes[:12])[:400]}")
         return places
 
@@ -98,13 +98,13 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         "" in ignored - {*ignore})
     goal, classes, y = told_target(table[target], target, task, day_first, said)
     rows = rows(y) if callable(rows) else rows
-    part, y = (table, y) if rows is None else (table.take(rows), y[rows])
-    columns, arrays, found, same = [], [], [], []
-    taken, there = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, part.columns, strict=True))
+    training, y = (table, y) if rows is None else (table.take(rows), y[rows])
+    columns, arrays, found, constants = [], [], [], []
+    registers, chunks_of = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, training.columns, strict=True))
     for name in features:
-        chunks = there[name]
+        chunks = chunks_of[name]
         kind, spelling = column_kind(chunks, name, day_first, said)
-        column = Column(name, register_of(name, taken), kind, spelling)
+        column = Column(name, register_of(name, registers), kind, spelling)
         array = cells(chunks, column, "the table")
         found.append((name, kind, *summary(array, kind)))
         if spelling.startswith(("%d/", "%m/")):
@@ -113,16 +113,16 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         if why and (kind != "number" or np.isnan(array).any()):
             said.append(f"{name!r} {why}: left out")
             continue
-        same += [f"{name!r} {why}"] * bool(why)
+        constants += [f"{name!r} {why}"] * bool(why)
         columns.append(column)
         arrays.append(array)
-    if same:  # equal columns stay: a network may know its inputs by their places, as those of an image
-        more = f" and {len(same) - 3} others are such" if len(same) > 3 else ""
-        said.append(f"{', '.join(same[:3])}{more}: nothing is learnt from that, and the place is kept")
-    if len(same) == len(columns):
+    if constants:  # equal columns stay: a network may know its inputs by their places, as those of an image
+        more = f" and {len(constants) - 3} others are such" if len(constants) > 3 else ""
+        said.append(f"{', '.join(constants[:3])}{more}: nothing is learnt from that, and the place is kept")
+    if len(constants) == len(columns):
         raise TableError(f"no column tells rows apart: {'; '.join(said)[:1000]}")
     said += leaks(columns, arrays, y, target)
-    steps, output = lines(columns, [*map(known, columns, arrays)], taken)
+    steps, output = lines(columns, [*map(known, columns, arrays)], registers)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
     found.append((target, "target", *summary(y, goal.kind)))
     return Prepared(tuple(columns), steps, output, goal, classes, scale_of(y, classes, task), found, said,
@@ -138,13 +138,13 @@ def as_column(y: Any, rows: int) -> Any:
     """Targets, one for each row, as a column. TableError for another number of them."""
     pa = arrow()
     try:
-        found = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__")
+        column = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__")
                                  else [pa.array(np.ravel(np.asarray(y)))])
     except pa.ArrowException as error:
         raise TableError(f"the targets are no column: {first_line(error)}") from None
-    if len(found) != rows:
-        raise TableError(f"there are {len(found)} targets for {rows} rows")
-    return found
+    if len(column) != rows:
+        raise TableError(f"there are {len(column)} targets for {rows} rows")
+    return column
 
 
 def of_array(X: Any, y: Any, task: str | None) -> Prepared:
@@ -179,25 +179,25 @@ def known(column: Column, array: np.ndarray, like: Any = None) -> Any:
 
 def lines(columns: Sequence[Column], facts: Sequence[Any], taken: set[str]) -> tuple[WengertList, str]:
     """(lines, register): the lines from columns to rows of numbers, by these facts, and their register."""
-    (steps, line), parts = writer(taken), []
+    (steps, line), blocks = writer(taken), []
     numeric = [(c, fact) for c, fact in zip(columns, facts, strict=True) if c.kind in ("number", "date")]
     if numeric:
         stacked = line("stack", 1, *(line("days", c.register) if c.kind == "date" else c.register
                                      for c, _ in numeric))
-        parts += numbers(line, stacked,
+        blocks += numbers(line, stacked,
                          Moments(*map(np.concatenate, zip(*(fact for _, fact in numeric), strict=True))))
     for column, fact in zip(columns, facts, strict=True):
         if column.kind == "array":
             flat = (column.register if column.spelling.isdecimal()
                     else line("reshape", column.register, (-1, len(fact.mean))))
-            parts += numbers(line, flat, fact)
+            blocks += numbers(line, flat, fact)
         elif column.kind == "category":
-            most = sorted(word for word, _ in fact.most_common(COMMON))
-            place = line("codes", column.register, tuple(most))
-            parts.append(one_hot_column(line, place, np.arange(len(most) + 1)))
+            vocabulary = sorted(word for word, _ in fact.most_common(COMMON))
+            codes = line("codes", column.register, tuple(vocabulary))
+            blocks.append(one_hot_column(line, codes, np.arange(len(vocabulary) + 1)))
         elif column.kind == "text":
-            parts.append(text(line, column.register, fact, alone=len(columns) == 1))
-    joined = parts[0] if len(parts) == 1 else line("concat", 1, *parts)
+            blocks.append(text(line, column.register, fact, alone=len(columns) == 1))
+    joined = blocks[0] if len(blocks) == 1 else line("concat", 1, *blocks)
     rows = line("astype", joined, ("float32",))
     return WengertList(steps), rows
 
@@ -214,12 +214,12 @@ def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
 
 def numbers(line: Any, stacked: str, fact: Moments) -> list[str]:
     """Numbers (rows, columns) on their scale, 0 where missing or infinite; a last column marks such cells."""
-    there = line("isfinite", stacked)
+    finite = line("isfinite", stacked)
     scaled = line("divide", line("subtract", stacked, fact.mean), fact.deviation())
-    parts = [line("where", there, scaled, 0.0)]
+    blocks = [line("where", finite, scaled, 0.0)]
     if (gaps := np.flatnonzero(fact.missing)).size:
-        parts.append(line("logical_not", line("take", there, gaps, 1)))
-    return parts
+        blocks.append(line("logical_not", line("take", finite, gaps, 1)))
+    return blocks
 
 
 def one_hot_column(line: Any, places: str, values: np.ndarray) -> str:
@@ -228,11 +228,11 @@ def one_hot_column(line: Any, places: str, values: np.ndarray) -> str:
 
 def text(line: Any, register: str, fact: Words, alone: bool) -> str:
     """The characters of short words, one-hot; for longer texts, how often the commonest words occur."""
-    most = sorted(word for word, _ in fact.counts.most_common(COMMON))
+    vocabulary = sorted(word for word, _ in fact.counts.most_common(COMMON))
     if fact.several:
-        return line("log1p", line("words", register, tuple(most)))
-    hot = spelled_out(line, register, fact.longest, "".join(most))
-    return hot if alone else line("reshape", hot, (-1, fact.longest * len(most)))
+        return line("log1p", line("words", register, tuple(vocabulary)))
+    hot = spelled_out(line, register, fact.longest, "".join(vocabulary))
+    return hot if alone else line("reshape", hot, (-1, fact.longest * len(vocabulary)))
 
 
 def spelled_out(line: Any, register: str, n: int, alphabet: str) -> str:

@@ -50,16 +50,16 @@ def read_idx(path: str | Path) -> np.ndarray:
                 raise DataError(f"{path}, byte {4 + len(lengths)}: the header ends, wanted {axes} lengths of "
                                 "4 bytes.")
             shape = [int.from_bytes(lengths[i : i + 4], "big") for i in range(0, 4 * axes, 4)]
-            wanted = math.prod(shape)
-            most = size * DEFLATE if zipped else size - file.tell()
-            body = file.read(wanted + 1) if wanted <= most else None
+            entries = math.prod(shape)
+            limit = size * DEFLATE if zipped else size - file.tell()
+            body = file.read(entries + 1) if entries <= limit else None
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    if body is None or len(body) != wanted or not wanted:
-        at_most = f"{'at most ' * zipped}{most}"
-        found = at_most if body is None else "more" if len(body) > wanted else len(body)
+    if body is None or len(body) != entries or not entries:
+        at_most = f"{'at most ' * zipped}{limit}"
+        length = at_most if body is None else "more" if len(body) > entries else len(body)
         sizes = " x ".join(map(str, shape))
-        raise misfit(f"{path}, byte {4 + 4 * axes}", f"{found} bytes", f"{sizes} = {wanted}, at least 1")
+        raise misfit(f"{path}, byte {4 + 4 * axes}", f"{length} bytes", f"{sizes} = {entries}, at least 1")
     return np.frombuffer(body, np.uint8).reshape(shape)
 
 

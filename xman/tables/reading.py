@@ -47,8 +47,8 @@ def read(source: Any, header: bool | None = None, known: Known = ()) -> pyarrow.
     pa = arrow()
     if not isinstance(source, (str, Path)):
         return of_frame(source)
-    parts = [part for file in files_of(Path(source)) for part in batches(file, header, known)]
-    return pa.concat_tables(parts, promote_options="permissive") if len(parts) > 1 else parts[0]
+    tables = [table for file in files_of(Path(source)) for table in batches(file, header, known)]
+    return pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
 
 
 def files_of(path: Path) -> list[Path]:
@@ -181,9 +181,9 @@ def misread(path: str | Path, form: Form, words: str) -> TableError:
     row = re.search("Row #([0-9]+): ", words)
     where = f"{path}, row {row[1]}" if row else f"{path}"
     if match := re.search("Expected ([0-9]+) columns, got ([0-9]+): (.*)", words):
-        wanted, found, text = match.groups()
-        cells = f"{found} cell{'s' * (found != '1')}"
-        return TableError(f"{where}: found {cells}, wanted {wanted} as in the first line: {text[:60]!r}; put "
+        expected, count, text = match.groups()
+        cells = f"{count} cell{'s' * (count != '1')}"
+        return TableError(f"{where}: found {cells}, wanted {expected} as in the first line: {text[:60]!r}; put "
                           f"a cell that holds {form.delimiter!r} in quotes, or mend the row")
     if match := re.search("column #([0-9]+): .*CSV conversion error to .*: invalid value '(.*)'", words):
         return TableError(f"{where}, column {form.names[int(match[1])]!r}: found {match[2][:60]!r}, wanted a "
@@ -213,9 +213,9 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, known: Kno
                        "replace").replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise TableError(f"{path}: the file is empty; wanted a header and rows")
-    whole = len(head) < HEAD
-    delimiter = max(DELIMITERS, key=lambda d: agreeing(records(text, d, whole)))
-    rows = records(text, delimiter, whole)
+    is_all = len(head) < HEAD
+    delimiter = max(DELIMITERS, key=lambda d: agreeing(records(text, d, is_all)))
+    rows = records(text, delimiter, is_all)
     first = [cell.strip() for cell in rows[0]]
     if header is None:
         header = (bool(known) and {*known[0]} <= {*first}
