@@ -67,11 +67,11 @@ def einsum_of_products(subscripts, *arrays):
     inputs, out = einsum_parts(subscripts)
     letters = "".join(dict.fromkeys(out.replace(".", "") + "".join(inputs).replace(".", "")))
     product = None
-    for mine, x in zip(inputs, arrays, strict=True):
-        mine, dots = mine.replace(".", ""), x.ndim - len(mine.replace(".", ""))
-        x, mine = letter_diagonals(x, mine, dots)
-        order = [*range(dots), *(dots + mine.index(c) for c in letters if c in mine)]
-        x = f.transpose(x, tuple(order))[(Ellipsis, *(slice(None) if c in mine else None for c in letters))]
+    for labels, x in zip(inputs, arrays, strict=True):
+        labels, dots = labels.replace(".", ""), x.ndim - len(labels.replace(".", ""))
+        x, labels = letter_diagonals(x, labels, dots)
+        order = [*range(dots), *(dots + labels.index(c) for c in letters if c in labels)]
+        x = f.transpose(x, tuple(order))[(Ellipsis, *(slice(None) if c in labels else None for c in letters))]
         product = x if product is None else product * x
     lead = product.ndim - len(letters)
     return f.sum(product, (*range(lead * ("." not in out)),
@@ -94,12 +94,12 @@ def einsum_rule(i):
     """The adjoint of argument i: the same sum, with result and argument exchanged."""
     def rule(d, out, subscripts, *arrays):
         inputs, result = einsum_parts(subscripts)
-        mine, rest = inputs.pop(i), [a for j, a in enumerate(arrays) if j != i]
+        labels, rest = inputs.pop(i), [a for j, a in enumerate(arrays) if j != i]
         found = set("".join(inputs) + result) - {"."}
-        kept = "".join(dict.fromkeys(c for c in mine if c in found))
+        kept = "".join(dict.fromkeys(c for c in labels if c in found))
         lead = "..." if any("..." in part for part in (*inputs, result)) else ""
         product = f.einsum((",".join([result, *inputs]) + "->" + lead + kept,), d, *rest)
-        return f.einsum_back(product, arrays[i], (kept, mine.replace(".", "")))
+        return f.einsum_back(product, arrays[i], (kept, labels.replace(".", "")))
     return rule
 
 
@@ -109,27 +109,27 @@ def einsum_back(x, like, letters):
     A letter that x lacks is spread; a letter that like has twice is a diagonal; an axis of length 1 that the
     sum stretched is summed over. Leading axes belong to `...`.
     """
-    (kept, mine), full = letters, np.shape(like)
+    (kept, labels), full = letters, np.shape(like)
     x = np.asarray(x) if isinstance(x, (int, float)) else x
-    if kept == mine and x.shape == full:
+    if kept == labels and x.shape == full:
         return in_precision_of(x, like)
-    unique, lead = "".join(dict.fromkeys(mine)), len(full) - len(mine)
+    unique, lead = "".join(dict.fromkeys(labels)), len(full) - len(labels)
     x = x[(Ellipsis, *(slice(None) if c in kept else None for c in unique))]
-    sizes = [full[lead + mine.index(c)] for c in unique]
+    sizes = [full[lead + labels.index(c)] for c in unique]
     spread = [1 if n == 1 else m for n, m in zip(sizes, x.shape[x.ndim - len(unique):], strict=True)]
     x = f.unbroadcast(x, np.broadcast_to(np.zeros((), x.dtype), (*full[:lead], *spread)))
     x = f.broadcast(x, (*full[:lead], *sizes))
-    x = x[(Ellipsis, *(slice(None) if mine.index(c) == k else None for k, c in enumerate(mine)))]
-    for k, c in enumerate(mine):
-        if (first := mine.index(c)) != k:
-            shape = [full[lead + k] if j in (first, k) else 1 for j in range(len(mine))]
+    x = x[(Ellipsis, *(slice(None) if labels.index(c) == k else None for k, c in enumerate(labels)))]
+    for k, c in enumerate(labels):
+        if (first := labels.index(c)) != k:
+            shape = [full[lead + k] if j in (first, k) else 1 for j in range(len(labels))]
             x = f.where(np.eye(full[lead + k], dtype=bool).reshape(shape), x, 0)
     return in_precision_of(x, like)
 
 
 def einsum_back_rule(d, out, x, like, letters):
-    kept, mine = letters
-    return f.broadcast(f.einsum((f"...{mine}->...{kept}",), d), x)
+    kept, labels = letters
+    return f.broadcast(f.einsum((f"...{labels}->...{kept}",), d), x)
 
 
 def correlate(a, v):

@@ -57,14 +57,14 @@ class Joined:
         self.plain, self.axis = plain, axis
 
     def __getitem__(self, key: Any) -> Any:
-        parts = key if isinstance(key, tuple) else (key,)
-        if not is_traced(parts):
+        items = key if isinstance(key, tuple) else (key,)
+        if not is_traced(items):
             return self.plain[key]
-        if isinstance(parts[0], str):
+        if isinstance(items[0], str):
             refuse("the letters of np.r_ and np.c_ have no operator here", "write np.concatenate or np.stack")
-        arrays = [numpy.r_[part] if isinstance(part, slice) else array(part) for part in parts]
-        pairs = zip(parts, arrays, strict=True)
-        kind = numpy.result_type(*(part if type(part) in (int, float) else a.dtype for part, a in pairs))
+        arrays = [numpy.r_[entry] if isinstance(entry, slice) else array(entry) for entry in items]
+        pairs = zip(items, arrays, strict=True)
+        kind = numpy.result_type(*(entry if type(entry) in (int, float) else a.dtype for entry, a in pairs))
         shape = (-1,) if self.axis == 0 else (-1, 1)
         arrays = [a if a.ndim >= len(shape) else numpy.reshape(a, shape) for a in arrays]
         return numpy.concatenate([cast_to(a, kind) for a in arrays], self.axis)

@@ -52,7 +52,7 @@ def vecdot(a, b):
 
 
 def cholesky(a):
-    if not np.allclose(found := noted(a), np.swapaxes(found, -1, -2)):
+    if not np.allclose(matrix := noted(a), np.swapaxes(matrix, -1, -2)):
         refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric "
                "matrix", "give it (a + a.T) / 2")
     return f.cholesky(a if a.dtype.kind == "f" else cast_to(a, float))

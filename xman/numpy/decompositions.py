@@ -104,8 +104,8 @@ def polyfit(x, y, deg, rcond=None, w=None):
         w = with_shape(w)
         columns, y = columns * w[:, None], y * np.reshape(w, (-1, *(1,) * (y.ndim - 1)))
     size = np.sqrt(np.sum(columns * columns, 0))
-    found = lstsq(columns / size, y, len(x) * np.finfo(x.dtype).eps if rcond is None else rcond)[0]
-    return f.mT(f.mT(found) / size) if y.ndim > 1 else found / size
+    scaled_solution = lstsq(columns / size, y, len(x) * np.finfo(x.dtype).eps if rcond is None else rcond)[0]
+    return f.mT(f.mT(scaled_solution) / size) if y.ndim > 1 else scaled_solution / size
 
 
 NAMES.update({

@@ -60,12 +60,12 @@ def moving(function: Any) -> Any:
 
 def split_like(split: Any) -> Any:
     """NumPy's split function: applied to positions, it shows where each part begins."""
-    def key(part, shape):
-        start = np.unravel_index(part.flat[0], shape) if part.size else (0,) * part.ndim
-        return tuple(slice(None) if n == whole else slice(int(i), int(i) + n)
-                     for i, n, whole in zip(start, part.shape, shape, strict=True))
-    parts = lambda a, *args, **options: of_positions(split, a, args, options)
-    return lambda a, *args, **options: [a[key(part, a.shape)] for part in parts(a, *args, **options)]
+    def key(piece, shape):
+        start = np.unravel_index(piece.flat[0], shape) if piece.size else (0,) * piece.ndim
+        return tuple(slice(None) if n == length else slice(int(i), int(i) + n)
+                     for i, n, length in zip(start, piece.shape, shape, strict=True))
+    pieces = lambda a, *args, **options: of_positions(split, a, args, options)
+    return lambda a, *args, **options: [a[key(piece, a.shape)] for piece in pieces(a, *args, **options)]
 
 
 def of_positions(function: Any, a: Any, args: tuple, options: dict) -> Any:
@@ -76,8 +76,8 @@ def of_positions(function: Any, a: Any, args: tuple, options: dict) -> Any:
 
 
 def concatenate(arrays, axis=0):
-    parts = [with_shape(a) for a in arrays]
-    return f.concat(0, *map(np.ravel, parts)) if axis is None else f.concat(axis, *parts)
+    shaped = [with_shape(a) for a in arrays]
+    return f.concat(0, *map(np.ravel, shaped)) if axis is None else f.concat(axis, *shaped)
 
 
 

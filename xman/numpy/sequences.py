@@ -74,12 +74,12 @@ def overlap(function, a, v, mode):
     a, v = with_shape(a), with_shape(v)
     if a.ndim != 1 or v.ndim != 1 or not a.size or not v.size:
         function(plain(a), plain(v), mode)  # raises what NumPy does
-    whole = f.convolve(a, v)
+    full = f.convolve(a, v)
     n, m = max(len(a), len(v)), min(len(a), len(v))
     size = len(function(np.ones(n), np.ones(m), mode))
     cut = {n + m - 1: 0, n - m + 1: m - 1}.get(size, (m - 1) // 2 if function is np.convolve
                                                or len(a) >= len(v) else m // 2)
-    return whole[cut:cut + size]
+    return full[cut:cut + size]
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
@@ -112,8 +112,8 @@ def einsum(*operands, optimize=False):
     else:  # einsum(a, [0, 1], b, [1, 2], [0, 2])
         pairs = len(operands) // 2 * 2
         arrays, axes = operands[:pairs:2], [*operands[1::2], *operands[pairs:]]
-        parts = ["".join("..." if i is Ellipsis else LETTERS[i] for i in part) for part in axes]
-        subscripts = ",".join(parts[:len(arrays)]) + "".join("->" + part for part in parts[len(arrays):])
+        terms = ["".join("..." if i is Ellipsis else LETTERS[i] for i in numbers) for numbers in axes]
+        subscripts = ",".join(terms[:len(arrays)]) + "".join("->" + term for term in terms[len(arrays):])
     arrays = [with_shape(a) for a in arrays]
     if "." in subscripts:
         np.einsum(subscripts, *(np.broadcast_to(0.0, a.shape) for a in arrays))  # raises what NumPy does
@@ -124,14 +124,14 @@ def einsum(*operands, optimize=False):
 def letters_for_dots(subscripts, ndims):
     """The subscripts with letters in place of each `...`, aligned at the last axes."""
     inputs, arrow, result = subscripts.partition("->")
-    parts = inputs.split(",")
-    sizes = [n - len(part) + 3 if "..." in part else 0 for part, n in zip(parts, ndims, strict=True)]
+    terms = inputs.split(",")
+    sizes = [n - len(term) + 3 if "..." in term else 0 for term, n in zip(terms, ndims, strict=True)]
     free = [c for c in LETTERS if c not in subscripts][:max(sizes)]
-    parts = [part.replace("...", "".join(free[len(free) - n:])) for part, n in zip(parts, sizes, strict=True)]
+    terms = [term.replace("...", "".join(free[len(free) - n:])) for term, n in zip(terms, sizes, strict=True)]
     if not arrow:
         letters = "".join(inputs.replace("...", "").split(","))
         result = "..." + "".join(sorted(c for c in {*letters} if letters.count(c) == 1))
-    return ",".join(parts) + "->" + result.replace("...", "".join(free))
+    return ",".join(terms) + "->" + result.replace("...", "".join(free))
 
 
 # ---- arrays of arrays --------------------------------------------------------------------------------------
@@ -143,23 +143,23 @@ def block(arrays):
     return joined_blocks(arrays, depth, max(depth, most))
 
 
-def depth_of(part: Any) -> tuple[int, int]:
+def depth_of(nested: Any) -> tuple[int, int]:
     """The depth of nested lists, and the most axes of an array in them; ValueError if depths differ."""
-    if isinstance(part, tuple):
+    if isinstance(nested, tuple):
         raise TypeError("np.block takes lists, and found a tuple; write […]")
-    if not isinstance(part, list):
-        return 0, np.ndim(part)
-    found = [depth_of(p) for p in part]
-    if not found or len({depth for depth, _ in found}) > 1:
-        raise ValueError("List depths are mismatched" if found else "List at arrays cannot be empty")
-    return found[0][0] + 1, max(ndim for _, ndim in found)
+    if not isinstance(nested, list):
+        return 0, np.ndim(nested)
+    depths = [depth_of(p) for p in nested]
+    if not depths or len({depth for depth, _ in depths}) > 1:
+        raise ValueError("List depths are mismatched" if depths else "List at arrays cannot be empty")
+    return depths[0][0] + 1, max(ndim for _, ndim in depths)
 
 
-def joined_blocks(part, depth, ndim):
-    if not isinstance(part, list):
-        part = with_shape(part)
-        return np.reshape(part, (*(1,) * (ndim - part.ndim), *part.shape))
-    return np.concatenate([joined_blocks(p, depth - 1, ndim) for p in part], -depth)
+def joined_blocks(nested, depth, ndim):
+    if not isinstance(nested, list):
+        nested = with_shape(nested)
+        return np.reshape(nested, (*(1,) * (ndim - nested.ndim), *nested.shape))
+    return np.concatenate([joined_blocks(p, depth - 1, ndim) for p in nested], -depth)
 
 
 def insert(arr, obj, values, axis=None):
@@ -200,9 +200,9 @@ def vander(x, N=None, increasing=False):
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     rows = np.moveaxis(arr, axis, -1)
     results = [func1d(rows[place], *args, **kwargs) for place in np.ndindex(rows.shape[:-1])]
-    whole = np.reshape(np.stack([with_shape(y) for y in results]), (*rows.shape[:-1], *np.shape(results[0])))
+    full = np.reshape(np.stack([with_shape(y) for y in results]), (*rows.shape[:-1], *np.shape(results[0])))
     k, n = np.ndim(results[0]), rows.ndim - 1
-    return np.moveaxis(whole, range(n, n + k), range(axis % arr.ndim, axis % arr.ndim + k))
+    return np.moveaxis(full, range(n, n + k), range(axis % arr.ndim, axis % arr.ndim + k))
 
 
 

@@ -142,8 +142,8 @@ def at_quantile(a, q):
     if isinstance(position, (int, np.integer)):
         return a[position]
     low = -1 if position >= len(a) - 1 else math.floor(position)
-    part, below, above = position - low, a[low], a[low + (low >= 0)]
-    return below + (above - below) * part if part < 0.5 else above - (above - below) * (1 - part)
+    fraction, below, above = position - low, a[low], a[low + (low >= 0)]
+    return below + (above - below) * fraction if fraction < 0.5 else above - (above - below) * (1 - fraction)
 
 
 def quantile(a, q, **options):
@@ -152,8 +152,8 @@ def quantile(a, q, **options):
                "give q as a number")
     if not np.ndim(q):
         return along_order(at_quantile)(a, q, **options)
-    parts = [quantile(a, each, **options) for each in np.ravel(q)]
-    return np.reshape(np.stack(parts), (*np.shape(q), *parts[0].shape))
+    quantiles = [quantile(a, each, **options) for each in np.ravel(q)]
+    return np.reshape(np.stack(quantiles), (*np.shape(q), *quantiles[0].shape))
 
 
 def percentile(a, q, **options):
@@ -216,8 +216,8 @@ def nan_spread(op):
 def quantile_past_nan(a, q, axis=None, overwrite_input=False, keepdims=False):
     """np.nanquantile: linear between the two nearest entries in order."""
     def at(q):
-        found = quantile_of_numbers(rows, q)
-        return np.expand_dims(found, axes) if keepdims else found
+        quantile_rows = quantile_of_numbers(rows, q)
+        return np.expand_dims(quantile_rows, axes) if keepdims else quantile_rows
 
     rows, axes = axes_first(in_floats(a), axis)
     rows = rows if len(rows) else np.full((1, *rows.shape[1:]), np.nan, rows.dtype)
@@ -234,9 +234,9 @@ def quantile_of_numbers(a, q):
     count = f.sum(f.logical_not(f.isnan(a)), axis=0, keepdims=True)
     place = f.maximum(q * cast_to(count - 1.0, np.result_type(with_shape(q).dtype, np.float16)), 0.0)
     low = f.floor(place)
-    part = cast_to(place - low, a.dtype)
+    fraction = cast_to(place - low, a.dtype)
     below, above = (take_along_axis(np.sort(a, 0), f.astype(i, ("int64",)), 0) for i in (low, f.ceil(place)))
-    return f.where(f.equal(part, 0), below, below * (1.0 - part) + above * part)[0]
+    return f.where(f.equal(fraction, 0), below, below * (1.0 - fraction) + above * fraction)[0]
 
 
 def nanposition(position):

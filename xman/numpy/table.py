@@ -82,9 +82,9 @@ def fmod(x, y):
 
 
 def modf(x):
-    whole = f.trunc(x)
-    part = f.where(f.signbit(x), -(whole - x), x - whole)  # −0.0 for −2.0, as NumPy has it
-    return f.where(f.equal(f.abs(x), np.inf), f.reciprocal(x), part), whole
+    integral = f.trunc(x)
+    fraction = f.where(f.signbit(x), -(integral - x), x - integral)  # −0.0 for −2.0, as NumPy has it
+    return f.where(f.equal(f.abs(x), np.inf), f.reciprocal(x), fraction), integral
 
 
 def full_of(number: Any) -> Callable:

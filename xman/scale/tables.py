@@ -18,7 +18,7 @@ from ..tables import Prepared, TableError, prepared
 from ..tables.columns import cells
 from ..tables.frames import first_line
 from ..tables.kinds import target_cells
-from ..tables.preparing import known, lines
+from ..tables.preparing import lines, statistics_of
 from ..tables.reading import HEAD, Form, file_kind, formed, misread, options, readable
 from ..tables.statistics import moments
 from .mpi import dealt
@@ -230,13 +230,13 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
             sample = pa.concat_tables([sample, other.slice(0, 1)], promote_options="permissive")
             break
     how = prepared(sample, **settings)
-    like = [known(c, cells(sample[c.name], c, "the table")) for c in how.columns]
+    like = [statistics_of(c, cells(sample[c.name], c, "the table")) for c in how.columns]
 
     def found_in(k: int) -> tuple[list[Any], Any]:
         """The statistics of each column and of the target in one table."""
         table = training(k)
         y, _ = target_cells(table, how.target, where[k])
-        return ([known(c, cells(table[c.name], c, where[k]), fact)
+        return ([statistics_of(c, cells(table[c.name], c, where[k]), fact)
                  for c, fact in zip(how.columns, like, strict=True)],
                 {*y.tolist()} if how.classes else moments(y[:, None]))
 

@@ -23,11 +23,11 @@ def both(theirs: Callable, ours: Callable) -> Callable:
 
 def room(module: str, ours: Mapping[str, Callable]) -> tuple[Callable, Callable]:
     """__getattr__ and __dir__ for a module like SciPy's of that name, with our functions on traced values."""
-    def found(name: str) -> Any:
+    def attribute(name: str) -> Any:
         theirs = getattr(importlib.import_module(module), name)
         return both(theirs, ours[name]) if name in ours else theirs
 
-    return found, lambda: dir(importlib.import_module(module))
+    return attribute, lambda: dir(importlib.import_module(module))
 
 
 def __getattr__(name: str) -> Any:

@@ -44,9 +44,9 @@ def vanishing(op, order, at_infinity):
 
 
 def gammasgn(x):
-    whole = f.floor(x)
-    sign = 1.0 - 2.0 * f.remainder(whole, 2.0)
-    left = f.where(f.equal(x, whole), np.nan, sign)
+    floored = f.floor(x)
+    sign = 1.0 - 2.0 * f.remainder(floored, 2.0)
+    left = f.where(f.equal(x, floored), np.nan, sign)
     return f.where(x > 0, 1.0, f.where(f.equal(x, 0), np.copysign(1.0, x), left))
 
 

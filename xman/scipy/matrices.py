@@ -54,8 +54,8 @@ def eigh(a, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False
 
 
 def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
-    found = numpys.svd(a, full_matrices, compute_uv)
-    return tuple(found) if compute_uv else found
+    factors = numpys.svd(a, full_matrices, compute_uv)
+    return tuple(factors) if compute_uv else factors
 
 
 def qr(a, overwrite_a=False, lwork=None, mode="full", check_finite=True):

@@ -122,7 +122,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     if len(constants) == len(columns):
         raise TableError(f"no column tells rows apart: {'; '.join(said)[:1000]}")
     said += leaks(columns, arrays, y, target)
-    steps, output = lines(columns, [*map(known, columns, arrays)], registers)
+    steps, output = lines(columns, [*map(statistics_of, columns, arrays)], registers)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
     found.append((target, "target", *summary(y, goal.kind)))
     return Prepared(tuple(columns), steps, output, goal, classes, scale_of(y, classes, task), found, said,
@@ -153,7 +153,7 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     goal, classes, y = told_target(as_column(y, X.shape[0]), "target", task, False, said)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
     steps, output = ((WengertList(), "X") if hasattr(X, "tocsr")
-                     else lines([column], [known(column, np.asarray(X, float))], {"X"}))
+                     else lines([column], [statistics_of(column, np.asarray(X, float))], {"X"}))
     shape = eval(steps, {"X": X[:1]})[output].shape[1:]
     return Prepared((column,), steps, output, goal, classes, scale_of(y, classes, task), [], said, shape)
 
@@ -166,7 +166,7 @@ def register_of(name: str, taken: set[str]) -> str:
     return fresh(plain if plain[0].isalpha() else f"c{plain}", taken)
 
 
-def known(column: Column, array: np.ndarray, like: Any = None) -> Any:
+def statistics_of(column: Column, array: np.ndarray, like: Any = None) -> Any:
     """The statistics of a column's cells, for its lines. like: those of another piece of the same text."""
     if column.kind == "array":
         return moments(array.reshape(len(array), -1))
