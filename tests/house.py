@@ -38,9 +38,25 @@ def imported(module: str, path: Path, modules: set[str]) -> set[str]:
 
 
 def circles(root: Path, within: str = "") -> list[set[str]]:
-    """The sets of files that import one another, however far about: the strongly connected components (Tarjan, 1972)."""
+    """The sets of files that import one another, however far about."""
     paths = {module: path for module, path in sources(root).items() if module.startswith(within)}
-    arrows = {module: imported(module, path, {*paths}) for module, path in paths.items()}
+    return components({module: imported(module, path, {*paths}) for module, path in paths.items()})
+
+
+def package_circles(root: Path) -> list[set[str]]:
+    """The sets of folders that import one another. What a folder and one within it import of each other does not count."""
+    paths, arrows = sources(root), defaultdict(set)
+    folder = {module: ".".join(path.parent.relative_to(root).parts) for module, path in paths.items()}
+    for module, path in paths.items():
+        for other in imported(module, path, {*paths}):
+            one, two = f"{folder[module]}.", f"{folder[other]}."
+            if not one.startswith(two) and not two.startswith(one):
+                arrows[folder[module]].add(folder[other])
+    return components({package: arrows[package] for package in {*folder.values()}})
+
+
+def components(arrows: dict[str, set[str]]) -> list[set[str]]:
+    """The strongly connected components of a graph that have more than one node (Tarjan, 1972)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(v: str) -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from house import circles, homonyms, naming, wide
+from house import circles, homonyms, naming, package_circles, wide
 
 import ops
 import xman
@@ -125,6 +125,17 @@ def test_inside_xman_imports_run_from_the_command_line_down_to_the_list():
 
 def test_no_files_import_one_another_in_a_circle():
     assert circles(ROOT) == []
+
+
+def test_no_folders_import_one_another_in_a_circle():
+    assert package_circles(ROOT) == []
+
+
+def test_the_nests_import_no_engine():
+    nests = [path for path in IN_XMAN if path.parent.name == "nests"]
+    engines = "llvm", "numpy", "jax", "tape", "interpret"
+    assert not [(name_of(path), module) for path in nests for module, _ in imports(path)
+                if module.startswith("xman.engines.") and module.split(".")[2] in engines]
 
 
 def test_fewer_than_60_functions_share_their_name():

@@ -13,9 +13,11 @@ from xman import XManError, eval, gradient
 
 pytest.importorskip("llvmlite")
 from xman.engines.llvm import compiled, threads
+from xman.engines.llvm.arithmetic import OPERATORS
 from xman.engines.llvm.step import NestStep
 from xman.engines.nests import tree
 from xman.engines.nests.lines import Lines
+from xman.engines.nests.operators import ENTRYWISE
 from xman.engines.nests.schedule import Tree
 from xman.engines.nests.views import indexed, reshaped, spread, strided, transposed, whole
 from xman.engines.program import program_of
@@ -43,6 +45,10 @@ def test_a_view_is_what_numpy_makes_of_an_array():
             (strided(indexed(whole("s", (3, 3)), (slice(1, None), slice(2))), "ii", "i", {"i": 2}), square, np.diag(square, -1))]:
         np.testing.assert_array_equal(read(view, array), wanted)
     assert reshaped(transposed(all_of_it, (1, 0, 2)), (72,)) is None  # takes a copy
+
+
+def test_llvm_writes_each_operator_that_a_line_of_the_tree_may_have():
+    assert OPERATORS.keys() == ENTRYWISE
 
 
 def step_of(lines, values, **more):

@@ -9,6 +9,7 @@ import ops
 from ops.loops import bodies
 
 from ..wengert import WengertList
+from .door import Compiled
 
 
 def value_of(op: str, engine: str) -> Callable:
@@ -21,7 +22,6 @@ def value_of(op: str, engine: str) -> Callable:
 
 def body_on(engine: str, function: bodies.Function) -> Callable:
     """The function, from arrays to a tuple of arrays, compiled once for each set of shapes."""
-    from .door import Compiled
     _, _, parameters, lines, results = function
     plain = bodies.as_python(function)
     computed = list(dict.fromkeys(r for r in results if r not in parameters))

@@ -169,19 +169,6 @@ OPERATORS: dict[str, Callable[..., Number]] = {
     "share":       lambda x, y: f.where(x > y, 1, f.where(x >= y, 0.5, x.like(0)))}
 
 
-TRUTHS = {op for op in OPERATORS if facts_of(op).gives is bool}
-OF_FLOATS = OPERATORS.keys() - TRUTHS
-OF_WHOLE = {"copy", "where", "negative", "add", "subtract", "mul", "maximum", "minimum"}
-
-
-def has(op: str, computed: np.dtype, result: np.dtype) -> bool:
-    """Whether the operator is known for numbers of that type."""
-    if op in TRUTHS:
-        return result == BOOL and (computed.kind == "f" or op not in ("isnan", "isfinite", "signbit"))
-    known = {"f": OF_FLOATS, "b": {"copy", "where"}}.get(computed.kind, OF_WHOLE)
-    return op in known and (op == "copy" or result == computed)
-
-
 def combined(how: str, x: Number, y: Number) -> Number:
     """The reduction so far, with one more number."""
     if how in ("max", "min"):

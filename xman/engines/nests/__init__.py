@@ -1,6 +1,7 @@
 """Lists as nests of loops over affine views, for any compiler. Read the files in this order:
 
     views         the place of a number: an affine map from the indices of loops into a register's memory
+    operators     what a line may compute entry by entry
     tree          the nodes: lines, and the loops, products and calls of a tree
     lines         from each line of a list to views, to lines of the tree, or to products
     applied       functions that lines apply, as lines of their own that run step by step

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..llvm import arithmetic
 from .arrangements import ACCUMULATED, axes_of, in_shape, need
+from .operators import has
 from .views import View, indexed, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
@@ -26,7 +26,7 @@ def entrywise(w: Any, dst: str, op: str, *v: Any) -> View:
         op, v = "copy", v[:1]
     x, *rest = v = [a.item() if isinstance(a, np.generic) else a for a in v]
     numbers = all(isinstance(a, (View, int, float)) for a in v)
-    need(computed and arithmetic.has(op, computed, kind.dtype) and numbers)
+    need(computed and has(op, computed, kind.dtype) and numbers)
     if op == "power" and rest[0] in (2, 3) and type(rest[0]) is not bool and kind.dtype.kind == "f":
         square = w.compute("mul", x, x, dtype=kind.dtype)
         return square if rest[0] == 2 else w.compute("mul", square, x, dtype=kind.dtype)

@@ -19,18 +19,18 @@ from ops.facts import parameters, shaped_by
 from ...passes.lower import has_to_be_literal
 from ...wengert import Line as Step
 from ..folded import folded, ordered
-from ..llvm import arithmetic
 from ..program import GEMM, Program, held
 from .applied import APPLIED
 from .arrangements import ACCUMULATED, ARRANGEMENTS, ByNumPy, axes_of, need, order_of
 from .entrywise import NATIVE, REDUCED, entrywise
 from .matrices import CONTRACTIONS, ROUTINES, for_lapack
+from .operators import ENTRYWISE, TRUTHS
 from .schedule import Tree
 from .tree import Call, Line, levels_of
 from .views import View, row_by_row, spread, strided, whole
 
 RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # all others are entrywise
-LOOPS = {"astype", *arithmetic.OPERATORS}  # entrywise operators
+LOOPS = {"astype", *ENTRYWISE}  # entrywise operators
 SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # these refuse no values
 
 
@@ -241,7 +241,7 @@ class Lines:
         """Add an entrywise line over the broadcast shape, in this type, or in that of the last argument."""
         views = [a for a in args if isinstance(a, View)]
         dtype, shape = dtype or self.dtype(views[-1]), np.broadcast_shapes(*(v.shape for v in views))
-        result = bool if op in arithmetic.TRUTHS else dtype
+        result = bool if op in TRUTHS else dtype
         return self.line(self.step[0], op, args, shape, result, computed=dtype)
 
     def filled(self, x: Any, shape: Sequence[int], dtype: np.dtype) -> View:
