@@ -12,11 +12,11 @@ import xman
 from xman import XManError, eval, gradient
 
 pytest.importorskip("llvmlite")
-from xman.engines.llvm import compiled, threads
+from xman.engines.llvm import compiled, engine, threads
 from xman.engines.llvm.arithmetic import OPERATORS
 from xman.engines.llvm.step import NestStep
 from xman.engines.nests import tree
-from xman.engines.nests.lines import Lines
+from xman.engines.nests.lines import translated
 from xman.engines.nests.operators import ENTRYWISE
 from xman.engines.nests.schedule import Tree
 from xman.engines.nests.views import indexed, reshaped, spread, strided, transposed, whole
@@ -91,11 +91,10 @@ def test_placing_is_not_quadratic():
             chain += [(f"y{k}", "mul", ("x", f"s{k}")), lines[k + 1]]
         program = xman.engines.program.program_of(xman.WengertList(chain), {"x": np.ones(3)}, (f"s{n}",), {})
         count, place = [0], Tree.waits
-        from xman.engines.nests.lines import Lines
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Tree, "waits", lambda self, node, count=count, place=place:
                           count.__setitem__(0, count[0] + len(found := place(self, node))) or found)
-            Lines(program)
+            translated(program)
         taken.append(count[0])
     assert taken[1] < 12 * taken[0]
 
@@ -236,7 +235,7 @@ def test_no_bit_depends_on_the_number_of_threads(seed, monkeypatch):
     grown = gradient(lines, of="loss", wrt=["x"])
     outputs = ["s", "y", "top", "c", "l", *grown.outputs]
     program = program_of(xman.WengertList(grown), {"x": x}, tuple(outputs), {})
-    assert NestStep(Lines(program)).threaded
+    assert NestStep(translated(program)).threaded
     one, *others = [xman.compile(grown, outputs, "llvm", threads=n)({"x": x}) for n in (1, 2, 3)]
     wanted = eval(grown, {"x": x})
     for name in outputs:
@@ -244,8 +243,15 @@ def test_no_bit_depends_on_the_number_of_threads(seed, monkeypatch):
         assert all(np.asarray(one[name]).tobytes() == np.asarray(other[name]).tobytes() for other in others)
 
 
+def test_each_stage_of_the_compiler_prints_what_it_made():
+    program = program_of(xman.WengertList([("p", "dot", ("x", "w")), ("y", "exp", ("p",))]), {"x": np.ones((9, 9)), "w": np.ones((9, 9))}, ("y",), {})
+    texts = {name: engine.text_of(product) for name, product in engine.stages(program)}
+    assert list(texts) == [name for name, _ in engine.STAGES] == ["folded", "layout", "nests", "text"]
+    assert "gemm()" in texts["folded"] and "y = exp(p)" in texts["layout"] and "for 9:" in texts["nests"] and "define i64 @step0" in texts["text"]
+
+
 def nests_of(lines, values):
-    return NestStep(Lines(program_of(xman.WengertList(lines), values, (lines[-1][0],), {})))
+    return NestStep(translated(program_of(xman.WengertList(lines), values, (lines[-1][0],), {})))
 
 
 @pytest.mark.parametrize("op", ["cumsum", "cumprod"])
@@ -320,9 +326,8 @@ def test_steps_in_a_row_that_are_alike_share_their_code():
     lines = [(f"h{k + 1}", "dot", (f"t{k}", "W")) if j else (f"t{k}", "tanh", (f"h{k}",)) for k in range(6) for j in (0, 1)]
     values = {"h0": R.normal(size=(16, 16)), "W": R.normal(size=(16, 16))}
     from xman.engines.llvm.step import NestStep
-    from xman.engines.nests.lines import Lines
     program = xman.engines.program.program_of(xman.WengertList(lines), values, ("h6",), {})
-    assert len(NestStep(Lines(program)).names) == 1
+    assert len(NestStep(translated(program)).names) == 1
 
 
 def test_long_sums_of_single_precision_are_added_up_in_double():
@@ -450,9 +455,8 @@ def test_a_processor_without_avx_has_code_of_its_own(own_cache):
 def test_code_for_a_processor_without_avx_has_no_avx(monkeypatch):
     from xman.engines.llvm.compiled import llvm
     from xman.engines.llvm.step import NestStep
-    from xman.engines.nests.lines import Lines
     program = xman.engines.program.program_of(xman.WengertList([("y", "tanh", ("x",))]), {"x": np.ones(1000)}, ("y",), {})
-    text = NestStep(Lines(program)).text
+    text = NestStep(translated(program)).text
     found = {}
     for cpu in ("x86-64", "haswell"):
         monkeypatch.setenv("XMAN_CPU", cpu)

@@ -6,14 +6,16 @@ matrices in another order, and exp, log, tanh and their like up to their last bi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from ...wengert import Line as Step
 from ..bodies import value_of
 from ..memory import arena, array_at
-from ..nests.lines import Lines
+from ..nests import lines
+from ..nests.builder import Builder, Layout
 from ..nests.tree import Call, Loop, tree_text
 from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
@@ -23,6 +25,27 @@ from .compiled import STEP, code_of, functions
 from .step import NestStep
 from .threads import as_blas, lines_within
 
+# each takes the program and what the stage before it made
+STAGES = [*lines.STAGES, ("text", lambda program, nests: NestStep(nests))]
+
+
+def stages(program: Program) -> Iterator[tuple[str, Any]]:
+    """(name, product) of each stage, from the program to LLVM's text; `text_of` prints a product."""
+    before: tuple = ()
+    for name, stage in STAGES:
+        before = stage(program, *before),
+        yield name, *before
+
+
+def text_of(product: list[Step] | Layout | Builder | NestStep) -> str:
+    """What a stage made, for a reader."""
+    if isinstance(product, Builder):
+        return "\n".join(tree_text(product.tree.body, product.tree.roots))
+    if isinstance(product, NestStep):
+        return product.text
+    steps = product.steps if isinstance(product, Layout) else product
+    return "\n".join(f"{dst} = {op}({', '.join(map(str, args))})" for dst, op, args in steps)
+
 
 def build(program: Program) -> Built:
     """The program as machine code, compiled or loaded from the disk."""
@@ -31,27 +54,26 @@ def build(program: Program) -> Built:
 
 def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
     """Do the slow part of `build`, in another process if `apart`; return a function that does the rest."""
-    lines = Lines(program)
-    step = NestStep(lines)
+    *_, (_, step) = stages(program)
     code = code_of(step.text, apart)
 
     def end() -> Built:
         threads = step.threaded * (program.threads or as_blas())
         kinds = {f"step{k}": STEP for k in range(len(step.parts))}
         steps = functions(code, kinds, step.routines, threads)
-        writer = Writer(lines, step)
+        writer = Writer(step)
         run = writer.function(steps)
-        tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
-        return Built(run, f"{tree}\n\n{writer.text}", writer.plan())
+        return Built(run, f"{text_of(step.nests)}\n\n{writer.text}", writer.plan())
     return end
 
 
 class Writer:
-    def __init__(self, lines: Lines, step: NestStep):
-        self.lines, self.step, self.program, self.kinds = lines, step, lines.program, lines.kinds
-        roots = self.roots = lines.tree.roots
-        names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)}
-        self.text = Text({x for x in names.union(lines.given) if x.isidentifier()})
+    def __init__(self, step: NestStep):
+        nests = self.nests = step.nests
+        self.step, self.program, self.kinds = step, nests.program, nests.kinds
+        roots = self.roots = nests.tree.roots
+        names = {a for dst, _, args in nests.layout.steps for a in (dst, *args) if isinstance(a, str)}
+        self.text = Text({x for x in names.union(nests.arguments) if x.isidentifier()})
         for x, value in self.program.constants.items():
             if x in roots:
                 kind = self.kinds[x]
@@ -63,15 +85,15 @@ class Writer:
         self.inside = sorted(x for x in step.places if x in touched or roots[x].place == "number")
 
     def name(self, root: str) -> str:
-        if root in self.lines.constants:
-            return self.text.object("constant", self.lines.constants[root])
+        if root in self.nests.constants:
+            return self.text.object("constant", self.nests.constants[root])
         word = re.sub(r"\W|^(?=\d)", "_", f"{root}_")
-        return root if root in self.lines.given else self.text.free(word, root)
+        return root if root in self.nests.arguments else self.text.free(word, root)
 
     def function(self, steps: list[Callable]) -> Callable:
         text, program, roots, arguments = self.text, self.program, self.roots, self.text.free("arguments")
         memory = text.free("memory")
-        text.begin(program, self.lines.lines, self.space, [memory, *map(self.name, self.inside)])
+        text.begin(program, self.nests.layout.steps, self.space, [memory, *map(self.name, self.inside)])
         for x in program.original.inputs:
             if x in roots and self.kinds[x].array and x not in program.inplace.values():
                 rows = text.call("contiguous", np.ascontiguousarray, x)
@@ -83,12 +105,12 @@ class Writer:
                 text.add(f"{self.name(x)} = {text.empty(roots[x])}")
         text.add(f"{arguments} = ({', '.join([memory, *map(self.name, self.step.arguments)])},)")
         for k, call in enumerate([*self.step.calls, None]):
-            if self.step.parts[k] or k == 0 and self.lines.bounds:
+            if self.step.parts[k] or k == 0 and self.nests.bounds:
                 text.add(f"if {text.object('run', steps[k])}({arguments}):")
                 text.leave("None", 2)
             if call:
                 self.call(call)
-        return text.end(program, self.result, [y for y in program.inplace if y in self.lines.objects])
+        return text.end(program, self.result, [y for y in program.inplace if y in self.nests.objects])
 
     def space(self) -> tuple:
         memory = arena(self.step.size)
@@ -111,23 +133,24 @@ class Writer:
             return a.root
         if a.root in self.program.constants and not self.kinds[a.root].array:
             return self.text.literal(self.program.constants[a.root])
-        return self.name(a.root) + "[()]" * (a.root in self.lines.scalars and a.root not in self.lines.given)
+        number = a.root in self.nests.scalars and a.root not in self.nests.arguments
+        return self.name(a.root) + "[()]" * number
 
     def result(self, x: str) -> str:
         """The text of an output, as a number, or an array that nothing else uses."""
-        if x in self.lines.objects:
+        if x in self.nests.objects:
             return self.text.call("own", own_array, x)
-        name = self.name(self.lines.results[x].root)
+        name = self.name(self.nests.results[x].root)
         return name if self.kinds[x].shape else f"{name}[()]"
 
     def plan(self) -> Plan:
-        roots, nests = self.roots, [node for node in self.lines.tree.body if isinstance(node, Loop)]
-        groups = [list(dict.fromkeys(line.target.root for line in lines_within(node))) for node in nests]
+        roots, loops = self.roots, [node for node in self.nests.tree.body if isinstance(node, Loop)]
+        groups = [list(dict.fromkeys(line.target.root for line in lines_within(node))) for node in loops]
         calls = [f"{call.dst} = {call.op}(…)" for call in self.step.calls]
         buffers = [Buffer(x, roots[x].shape, roots[x].dtype, start) for x, start in self.step.places.items()]
         outputs = sum(root.bytes for root in roots.values() if root.place == "output")
-        updates = sorted(self.program.inplace[y] for y in self.lines.direct)
-        flops = flops_of(self.lines.lines, self.kinds)
+        updates = sorted(self.program.inplace[y] for y in self.nests.direct)
+        flops = flops_of(self.nests.layout.steps, self.kinds)
         return Plan("llvm", buffers, self.step.size, outputs, updates, groups, calls, flops)
 
 

@@ -36,7 +36,7 @@ class Pointers:
             f.put(f"store i64 {f.sum({i: way}, first)}, ptr {self.index}")
         for x, start in self.begin.items():
             if self.run.given[x] and (stride := self.run.given[x][1]):
-                T = in_memory(self.run.lines.tree.roots[x].dtype)
+                T = in_memory(self.run.nests.tree.roots[x].dtype)
                 self.put(x, f.entry_at(T, start, f.sum({i: stride}, 0)))
 
     def go(self) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..memory import ALIGNED, Event, placed
-from ..nests.lines import Lines
+from ..nests.builder import Builder
 from ..nests.tree import Applied, Call, Line, Loop, Product
 from ..nests.views import View
 from ..plan import flops_of
@@ -63,7 +63,7 @@ class StepFunction(Function):
         if x not in self.where:
             step, root = self.step, self.roots[x]
             if x in step.arguments:
-                number = root.place == "given" and x in step.lines.kinds and not step.lines.kinds[x].array
+                number = root.place == "given" and x in step.nests.kinds and not step.nests.kinds[x].array
                 self.where[x] = self.item(1 + step.arguments.index(x), number)
             elif step.outer and step.size <= ON_STACK:
                 self.where[x] = self.alloca(f"[{root.bytes} x i8]")
@@ -87,12 +87,12 @@ class NestStep:
     run some of its nests.
     """
 
-    def __init__(self, lines: Lines, outer: NestStep | None = None):
-        self.lines, self.roots, self.tree, self.outer = lines, lines.tree.roots, lines.tree, outer
+    def __init__(self, nests: Builder, outer: NestStep | None = None):
+        self.nests, self.roots, self.tree, self.outer = nests, nests.tree.roots, nests.tree, outer
         self.declared, self.names = (outer.declared, outer.names) if outer else ({}, {})
         self.filled: set[str] = set()
         self.threaded = False
-        self.work = flops_of(lines.lines, lines.kinds)
+        self.work = flops_of(nests.layout.steps, nests.kinds)
         items = self.items()
         self.places, self.size = self.memory(items)
         self.arguments = [x for x, root in self.roots.items() if root.place in ("given", "output")]
@@ -107,8 +107,8 @@ class NestStep:
         functions = [self.function(k, part) for k, part in enumerate(self.parts)]
         self.declared.update(dict.fromkeys(functions))
         if not outer:
-            nests = [text.replace("NAME", name, 1) for text, name in self.names.items()]
-            self.text = "\n".join([OF_PYTHON, *definitions(self.declared, nests), *nests, *HINTS, ""])
+            texts = [text.replace("NAME", name, 1) for text, name in self.names.items()]
+            self.text = "\n".join([OF_PYTHON, *definitions(self.declared, texts), *texts, *HINTS, ""])
             self.routines = re.findall(r"^declare void @xman_(\w+)", self.text, re.M)
 
     def items(self) -> list[Item]:
@@ -124,7 +124,7 @@ class NestStep:
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
                 write: Callable[[Function], None] | None = None
                 if isinstance(node, Applied):
-                    steps = [NestStep(run.lines, self) for run in node.runs]
+                    steps = [NestStep(run.nests, self) for run in node.runs]
                     self.work += node.size * sum(step.work for step in steps)
                     space = self.tree.root("space", (0,), np.uint8).root
                     self.roots[space].size = max(step.size for step in steps)
@@ -170,7 +170,7 @@ class NestStep:
 
     def function(self, k: int, part: list[Item]) -> str:
         f = StepFunction(self)
-        for x, low, high in self.lines.bounds if k == 0 else ():
+        for x, low, high in self.nests.bounds if k == 0 else ():
             bounded(f, x, low, high)
         for roots, write in part:
             for x in roots:

@@ -1,4 +1,4 @@
-"""Lines that apply functions: each function becomes `Lines` of its own, which run step by step in place.
+"""Lines that apply functions: each function becomes nests of its own, which run step by step in place.
 
 A bundle is a Python list of entries. Arguments and results of a step are views: a slice moves on by a stride
 from step to step, a stack is written at its final place, and a carry is overwritten in place. `scan`, `call`,
@@ -18,6 +18,7 @@ from ops.loops.bodies import Function
 from ...wengert import WengertList, fresh
 from ..program import program_of
 from .arrangements import ByNumPy, need
+from .builder import Builder, is_native
 from .tree import Applied, Call, Run
 from .views import View, indexed, row_by_row
 
@@ -26,29 +27,29 @@ ENDLESS = 2 ** 62  # steps: more than any loop takes
 
 
 class Made(NamedTuple):
-    """A function as Lines. names: the register of each result; None for a carry that does not change. k: how
+    """A function as nests. names: the register of each result; None for a carry that does not change. k: how
     many results are carries."""
-    lines: Any
+    nests: Builder
     names: list
     parameters: tuple[str, ...]
     k: int
 
     def kinds(self) -> list[tuple]:
         """The shapes and types of the results that are no carries."""
-        return [self.lines.kinds[y][:2] for y in self.names[self.k:]]
+        return [self.nests.kinds[y][:2] for y in self.names[self.k:]]
 
 
-def entries_in(w: Any, b: str, function: Function) -> list[View]:
+def entries_in(w: Builder, b: str, function: Function) -> list[View]:
     """The entries of a bundle, one for each parameter."""
     given = w.bundles.get(b, ())
-    need(all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in given))
+    need(all(type(a) in (bool, int, float) or isinstance(a, str) and is_native(w.program, a) for a in given))
     need(len(given) == len(function[2]))
     return [w.views[a] if isinstance(a, str) else w.filled(a, (), np.dtype(type(a))) for a in given]
 
 
-def lines_of_function(w: Any, function: Function, entries: Sequence[View], k: int = 0,
+def lines_of_function(w: Builder, function: Function, entries: Sequence[View], k: int = 0,
                       moving: Mapping[int, int] = {}) -> Made:
-    """The function as Lines, for these entries, of which the first k are carries. ByNumPy if loops cannot run
+    """The function as nests, for these entries, of which the first k are carries. ByNumPy if loops cannot run
     it, or if a step returns a carry of another kind than it gets.
 
     moving: {the place of a slice: the number of steps if the slice is the number of the step, else 0}.
@@ -65,7 +66,7 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[View], k: in
         program = program_of(steps, dict(zip(parameters, blanks, strict=True)), wanted, over)
         carried = zip(names[:k], blanks, strict=False)
         need(all(program.kinds[y][:2] == (x.shape, x.dtype) for y, x in carried if y))
-        found = type(w)(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
+        found = w.translated(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
     except TimeoutError:
         raise  # a time limit that the user set
     except Exception:  # the list is interpreted, and the interpreter raises the error
@@ -83,38 +84,38 @@ def blank_of(dtype: np.dtype, shape: Sequence[int]) -> np.ndarray:
     return np.broadcast_to(np.asarray(dtype.kind == "f", dtype), shape)
 
 
-def lying_rows(w: Any, x: View, axis: int = 0) -> View:
+def lying_rows(w: Builder, x: View, axis: int = 0) -> View:
     """The view, or that of a copy, that lies in memory row by row from this axis on."""
     lies = not x.gathered and x.strides[axis:] == row_by_row(x.shape[axis:])
     return x if lies else w.copied(x.root, x)
 
 
-def steps_of(w: Any, dst: str, made: Made, entries: Sequence[View], parts: dict,
+def steps_of(w: Builder, dst: str, made: Made, entries: Sequence[View], parts: dict,
              outs: list, looked_at: bool = False) -> tuple[list[View], Run]:
     """Where the carries are afterwards, and what runs the steps. parts, outs: of entries that are slices and
     of results that are no carries the places, as of a Run. looked_at: the carries, by a test before."""
-    carry, places, lines = [], dict(zip(made.names[made.k:], outs, strict=True)), made.lines
+    carry, places, nests = [], dict(zip(made.names[made.k:], outs, strict=True)), made.nests
     for i, (p, x) in enumerate(zip(made.parameters, entries, strict=True)):
         if i in parts:
             places[p] = parts[i]
             continue
-        over, written = p in lines.program.inplace.values(), i < made.k and made.names[i]
+        over, written = p in nests.program.inplace.values(), i < made.k and made.names[i]
         x = w.copied(dst, x) if over or written and looked_at else lying_rows(w, x)
         places[p] = x, 0
         if written and not over:
-            x = x if looked_at else w.tree.root(f"{dst}.{i}", *lines.kinds[written][:2])
+            x = x if looked_at else w.tree.root(f"{dst}.{i}", *nests.kinds[written][:2])
             places[written] = x, 0
         carry += [x] * (i < made.k)
-    own, given = lines.program.constants | lines.constants, {}
-    for x, root in lines.tree.roots.items():
+    own, given = nests.program.constants | nests.constants, {}
+    for x, root in nests.tree.roots.items():
         if root.place == "given":
             given[x] = (w.constant(np.array(own[x], root.dtype)), 0) if x in own else places[x]
-    return carry, Run(lines, given | {view.root: places[y] for y, view in lines.results.items()})
+    return carry, Run(nests, given | {view.root: places[y] for y, view in nests.results.items()})
 
 
 # ---- the operators -----------------------------------------------------------------------------------------
 
-def scan_in_place(w: Any, dst: str, function: Function, k: int, slices: int, b: str,
+def scan_in_place(w: Builder, dst: str, function: Function, k: int, slices: int, b: str,
                   reverse: bool = False) -> list[View]:
     entries = entries_in(w, b, function)
     along = [*zip(w.bundles[b], entries, strict=True)][k:k + slices]
@@ -155,13 +156,13 @@ def scan_in_place(w: Any, dst: str, function: Function, k: int, slices: int, b: 
     return [*(run(made, entries, [], first, n) if n else rest), *outs]
 
 
-def branch_in_place(w: Any, dst: str, asked: Any, one: Function, other: Function, b: str) -> list[View]:
+def branch_in_place(w: Builder, dst: str, asked: Any, one: Function, other: Function, b: str) -> list[View]:
     test = w.views.get(asked) if isinstance(asked, str) else None
     need(isinstance(test, View) and not test.shape and not test.gathered)
     return call_in_place(w, dst, one, b, other, test=test)
 
 
-def call_in_place(w: Any, dst: str, function: Function, b: str, *other: Function,
+def call_in_place(w: Builder, dst: str, function: Function, b: str, *other: Function,
                   test: View | None = None) -> list[View]:
     """The results of a function, or of one of two functions; the test decides which."""
     entries = entries_in(w, b, function)
@@ -174,7 +175,7 @@ def call_in_place(w: Any, dst: str, function: Function, b: str, *other: Function
     return outs
 
 
-def while_in_place(w: Any, dst: str, test: Function, function: Function, k: int, b: str,
+def while_in_place(w: Builder, dst: str, test: Function, function: Function, k: int, b: str,
                    most: int | None = None) -> list[View]:
     most, entries = ENDLESS if most is None else most, entries_in(w, b, function)
     asked = lines_of_function(w, test, entries_in(w, b, test))

@@ -1,6 +1,6 @@
 """Rearrangements: operators that move numbers and compute none. Most are views; some write parts of a root.
 
-A function in the tables takes the `Lines`, the register and the operator of a line of the list, and the
+A function in the tables takes the `Builder`, the register and the operator of a line of the list, and the
 operator's arguments, with views in place of registers. It returns the view of the result, and raises ByNumPy
 if NumPy has to compute it: for computed indices, masks, and shapes that depend on values.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ops.arrays.indexing import written_out
 
+from .builder import Accumulated, Builder
 from .views import View, indexed, reshaped, spread, transposed, whole
 
 
@@ -27,16 +28,6 @@ def need(holds: Any) -> None:
         raise ByNumPy
 
 
-class ACCUMULATED(NamedTuple):
-    """The adjoint of an index that only one sum reads: it waits to be added at the place of the sum."""
-    x: Any
-    keys: Sequence[Any]
-
-    def add(self, w: Any, base: View) -> None:
-        target = indexed(base, self.keys)
-        w.line(base.root, "copy", [self.x], target.shape, how="into", target=target)
-
-
 def axes_of(axis: Any, n: int) -> set[int] | None:
     """The axes that a literal names; None if it names none."""
     if axis is None:
@@ -45,12 +36,12 @@ def axes_of(axis: Any, n: int) -> set[int] | None:
     return {a % n for a in axes} if all(type(a) is int for a in axes) and n or axis == () else None
 
 
-def same(w: Any, dst: str, op: str, x: View) -> View:
+def same(w: Builder, dst: str, op: str, x: View) -> View:
     """The argument itself, in the type of the result."""
     return w.typed(dst, x, w.kinds[dst].dtype)
 
 
-def broadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View:
+def broadcast(w: Builder, dst: str, op: str, x: View, like: Any, axis: Any) -> View:
     shape, x = w.kinds[dst].shape, same(w, dst, op, x)
     axes = axes_of(axis, len(shape))
     need(axes is not None)
@@ -59,11 +50,11 @@ def broadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View:
     return spread(x, shape)
 
 
-def reshape(w: Any, dst: str, op: str, x: View, like: Any) -> View:
+def reshape(w: Builder, dst: str, op: str, x: View, like: Any) -> View:
     return in_shape(w, same(w, dst, op, x), w.kinds[dst].shape)
 
 
-def in_shape(w: Any, x: View, shape: Sequence[int]) -> View:
+def in_shape(w: Builder, x: View, shape: Sequence[int]) -> View:
     """The view in another shape, of a copy if necessary."""
     found = reshaped(x, shape)
     return found if found is not None else reshaped(w.copied(x.root, x), shape)
@@ -74,17 +65,17 @@ def order_of(shape: Sequence[int], axes: Any = None) -> list[int]:
     return [*range(len(shape))][::-1] if axes is None else [a % len(shape) for a in axes]
 
 
-def transpose(w: Any, dst: str, op: str, x: View, axes: Any = None) -> View:
+def transpose(w: Builder, dst: str, op: str, x: View, axes: Any = None) -> View:
     return transposed(x, order_of(x.shape, axes))
 
 
-def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list:
+def keys_of(w: Builder, keys: Sequence[Any], shape: Sequence[int]) -> list:
     """The keys of an index into an array of that shape, arrays as views."""
     sizes = iter(shape)
     return [None if key is None else key_of(w, key, next(sizes)) for key in written_out(keys, len(shape))]
 
 
-def key_of(w: Any, key: Any, n: int) -> Any:
+def key_of(w: Builder, key: Any, n: int) -> Any:
     """The same for one key, into n entries."""
     if isinstance(key, slice):
         return key
@@ -99,20 +90,20 @@ def key_of(w: Any, key: Any, n: int) -> Any:
     return view
 
 
-def getitem(w: Any, dst: str, op: str, x: View, *keys: Any) -> View:
+def getitem(w: Builder, dst: str, op: str, x: View, *keys: Any) -> View:
     found = keys_of(w, keys, x.shape)
     if x.gathered and any(isinstance(key, View) for key in found):  # its places are no map of the new axes
         x = w.copied(dst, x)
     return indexed(x, found)
 
 
-def take(w: Any, dst: str, op: str, x: View, indices: Any, axis: Any) -> View:
+def take(w: Builder, dst: str, op: str, x: View, indices: Any, axis: Any) -> View:
     need(x.shape)
     x = in_shape(w, x, (prod(x.shape),)) if axis is None else x
     return getitem(w, dst, op, x, *[slice(None)] * ((axis or 0) % len(x.shape)), indices)
 
 
-def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> Any:
+def scatter_add(w: Builder, dst: str, op: str, x: View, like: Any, *keys: Any) -> Any:
     """Zeros, to which x is added at the keys; or x itself, if the keys are all places in order."""
     kind, keys = w.kinds[dst], keys_of(w, keys, w.kinds[dst].shape)
     need(kind.dtype.kind != "b")
@@ -122,16 +113,16 @@ def scatter_add(w: Any, dst: str, op: str, x: View, like: Any, *keys: Any) -> An
     everywhere = forward and place.shape == x.shape != () and prod(x.shape) == prod(kind.shape)
     if everywhere and w.dtype(x) == kind.dtype and (found := reshaped(x, kind.shape)):
         return found
-    if dst in w.late:
-        return ACCUMULATED(x, keys)
-    root = w.lain(dst, kind.shape, kind.dtype)
-    ACCUMULATED(x, keys).add(w, root)
+    if dst in w.layout.late:
+        return Accumulated(x, keys)
+    root = w.root_in_order(dst, kind.shape, kind.dtype)
+    Accumulated(x, keys).add(w, root)
     return root
 
 
-def concat(w: Any, dst: str, op: str, axis: int, *arrays: View) -> View:
+def concat(w: Builder, dst: str, op: str, axis: int, *arrays: View) -> View:
     """A new root, with each array written into a part of it."""
-    root, start = w.lain(dst, *w.kinds[dst][:2]), 0
+    root, start = w.root_in_order(dst, *w.kinds[dst][:2]), 0
     before = [slice(None)] * (axis % len(root.shape))
     for x in arrays:
         n = x.shape[len(before)]
@@ -141,12 +132,12 @@ def concat(w: Any, dst: str, op: str, axis: int, *arrays: View) -> View:
     return root
 
 
-def stack(w: Any, dst: str, op: str, axis: int, *arrays: View) -> View:
+def stack(w: Builder, dst: str, op: str, axis: int, *arrays: View) -> View:
     before = [slice(None)] * (axis % len(w.kinds[dst].shape))
     return concat(w, dst, op, axis, *[indexed(x, (*before, None)) for x in arrays])
 
 
-def one_hot(w: Any, dst: str, op: str, y: View, like: Any) -> View:
+def one_hot(w: Builder, dst: str, op: str, y: View, like: Any) -> View:
     """Labels as rows of zeros with a single one."""
     kind, root = w.kinds[dst], w.tree.roots[y.root]
     need(root.place == "given" and root.dtype.kind in "iu" and y.shape != kind.shape and len(kind.shape) > 1)

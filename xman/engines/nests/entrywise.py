@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from .arrangements import ACCUMULATED, axes_of, in_shape, need
+from .arrangements import axes_of, in_shape, need
+from .builder import NATIVE, Accumulated, Builder
 from .operators import has
 from .views import View, indexed, whole
 
-NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 LONG_SUM = 4096  # numbers: a longer sum in single precision is computed in double
 
 
 # ---- entry by entry ----------------------------------------------------------------------------------------
 
-def entrywise(w: Any, dst: str, op: str, *v: Any) -> View:
+def entrywise(w: Builder, dst: str, op: str, *v: Any) -> View:
     """The line of an entrywise operator, if the arithmetic has it for these types."""
-    if any(isinstance(x, ACCUMULATED) for x in v):
+    if any(isinstance(x, Accumulated) for x in v):
         return accumulated(w, dst, v)
     kind, computed = w.kinds[dst], computed_in(w, dst, op, v)
     if op == "astype":
@@ -36,7 +36,7 @@ def entrywise(w: Any, dst: str, op: str, *v: Any) -> View:
     return w.line(dst, op, v, kind.shape, kind.dtype, computed=computed, target=target)
 
 
-def computed_in(w: Any, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:
+def computed_in(w: Builder, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:
     """The type in which NumPy computes a line; None if loops do not have this type."""
     dtype = w.kinds[dst].dtype
     types = [w.dtype(a) if isinstance(a, View) else a for a in v]
@@ -56,15 +56,15 @@ def computed_in(w: Any, dst: str, op: str, v: Sequence[Any]) -> np.dtype | None:
     return found if found in NATIVE and not signs >= {"i", "u"} else None
 
 
-def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
+def accumulated(w: Builder, dst: str, v: Sequence[Any]) -> View:
     """A sum with the adjoint of an index, which is added at its place, and not spread over zeros first."""
     shape = w.kinds[dst].shape
     over = w.program.inplace[dst] if dst in w.direct else None
     own = [x for a, x in zip(w.step[2], v, strict=True) if w.is_whole(x, shape)
            and (x.root == over or w.unread(a) and {node.how for node in w.tree.writers[x.root]} == {"into"})]
-    base = own[0] if own else w.lain(dst, *w.kinds[dst][:2])
-    for x in sorted(v, key=lambda x: isinstance(x, ACCUMULATED)):  # arrays first
-        if isinstance(x, ACCUMULATED):
+    base = own[0] if own else w.root_in_order(dst, *w.kinds[dst][:2])
+    for x in sorted(v, key=lambda x: isinstance(x, Accumulated)):  # arrays first
+        if isinstance(x, Accumulated):
             x.add(w, base)
         elif not own:
             w.line(dst, "copy", [x], shape, how="into", target=base)
@@ -73,14 +73,14 @@ def accumulated(w: Any, dst: str, v: Sequence[Any]) -> View:
 
 # ---- reductions --------------------------------------------------------------------------------------------
 
-def reduction(w: Any, dst: str, op: str, x: View, axis: Any, keepdims: Any) -> View:
+def reduction(w: Builder, dst: str, op: str, x: View, axis: Any, keepdims: Any) -> View:
     """sum, prod, max and min over axes."""
     axes = axes_of(axis, len(x.shape))
     need(axes is not None and w.kinds[dst].dtype.kind != "b" and (op in ("sum", "prod") or 0 not in x.shape))
     return gathered_over(w, dst, op, x, axes, bool(keepdims))
 
 
-def gathered_over(w: Any, dst: str, how: str, x: View, axes: set[int], keepdims: bool = False) -> View:
+def gathered_over(w: Builder, dst: str, how: str, x: View, axes: set[int], keepdims: bool = False) -> View:
     """The reduction of x over axes; a long sum in single precision is computed in double."""
     dtype = w.kinds[dst].dtype
     if how != "sum" or dtype != np.float32 or prod(x.shape[a] for a in axes) <= LONG_SUM:
@@ -89,7 +89,7 @@ def gathered_over(w: Any, dst: str, how: str, x: View, axes: set[int], keepdims:
     return w.line(dst, "copy", [found], found.shape, dtype)
 
 
-def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> View:
+def unbroadcast(w: Builder, dst: str, op: str, x: View, like: Any, axis: Any) -> View:
     """A sum over the axes that broadcasting added; or a broadcast."""
     have, kind = x.shape, w.kinds[dst]
     axes = axes_of(axis, len(have))
@@ -102,10 +102,10 @@ def unbroadcast(w: Any, dst: str, op: str, x: View, like: Any, axis: Any) -> Vie
     return in_shape(w, summed, kind.shape)
 
 
-def running(w: Any, dst: str, op: str, x: View, axis: int | None) -> View:
+def running(w: Builder, dst: str, op: str, x: View, axis: int | None) -> View:
     """Running sums or products: each entry is made of the entry before it."""
     kind = w.kinds[dst]
-    x, root = in_shape(w, w.typed(dst, x, kind.dtype), kind.shape), w.lain(dst, *kind[:2])
+    x, root = in_shape(w, w.typed(dst, x, kind.dtype), kind.shape), w.root_in_order(dst, *kind[:2])
     before = [slice(None)] * ((axis or 0) % len(kind.shape))
     part = lambda view, *ends: indexed(view, [*before, slice(*ends)])
     start, rest = part(root, 1), part(root, 1, None)
@@ -115,7 +115,7 @@ def running(w: Any, dst: str, op: str, x: View, axis: int | None) -> View:
     return root
 
 
-def argmax(w: Any, dst: str, op: str, x: View, axis: Any) -> View:
+def argmax(w: Builder, dst: str, op: str, x: View, axis: Any) -> View:
     """The first place of the maximum, or of NaN: the least index of the entries that equal it."""
     shape, dtype, axes = x.shape, w.dtype(x), axes_of(axis, len(x.shape))
     need(dtype.kind == "f" and len(axes or ()) == 1 and 0 not in shape)

@@ -23,13 +23,14 @@ from ops.arrays.products import einsum_parts
 
 from ..folded import TINY
 from .arrangements import in_shape, need
+from .builder import Builder
 from .tree import Line, Product, Routine
 from .views import View, exchanged, reshaped, spread, strided, transposed, whole
 
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies it by a vector
 
 
-def contract(w: Any, dst: str, views: Sequence[View], letters: Sequence[Sequence],
+def contract(w: Builder, dst: str, views: Sequence[View], letters: Sequence[Sequence],
              out: Sequence) -> View:
     """The sum of products of views over the letters that `out` lacks, or has for an axis of one entry."""
     shape, dtype, _ = w.kinds[dst]
@@ -48,7 +49,7 @@ def contract(w: Any, dst: str, views: Sequence[View], letters: Sequence[Sequence
     return reshaped(multiplied(w, dst, factors, out, dtype), shape)
 
 
-def multiplied(w: Any, dst: str, factors: Sequence[tuple], out: list, dtype: np.dtype) -> View:
+def multiplied(w: Builder, dst: str, factors: Sequence[tuple], out: list, dtype: np.dtype) -> View:
     """The sum of products of one or two factors, (view, letters of its axes)."""
     sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
     found = by_blas(w, dst, factors, out, sizes, dtype) if len(factors) == 2 and dtype.kind == "f" else None
@@ -62,7 +63,7 @@ def one_each(x: View, letters: Sequence) -> tuple[View, list]:
     return strided(x, kept, unique, dict(zip(kept, x.shape, strict=True))), unique
 
 
-def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict, dtype: np.dtype) -> View:
+def in_loops(w: Builder, dst: str, factors: Sequence[tuple], out: list, sizes: dict, dtype: np.dtype) -> View:
     """The product as a line that adds up."""
     summed = [c for c in sizes if c not in out]
     along = lambda c: sum(x.strides[letters.index(c)] == 1 for x, letters in factors if c in letters)
@@ -77,7 +78,7 @@ def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
     return root
 
 
-def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
+def by_blas(w: Builder, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
             dtype: np.dtype) -> View | None:
     """The product as products of matrices; None if loops are better."""
     (x, xs), (y, ys) = factors
@@ -99,19 +100,19 @@ def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
     return transposed(found, [order.index(c) for c in out])
 
 
-def lies(w: Any, x: View) -> bool:
+def lies(w: Builder, x: View) -> bool:
     """Whether a matrix is in memory in any case, so that BLAS can take it; other products stay in loops."""
     return w.tree.roots[x.root].place == "given" or not isinstance(w.tree.writers[x.root][0], Line)
 
 
-def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[int],
+def matrices(w: Builder, dst: str, x: View, letters: list, order: list, shape: list[int],
              dtype: np.dtype) -> View:
     """A factor as matrices that BLAS can read: in its type, and with a stride of 1 along rows or columns."""
     x = in_shape(w, transposed(x, [letters.index(c) for c in order]), shape)
     return for_blas(w, w.typed(f"{dst}.typed", x, dtype))
 
 
-def for_blas(w: Any, x: View) -> View:
+def for_blas(w: Builder, x: View) -> View:
     """The matrices, or a copy of them, which serves for their transposes too."""
     if leading(x) and not x.gathered:
         return x
@@ -133,7 +134,7 @@ def leading(x: View) -> tuple[str, int] | None:
 
 # ---- operators ---------------------------------------------------------------------------------------------
 
-def gemm(w: Any, dst: str, op: str, alpha: float, s: Any, a: View, ta: bool, b: View, tb: bool,
+def gemm(w: Builder, dst: str, op: str, alpha: float, s: Any, a: View, ta: bool, b: View, tb: bool,
          c: Any) -> View:
     """alpha·s·a@b + c, as `folded` writes it."""
     kind, over = w.kinds[dst], w.program.inplace.get(dst) if dst in w.direct else None
@@ -152,7 +153,7 @@ def gemm(w: Any, dst: str, op: str, alpha: float, s: Any, a: View, ta: bool, b: 
     return target
 
 
-def product(w: Any, dst: str, op: str, *v: View) -> View:
+def product(w: Builder, dst: str, op: str, *v: View) -> View:
     """dot, and its adjoints d bᵀ and aᵀ d, summed over batch axes that an argument lacks."""
     na, nb = [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
@@ -162,7 +163,7 @@ def product(w: Any, dst: str, op: str, *v: View) -> View:
     return contract(w, dst, [v[k] for k in places], letters, out)
 
 
-def einsum(w: Any, dst: str, op: str, subscripts: str, *arrays: View) -> View:
+def einsum(w: Builder, dst: str, op: str, subscripts: str, *arrays: View) -> View:
     inputs, result = einsum_parts(subscripts)
     letters = [lettered(part, len(x.shape)) for part, x in zip(inputs, arrays, strict=True)]
     return contract(w, dst, arrays, letters, lettered(result, len(w.kinds[dst].shape)))
@@ -179,52 +180,52 @@ CONTRACTIONS = {"gemm()": gemm, "dot": product, "dot_left": product, "dot_right"
 
 # ---- LAPACK ------------------------------------------------------------------------------------------------
 
-def for_lapack(w: Any, dst: str, a: View, *more: View) -> bool:
+def for_lapack(w: Builder, dst: str, a: View, *more: View) -> bool:
     """Whether these are square matrices of one precision that have entries, and what stands beside them."""
     square = len(a.shape) > 1 and a.shape[-1] == a.shape[-2] and not any(0 in x.shape for x in (a, *more))
     dtypes = {w.kinds[dst].dtype, *(w.dtype(x) for x in (a, *more))}
     return square and len(dtypes) == 1 and dtypes <= {*map(np.dtype, ("f4", "f8"))}
 
 
-def routine(w: Any, name: str, target: View, *others: View) -> None:
+def routine(w: Builder, name: str, target: View, *others: View) -> None:
     w.tree.place(Routine(name, [*others, target], target))
 
 
-def in_columns(w: Any, dst: str, x: View) -> View:
+def in_columns(w: Builder, dst: str, x: View) -> View:
     """A copy of matrices, column by column, which may be overwritten."""
     return w.copied(dst, exchanged(x))
 
 
-def pivots(w: Any, dst: str, a: View) -> View:
+def pivots(w: Builder, dst: str, a: View) -> View:
     return w.tree.root(f"{dst}.pivots", a.shape[:-1], np.dtype(np.int32))
 
 
-def solve(w: Any, dst: str, op: str, a: View, b: View) -> View:
+def solve(w: Builder, dst: str, op: str, a: View, b: View) -> View:
     if len(b.shape) == 1 and len(a.shape) == 2:
         b = reshaped(b, (*b.shape, 1))
     need(b.shape[:-1] == a.shape[:-1])
     return reshaped(solved(w, dst, a, in_columns(w, f"{dst}.b", b)), w.kinds[dst].shape)
 
 
-def solved(w: Any, dst: str, a: View, b: View) -> View:
+def solved(w: Builder, dst: str, a: View, b: View) -> View:
     """x of a x = bᵀ; b is overwritten."""
     a = in_columns(w, f"{dst}.a", a)
     routine(w, "gesv", b, a, pivots(w, dst, a))
     return exchanged(b)
 
 
-def inv(w: Any, dst: str, op: str, a: View) -> View:
+def inv(w: Builder, dst: str, op: str, a: View) -> View:
     unit = w.constant(np.eye(a.shape[-1], dtype=w.dtype(a)))
     return solved(w, dst, a, w.copied(f"{dst}.b", spread(unit, a.shape)))
 
 
-def cholesky(w: Any, dst: str, op: str, a: View) -> View:
+def cholesky(w: Builder, dst: str, op: str, a: View) -> View:
     factor = w.copied(dst, w.compute("mul", w.compute("add", a, exchanged(a)), 0.5))
     routine(w, "potrf", factor)
     return w.compute("where", w.constant(np.tri(a.shape[-1], dtype=bool)), factor, 0.0)
 
 
-def determinant(w: Any, dst: str, op: str, a: View) -> View:
+def determinant(w: Builder, dst: str, op: str, a: View) -> View:
     """The determinant, or the logarithm of its size, from which NumPy too computes the determinant."""
     dtype, n, lead = w.dtype(a), a.shape[-1], [*range(len(a.shape) - 2)]
     a = w.copied(f"{dst}.a", a)

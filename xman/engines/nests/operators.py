@@ -1,4 +1,4 @@
-"""The operators that a line of the tree may have, whichever compiler writes them: entry by entry, `op` of numbers."""
+"""The entrywise operators that a line of the tree may have, whichever compiler writes them."""
 from __future__ import annotations
 
 import numpy as np
@@ -6,8 +6,10 @@ import numpy as np
 from ops import facts_of
 
 ENTRYWISE = {*"""
-    equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not isnan isfinite signbit
-    add subtract mul divide negative abs sign maximum minimum where copy power sqrt cbrt hypot floor ceil trunc rint
+    equal not_equal less less_equal greater greater_equal
+    logical_and logical_or logical_not isnan isfinite signbit
+    add subtract mul divide negative abs sign maximum minimum where copy
+    power sqrt cbrt hypot floor ceil trunc rint
     exp exp2 expm1 log log2 log10 log1p logaddexp sigmoid erf
     sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh
     scale ratio share""".split()}

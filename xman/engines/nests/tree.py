@@ -137,7 +137,7 @@ def levels_of(shape: tuple[int, ...], views: Sequence[View],
 
 @dataclass(eq=False)
 class Loop:
-    """A loop over an axis, over its tiles, or over the lane of a tile. body: Loops and Lines in order."""
+    """A loop over an axis, over its tiles, or over the lane of a tile. body: Loops and Lines, in order."""
     size: int
     kind: str
     width: int                                    # how many entries at once
@@ -196,14 +196,14 @@ class Call(Node):
 
 @dataclass(eq=False)
 class Run:
-    """The Lines of a function, as one step. given: for each root that is an argument or a result, the view of
+    """The nests of a function, as one step. given: for each root that is an argument or a result, the view of
     the first step, and by how many entries it moves on; None for the number of the step."""
-    lines: Any
+    nests: Any                                    # the function's Builder
     given: dict[str, tuple[View, int] | None]
 
     def written(self) -> list[View]:
-        out = {x for x, root in self.lines.tree.roots.items() if root.place == "output"}
-        out.update(self.lines.program.inplace.values())
+        out = {x for x, root in self.nests.tree.roots.items() if root.place == "output"}
+        out.update(self.nests.program.inplace.values())
         return [place[0] for x, place in self.given.items() if place and x in out]
 
 
@@ -263,5 +263,5 @@ def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]
         if isinstance(node, Loop):
             text += tree_text(node.body, roots, indent + "  ")
         for run in node.runs if isinstance(node, Applied) else ():
-            text += tree_text(run.lines.tree.body, run.lines.tree.roots, indent + "  ")
+            text += tree_text(run.nests.tree.body, run.nests.tree.roots, indent + "  ")
     return text
