@@ -56,6 +56,12 @@ def operators(page, folder):
 
 
 @check
+def layouts(page, folder):
+    """The layout of each graph by the page."""
+    return page.evaluate("graphs => graphs.map(graph => layered(...graph))", json.loads((folder / "graphs.json").read_text()))
+
+
+@check
 def derivatives(page, folder):
     """Of each list of the models and each example: the list of its gradient and what that gives, its deltas, and its tangents by each input."""
     page.goto((folder / "models.html").as_uri())

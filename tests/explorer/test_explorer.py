@@ -18,6 +18,7 @@ from xman.explorer import rules
 from xman.explorer.guide import guide
 from xman.explorer.page import document, packed, page_of
 from xman.notation import json_literal
+from xman.show.picture.layout import layout
 from xman.wengert import WengertList
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ops"))
@@ -58,6 +59,7 @@ def done(tmp_path_factory):
     cases = [(op, [packed(a) if isinstance(a, np.ndarray) else json_literal(a) for a in case], packed(ops.G[op](*case)))
              for op in sorted(rules.ON_THE_PAGE) for case in CASES[op]]
     (folder / "cases.json").write_text(json.dumps(cases))
+    (folder / "graphs.json").write_text(json.dumps(graphs()))
     subprocess.run([sys.executable, Path(__file__).with_name("browser.py"), CHROMIUM, folder, folder / "out.json"], check=True, timeout=280)
     return json.loads((folder / "out.json").read_text("utf-8"))
 
@@ -75,6 +77,25 @@ def test_operators(found):
     """Each has the value of the table to 1e-12."""
     assert set(found) == rules.ON_THE_PAGE <= ops.OURS
     assert not {op: worst for op, worst in found.items() if isinstance(worst, str) or not worst <= 1e-12}
+
+
+def graphs():
+    """Arguments of a layout: the sizes of nodes, links between them, some twice, and the sizes of the links' labels."""
+    rng = np.random.default_rng(6)
+    for_layout = []
+    for n in (1, 2, 5, 20, 60):
+        links = [sorted(map(int, rng.choice(n, 2, replace=False))) for _ in range(2 * n)] if n > 1 else []
+        labels = [[float(w), 16.0] if w > 30 else [0.0, 0.0] for w in rng.uniform(0, 60, len(links))]
+        for_layout.append([rng.uniform(30, 200, (n, 2)).tolist(), links, labels])
+    return for_layout
+
+
+def test_layouts(found):
+    """The page has the places of Python's pictures for the same graph."""
+    for (sizes, links, labels), there in zip(graphs(), found, strict=True):
+        places, routes, marks, size = layout(sizes, links, labels)
+        for ours, theirs in zip((places, *routes, marks, size), (there["places"], *there["routes"], there["marks"], [there["width"], there["height"]]), strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
 def pieces(x, A):
@@ -328,8 +349,7 @@ def test_notebooks_show_lists_and_models_with_the_explorer_behind_a_click():
 
 def test_what_the_package_holds_is_what_the_page_is_made_of():
     files = {path.name for path in rules.HERE.iterdir() if path.suffix in (".js", ".css")}
-    assert files == {"explorer.css", "explorer.js", "operators.js", "loops.js", "dagre.min.js"}
-    assert "Permission is hereby granted" in (rules.HERE / "dagre.min.js").read_text("utf-8")
+    assert files == {"explorer.css", "explorer.js", "operators.js", "loops.js", "layout.js"}
 
 
 def shown_by(monkeypatch, *words):

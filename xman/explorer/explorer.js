@@ -752,42 +752,36 @@ function drawGraph() {
   const {doc} = S, lines = partOfGraph(), how = labelsNow(), key = [lines, how, ...[...doc.values.values()].map(x => how === "numbers" ? x.a[0] : x.s)].join(";");
   const place = () => V.graph.replaceChildren(layout.svg, lines.length < doc.lines.length ? el("p", {class: "hint"}, `${lines.length} of ${doc.lines.length.toLocaleString("en")} lines, those around the present one.`) : "");
   if (layout && layout.key === key) return V.graph.contains(layout.svg) || place();
-  const g = new dagre.graphlib.Graph({multigraph: true}), names = new Set(lines.map(k => doc.lines[k][0]));
-  lines.forEach(k => doc.lines[k][2].filter(isRegister).forEach(a => names.add(a)));
-  g.setGraph({rankdir: "BT", nodesep: 22, ranksep: how === "none" ? 34 : 26, marginx: 8, marginy: 8, ranker: lines.length > 60 ? "longest-path" : "network-simplex"});
-  g.setDefaultEdgeLabel(() => ({}));
+  const names = [...new Set(lines.flatMap(k => [doc.lines[k][0], ...doc.lines[k][2].filter(isRegister)]))];
   const title = name => { const own = line(doc, name); return own ? `${name} = ${short(definition(own).join(""), 26)}` : name; };
-  for (const name of names) {  // a box has room for its derivative, which comes later
+  names.sort((a, b) => (doc.at.get(a) ?? -1) - (doc.at.get(b) ?? -1));
+  const index = new Map(names.map((name, k) => [name, k])), edges = [];
+  const sizes = names.map(name => {  // a box has room for its derivative, which comes later
     const {s} = S.run.values.get(name) || T(0), letters = derived(doc, name).length + (s.length ? s.join("×").length + 22 : 13);
-    g.setNode(`r ${name}`, {width: Math.max(title(name).length, letters) * 7.4 + 16, height: s.length ? 92 : 56});
-  }
-  for (const k of lines) doc.lines[k][2].forEach((a, i) => {
-    const text = isRegister(a) ? edgeLabel(k, i, how) : "";
-    if (isRegister(a)) g.setEdge(`r ${a}`, `r ${doc.lines[k][0]}`, {text, width: text.length * 7.4, height: text ? 16 : 0, labelpos: "c"}, `${k}.${i}`);
+    return [Math.max(title(name).length, letters) * 7.4 + 16, s.length ? 92 : 56];
   });
-  dagre.layout(g);
-  const {width, height} = g.graph(), fit = Math.min(1, (V.graph.clientWidth - 4) / width, 560 / height), scale = fit < 0.65 ? 1 : fit;
+  for (const k of lines) doc.lines[k][2].forEach((a, i) => { if (isRegister(a)) edges.push({key: `${k}.${i}`, link: [index.get(a), index.get(doc.lines[k][0])], text: edgeLabel(k, i, how)}); });
+  const {places, routes, marks, width, height} = layered(sizes, edges.map(({link}) => link), edges.map(({text}) => text ? [text.length * 7.4, 16] : [0, 0]));
+  const fit = Math.min(1, (V.graph.clientWidth - 4) / width, 560 / height), scale = fit < 0.65 ? 1 : fit;
   const svg = el("svg", {width: width * scale, height: height * scale, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Graph of ${plural(lines.length, "line")}: inputs below, ${doc.of} above; the list says the same in words`}, el("style", {}, SVG_STYLE));
   layout = {key, nodes: new Map(), edges: new Map(), svg};
-  const arrows = el("g"), boxes = el("g"), marks = el("g");
-  for (const e of g.edges()) {
-    const {points, text, x, y} = g.edge(e), d = points.map((p, i) => i === 0 ? `M${p.x.toFixed(1)} ${p.y.toFixed(1)}` : i % 2 && i + 1 < points.length ? `Q${p.x.toFixed(1)} ${p.y.toFixed(1)} ${points[i + 1].x.toFixed(1)} ${points[i + 1].y.toFixed(1)}` : i % 2 ? `L${p.x.toFixed(1)} ${p.y.toFixed(1)}` : "").join("");
-    const [p, q] = points.slice(-2), angle = Math.atan2(q.y - p.y, q.x - p.x) * 180 / Math.PI;
-    const [first, second] = points, turn = Math.atan2(first.y - second.y, first.x - second.x) * 180 / Math.PI;
-    const path = el("path", {class: "edge", d}), tail = el("path", {class: "tail", d: "M0 0l-9-4v8z", transform: `translate(${first.x.toFixed(1)} ${first.y.toFixed(1)}) rotate(${turn.toFixed(1)})`}), head = el("path", {class: "head", d: "M0 0l-9-4v8z", transform: `translate(${q.x.toFixed(1)} ${q.y.toFixed(1)}) rotate(${angle.toFixed(1)})`});
+  const arrows = el("g"), boxes = el("g"), texts = el("g"), at = ([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  edges.forEach(({key: edge, text}, e) => {  // upright within layers, and curved from one layer to the next
+    const route = routes[e], d = route.map(([x, y], i) => { const [x0, y0] = route[i - 1] || []; return !i ? `M${at([x, y])}` : i % 2 ? `L${at([x, y])}` : `C${at([x0, (y0 + y) / 2])} ${at([x, (y0 + y) / 2])} ${at([x, y])}`; }).join("");
+    const path = el("path", {class: "edge", d}), tail = el("path", {class: "tail", d: "M0 0l-4-9h8z", transform: `translate(${at(route[0])})`}), head = el("path", {class: "head", d: "M0 0l-4 9h8z", transform: `translate(${at(route.at(-1))})`});
     arrows.append(path, head, tail);
-    if (text) marks.append(el("text", {class: "label", x, y: y + 4}, text));
-    layout.edges.set(e.name, {path, head, tail});
-  }
-  for (const name of names) {
-    const {x, y, width: w, height: h} = g.node(`r ${name}`);
+    if (text) texts.append(el("text", {class: "label", x: marks[e][0], y: marks[e][1] + 4}, text));
+    layout.edges.set(edge, {path, head, tail});
+  });
+  names.forEach((name, k) => {
+    const [x, y] = places[k], [w, h] = sizes[k];
     const value = el("text", {x: x - w / 2 + 8, y: y - h / 2 + 33}), delta = el("text", {class: "delta", x: x - w / 2 + 8, y: y - h / 2 + 49});
     const [image, second] = [0, 1].map(right => el("image", {x: x - w / 2 + 8 + right * w / 2, y: y - h / 2 + 55, height: 32, width: w / 2 - 14, preserveAspectRatio: "xMinYMid", style: "image-rendering:pixelated"}));
     const box = el("g", {class: `box${doc.inputs[name] ? " input" : ""}`, "data-r": name, onclick: () => choose(name)}, el("rect", {x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 6}), el("text", {class: "name", x: x - w / 2 + 8, y: y - h / 2 + 17}, title(name)), value, delta, h > 60 ? [image, second] : []);
     boxes.append(box);
     layout.nodes.set(name, {box, value, delta, image, second, y: y * scale, x: x * scale, letters: Math.floor((w - 16) / 7.3)});
-  }
-  svg.append(arrows, boxes, marks);
+  });
+  svg.append(arrows, boxes, texts);
   place();
 }
 function saveSvg() {

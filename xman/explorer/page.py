@@ -31,7 +31,7 @@ from .guide import WORDS, Guided, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
 ENTRIES = 2_000_000  # the most that all arrays of a page may have together
-FILES = "explorer.css", "dagre.min.js", "operators.js", "loops.js", "explorer.js"
+FILES = "explorer.css", "layout.js", "operators.js", "loops.js", "explorer.js"
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
