@@ -39,14 +39,14 @@ class XMan:
                 value.home = cls, name
 
     def __repr__(self) -> str:  # <House of h, w, target>
-        given = ", ".join(name for name, reg in self._items() if not reg.definedAs)
-        return f"<{type(self).__name__}{' of ' * bool(given)}{textwrap.shorten(given, 100, placeholder='…')}>"
+        leaves = ", ".join(name for name, reg in self._items() if not reg.definedAs)
+        return f"<{type(self).__name__}{' of ' * bool(leaves)}{textwrap.shorten(leaves, 100, placeholder='…')}>"
 
     def __getstate__(self) -> dict: return InOrder(self, *(reg for _, reg in self._items()))
 
     def __setattr__(self, name: str, value: Any) -> None:
         refuse_method(name, value)
-        self._known().pop(name, None)
+        self._register_of().pop(name, None)  # the name stands for another register from now on
         super().__setattr__(name, value)
 
     def setup(self: Model) -> Model:
@@ -60,21 +60,23 @@ class XMan:
 
     def registers(self) -> dict[str, Register]:
         """All registers that the attributes lead to, by name, temporaries too."""
-        names = self._listed(order := list(evaluation_order(*(reg for _, reg in self._items()))))
+        names = self._names_in_list(order := list(evaluation_order(*(reg for _, reg in self._items()))))
         return {names[id(reg)]: reg for reg in order}
 
     def names(self, others: Iterable[Register] = ()) -> dict[int, str]:
         """The name of each register, and of `others` that have one, by id. XManError if two have the same."""
-        names, owner, items = {}, {}, self._items()
-        for name, reg in [(r.given, r) for r in (*(r for _, r in items), *others) if r.given] + items:
-            if owner.setdefault(name, reg) is not reg:
-                at = [own for own, r in items if r is reg or r is owner[name]]
-                raise XManError(f"two registers are called {name!r}: {owner[name]!r} and {reg!r}"
-                                f"{f', the attributes {chr(32).join(at)}' if at else ''}; rename one of them")
+        names, owners, items = {}, {}, self._items()
+        chosen = [(r.chosen_name, r) for r in (*(r for _, r in items), *others) if r.chosen_name]
+        for name, reg in chosen + items:  # a name that its user chose goes before those of attributes
+            owner = owners.setdefault(name, reg)
+            if owner is not reg:
+                attributes = " ".join(attribute for attribute, r in items if r is reg or r is owner)
+                raise XManError(f"two registers are called {name!r}: {owner!r} and {reg!r}"
+                                f"{f', the attributes {attributes}' * bool(attributes)}; rename one of them")
             if id(reg) not in names:  # the first attribute names it
                 refuse_name(name, ())
                 names[id(reg)] = name
-                reg.called |= {name}
+                reg.attribute_names |= {name}
         return names
 
     def operationSequence(self, *outputs: Any,
@@ -84,17 +86,17 @@ class XMan:
         outputs: registers; a last one may be previouslyDefined, a collection. previouslyDefined: names whose
         lines are left out; if it is a set the new names are added. XManError as `names`.
         """
-        names = lambda x: isinstance(x, (set, list, tuple, dict, frozenset)) and {*map(type, x)} <= {str}
-        if len(outputs) > 1 and (outputs[-1] is None or names(outputs[-1])):
+        are_names = lambda x: isinstance(x, (set, list, tuple, dict, frozenset)) and {*map(type, x)} <= {str}
+        if len(outputs) > 1 and (outputs[-1] is None or are_names(outputs[-1])):  # by place, as in the course
             *outputs, previouslyDefined = outputs
         if not outputs or not all(isinstance(r, Register) for r in outputs):
             raise XManError("operationSequence takes the registers of the model that it has to list, as in "
                             f"m.operationSequence(m.loss), not {', '.join(map(repr, outputs)) or 'nothing'}")
         previouslyDefined = [previouslyDefined] if isinstance(previouslyDefined, str) else previouslyDefined
-        known = {**self._known(), **dict(self._items())} if previouslyDefined else {}
-        done = {id(known[name]): name for name in previouslyDefined or () if name in known}
+        register_of = {**self._register_of(), **dict(self._items())} if previouslyDefined else {}
+        done = {id(register_of[name]): name for name in previouslyDefined or () if name in register_of}
         order = list(evaluation_order(*outputs, done=done))
-        names = self._listed(order, done)
+        names = self._names_in_list(order, done)
         if isinstance(previouslyDefined, set):
             previouslyDefined.update(names[id(reg)] for reg in order)
         return WengertList(reg.definedAs.asStringTuple(names) for reg in order if reg.definedAs)
@@ -109,20 +111,22 @@ class XMan:
         reachable = list(evaluation_order(*(reg for _, reg in self._items())))
         names = self.names(reachable)
         by_name = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
-        result, given = {}, {}
+        inputs, spellings = {}, {}
         for r in by_name.values():
             if r.default is not None:
-                result[names[id(r)]] = self._own(names[id(r)], r.default) if r.role == "param" else r.default
+                name = names[id(r)]
+                inputs[name] = self._parameter(name, r.default) if r.role == "param" else r.default
         for name, value in values.items():
             if name not in by_name or by_name[name].definedAs:
-                leaves = [n for n, r in by_name.items() if not r.definedAs]
-                found = "is computed, not given" if name in by_name else "is no input or parameter"
-                raise XManError(f"{name!r} {found}; the model has "
+                leaves = [leaf for leaf, r in by_name.items() if not r.definedAs]
+                why = "is computed, not given" if name in by_name else "is no input or parameter"
+                raise XManError(f"{name!r} {why}; the model has "
                                 f"{', '.join(leaves) or 'none'}{nearest(name, leaves)}")
-            if (other := given.setdefault(own := names[id(by_name[name])], name)) != name:
-                raise XManError(f"{other!r} and {name!r} are one register; give it one value")
-            result[own] = as_floats(value) if by_name[name].role == "param" else value
-        return result
+            register = by_name[name]
+            if (spelling := spellings.setdefault(id(register), name)) != name:
+                raise XManError(f"{spelling!r} and {name!r} are one register; give it one value")
+            inputs[names[id(register)]] = as_floats(value) if register.role == "param" else value
+        return inputs
 
     def explore(self, of: Any = None, **values: Any) -> Any:
         """The page that steps through the list of the register `of` (None: loss), as `xman.explore` gives it.
@@ -132,12 +136,12 @@ class XMan:
 
     _repr_html_ = in_notebooks("model_in_html")
 
-    def _own(self, name: str, default: Any) -> Any:
-        """The model's own value of a parameter, for as long as the parameter has this default."""
-        own = vars(self).setdefault("_XMan__own", {})
-        if name not in own or own[name][0] is not default:
-            own[name] = default, as_floats(copy.copy(default))
-        return own[name][1]
+    def _parameter(self, name: str, default: Any) -> Any:
+        """The model's value of a parameter: one and the same array for as long as it has this default."""
+        parameters = vars(self).setdefault("__parameters__", {})
+        if name not in parameters or parameters[name][0] is not default:
+            parameters[name] = default, as_floats(copy.copy(default))
+        return parameters[name][1]
 
     def isParam(self, name: str) -> bool:
         """Whether `name` is a parameter. Raises XManError for a name that the model does not have."""
@@ -152,36 +156,37 @@ class XMan:
         return self._role(name) == "operationOutput"
 
     def _role(self, name: str) -> str:
-        known = self._known()
-        known.update(() if name in known else self._items())
-        if name not in known and name not in self.registers():
-            raise XManError(f"the model has no register {name!r}{nearest(name, known)}")
-        return known[name].role
+        register_of = self._register_of()
+        register_of.update(() if name in register_of else self._items())
+        if name not in register_of and name not in self.registers():
+            raise XManError(f"the model has no register {name!r}{nearest(name, register_of)}")
+        return register_of[name].role
 
-    def _known(self) -> dict[str, Register]:
-        """The register of each name, temporaries of lists that were made before too."""
-        return vars(self).setdefault("__known__", {})
+    def _register_of(self) -> dict[str, Register]:
+        """The register of each name that was looked up or listed so far, temporaries too."""
+        return vars(self).setdefault("__register_of__", {})
 
     def _items(self) -> list[tuple[str, Register]]:
         """The pairs (attribute, register) in their order: base classes first, lists and dicts last."""
         spaces = *map(vars, reversed(type(self).__mro__)), vars(self)
         attributes = dict.fromkeys(x for names in spaces for x in names if not x.startswith("__"))
         todo = [(name, getattr(self, name, None), ()) for name in attributes][::-1]
-        own = [(name, value) for name, value, _ in reversed(todo) if isinstance(value, Register)]
-        places = {id(reg): None for _, reg in own}
+        direct = [(name, value) for name, value, _ in reversed(todo) if isinstance(value, Register)]
+        # by id: a register in a list that is an attribute too is named by the attribute alone
+        nested: dict[int, Any] = {id(reg): None for _, reg in direct}
         while todo:
-            name, value, around = todo.pop()
+            name, value, outer = todo.pop()  # outer: ids of the lists around it, which may hold themselves
             if isinstance(value, Register):
-                places.setdefault(id(value), (value.given or name, value))
+                nested.setdefault(id(value), (value.chosen_name or name, value))
             elif (isinstance(value, (list, tuple, dict)) and not isinstance(value, WengertList)
-                  and id(value) not in around):
-                kinds = {*map(type, value.values() if isinstance(value, dict) else value)}
+                  and id(value) not in outer):
+                pairs = [*(value.items() if isinstance(value, dict) else enumerate(value))]
+                kinds = {type(entry) for _, entry in pairs}  # a list of a million numbers is looked at once
                 if any(issubclass(kind, (Register, list, tuple, dict)) for kind in kinds):
-                    pairs = [*(value.items() if isinstance(value, dict) else enumerate(value))]
-                    todo += [(f"{name}_{k}", part, (*around, id(value))) for k, part in reversed(pairs)]
-        return own + list(filter(None, places.values()))
+                    todo += [(f"{name}_{k}", entry, (*outer, id(value))) for k, entry in reversed(pairs)]
+        return direct + list(filter(None, nested.values()))
 
-    def _listed(self, order: list[Register], done: Mapping[int, str] | None = None) -> dict[int, str]:
+    def _names_in_list(self, order: list[Register], done: Mapping[int, str] | None = None) -> dict[int, str]:
         """The names, by id, of the registers in order, temporaries z1, z2, … too, and of those in done."""
         names = {**self.names(order), **(done or {})}
         fresh = (z for z in temporaries(set(names.values()))
@@ -189,14 +194,14 @@ class XMan:
         for reg in order:
             if id(reg) not in names:
                 if not reg.definedAs:
-                    users = [r for r in order if any(a is reg for a in r.inputsTo())]
-                    said = [f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)" for r in users]
+                    users = [f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)"
+                             for r in order if any(a is reg for a in r.inputsTo())]
                     raise XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is "
-                                    f"used by {(*said, 'the list')[0]}: make it an attribute of the model, or give it a name, "
-                                    f"as in {reg.role}('x')")
+                                    f"used by {(*users, 'the list')[0]}: make it an attribute of the model, or "
+                                    f"give it a name, as in {reg.role}('x')")
                 names[id(reg)] = name = next(fresh)
-                reg.listed |= {name}
-        self._known().update((names[id(reg)], reg) for reg in order)
+                reg.temporary_names |= {name}
+        self._register_of().update((names[id(reg)], reg) for reg in order)
         return names
 
 

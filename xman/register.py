@@ -15,12 +15,12 @@ from .errors import XManError
 class Register(Expression):
     """A variable: an input or a parameter, which has no definition, or the output of an Operation.
 
-    name, later `given`: the name that its user gave it, if any; its manager decides which name it has in a
-    list. role: "input", "param" or "operationOutput". default: its value in `XMan.inputDict`.
+    name, later `chosen_name`: the name that its user gave it, if any; its manager decides which name it has
+    in a list. role: "input", "param" or "operationOutput". default: its value in `XMan.inputDict`.
     """
 
-    called: frozenset[str] = frozenset()  # its names as an attribute of models, by setup()
-    listed: frozenset[str] = frozenset()  # its names as a temporary in lists
+    attribute_names: frozenset[str] = frozenset()  # of models that have it as an attribute, by setup()
+    temporary_names: frozenset[str] = frozenset()  # z1, z2, … in lists
 
     def __init__(self, name: str | None = None, role: str = "input", default: Any = None):
         if role not in (roles := ("input", "param", "operationOutput")):
@@ -29,7 +29,7 @@ class Register(Expression):
             if default is not None:
                 raise XManError(f"{role}({name!r}, …): a register's name is a string")
             name, default = None, name
-        self.given, self.role = name, role
+        self.chosen_name, self.role = name, role
         self.default = default
         self.definedAs: Operation | None = None
         self.home: tuple[type, str] | None = None  # the class that it is an attribute of, and its name there
@@ -49,10 +49,11 @@ class Register(Expression):
         return (*self.names, None)[0]
 
     @name.setter
-    def name(self, name: str | None) -> None: self.given = name
+    def name(self, name: str | None) -> None: self.chosen_name = name
 
     @property
-    def names(self) -> list[str]: return [self.given] if self.given else sorted(self.called or self.listed)
+    def names(self) -> list[str]:
+        return [self.chosen_name] if self.chosen_name else sorted(self.attribute_names or self.temporary_names)
 
     def record(self, op: str, args: tuple) -> Register:
         """The register that op(*args) defines: an operator of `ops` calls this when it meets a register."""
@@ -63,8 +64,8 @@ class Register(Expression):
         return [a for a in self.definedAs.args if isinstance(a, Register)] if self.definedAs else []
 
     def __repr__(self) -> str:
-        made = f" = {self.definedAs.fun}(…)" if self.definedAs else ""
-        return f"<{self.role} {(*self.names, 'without a name')[0]}{made}>"
+        definition = f" = {self.definedAs.fun}(…)" if self.definedAs else ""
+        return f"<{self.role} {(*self.names, 'without a name')[0]}{definition}>"
 
 
 class Operation:
@@ -89,7 +90,7 @@ def as_arg(a: Any, op: str) -> Any:
     A list or an array becomes an array that nobody can change, a string becomes a tuple of it."""
     kind = type(a)  # not isinstance: a traced value passes for an array, but it is no literal
     if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (
-            issubclass(kind, tuple) and not any(isinstance(part, Register) for part in a)):
+            issubclass(kind, tuple) and not any(isinstance(entry, Register) for entry in a)):
         return a
     if issubclass(kind, str):
         return (a,)  # a bare string would name a register
@@ -105,7 +106,11 @@ def as_arg(a: Any, op: str) -> Any:
 
 
 class InOrder(dict):
-    """An object's attributes for pickle and copy, after the registers they lead to: so neither recurses."""
+    """An object's attributes for pickle and copy, after the registers they lead to: so neither recurses.
+
+    Pickle writes an attribute before it goes on: a chain of 100,000 registers would be as many calls within
+    calls. So all registers come first, in the order of evaluation, and each finds its inputs written.
+    """
 
     now = threading.local()  # its `ids`: the registers that an InOrder around this one writes
 
@@ -116,13 +121,14 @@ class InOrder(dict):
     def __reduce__(self) -> tuple: return dict, (), None, None, self.pairs()
 
     def pairs(self) -> Iterator[tuple[str, Any]]:
-        around, order = getattr(self.now, "ids", frozenset()), list(evaluation_order(*self.outputs))
+        outer, order = getattr(self.now, "ids", frozenset()), list(evaluation_order(*self.outputs))
         try:
             if order:
-                self.now.ids = around.union(map(id, order))
-            yield from ((next(iter(self)), r) for r in order)  # the attribute's own value comes last
+                self.now.ids = outer.union(map(id, order))
+            # each register under the first attribute's name: the attribute's value comes last, and stays
+            yield from ((next(iter(self)), r) for r in order)
         finally:
-            self.now.ids = around
+            self.now.ids = outer
         yield from self.items()
 
 
@@ -157,14 +163,16 @@ class XManFunctions(f):
 def evaluation_order(*outputs: Register, done: Iterable[int] = ()) -> Iterator[Register]:
     """The outputs and all registers that they depend on, each after the registers it is computed from.
 
-    The notes (§1.6) speak of pre-order; the list needs post-order. No recursion: chains can be long.
+    The notes (§1.6) speak of pre-order; the list needs post-order. No recursion: chains can be long. So a
+    register is put on the pile twice, once to open its inputs, and once under them, to be given when they
+    are done.
     done: ids of registers to pass over. Raises XManError where registers define one another in a circle.
     """
     done, open_ = set(done), set()
     todo = [(r, False) for r in reversed(outputs)]
     while todo:
-        r, complete = todo.pop()
-        if complete:
+        r, inputs_done = todo.pop()
+        if inputs_done:
             open_.discard(id(r))
             done.add(id(r))
             yield r

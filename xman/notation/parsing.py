@@ -1,0 +1,73 @@
+"""The text form of a list, read by Python's own parser; whatever is no line of a list is refused."""
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..errors import XManError
+from .literals import array_literal
+
+# what Python's parser raises for a text, and what these functions raise for its tree
+UNREADABLE = (SyntaxError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
+              MemoryError)
+
+
+def from_text(text: str) -> list[tuple]:
+    """The lines of a text, without empty ones and comments. XManError names a line that cannot be read."""
+    functions: dict[str, tuple] = {}
+    lines, header = [], None  # header: (name, parameters, lines) of the function that is being read
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if header and not line[0].isspace():
+            raise XManError(f"line {number} of the text stands where {header[0]} has not returned; it ends "
+                            "with return h1")
+        line = line.strip()
+        try:
+            # a header by itself is no statement of Python: it gets a body
+            match ast.parse(line + " pass" * line.startswith("def ")).body:
+                case [ast.Assign([ast.Name(dst)], ast.Call(ast.Name(op), args, []))]:
+                    args = map(argument_of_node, args)
+                    args = tuple([functions.get(a, a) if isinstance(a, str) else a for a in args])
+                    (header[2] if header else lines).append((dst, op, args))
+                case [ast.FunctionDef(name, ast.arguments([], args, None, [], [], None, []))] if not header:
+                    header = name, tuple(a.arg for a in args), []
+                case [ast.Return(ast.Name() | ast.Tuple() as names)] if header:
+                    results = tuple([r.id for r in getattr(names, "elts", [names])])
+                    functions[header[0]] = ("def", *header[:2], tuple(header[2]), results)
+                    header = None
+                case _:
+                    raise SyntaxError
+        except UNREADABLE:
+            raise XManError(f"line {number} of the text cannot be read: {line[:80]!r}; wanted an assignment of "
+                            "one operator on registers and literals, as in z1 = mul(h, 2.0); a function begins "
+                            "as in def step(h, x): and ends with return h1") from None
+    if header:
+        raise XManError(f"the text ends before {header[0]} returns; a function ends with return h1")
+    return lines
+
+
+def argument_of_node(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        raise ValueError("a string is not a literal by itself")
+    return node.id if isinstance(node, ast.Name) else literal_of_node(node)
+
+
+def literal_of_node(node: ast.expr) -> Any:
+    """The literal that the syntax tree stands for; ValueError for anything else."""
+    match node:
+        case ast.Call(ast.Name("slice"), args, []):
+            return slice(*map(literal_of_node, args))
+        case ast.Call(ast.Name("float"), [ast.Constant(str(text))], []):
+            return float(text)
+        case ast.Call(ast.Name("array"), args, []):
+            return array_literal(*map(literal_of_node, args))
+        case ast.Tuple(entries):
+            return tuple(map(literal_of_node, entries))
+        case ast.List(entries):
+            return list(map(literal_of_node, entries))
+        case ast.Constant(a) if not isinstance(a, (bytes, complex)):
+            return a
+        case ast.UnaryOp(ast.USub(), operand):
+            return -literal_of_node(operand)
+    raise ValueError
