@@ -40,7 +40,8 @@ class XMan:
 
     def __repr__(self) -> str:  # <House of h, w, target>
         leaves = ", ".join(name for name, reg in self._items() if not reg.definedAs)
-        return f"<{type(self).__name__}{' of ' * bool(leaves)}{textwrap.shorten(leaves, 100, placeholder='…')}>"
+        leaves = textwrap.shorten(leaves, 100, placeholder="…")
+        return f"<{type(self).__name__}{' of ' * bool(leaves)}{leaves}>"
 
     def __getstate__(self) -> dict: return InOrder(self, *(reg for _, reg in self._items()))
 

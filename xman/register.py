@@ -53,7 +53,8 @@ class Register(Expression):
 
     @property
     def names(self) -> list[str]:
-        return [self.chosen_name] if self.chosen_name else sorted(self.attribute_names or self.temporary_names)
+        names = self.attribute_names or self.temporary_names
+        return [self.chosen_name] if self.chosen_name else sorted(names)
 
     def record(self, op: str, args: tuple) -> Register:
         """The register that op(*args) defines: an operator of `ops` calls this when it meets a register."""

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,31 +27,23 @@ def as_line(line: Any) -> Any:
 
 
 def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
-                    depth: int = 0, seen: dict[int, int] | None = None) -> tuple[str, ...]:
+                    depth: int = 0, checked: dict[int, int] | None = None) -> tuple[str, ...]:
     """The inputs of a list, in the order of their first use, when it is valid, by itself and for the tables.
 
     A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no
     operator; an operator is in the tables and takes that number of arguments. XManError with the line.
+    depth: in how many functions the lines stand. checked: the functions that were checked, by id, and the
+    depth that each had: two lines often apply one function, and it is walked through once.
     """
     operators = ops.G if any(table is ours for table in tables for ours in (ops.G, ops.DG, ops.TG)) else ()
-    assigned: dict[str, int] = {}
-    used: dict[str, int] = {}
-    sizes: dict[tuple[str, int], tuple[int, int]] = {}
-    seen = {} if seen is None else seen  # functions by id, and how deep they stood
+    assigned: dict[str, int] = {}  # by register, the line that assigns it
+    used: dict[str, int] = {}      # by input, the first line that reads it
+    arities: dict[tuple[str, int], tuple[int, int]] = {}  # by operator and table
+    checked = {} if checked is None else checked
     for k, line in enumerate(steps, 1):
         refused = partial(refuse_line, k, line)
-        if not (isinstance(line, tuple) and len(line) == 3):
-            refused("is not a line (dst, op, args); write ('z1', 'mul', ('h', 'w'))")
+        refuse_form(line, refused)
         dst, op, args = line
-        if not (isinstance(dst, str) and isinstance(op, str)):
-            refused("has to begin with two strings, the register assigned and the operator")
-        # the course has crossEnt-softMax
-        if op not in ops.G and (not op.replace("-", "_").isidentifier() or keyword.iskeyword(op)):
-            refused(f"calls {op!r}, which is no name of an operator")
-        if isinstance(args, str):
-            refused(f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
-        if not isinstance(args, tuple):
-            refused(f"has a {type(args).__name__} where a tuple of arguments is wanted")
         refuse_name(dst, operators, k, line)
         for a in args:
             if isinstance(a, str):
@@ -58,11 +51,11 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
                     refuse_name(a, operators, k, line)
                     used[a] = k
             elif type(a) is tuple and ops.is_function(a):
-                if seen.get(id(a), -1) <= depth:
-                    refuse_function_literal(a, refused, tables, depth + 1, seen)
-                    seen[id(a)] = depth + 1
-            elif type(a) is not float and (found := stranger(a)):
-                inside = f" with a {found} in it" if found != type(a).__name__ else ""
+                if checked.get(id(a), -1) <= depth:
+                    refuse_function_literal(a, refused, tables, depth + 1, checked)
+                    checked[id(a)] = depth + 1
+            elif type(a) is not float and (strange := strange_type(a)):
+                inside = f" with a {strange} in it" if strange != type(a).__name__ else ""
                 refused(f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is "
                         "a register's name, a number, a shape, a slice or an array of numbers, none longer than "
                         "64 bits")
@@ -72,32 +65,59 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
         if assigned.setdefault(dst, k) != k:
             refused(f"assigns {dst} a second time, after line {assigned[dst]}; give one of them another name")
         for table in tables:
-            at = op, id(table)
-            least, most = sizes.get(at) or sizes.setdefault(at, arity_of(op, table, refused))
-            if (not least <= len(args) <= most
-                and (callable(table[op]) or any(isinstance(a, str) for a in args[most:]))):
-                wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"it has rules for {most}"
-                if callable(table[op]) and least == len(args) + 2 and table is not ops.G:
-                    wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
-                if op == "scan" and len(args) == 3:
-                    wanted += "; what was scan(x, a, axis) is called recurrence(x, a, axis) now"
-                refused(f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
+            key = op, id(table)
+            least, most = arities.get(key) or arities.setdefault(key, arity_of(op, table, refused))
+            if not least <= len(args) <= most:
+                refuse_number_of_args(op, args, table, least, most, refused)
     return tuple(used)
 
 
+def refuse_form(line: Any, refused: Callable[[str], None]) -> None:
+    """refused(why) unless the line is of the form ("z1", "mul", ("h", "w"))."""
+    if not (isinstance(line, tuple) and len(line) == 3):
+        refused("is not a line (dst, op, args); write ('z1', 'mul', ('h', 'w'))")
+    dst, op, args = line
+    if not (isinstance(dst, str) and isinstance(op, str)):
+        refused("has to begin with two strings, the register assigned and the operator")
+    # the course has crossEnt-softMax
+    if op not in ops.G and (not op.replace("-", "_").isidentifier() or keyword.iskeyword(op)):
+        refused(f"calls {op!r}, which is no name of an operator")
+    if isinstance(args, str):
+        refused(f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
+    if not isinstance(args, tuple):
+        refused(f"has a {type(args).__name__} where a tuple of arguments is wanted")
+
+
+def refuse_number_of_args(op: str, args: tuple, table: Mapping[str, Any], least: int, most: int,
+                          refused: Callable[[str], None]) -> None:
+    """refused(why), unless the table has rules, and only literals are beyond them: a literal has no rule."""
+    if callable(table[op]):
+        remedy = f"it takes {takes(table[op])}"
+        if least == len(args) + 2 and table is not ops.G:  # a rule takes delta and out as well
+            remedy += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
+    elif any(isinstance(a, str) for a in args[most:]):
+        remedy = f"it has rules for {most}"
+    else:
+        return
+    if op == "scan" and len(args) == 3:
+        remedy += "; what was scan(x, a, axis) is called recurrence(x, a, axis) now"
+    refused(f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {remedy}")
+
+
 def refuse_function_literal(function: tuple, refused: Callable[[str], None],
-                            tables: Sequence[Mapping[str, Any]], depth: int, seen: dict[int, int]) -> None:
+                            tables: Sequence[Mapping[str, Any]], depth: int,
+                            checked: dict[int, int]) -> None:
     """refused(why) unless the function is closed and its lines are valid."""
     _, name, parameters, lines, results = function
     if depth > 20:
         refused("applies functions within functions, more than 20 deep")
-    if not isinstance(name, str) or not all(isinstance(part, tuple) for part in (parameters, lines, results)):
+    if not isinstance(name, str) or not all(isinstance(x, tuple) for x in (parameters, lines, results)):
         refused('has a function that is not of the form ("def", name, parameters, lines, results), of tuples')
     try:
         refuse_name(name)
         for p in (*parameters, *results):
             refuse_name(p)
-        free = inputs_of_valid(lines, tables, depth, seen)
+        free = inputs_of_valid(lines, tables, depth, checked)
     except XManError as error:
         refused(f"in the function {notation.shortened(name)}: {error}")
     assigned = {dst for dst, _, _ in lines}
@@ -108,8 +128,8 @@ def refuse_function_literal(function: tuple, refused: Callable[[str], None],
         refused(f"applies {name}, where {twice[0]} is a parameter and given a second time")
 
 
-def stranger(a: Any, depth: int = 0) -> str:
-    """The type of what cannot stand in a literal; nothing for numbers, None, ... and what they make."""
+def strange_type(a: Any, depth: int = 0) -> str:
+    """The type of what cannot stand in a literal; "" for numbers, None, ... and what they make."""
     if isinstance(a, (np.ndarray, np.generic)):
         return "" if a.dtype.kind in "biuf" and a.dtype.itemsize <= 8 else type(a).__name__
     if isinstance(a, (bool, float, type(None), type(Ellipsis))) or isinstance(a, str) and depth:
@@ -117,8 +137,8 @@ def stranger(a: Any, depth: int = 0) -> str:
     if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64:
         return ""
     if isinstance(a, (tuple, slice)) and depth < 20:
-        parts = a if isinstance(a, tuple) else (a.start, a.stop, a.step)
-        return next(filter(None, (stranger(part, depth + 1) for part in parts)), "")
+        entries = a if isinstance(a, tuple) else (a.start, a.stop, a.step)
+        return next(filter(None, (strange_type(entry, depth + 1) for entry in entries)), "")
     return type(a).__name__
 
 
@@ -136,24 +156,13 @@ def refuse_line(k: int, line: Any, why: str) -> None:
     raise XManError(f"line {k}, {notation.shown(line)}, {why}") from None
 
 
-def refuse_functions(steps: Iterable[Any], who: str) -> None:
-    """Raise XManError where a line applies a function, which `who` cannot show or write."""
-    for k, line in enumerate(steps, 1):
-        if ops.loops.functions_in([line]):
-            refuse_line(k, line, f"applies a function, which {who} has no form for; write the loop out, "
-                                 "a line for each operator of each step")
-
-
 def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = None, line: Any = None) -> None:
     """XManError unless `name` can be a register's: an identifier, no keyword, operator, word of the text."""
-    plain = name
-    if not name.isascii():
-        import unicodedata
-        plain = unicodedata.normalize("NFKC", name)  # as Python's parser reads it (PEP 3131)
-    if name.isidentifier() and name not in FORBIDDEN and name not in operators and plain == name:
+    normal = unicodedata.normalize("NFKC", name)  # as Python's parser reads it (PEP 3131)
+    if name.isidentifier() and name not in FORBIDDEN and name not in operators and normal == name:
         return
     why = "is an operator" if name in operators else FORBIDDEN.get(name, "is not an identifier")
-    if name.isidentifier() and plain != name:
-        why = f"Python reads as {plain!r}"
+    if name.isidentifier() and normal != name:
+        why = f"Python reads as {normal!r}"
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")

@@ -45,9 +45,9 @@ class WengertList(list):
         self._check([] if G is None else [G])
 
     def __getitem__(self, k):
-        # not checked: a list that is read backwards, steps[::-1], is not valid
-        part = super().__getitem__(k)
-        return WengertList(part) if isinstance(k, slice) and (k.step or 1) > 0 else part
+        lines = super().__getitem__(k)
+        # steps[::-1] is a plain list: read backwards, no list is valid
+        return WengertList(lines) if isinstance(k, slice) and (k.step or 1) > 0 else lines
 
     def __add__(self, other: Iterable[Line]) -> WengertList: return WengertList([*self, *other])
     def __reduce__(self) -> tuple: return WengertList, (list(self),)
@@ -60,10 +60,11 @@ class WengertList(list):
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        known = self.checked_for or {}  # read now: a change of the lines below clears it
+        before = self.checked_for or {}  # read now: the change of the lines in the next line clears it
         self[:] = ops.loops.functions_apart([*map(as_line, self)], notation.definition)
         self._inputs = inputs_of_valid(self, tables)
-        self.checked_for = {id(table): table for table in tables} | (known if len(known) < 3 else {})
+        # a loop that makes tables anew each time must not have the list hold on to all of them
+        self.checked_for = {id(table): table for table in tables} | (before if len(before) < 3 else {})
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -104,9 +105,9 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
     """steps as a WengertList that is valid for the tables. It is checked once, and again after a change."""
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
-            mend = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
-            used = ", and would be empty the second time it is read" * isinstance(steps, Iterator)
-            raise XManError(f"steps is a {type(steps).__name__}, not a list of lines{used}: write {mend}")
+            remedy = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
+            once = ", and would be empty the second time it is read" * isinstance(steps, Iterator)
+            raise XManError(f"steps is a {type(steps).__name__}, not a list of lines{once}: write {remedy}")
         steps = WengertList(steps, *tables[:1])
     for table in tables:
         if steps.checked_for is None or id(table) not in steps.checked_for:
@@ -115,11 +116,14 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
 
 
 def known_registers(steps: WengertList, names: Iterable[str], word: str, one: bool = False) -> list[str]:
-    """A name or names of registers of steps as a list, each once. XManError, with `word`, for others, and
-    where one alone makes sense for several and for none."""
-    whole = isinstance(names, (str, Mapping) if one else str) or not isinstance(names, Iterable)
-    names = [names] if whole else list(names)
-    known = {*all_registers(steps)}
+    """A name or names of registers of steps as a list, each once.
+
+    word: what the message calls the argument. one: whether it has to be one name alone. XManError for what
+    is no register of steps, and for several names or none where one is needed.
+    """
+    single = isinstance(names, (str, Mapping) if one else str) or not isinstance(names, Iterable)
+    names = [names] if single else list(names)
+    in_list = {*all_registers(steps)}
     for name in names:
         if isinstance(name, Mapping):
             raise XManError(f"{word} is a register's name, and found a dictionary; the order is (steps, of, "
@@ -127,8 +131,8 @@ def known_registers(steps: WengertList, names: Iterable[str], word: str, one: bo
         if not isinstance(name, str):
             raise XManError(f"{word} takes the names of registers, strings, and found "
                             f"{notation.shortened(name)}")
-        if name not in known:
-            raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, known)}")
+        if name not in in_list:
+            raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, in_list)}")
     names = list(dict.fromkeys(names))
     if one and len(names) != 1:
         raise XManError(f"{word} names one register here, and found {', '.join(names) or 'none'}")

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ops.loops import functions_in
+
 from ..engines.arrays import on
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..interpreters import eval
 from ..notation import shown
-from ..validity import refuse_functions
+from ..validity import refuse_line
 from ..wengert import Steps, needed, registers
 from .to_onnx import asked
 
@@ -36,7 +38,10 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     from ..engines.jax.engine import wide
     from ..engines.jax.table import OWN
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
-    refuse_functions(steps, "StableHLO")
+    for k, line in enumerate(steps, 1):
+        if functions_in([line]):
+            refuse_line(k, line, "applies a function, which StableHLO has no form for; write the loop out, "
+                                 "a line for each operator of each step")
     lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
     eval(lines, values)  # an error of the list is raised here, as a sentence
     table = on(jax.numpy, **OWN)

@@ -1,4 +1,4 @@
-"""The text form of a list, one assignment a line: `z1 = mul(h, w)`, valid Python over the operators' names."""
+"""The text form of a list, `z1 = mul(h, w)`: valid Python over the operators' names."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +57,8 @@ def renamed(steps: Iterable[tuple], new: Mapping[str, str]) -> list[tuple]:
 
 
 def renamings(new_names: Mapping[str, str]) -> list[str]:
-    return [f"{new} is the register {old}, which has the name of an operator" for old, new in new_names.items()]
+    sentence = "{} is the register {}, which has the name of an operator"
+    return [sentence.format(new, old) for old, new in new_names.items()]
 
 
 def shown(line: Any) -> str:
