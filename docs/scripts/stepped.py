@@ -8,17 +8,22 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
+from jinja2 import Environment
+from markupsafe import escape
 
 from xman import WengertList, XManError, explain, explore, picture
 
 PAGES = Path(__file__).parents[1] / "generated" / "pages"  # what the site takes over as it is
 DRAWN, WIDE = 24, 1300  # lines of a list that is drawn, pixels of one with numbers
+FIGURE = Environment(autoescape=True).from_string("""<figure class="stepped">{{ svg | safe }}
+{%- if trouble %}<figcaption>{{ trouble }}</figcaption>{% endif %}
+{%- if src %}<details{{ " open" if unfolded }}><summary>Step through {{ title }}</summary>
+<iframe loading="lazy" title="The explorer, at {{ title }}" src="{{ src }}"></iframe></details>{% endif %}</figure>""")
 
 
 def drawn(steps: WengertList, of: str, values: Mapping[str, Any], title: str) -> str:
@@ -37,14 +42,12 @@ def figure_of(steps: WengertList, of: str, values: Mapping[str, Any], title: str
     try:
         page = str(explore(steps, of=of, values=values, title=title, guided=unfolded))
     except XManError as error:
-        return f'<figure class="stepped">{svg}<figcaption>{escape(str(error))}</figcaption></figure>'
+        return FIGURE.render(svg=svg, trouble=error)
     name = f"{hashlib.sha256(page.encode()).hexdigest()[:12]}.html"
     (PAGES / "explorers").mkdir(parents=True, exist_ok=True)
     (PAGES / "explorers" / name).write_text(page, "utf-8")
     src = f"{'../' * docname.count('/')}explorers/{name}"
-    frame = f'<iframe loading="lazy" title="The explorer, at {escape(title)}" src="{src}"></iframe>'
-    return (f'<figure class="stepped">{svg}<details{" open" * unfolded}><summary>Step through {escape(title)}</summary>{frame}'
-            "</details></figure>")
+    return FIGURE.render(svg=svg, title=title, src=src, unfolded=unfolded)
 
 
 class Explorer(Directive):
@@ -52,11 +55,11 @@ class Explorer(Directive):
     option_spec = {"of": directives.unchanged, "open": directives.flag, "still": directives.flag}
 
     def run(self) -> list[nodes.Node]:
-        given, _, lines = "\n".join(self.content).rpartition("\n\n")
-        values = {name: json.loads(text) for name, text in re.findall(r"(?m)^(\w+) = (.*)$", given)}
+        inputs, _, lines = "\n".join(self.content).rpartition("\n\n")
+        values = {name: json.loads(text) for name, text in re.findall(r"(?m)^(\w+) = (.*)$", inputs)}
         steps = WengertList.from_text(lines)
         docname = self.state.document.settings.env.docname
         of, title = self.options.get("of", steps[-1][0]), self.arguments[0]
-        html = (f'<figure class="stepped">{drawn(steps, of, values, title)}</figure>' if "still" in self.options else
+        html = (FIGURE.render(svg=drawn(steps, of, values, title)) if "still" in self.options else
                 figure_of(steps, of, values, title, docname, "open" in self.options))
         return [nodes.raw("", html, format="html")]
