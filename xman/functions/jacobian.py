@@ -9,7 +9,7 @@ import numpy as np
 from ops.loops import ROWS
 
 from ..errors import XManError
-from ..matrices.jacobian import Count, passes_counted, stacked_parts
+from ..matrices.jacobian import Count, passes_counted, stacked
 from ..traced.arraylike import ArrayLike
 from ..traced.directions import Directions
 from .call import Derivative, TracedCall, callable_or_refused, traced_call
@@ -86,7 +86,7 @@ def blocks_one_by_one(call: TracedCall, forward: bool) -> list[list]:
 
     def block(j: int, y: Any, i: int, x: Any) -> Any:
         columns = [column[j] for column in derivatives[i]] if forward else [row[i] for row in derivatives[j]]
-        return stacked_parts(columns, -1 if forward else 0, (*y.shape, *x.shape), x)
+        return stacked(columns, -1 if forward else 0, (*y.shape, *x.shape), x)
     return [[block(j, y, i, x) for i, x in enumerate(call.points)] for j, y in enumerate(call.results)]
 
 

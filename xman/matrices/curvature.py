@@ -40,8 +40,9 @@ class Diagonals(NamedTuple):
         """A row for each register: the norms of both diagonals and of their difference."""
         width = max(map(len, self.exact), default=0)
         rows = [f"{'':<{width}}{'exact':>14}{'Becker–LeCun':>14}{'difference':>14}"]
-        for x, parts in ((x, (self.exact, self.approximate, self.difference)) for x in self.exact):
-            norms = [np.linalg.norm(np.ravel(part[x])) for part in parts]
+        columns = self.exact, self.approximate, self.difference
+        for x in self.exact:
+            norms = [np.linalg.norm(np.ravel(column[x])) for column in columns]
             rows.append(f"{x:<{width}}" + "".join(f"{norm:>14.4g}" for norm in norms))
         return "\n".join(rows)
 
@@ -68,45 +69,46 @@ def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> 
     values = eval(steps, point(values, wrt))
     if (shape := np.shape(values[of])) != ():
         raise XManError(f"{of!r} has shape {shape}; a Hessian is that of one number: take a mean or a sum")
-    moving, found = depends(steps, wrt, values), {of: np.zeros_like(values[of])}
+    moving, curvatures = depends(steps, wrt, values), {of: np.zeros_like(values[of])}
     deltas = backprop(steps, values, ops.DG, moving, **{of: 1.0})
     for line in reversed(steps):
         dst, _, args = line
-        if dst in found and dst in deltas:
+        if dst in curvatures and dst in deltas:
             for x in dict.fromkeys(a for a in registers(args) if a in moving):
                 places = [i for i, a in enumerate(args) if isinstance(a, str) and a == x]
-                part = sent_back(line, places, found[dst], deltas[dst], values)
-                found[x] = found[x] + part if x in found else part
+                contribution = sent_back(line, places, curvatures[dst], deltas[dst], values)
+                curvatures[x] = curvatures[x] + contribution if x in curvatures else contribution
     zero = {x: np.zeros_like(values[x]) for x in wrt}
-    return {x: np.asarray(found.get(x, zero[x]), zero[x].dtype)[()] for x in wrt}
+    return {x: np.asarray(curvatures.get(x, zero[x]), zero[x].dtype)[()] for x in wrt}
 
 
 def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> Any:
     """What a line with adjoint d and curvature k adds to the curvature of its arguments at these places."""
     dst, op, args = line
-    out, given, rules = values[dst], [values[a] if isinstance(a, str) else a for a in args], ops.DG[op]
-    places, known = [i for i in places if rules[i]], ops.facts_of(op)
+    out, args, rules = values[dst], [values[a] if isinstance(a, str) else a for a in args], ops.DG[op]
+    places, facts = [i for i in places if rules[i]], ops.facts_of(op)
     if not places:
         return 0.0
-    if known.elementwise:
-        x = given[places[0]]
+    if facts.elementwise:
+        x = args[places[0]]
 
         def slope(x: Any, d: Any) -> Any:
             """d · ∂out/∂x, in the shape of out."""
-            here = [x if i in places else a for i, a in enumerate(given)]
-            return sum(ops.TG[op][i](d, getattr(f, op)(*here), *here) for i in places)
+            with_x = [x if i in places else a for i, a in enumerate(args)]
+            return sum(ops.TG[op][i](d, getattr(f, op)(*with_x), *with_x) for i in places)
 
         ones = np.ones_like(out)
         return f.unbroadcast(k * slope(x, ones) ** 2, x) + pullback(lambda x: slope(x, d), x, ones)
-    curvature = known.curvature or known.flow == "same" and gathered()
+    curvature = facts.curvature or facts.flow == "same" and gathered()
     if curvature and places == [0]:
-        return curvature(lambda d: rules[0](d, out, *given), k, d, out, *given)
-    if known.flow == "summed" and len(places) == 1 and len(given) == 2 and type(given[0]) is not tuple:
-        factor = given[1 - places[0]]
-        given[1 - places[0]] = factor.multiply(factor) if hasattr(factor, "tocsr") else np.square(factor)
-        return rules[places[0]](k, out, *given)
-    if known.flow in ("moved", "part", "filled"):
-        return sum(rules[i](k, out, *given) for i in places)  # the operator sums entries, each once
-    what = f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}"
-    raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for {what}; take the "
+        return curvature(lambda d: rules[0](d, out, *args), k, d, out, *args)
+    if facts.flow == "summed" and len(places) == 1 and len(args) == 2 and type(args[0]) is not tuple:
+        # a product: y = Σ w x has ∂y/∂x = w, so x gets Σ w² κ, the same rule with the factor squared
+        factor = args[1 - places[0]]
+        args[1 - places[0]] = factor.multiply(factor) if hasattr(factor, "tocsr") else np.square(factor)
+        return rules[places[0]](k, out, *args)
+    if facts.flow in ("moved", "part", "filled"):
+        return sum(rules[i](k, out, *args) for i in places)  # the operator sums entries, each once
+    culprit = f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}"
+    raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for {culprit}; take the "
                     "exact one, Hessian(…).diagonal")

@@ -61,50 +61,53 @@ class GaussNewton(DerivativeMatrix):
             v = vectors_like(vectors, values, self.wrt)
             moved = {a: push({w: v[w] for w in wrt}) for a, (push, _, wrt) in maps.items()}
             weighted = outer({a: moved[a] if a in moved else v[a] for a in self.through})
-            result = {w: np.zeros_like(values[w]) for w in self.wrt}
+            products = {w: np.zeros_like(values[w]) for w in self.wrt}
             for a, u in weighted.items():
-                for w, part in (maps[a][1](u) if a in maps else {a: u}).items():
-                    result[w] = result[w] + part
-            return result
+                for w, contribution in (maps[a][1](u) if a in maps else {a: u}).items():
+                    products[w] = products[w] + contribution
+            return products
         return times
 
-
     def _through(self) -> tuple[str, ...]:
-        """The registers in which the parts of the loss are convex."""
-        moving, wanted, found = depends(self.steps, self.wrt, dict.fromkeys(self.wrt)), {self.of}, {}
+        """The registers in which the loss is convex, its scores.
+
+        Back from `of`, through lines that only sum and scale, as mean and z1 + z2 do, to losses proper.
+        """
+        moving, summands, scores = depends(self.steps, self.wrt, dict.fromkeys(self.wrt)), {self.of}, {}
         for line in reversed(self.steps):
             dst, op, args = line
-            if dst in wanted and dst in moving:
-                mine = [i for i, (a, rule) in enumerate(zip(args, ops.DG[op], strict=False))
-                        if rule and isinstance(a, str) and a in moving]
+            if dst in summands and dst in moving:
+                places = [i for i, (a, rule) in enumerate(zip(args, ops.DG[op], strict=False))
+                          if rule and isinstance(a, str) and a in moving]
                 moves = facts_of(op).flow in ("moved", "part", "filled")  # entries, or sums of them
-                if moves or linear_in(op, mine):
-                    wanted.update(args[i] for i in mine)
-                    self.multiples += [(line, mine)] * (not moves)
-                elif facts_of(op).convex and mine == [0] or squares_residual(op, args, mine):
-                    found[args[0]] = None
+                if moves or linear_in(op, places):
+                    summands.update(args[i] for i in places)
+                    self.multiples += [(line, places)] * (not moves)
+                elif facts_of(op).convex and places == [0] or squares_residual(op, args, places):
+                    scores[args[0]] = None
                 else:
-                    known = ", ".join(sorted(op for op in ops.OURS if facts_of(op).convex))
+                    losses = ", ".join(sorted(op for op in ops.OURS if facts_of(op).convex))
                     raise XManError(f"{shown(line)}: this is no loss that Gauss–Newton knows to be convex: "
-                                    f"those are {known}, and their sums; take the Hessian, or newton-cg")
-        if self.of in self.wrt or not found:
+                                    f"those are {losses}, and their sums; take the Hessian, or newton-cg")
+        if self.of in self.wrt or not scores:
             raise XManError(f"{self.of!r} has no part with a curvature that depends on {', '.join(self.wrt)}")
-        return tuple(found)
+        return tuple(scores)
 
 
 @silent
 def rises(line: Line, places: list[int], values: Point) -> bool:
     """Whether no slope is negative of a line that works entry by entry, and is linear in these places."""
     dst, op, args = line
-    given = [values[a] if isinstance(a, str) else a for a in args]
-    return all(np.all(ops.TG[op][i](1.0, values[dst], *given) >= 0) for i in places)
+    args = [values[a] if isinstance(a, str) else a for a in args]
+    return all(np.all(ops.TG[op][i](1.0, values[dst], *args) >= 0) for i in places)
 
 
-def squares_residual(op: str, args: tuple, mine: list[int]) -> bool:
+def squares_residual(op: str, args: tuple, places: list[int]) -> bool:
     """Whether the line is x · x, or an even power."""
     if op == "mul":
         return args[0] == args[1]
-    return op == "power" and mine == [0] and isinstance(args[1], (int, float)) and args[1] > args[1] % 2 == 0
+    even = lambda n: isinstance(n, (int, float)) and n > 0 and n % 2 == 0
+    return op == "power" and places == [0] and even(args[1])
 
 
 # ---- by outer products, and the inverse --------------------------------------------------------------------

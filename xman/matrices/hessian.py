@@ -11,7 +11,7 @@ from ..interpreters import eval
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps
-from .jacobian import stacked_parts
+from .jacobian import stacked
 from .linear import DerivativeMatrix, LinearMap, Point, point, units
 
 
@@ -35,7 +35,8 @@ class Hessian(DerivativeMatrix):
         dot = ending(slopes)
         self.steps = tangent(slopes, self.wrt)
         self.dots = {x: x + dot for x in self.wrt}
-        self.map = LinearMap(self.steps, self.dots, {x: f"d{of}_d{x}{dot}" for x in self.wrt}, self._look)
+        products = {x: f"d{of}_d{x}{dot}" for x in self.wrt}
+        self.map = LinearMap(self.steps, self.dots, products, self._refuse_arrays)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         """The product at values, a function of vectors by name; what depends on values alone is done once."""
@@ -44,7 +45,7 @@ class Hessian(DerivativeMatrix):
     def __call__(self, values: Point) -> np.ndarray:
         """The matrix (n, n), for the n elements of all wrt, each flattened, in their order."""
         columns = [packed(column, self.wrt) for _, _, column in self._columns(values)]
-        return stacked_parts(columns, -1, (len(columns), len(columns)), values[self.wrt[0]])
+        return stacked(columns, -1, (len(columns), len(columns)), values[self.wrt[0]])
 
     def picture(self, values: Point) -> Any:
         """The matrix as a heat map, which notebooks show."""
@@ -52,19 +53,19 @@ class Hessian(DerivativeMatrix):
 
     def blocks(self, values: Point) -> dict[tuple[str, str], Any]:
         """For each pair (x, y) of wrt the array ∂²of/∂x∂y, of the shape of x followed by that of y."""
-        columns = {y: [column for own, _, column in self._columns(values) if own == y] for y in self.wrt}
+        columns = {y: [column for x, _, column in self._columns(values) if x == y] for y in self.wrt}
         shape = lambda x, y: np.shape(values[x]) + np.shape(values[y])
-        return {(x, y): stacked_parts([column[x] for column in columns[y]], -1, shape(x, y), values[x])
+        return {(x, y): stacked([column[x] for column in columns[y]], -1, shape(x, y), values[x])
                 for x in self.wrt for y in self.wrt}
 
     def diagonal(self, values: Point) -> dict[str, Any]:
         """For each register ∂²of/∂x² for its elements x, in its shape: it takes n products, but no matrix."""
-        found: dict[str, list] = {x: [] for x in self.wrt}
+        entries: dict[str, list] = {x: [] for x in self.wrt}
         for x, unit, column in self._columns(values):
-            found[x].append(np.sum(column[x] * unit))
-        return {x: stacked_parts(found[x], 0, np.shape(values[x]), values[x]) for x in self.wrt}
+            entries[x].append(np.sum(column[x] * unit))
+        return {x: stacked(entries[x], 0, np.shape(values[x]), values[x]) for x in self.wrt}
 
-    def _look(self, values: Point) -> None:
+    def _refuse_arrays(self, values: Point) -> None:
         if (shape := np.shape(eval(self.primal, values)[self.of])) != ():
             raise XManError(f"{self.of!r} has shape {shape}; a Hessian is that of one number: take a sum or "
                             "a mean of it first")
@@ -86,5 +87,5 @@ def unpacked(vector: Any, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
     """The vector as arrays of the shapes of values[x], for x in wrt: the inverse of `packed`."""
     wrt = [wrt] if isinstance(wrt, str) else wrt
     ends = np.cumsum([np.size(values[x]) for x in wrt])[:-1]
-    return {x: part.reshape(np.shape(values[x]))
-            for x, part in zip(wrt, np.split(np.asarray(vector), ends), strict=True)}
+    return {x: piece.reshape(np.shape(values[x]))
+            for x, piece in zip(wrt, np.split(np.asarray(vector), ends), strict=True)}

@@ -35,8 +35,8 @@ class Jacobian(DerivativeMatrix):
         super().__init__(steps, of, wrt)
         self.steps, self.mode, of = self.primal, mode, self.of
         if mode not in (None, "forward", "reverse", "mixed"):
-            found = "a dictionary: call the result with values" if isinstance(mode, Mapping) else repr(mode)
-            raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {found}")
+            mistake = "a dictionary: call the result with values" if isinstance(mode, Mapping) else repr(mode)
+            raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mistake}")
         dot = ending(self.steps)
         seed = of + ending(self.steps, "_bar")
         dots = {x: x + dot for x in self.wrt}
@@ -44,7 +44,7 @@ class Jacobian(DerivativeMatrix):
         self.reverse = LinearMap(gradient(self.steps, of, self.wrt, seed=seed), {of: seed},
                                  {x: f"d{of}_d{x}" for x in self.wrt})
         self._routes: dict[tuple, Route] = {}
-        self._parts: dict[tuple, Jacobian] = {}
+        self._blocks: dict[tuple, Jacobian] = {}  # on the way of mixed mode
 
     def count(self, values: Point) -> Count:
         """The numbers of inputs and outputs at values, the mode that follows from them, and its passes."""
@@ -74,30 +74,29 @@ class Jacobian(DerivativeMatrix):
         shapes = {x: np.shape(y) + np.shape(values[x]) for x in self.wrt}
         count, way = self._count(values, y)
         if count.mode == "mixed":
-            blocks = {v: self._part(v, tuple(found), values) for v, found in way.sources.items()}
-            found = without_registers(blocks, way.through)[self.of]
-            return {x: stacked_parts([found[x]] if x in found else [], 0, shapes[x], y) for x in self.wrt}
+            blocks = {v: self._block(v, tuple(sources), values) for v, sources in way.sources.items()}
+            matrices = without_registers(blocks, way.through)[self.of]
+            return {x: stacked([matrices[x]] if x in matrices else [], 0, shapes[x], y) for x in self.wrt}
         if count.mode == "reverse":
             rows = list(map(self.pullback(values), units(y)))
-            return {x: stacked_parts([row[x] for row in rows], 0, shapes[x], y) for x in self.wrt}
+            return {x: stacked([row[x] for row in rows], 0, shapes[x], y) for x in self.wrt}
         push = self.pushforward(values)
         columns = {x: [push({x: v}) for v in units(values[x])] for x in self.wrt}
-        return {x: stacked_parts(columns[x], -1, shapes[x], y) for x in self.wrt}
+        return {x: stacked(columns[x], -1, shapes[x], y) for x in self.wrt}
 
     def picture(self, values: Point) -> Any:
         """The matrix as a heat map for notebooks: a row for each entry of `of`, a column for each of wrt."""
-        parts = self(values).values()
         rows = entries_of(self._evaluated(values)[1])
-        matrix = np.concatenate([np.reshape(part, (rows, -1)) for part in parts], -1)
-        return self._heat_map(matrix)
+        blocks = [np.reshape(block, (rows, -1)) for block in self(values).values()]
+        return self._heat_map(np.concatenate(blocks, -1))
 
-    def _part(self, of: str, wrt: tuple[str, ...], values: Point) -> dict[str, Any]:
+    def _block(self, of: str, wrt: tuple[str, ...], values: Point) -> dict[str, Any]:
         """∂of/∂wrt, for registers on the way, as matrices, by the mode of the fewer passes."""
         n, sizes = entries_of(values[of]), [entries_of(values[x]) for x in wrt]
         key = of, wrt, passes_counted(sum(sizes), n).mode
-        if key not in self._parts:
-            self._parts[key] = Jacobian(lines_between(self.steps, of, wrt), *key)
-        return {x: np.reshape(J, (n, entries_of(values[x]))) for x, J in self._parts[key](values).items()}
+        if key not in self._blocks:
+            self._blocks[key] = Jacobian(lines_between(self.steps, of, wrt), *key)
+        return {x: np.reshape(J, (n, entries_of(values[x]))) for x, J in self._blocks[key](values).items()}
 
     def _count(self, values: Point, y: Any) -> tuple[Count, Route | None]:
         mixed, way = self.mode == "mixed", None
@@ -122,7 +121,8 @@ class Jacobian(DerivativeMatrix):
         return values, y
 
 
-def stacked_parts(parts: list, axis: int, shape: tuple, like: Any) -> Any:
-    """The parts stacked along a new axis and reshaped. like: gives the precision where there are no parts."""
-    whole = np.stack(parts, axis).reshape(shape) if parts else np.zeros(shape, getattr(like, "dtype", float))
-    return whole[()] if isinstance(whole, np.ndarray) else whole
+def stacked(slices: list, axis: int, shape: tuple, like: Any) -> Any:
+    """The slices along a new axis, reshaped. like: gives the precision where there are no slices."""
+    dtype = getattr(like, "dtype", float)
+    array = np.stack(slices, axis).reshape(shape) if slices else np.zeros(shape, dtype)
+    return array[()] if isinstance(array, np.ndarray) else array

@@ -46,25 +46,25 @@ class LinearMap:
     """A derivative at a point as a linear map: `at(values)` takes vectors to their images, by name.
 
     steps: a list that is linear in some inputs. moving: {register: the input that holds its vector}. images:
-    {register: the register that holds its image}; the image is zero where the list lacks the latter. look:
-    called as look(values) for each new set of shapes, which it may refuse; the list is then simplified for
+    {register: the register that holds its image}; the image is zero where the list lacks the latter. refuse:
+    called as refuse(values) for each new set of shapes, which it may refuse; the list is then simplified for
     these shapes and split.
     """
 
     def __init__(self, steps: WengertList, moving: Mapping[str, str], images: Mapping[str, str],
-                 look: Callable[[Point], None] | None = None):
-        self.steps, self.moving, self.images, self.look = steps, moving, images, look
+                 refuse: Callable[[Point], None] | None = None):
+        self.steps, self.moving, self.images, self.refuse = steps, moving, images, refuse
         self._split: dict[Any, tuple[WengertList, WengertList]] = {}
 
     def at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
         """The map at values, with zeros for a missing vector; what depends on values alone is done once."""
         fixed, moving = self.split({**values, **{name: values[x] for x, name in self.moving.items()}})
-        here = eval(fixed, values)
+        at_point = eval(fixed, values)
 
         def image(vectors: Point) -> dict[str, Any]:
-            given = vectors_like(vectors, values, [*self.moving])
-            found = eval(moving, {**here, **{self.moving[x]: v for x, v in given.items()}})
-            return {x: found[name] if name in found else np.zeros_like(values[x])
+            vectors = vectors_like(vectors, values, [*self.moving])
+            registers = eval(moving, {**at_point, **{self.moving[x]: v for x, v in vectors.items()}})
+            return {x: registers[name] if name in registers else np.zeros_like(values[x])
                     for x, name in self.images.items()}
         return image
 
@@ -75,11 +75,11 @@ class LinearMap:
             likes = {name: values[name] for name in self.steps.inputs if name in values}
             key = tuple((np.shape(x), getattr(x, "dtype", float)) for x in likes.values())
         if key not in self._split:
-            if self.look:
-                self.look(values)
+            if self.refuse:
+                self.refuse(values)
             names = {*self.moving.values()}
-            known = names.union(dst for dst, _, _ in self.steps)
-            short = simplify(self.steps, [y for y in self.images.values() if y in known], likes)
+            registers = names.union(dst for dst, _, _ in self.steps)
+            short = simplify(self.steps, [y for y in self.images.values() if y in registers], likes)
             moves = depends(short, names, names)
             self._split[key] = (WengertList(line for line in short if line[0] not in moves),
                                 WengertList(line for line in short if line[0] in moves))
@@ -88,17 +88,17 @@ class LinearMap:
 
 def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
     """values, those of wrt as arrays of floats. XManError where one is missing or has no derivative."""
-    result = dict(values)
+    inputs = dict(values)
     for name in wrt:
         if values.get(name) is None:
             raise XManError(f"there is no value for {name!r}, which wrt names{nearest(name, values)}")
         x = values[name]
         if not isinstance(x, Expression):
-            result[name] = x = np.asarray(x, float if isinstance(x, int) else None)[()]
+            inputs[name] = x = np.asarray(x, float if isinstance(x, int) else None)[()]
             if x.dtype.kind != "f":
                 raise XManError(f"{name!r} holds {x.dtype}, and whole numbers have no derivative; give it as "
                                 "floats")
-    return result
+    return inputs
 
 
 def units(like: Any) -> np.ndarray:

@@ -23,7 +23,7 @@ from ..interpreters.context import depends
 from ..wengert import WengertList, needed
 
 Sources = dict[str, dict[str, None]]  # for each register those that it is computed from, once and in order
-NAMED = 4                             # a count names at most so many registers
+MOST_NAMED = 4                        # a count names at most so many registers
 
 
 class Count(NamedTuple):
@@ -42,14 +42,14 @@ class Count(NamedTuple):
         return {"forward": self.inputs, "reverse": self.outputs, "mixed": self.mixed}[self.mode]
 
     def __str__(self) -> str:
-        way = [f"{name} ({n:,})" for name, n in self.through[:NAMED]]
-        way += [f"{len(self.through) - NAMED:,} more"] * (len(self.through) > NAMED)
+        way = [f"{name} ({n:,})" for name, n in self.through[:MOST_NAMED]]
+        way += [f"{len(self.through) - MOST_NAMED:,} more"] * (len(self.through) > MOST_NAMED)
         would = "" if way else " would take"
-        others = {"forward mode would take": self.inputs, f"reverse mode{would}": self.outputs}
-        rest = [f"{mode} {passes:,}" for mode, passes in others.items() if not mode.startswith(self.mode)]
+        passes = {"forward mode would take": self.inputs, f"reverse mode{would}": self.outputs}
+        slower = [f"{mode} {n:,}" for mode, n in passes.items() if not mode.startswith(self.mode)]
         return f"{numbered(self.inputs, 'input')}, {numbered(self.outputs, 'output')}: {self.mode} mode" \
                + (f" through {', '.join(way[:-1])}{' and ' * (len(way) > 1)}{way[-1]}" if way else "") \
-               + f", {numbered(self.passes, 'pass')} ({', '.join(rest)})"
+               + f", {numbered(self.passes, 'pass')} ({', '.join(slower)})"
 
 
 def numbered(n: int, word: str) -> str:
@@ -78,18 +78,19 @@ class Route(NamedTuple):
 
 
 def sources_of(steps: WengertList, wrt: Sequence[str], sizes: Mapping[str, int],
-               kept: Callable[[str, int], bool]) -> Sources:
-    """For each kept register, the nearest ones before it that are kept, or are in wrt. kept(name, n): whether
-    a register is kept whose nearest ones have n entries. sizes: of the registers that have a derivative."""
+               stays: Callable[[str, int], bool]) -> Sources:
+    """For each register that stays, the nearest ones before it that stay, or are in wrt. stays(name, n):
+    whether a register stays whose nearest ones have n entries. sizes: of the registers that have a
+    derivative."""
     stand_in: Sources = {x: {x: None} for x in wrt}
-    found: Sources = {}
+    sources: Sources = {}
     for dst, op, args in steps:
         before = {p: None for a, rule in zip(args, ops.DG[op], strict=False)
                   if rule and isinstance(a, str) and dst in sizes for p in stand_in.get(a, ())}
-        if before and kept(dst, sum(sizes[p] for p in before)):
-            found[dst], before = before, {dst: None}
+        if before and stays(dst, sum(sizes[p] for p in before)):
+            sources[dst], before = before, {dst: None}
         stand_in[dst] = before
-    return found
+    return sources
 
 
 def route(steps: WengertList, of: str, wrt: Sequence[str], sizes: Mapping[str, int]) -> Route:
@@ -138,8 +139,8 @@ def route(steps: WengertList, of: str, wrt: Sequence[str], sizes: Mapping[str, i
     ways = [(n, len(order) - k) for k, n in enumerate(counts[:len(order)]) if n <= plain]
     passes, left = min(ways, default=(plain, 0))
     through = order[len(order) - left:]
-    kept = {of, *through}
-    return Route(passes, tuple(through), sources_of(steps, wrt, sizes, lambda name, n: name in kept))
+    on_way = {of, *through}
+    return Route(passes, tuple(through), sources_of(steps, wrt, sizes, lambda name, n: name in on_way))
 
 
 def lines_between(steps: WengertList, of: str, sources: Sequence[str]) -> WengertList:
