@@ -35,8 +35,8 @@ class Jacobian(DerivativeMatrix):
         super().__init__(steps, of, wrt)
         self.steps, self.mode, of = self.primal, mode, self.of
         if mode not in (None, "forward", "reverse", "mixed"):
-            mistake = "a dictionary: call the result with values" if isinstance(mode, Mapping) else repr(mode)
-            raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mistake}")
+            wrong = "a dictionary: call the result with values" if isinstance(mode, Mapping) else repr(mode)
+            raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {wrong}")
         dot = ending(self.steps)
         seed = of + ending(self.steps, "_bar")
         dots = {x: x + dot for x in self.wrt}

@@ -16,9 +16,9 @@ from ..interpreters.context import seeds, varies, with_numpy_reals
 from ..show.explain import output
 from ..wengert import Steps, checked_list
 
-NAMES = "finite differences (8.24)", "central differences (8.25)"
+QUOTIENTS = "finite differences (8.24)", "central differences (8.25)"
 # the largest ε that counts for the slope: above it higher powers of ε count as well
-LARGEST = 1e-2
+LARGEST_STEP = 1e-2
 
 
 class Errors(NamedTuple):
@@ -50,7 +50,7 @@ class Errors(NamedTuple):
     def __str__(self) -> str:
         lines = [f"∂{self.of}/∂{self.along} = {self.derivative:.8g}",
                  f"{'':<26}{'slope':>7}{'best ε':>10}{'its error':>11}"]
-        for name, e, power, best in zip(NAMES, self.errors, self.slopes, self.best, strict=True):
+        for name, e, power, best in zip(QUOTIENTS, self.errors, self.slopes, self.best, strict=True):
             lines.append(f"{name:<26}{power:>7.2f}{best:>10.1e}{e[self.sizes == best][0]:>11.1e}")
         return "\n".join(lines)
 
@@ -62,7 +62,7 @@ class Errors(NamedTuple):
         with drawing(path, 7, 5) as axes:
             axes.set(xscale="log", yscale="log", xlim=(self.sizes.min() / 2, 2 * self.sizes.max()))
             axes.set(xlabel=r"step size $\epsilon$", ylabel=f"error of ∂{self.of}/∂{self.along}")
-            for name, hue, e, power in zip(NAMES, ("C3", "C0"), self.errors, (1, 2), strict=True):
+            for name, hue, e, power in zip(QUOTIENTS, ("C3", "C0"), self.errors, (1, 2), strict=True):
                 shown, on = np.isfinite(e) & (e > 0), self.truncated(e)  # 0 has no logarithm
                 label = name if shown.any() else f"{name}: no error"
                 axes.plot(self.sizes[shown], e[shown], f"{hue}.-", markersize=4, linewidth=1, label=label)
@@ -78,7 +78,7 @@ class Errors(NamedTuple):
 
     def truncated(self, e: np.ndarray) -> np.ndarray:
         """For each step size, whether truncation, and not rounding, makes the error."""
-        return np.isfinite(e) & (e > 100 * self.rounding) & (self.sizes <= LARGEST)
+        return np.isfinite(e) & (e > 100 * self.rounding) & (self.sizes <= LARGEST_STEP)
 
     def slope(self, e: np.ndarray) -> float:
         on = self.truncated(e)
@@ -115,13 +115,13 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
         moved = {name: inputs[name] + step * t for name, t in direction.items()}
         return float(np.sum(eval(steps, inputs | moved)[of]))
 
-    here = E(0)
+    error = E(0)
     deltas = backprop(steps, result, ops.DG, list(direction), **{of: 1.0})
     derivative = sum(float(np.sum(deltas[name] * t)) for name, t in direction.items() if name in deltas)
     with np.errstate(all="ignore"):  # where E is infinite its error is NaN
-        one_sided = np.array([abs((E(h) - here) / h - derivative) for h in sizes])
+        one_sided = np.array([abs((E(h) - error) / h - derivative) for h in sizes])
         central = np.array([abs((E(h) - E(-h)) / (2 * h) - derivative) for h in sizes])
-    rounding = np.finfo(float).eps * max(abs(here), abs(derivative)) / sizes
+    rounding = np.finfo(float).eps * max(abs(error), abs(derivative)) / sizes
     return Errors(of, ", ".join(direction), derivative, sizes, one_sided, central, rounding)
 
 

@@ -22,8 +22,8 @@ def confusion_picture(truth: Any, predicted: Any, path: str | Path,
 
     truth, predicted: numbers of classes from 0 on, (n,). classes: their names (None: the numbers)."""
     truth, predicted = np.asarray(truth), np.asarray(predicted)
-    whole = all(x.dtype.kind in "iu" and x.min(initial=0) >= 0 for x in (truth, predicted))
-    if truth.shape != predicted.shape or truth.ndim != 1 or truth.size == 0 or not whole:
+    class_numbers = all(x.dtype.kind in "iu" and x.min(initial=0) >= 0 for x in (truth, predicted))
+    if truth.shape != predicted.shape or truth.ndim != 1 or truth.size == 0 or not class_numbers:
         raise XManError("truth and predicted are numbers of classes from 0 on, one a row; found the shapes "
                         f"{truth.shape} and {predicted.shape}, of {truth.dtype} and {predicted.dtype}")
     n = max(int(max(truth.max(), predicted.max())) + 1, len(classes or ()))
@@ -49,14 +49,14 @@ def weight_images(W: Any, shape: tuple[int, int], path: str | Path) -> np.ndarra
     if W.ndim != 2 or W.shape[0] != math.prod(shape):
         raise XManError(f"W has shape {W.shape}, and images of {shape[0]}×{shape[1]} want "
                         f"({math.prod(shape)}, classes)")
-    images, most = W.T.reshape(-1, *shape), np.abs(W).max(initial=0) or 1.0
+    images, strongest = W.T.reshape(-1, *shape), np.abs(W).max(initial=0) or 1.0
     across = min(5, len(images))
     down = -(-len(images) // across)
     with drawing(path, 1.6 * across, 1.8 * down, down, across, squeeze=False) as grid:
         for axes in grid.flat:
             axes.set_axis_off()
         for k, (axes, image) in enumerate(zip(grid.flat, images, strict=False)):
-            axes.imshow(image, cmap="RdBu_r", vmin=-most, vmax=most)
+            axes.imshow(image, cmap="RdBu_r", vmin=-strongest, vmax=strongest)
             axes.set(title=str(k))
     return images
 
@@ -73,8 +73,8 @@ def decision_regions(predict: Callable[[np.ndarray], np.ndarray], X: Any, labels
     low, high = X.min(0), X.max(0)
     rim = 0.1 * np.where(high > low, high - low, 1)
     a, b = (np.linspace(low[k] - rim[k], high[k] + rim[k], 200) for k in (0, 1))
-    found = np.asarray(predict(np.stack(np.meshgrid(a, b), -1).reshape(-1, 2)))
-    regions = (found.argmax(-1) if found.ndim == 2 else found).reshape(200, 200)
+    predictions = np.asarray(predict(np.stack(np.meshgrid(a, b), -1).reshape(-1, 2)))
+    regions = (predictions.argmax(-1) if predictions.ndim == 2 else predictions).reshape(200, 200)
     span, ends = {"cmap": "tab10", "vmin": 0, "vmax": 9}, (a[0], a[-1], b[0], b[-1])
     with drawing(path, 5, 4.5) as axes:
         axes.imshow(regions, origin="lower", extent=ends, aspect="auto", alpha=0.3, **span)

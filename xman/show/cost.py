@@ -20,7 +20,7 @@ from ..passes.held import bytes_of, most_held
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .explain import output
 
-SECONDS = 0.2  # each of the three is timed for so long
+TIMED_SECONDS = 0.2  # each of the three is timed for so long
 
 
 class LineCost(NamedTuple):
@@ -120,37 +120,38 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
     if not wrt:
         raise XManError("there is nothing to differentiate by: give an input as floats, or name one in wrt")
     dot = ending(steps)
-    given = values | {x + dot: np.ones_like(values[x]) for x in wrt if x in values}
+    inputs = values | {x + dot: np.ones_like(values[x]) for x in wrt if x in values}
     lists = [(steps, [of]), (tangent(steps, wrt), [of, of + dot]),
              (gradient(steps, of, wrt), [of, *(f"d{of}_d{x}" for x in wrt)])]
     runs = [lambda: None, lambda: forward(steps, values, dict.fromkeys(wrt, 1.0)),
             lambda: backprop(steps, values, ops.DG, wrt, **{of: 1.0})]
-    costs = [line_costs(found, keep, given) for found, keep in lists]
+    costs = [line_costs(lines, results, inputs) for lines, results in lists]
     times = [timed(lambda run=run: (eval(steps, values), run())) if measured else None for run in runs]
-    return Cost(*(ListCost(lines, time, held) for (lines, held), time in zip(costs, times, strict=True)))
+    return Cost(*(ListCost(lines, time, peak) for (lines, peak), time in zip(costs, times, strict=True)))
 
 
-def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> tuple[list[LineCost], int]:
-    """The cost of each line that the registers in keep need, and the most bytes that are held at a time."""
-    keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
-    steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
+def line_costs(steps: WengertList, results: list[str], values: Mapping[str, Any]
+               ) -> tuple[list[LineCost], int]:
+    """The cost of each line that the results need, and the most bytes that are held at a time."""
+    results = [name for name in results if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
+    steps = simplify(steps, results, {name: values[name] for name in steps.inputs})
     values = {x: np.asarray(v) if type(v) in (int, float) else v for x, v in eval(steps, values).items()}
     if missing := [op for _, op, _ in steps if not ops.operations(op)]:
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "
                         f"operator({missing[0]!r}, …, flops=lambda out, *args: …)")
-    given = lambda args: [values[a] if isinstance(a, str) else a for a in args]
     lines, sizes = [], {x: bytes_of(v) for x, v in values.items()}
     for dst, op, args in steps:
-        flops, read = ops.operations(op)(values[dst], *given(args)), sum(sizes[a] for a in registers(args))
+        arguments = [values[a] if isinstance(a, str) else a for a in args]
+        flops, read = ops.operations(op)(values[dst], *arguments), sum(sizes[a] for a in registers(args))
         lines.append(LineCost(dst, op, flops, read, sizes[dst]))
-    return lines, most_held(steps, keep, values)
+    return lines, most_held(steps, results, values)
 
 
 def timed(run: Callable[[], Any]) -> float:
     """The median of the seconds of at least three runs."""
     run()
     times: list[float] = []
-    while len(times) < 3 or sum(times) < SECONDS:
+    while len(times) < 3 or sum(times) < TIMED_SECONDS:
         before = time.perf_counter()
         run()
         times.append(time.perf_counter() - before)

@@ -19,8 +19,8 @@ from .expressions import formula, mathematical, node, with_replaced
 from .polynomial import polynomial, polynomials
 from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree
 
-PARTS = 300  # the most parts of an expression in a derivation: some lines of text
-TERMS = 20   # the most terms of a register that a brief derivation substitutes at its end
+LONGEST_STEP = 300  # the most parts of an expression in a derivation: some lines of text
+TERMS_PUT_IN = 20   # the most terms of a register that a brief derivation substitutes at its end
 
 
 class Equation(NamedTuple):
@@ -65,8 +65,8 @@ def derivation(steps: Steps, of: str, wrt: Collection[str], brief: bool = False)
     e: ast.expr = ast.Name(goal)
     rows, inside, rules = Derivation(), Derivation(), {}
 
-    def say(e: ast.expr, reason: str, *more: str) -> None:
-        step = " = ".join(dict.fromkeys([goal, mathematical(e), *more]))
+    def say(e: ast.expr, reason: str, *formulas: str) -> None:
+        step = " = ".join(dict.fromkeys([goal, mathematical(e), *formulas]))
         if not rows or rows[-1].step != step:
             rows.append(Equation(step, reason))
 
@@ -75,23 +75,23 @@ def derivation(steps: Steps, of: str, wrt: Collection[str], brief: bool = False)
         if op in ops.loops.ROWS and f"d{dst}/d{wrt}" not in names_in(e):
             continue
         partials = None if op in ops.loops.ROWS else slopes_of(op, args, formula(op, args), rules)
-        if op == "item" and (found := slopes_of_item(line, lines, wrt, brief)):
-            reason, slopes, more = found
+        if op == "item" and (of_item := slopes_of_item(line, lines, wrt, brief)):
+            reason, slopes, equations = of_item
             e = put_in(e, dst, wrt, sum_tree(*(times_tree(p, slope_of(a, wrt)) for a, p in slopes.items())))
             say(e, reason)
-            inside += [row for row in more if row not in inside]
+            inside += [row for row in equations if row not in inside]
             continue
         if partials is None:
-            what = "is not one number made of numbers" if op in ops.loops.ROWS else "is a line on arrays"
-            raise XManError(f"{shown(line)} {what}, and a derivation is written for numbers; "
+            reason = "is not one number made of numbers" if op in ops.loops.ROWS else "is a line on arrays"
+            raise XManError(f"{shown(line)} {reason}, and a derivation is written for numbers; "
                             "`explain` and `paths` take it")
         definition = f"{dst} = {mathematical(formula(op, args))}"
         if not brief:
             say(put_in(e, dst, wrt, question(op, args, partials, wrt)), definition)
         e = put_in(e, dst, wrt, chain(op, args, partials, wrt))
         say(e, f"{definition} and {rule(op, args, rules, wrt)}" if brief else rule(op, args, rules))
-        if sum(isinstance(part, ast.expr) for part in ast.walk(e)) > PARTS:
-            raise XManError(f"{goal} has more than {PARTS} parts after {shown(line)}, too many to be written "
+        if sum(isinstance(branch, ast.expr) for branch in ast.walk(e)) > LONGEST_STEP:
+            raise XManError(f"{goal} has more than {LONGEST_STEP} parts after {shown(line)}, too many to be written "
                             "out; derive a register nearer to the inputs, or let `paths` sum over the graph")
     leaves = {name for name in names_in(e) if name[0] == "d" and "/" in name}
     e = tidy(with_replaced(e, {name: node(int(name == f"d{wrt}/d{wrt}")) for name in leaves}))
@@ -112,7 +112,7 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
         formulas = [mathematical(str(polynomial(e, values)))]
     except (OverflowError, XManError):
         values, formulas = {}, []
-    short = {dst for dst, p in values.items() if brief and dst in inside and 0 < len(p) < TERMS}
+    short = {dst for dst, p in values.items() if brief and dst in inside and 0 < len(p) < TERMS_PUT_IN}
     used = [line for line in lines if line[0] in short]
     e = with_replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
     definitions = ", ".join(f"{dst} = {mathematical(formula(op, args))}" for dst, op, args in used)
@@ -125,11 +125,13 @@ def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[st
     """(where an item comes from, its partial derivatives by arguments that depend on wrt, their derivation).
 
     They are those of a function's result; for a loop, the recurrence of its tangents. None if the item is not
-    one number computed from numbers.
+    one number computed from numbers. Of the arguments of a function the first k are carried from step to
+    step, those up to m are slices: for `h = step(h, x)`, whose result is `w·h + x`, the derivative of the
+    last h by w is written as h′ where h′ ← w·h′ + h, from h′ = 0.
     """
-    dst, _, (made, i) = line
+    dst, _, (bundle, i) = line
     defined = {x: (op, args) for x, op, args in lines}
-    op, args = defined.get(made, ("", ())) if isinstance(made, str) and isinstance(i, int) else ("", ())
+    op, args = defined.get(bundle, ("", ())) if isinstance(bundle, str) and isinstance(i, int) else ("", ())
     match op, *args:
         case "bundle", *_ if i in range(len(args)):
             slopes = {args[i]: node(1)} if isinstance(args[i], str) else {}
@@ -148,11 +150,12 @@ def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[st
     if kind != "bundle" or by.keys() & {*inputs[k:m]} or not all(map(fits, functions)):
         return None
     rows, inner = [], {}
-    told = [f" = {mathematical(node(x))}" for x in inputs]
+    arguments = lambda parameters: ", ".join(f"{p} = {mathematical(node(x))}"
+                                             for p, x in zip(parameters, inputs, strict=True))
     where = f"where {args[0]} holds, " * (op == "cond") + ", else ".join(
-        f"{name} at {', '.join(map(''.join, zip(ps, told, strict=True)))}" for _, name, ps, *_ in functions)
+        f"{name} at {arguments(parameters)}" for _, name, parameters, *_ in functions)
     for a in by:
-        said = []
+        tangents_after = []  # a formula for each carry of the loop, or for the item of each function
         for _, name, parameters, body, results in functions:
             for c in range(k) or [i]:
                 r = results[c]
@@ -160,16 +163,16 @@ def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[st
                          if (j < k or inputs[j] == a) and leads_to(body, p, r)]
                 inner |= {(name, r, p): body for p, _ in moved if r != p}
                 slope = lambda p, r=r: slope_of(r, p) if r != p else node(1)
-                total = sum_tree(*(times_tree(slope(p), *[ast.Name(f"{p}′")] * own) for p, own in moved))
-                said.append(mathematical(tidy(total, fold=True)) + f" of {name}" * (not k))
+                total = sum_tree(*(times_tree(slope(p), *[ast.Name(f"{p}′")] * carry) for p, carry in moved))
+                tangents_after.append(mathematical(tidy(total, fold=True)) + f" of {name}" * (not k))
         starts = ", ".join(f"{p}′ = {int(x == a)}" for p, x in zip(parameters[:k], inputs, strict=False))
         tangents = ", ".join(f"{p}′" for p in parameters[:k])
         recurrence = f"{parameters[i]}′ where {tangents} ← " if k else ""
-        reason = f"from {starts}, in each step of {made}" if k else where
-        rows.append(Equation(f"∂{dst}/∂{a} = {recurrence}{', '.join(said)}", reason))
+        reason = f"from {starts}, in each step of {bundle}" if k else where
+        rows.append(Equation(f"∂{dst}/∂{a} = {recurrence}{', '.join(tangents_after)}", reason))
     for (name, r, p), body in inner.items():
         rows += [Equation(f"{name}: {step}", reason) for step, reason in derivation(body, r, p, brief)]
-    return f"{shown(line)}, {shown((made, op, args))}", {a: ast.Name(f"∂{dst}/∂{a}") for a in by}, rows
+    return f"{shown(line)}, {shown((bundle, op, args))}", {a: ast.Name(f"∂{dst}/∂{a}") for a in by}, rows
 
 
 def leads_to(lines: Steps, wrt: str, of: str) -> bool:

@@ -15,7 +15,7 @@ from ..notation import in_notebooks, table_as_text
 from ..wengert import Steps, checked_list, known_registers
 from .expressions import expression, mathematical
 
-WHOLE = 6  # an array with more entries is shown by its shape, range and norm
+ENTRIES_SHOWN = 6  # an array with more entries is shown by its shape, range and norm
 
 
 class Row(NamedTuple):
@@ -114,7 +114,7 @@ def shown_number_or_array(x: Any, digits: int) -> str:
         return "a bundle"
     if not isinstance(x, np.ndarray):
         return decimals_of(x, digits) if np.ndim(x) == 0 and not hasattr(x, "tocsr") else f"sparse {x.shape}"
-    if x.size <= WHOLE:
+    if x.size <= ENTRIES_SHOWN:
         entries = {"all": lambda entry: decimals_of(entry, digits)}
         text = np.array2string(x, separator=" ", formatter=entries, max_line_width=10_000)
         return " ".join(text.split()).replace("[ ", "[")

@@ -43,8 +43,9 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
     if not any(isinstance(a, (str, ast.expr)) for a in args):
         return operator_call(op, args)  # infix would compute numbers alone as Python's, not NumPy's
     match op, [node(a) for a in args]:
-        case _, [x] | [x, _] as parts if op in FORMS and len(parts) == 1 + ("y" in FORMS[op]):
-            return with_replaced(ast.parse(FORMS[op], mode="eval").body, dict(zip("xy", parts, strict=False)))
+        case _, [x] | [x, _] as operands if op in FORMS and len(operands) == 1 + ("y" in FORMS[op]):
+            form = ast.parse(FORMS[op], mode="eval").body
+            return with_replaced(form, dict(zip("xy", operands, strict=False)))
         case "getitem", [x, *_]:
             keys, alone = [key(a) for a in args[1:]], len(args) == 2 and not isinstance(args[1], tuple)
             return ast.Subscript(x, keys[0] if alone else tupled(keys), LOAD)
@@ -56,8 +57,8 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
             return applied_to(function, b)
         case "cond", [c, yes, no, b]:
             return ast.IfExp(c, applied_to(yes, b), applied_to(no, b))
-        case "scan" | "while_loop", parts:
-            return ast.Call(ast.Name(op, LOAD), parts, [])
+        case "scan" | "while_loop", operands:
+            return ast.Call(ast.Name(op, LOAD), operands, [])
     return operator_call(op, args)
 
 
@@ -74,8 +75,8 @@ def formula(op: str, args: Sequence[Any]) -> ast.expr:
 def mathematical(e: ast.expr | str) -> str:
     """An expression, or its text, as the notes print it: 2·z2, z2^2, exp(x)."""
     e = e if isinstance(e, str) else ast.unparse(e)
-    for found, shown in NOTATION.items():
-        e = re.sub(found, shown, e)
+    for pattern, sign in NOTATION.items():
+        e = re.sub(pattern, sign, e)
     return e
 
 
@@ -85,12 +86,12 @@ def inlined(steps: Steps, of: str, limit: int = 200) -> ast.expr:
     steps: the list. of: one of its registers. A register that is read twice is written out twice; XManError
     if that makes more than `limit` parts, by default as many nested brackets as Python's parser takes.
     """
-    found: dict[str, tuple[ast.expr, int]] = {}
+    trees: dict[str, tuple[ast.expr, int]] = {}  # of each register, and how many parts it has
     for dst, op, args in steps:
-        parts = [found.get(a, (a, 1)) if isinstance(a, str) else (a, 1) for a in args]
-        size = 1 + sum(n for _, n in parts)
-        found[dst] = (expression(op, [e for e, _ in parts]) if size <= limit else node(dst)), size
-    e, size = found.get(of, (node(of), 1))
+        operands = [trees.get(a, (a, 1)) if isinstance(a, str) else (a, 1) for a in args]
+        size = 1 + sum(n for _, n in operands)
+        trees[dst] = (expression(op, [e for e, _ in operands]) if size <= limit else node(dst)), size
+    e, size = trees.get(of, (node(of), 1))
     if size > limit:
         raise XManError(f"{of}, written out in its inputs, has more than {limit:,} parts; print the list, "
                         "which names each result once, or raise the limit")
@@ -103,7 +104,7 @@ def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
     """A copy of e with expressions in place of registers. by: the expressions by register."""
     class Registers(ast.NodeTransformer):
         def visit_Name(self, name): return by.get(name.id, name)
-        def visit_Attribute(self, part): return self.generic_visit(part) if part.attr in ("T", "mT") else part
+        def visit_Attribute(self, e): return self.generic_visit(e) if e.attr in ("T", "mT") else e  # np.exp
 
     return Registers().visit(copy.deepcopy(e))
 
@@ -143,8 +144,8 @@ def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any
 
 
 def function_call(function: str, args: Sequence[Any], named: Mapping[str, Any] | None = None) -> ast.expr:
-    first, *rest = function.split(".")
-    called = reduce(lambda e, part: ast.Attribute(e, part, LOAD), rest, ast.Name(first, LOAD))
+    module, *names = function.split(".")
+    called = reduce(lambda e, name: ast.Attribute(e, name, LOAD), names, ast.Name(module, LOAD))
     keywords = [ast.keyword(name, node(a)) for name, a in (named or {}).items()]
     return ast.Call(called, [node(a) for a in args], keywords)
 
@@ -157,7 +158,7 @@ def key(a: Any) -> ast.expr:
     """A key between brackets, where a slice is written with colons."""
     if not isinstance(a, slice):
         return node(a)
-    return ast.Slice(*[None if part is None else node(part) for part in (a.start, a.stop, a.step)])
+    return ast.Slice(*[None if end is None else node(end) for end in (a.start, a.stop, a.step)])
 
 
 def node(a: Any) -> ast.expr:
@@ -169,16 +170,16 @@ def node(a: Any) -> ast.expr:
     if ops.is_function(a):
         return ast.Name(a[1], LOAD)
     if isinstance(a, list):
-        return ast.List([node(part) for part in a], LOAD)
+        return ast.List([*map(node, a)], LOAD)
     if isinstance(a, tuple):
-        return tupled(ast.Constant(part) if isinstance(part, str) else node(part) for part in a)
+        return tupled(ast.Constant(entry) if isinstance(entry, str) else node(entry) for entry in a)
     if isinstance(a, slice):
         return function_call("slice", [a.stop] if a.start is a.step is None else [a.start, a.stop, a.step])
     if isinstance(a, np.generic):
         return function_call(f"np.{a.dtype.name}", [a.item()])
     if isinstance(a, np.ndarray):
-        usual = a.size and np.array(a.tolist()).dtype == a.dtype
-        named = {} if usual else {"dtype": ast.Constant(a.dtype.name)}
+        is_default = a.size and np.array(a.tolist()).dtype == a.dtype
+        named = {} if is_default else {"dtype": ast.Constant(a.dtype.name)}
         e = function_call("np.array", [node(a.tolist())], named)
         return e if a.size or a.ndim < 2 else function_call("np.reshape", [e, a.shape])
     if isinstance(a, float) and (a != a or a == np.inf):

@@ -18,8 +18,8 @@ from ..wengert import Line, Steps, WengertList, needed, registers
 from .expressions import formula, mathematical
 from .slopes import Rules, slopes_of
 
-ENTRIES = 1_000_000  # the most of a matrix
-ROWS = 40            # the most that are printed
+MATRIX_ENTRIES = 1_000_000  # the most of a matrix
+EDGES = 40                  # the most that are printed
 
 
 class Edge(NamedTuple):
@@ -44,8 +44,8 @@ class Solution(dict):
 
     def __str__(self) -> str:
         sums = [f"{name} = {compact(x)}" for name, x in self.items()]
-        return (f"{', '.join(sums[:ROWS])}{', …' * (len(sums) > ROWS)}   "
-                f"({operations_said(self.extends, self.combines)})")
+        return (f"{', '.join(sums[:EDGES])}{', …' * (len(sums) > EDGES)}   "
+                f"({work_text(self.extends, self.combines)})")
 
 
 class PathWork(NamedTuple):
@@ -58,8 +58,8 @@ class PathWork(NamedTuple):
     backward_combines: int
 
     def __str__(self) -> str:
-        return "\n".join(f"{n} {way} pass{'es' * (n != 1)}: {operations_said(*rest)}"
-                         for way, (n, *rest) in (("forward", self[:3]), ("backward", self[3:])))
+        return "\n".join(f"{n} {way} pass{'es' * (n != 1)}: {work_text(*counts)}"
+                         for way, (n, *counts) in (("forward", self[:3]), ("backward", self[3:])))
 
 
 def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Callable[[Edge, Any], Any],
@@ -69,15 +69,15 @@ def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Calla
     one: the worth of the empty path. extend(edge, x): the worth of a path of worth x with this edge more.
     combine(x, y): the worth of two sets of paths together.
     """
-    found = Solution({start: one})
+    worths = Solution({start: one})
     for edge in reversed(edges) if back else edges:
         near, far = (edge.target, edge.source) if back else (edge.source, edge.target)
-        if near in found:
-            part = extend(edge, found[near])
-            found.extends += 1
-            found.combines += far in found
-            found[far] = combine(found[far], part) if far in found else part
-    return found
+        if near in worths:
+            worth = extend(edge, worths[near])
+            worths.extends += 1
+            worths.combines += far in worths
+            worths[far] = combine(worths[far], worth) if far in worths else worth
+    return worths
 
 
 def between(edges: Sequence[Edge], start: str, back: bool) -> Solution:
@@ -132,8 +132,8 @@ def lines_folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
             applied = defined[line[2][0]]
             bundle = defined.get(next((a for a in applied[2][::-1] if isinstance(a, str)), ""), applied)
             if "bundle" in (applied[1], bundle[1]):
-                made, lines = (applied, [applied]) if applied[1] == "bundle" else (bundle, [bundle, applied])
-                yield (line[0], "item", made[2]), [*lines, line]
+                lines = [applied] if applied[1] == "bundle" else [bundle, applied]
+                yield (line[0], "item", lines[0][2]), [*lines, line]
                 continue
         if line[1] not in ops.loops.ROWS:
             yield line, [line]
@@ -146,8 +146,8 @@ def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> d
     if op == "item":
         return {i: ast.Name(f"d{dst}/d{a}") for i, a in places.items()}
     numbers = values is None or not any(np.shape(values[a]) for a in (dst, *places.values()))
-    found = slopes_of(op, args, dst, rules) if numbers or ops.facts_of(op).elementwise else None
-    return found or {i: ast.Name(f"d({mathematical(formula(op, args))})/d{a}") for i, a in places.items()}
+    slopes = slopes_of(op, args, dst, rules) if numbers or ops.facts_of(op).elementwise else None
+    return slopes or {i: ast.Name(f"d({mathematical(formula(op, args))})/d{a}") for i, a in places.items()}
 
 
 def jacobians(line: Line, values: Mapping[str, Any], alone: list[Line]) -> dict[int, Any]:
@@ -158,15 +158,15 @@ def jacobians(line: Line, values: Mapping[str, Any], alone: list[Line]) -> dict[
     inside = lambda a: new.setdefault(a, f"other{len(new)}") if isinstance(a, str) else a
     first = (new[alone[0][0]], alone[0][1], tuple(holes.get(i, a) for i, a in enumerate(args)))
     alone = WengertList([first, *((new[a], op, tuple(map(inside, args))) for a, op, args in alone[1:])])
-    here = {name: values[a] for a, name in new.items()} | {x: values[args[i]] for i, x in holes.items()}
-    rows, columns = entries_of(here["out"]), {i: entries_of(here[x]) for i, x in holes.items()}
+    point = {name: values[a] for a, name in new.items()} | {x: values[args[i]] for i, x in holes.items()}
+    rows, columns = entries_of(point["out"]), {i: entries_of(point[x]) for i, x in holes.items()}
     check_readable(rows, max(rows, *columns.values(), 1), shown(line))
-    units = np.eye(rows).reshape(rows, *np.shape(here["out"]))
-    found = [backprop(alone, here, ops.DG, out=unit) for unit in units] if holes else []
+    units = np.eye(rows).reshape(rows, *np.shape(point["out"]))
+    deltas_of = [backprop(alone, point, ops.DG, out=unit) for unit in units] if holes else []
     result = {}
     for i, x in holes.items():
-        matrix = np.array([np.ravel(deltas.get(x, np.zeros(columns[i]))) for deltas in found])
-        number = np.shape(here[x]) == np.shape(here["out"]) == ()
+        matrix = np.array([np.ravel(deltas.get(x, np.zeros(columns[i]))) for deltas in deltas_of])
+        number = np.shape(point[x]) == np.shape(point["out"]) == ()
         result[i] = matrix.item() if number else matrix.reshape(rows, columns[i])
     return result
 
@@ -187,9 +187,9 @@ def identity(x: Any) -> Any:
     return np.eye(entries_of(x))
 
 
-def check_readable(rows: int, columns: int, what: str) -> None:
-    if rows * columns > ENTRIES:
-        raise XManError(f"{what}: a matrix of {rows:,} × {columns:,} partial derivatives, and {ENTRIES:,} is "
+def check_readable(rows: int, columns: int, matrix: str) -> None:
+    if rows * columns > MATRIX_ENTRIES:
+        raise XManError(f"{matrix}: a matrix of {rows:,} × {columns:,} partial derivatives, and {MATRIX_ENTRIES:,} is "
                         "the limit; take smaller arrays, or `backprop`, which needs no matrix")
 
 
@@ -198,5 +198,5 @@ def compact(x: Any) -> str:
     return f"{x:.6g}" if np.ndim(x) == 0 else f"{x.shape[0]}×{x.shape[1]} matrix"
 
 
-def operations_said(extends: int, combines: int) -> str:
+def work_text(extends: int, combines: int) -> str:
     return f"{extends:,} extend{'s' * (extends != 1)}, {combines:,} combine{'s' * (combines != 1)}"

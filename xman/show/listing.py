@@ -36,17 +36,17 @@ class Listing(NamedTuple):
         place = min(51, columns - max(map(len, shapes.values()), default=0))
         for dst, op, args in self.steps:
             row = f"{paint(dst.ljust(width), bold=True)} = {paint(op, fg='blue')}("
-            at = start = max(width, len(dst)) + len(op) + 4
+            column = start = max(width, len(dst)) + len(op) + 4
             for k, a in enumerate(args, 1):
                 word, end = a if isinstance(a, str) else literal_text(a), "," * (k < len(args))
-                if k > 1 and at + len(word + end) >= columns:
-                    row, at = f"{row.rstrip()}\n{' ' * start}", start
+                if k > 1 and column + len(word + end) >= columns:
+                    row, column = f"{row.rstrip()}\n{' ' * start}", start
                 row += (word if isinstance(a, str) else paint(word, fg="green")) + end + " " * len(end)
-                at += len(word) + 2 * len(end)
-            row, at = row + ")", at + 1
+                column += len(word) + 2 * len(end)
+            row, column = row + ")", column + 1
             if shapes:
-                row, at = (row, at) if at + len(shapes[dst]) < columns else (row + "\n", 0)
-                row += " " * max(1, place - at) + paint(shapes[dst], dim=True)
+                row, column = (row, column) if column + len(shapes[dst]) < columns else (row + "\n", 0)
+                row += " " * max(1, place - column) + paint(shapes[dst], dim=True)
             rows.append(row)
         functions = [definition(a, aligned) + "\n" for a in ops.loops.functions_in(self.steps)]
         return "\n".join([*functions, *rows])

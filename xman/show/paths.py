@@ -20,11 +20,11 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from . import graph
-from .graph import ROWS, Edge, PathWork, Solution, between, edges_between, edges_of, paths_listed, solve
+from .graph import EDGES, Edge, PathWork, Solution, between, edges_between, edges_of, paths_listed, solve
 from .polynomial import constant_term, polynomial, polynomials
 from .slopes import names_in
 
-FEW = 10  # so many paths, or fewer, are printed one by one
+PATHS_SHOWN = 10  # so many paths, or fewer, are printed one by one
 
 
 def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str],
@@ -107,8 +107,8 @@ class Paths:
     @property
     def derivative(self) -> Any:
         """∂of/∂wrt: a number, or a matrix with a row for each element of `of`; for several {(of, wrt): …}."""
-        found = {y: self.backward(y) for y in self.of}
-        return self._each(lambda y, x: found[y][x] if x in found[y] else self._nothing(y, x))
+        adjoints = {y: self.backward(y) for y in self.of}
+        return self._each(lambda y, x: adjoints[y][x] if x in adjoints[y] else self._zero(y, x))
 
     @property
     def work(self) -> PathWork:
@@ -122,7 +122,7 @@ class Paths:
     def count(self) -> int:
         """The number of paths from wrt to of, found without listing them."""
         ways = [solve(self.edges, x, False, 1, lambda edge, n: n) for x in self.wrt]
-        return sum(found.get(y, 0) for found in ways for y in self.of)
+        return sum(counts.get(y, 0) for counts in ways for y in self.of)
 
     def all(self, limit: int = 100) -> list[Path]:
         """All paths from wrt to of. Raises XManError for more than `limit` paths."""
@@ -145,19 +145,19 @@ class Paths:
         return self._each(lambda y, x: self._formula(y, x, direction == "backward"))
 
     def __str__(self) -> str:
-        rows = [(f"{edge.source} → {edge.target}", edge.label, edge.number) for edge in self.edges[:ROWS]]
+        rows = [(f"{edge.source} → {edge.target}", edge.label, edge.number) for edge in self.edges[:EDGES]]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["   ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        if len(self.edges) > ROWS:
-            lines.append(f"… and {len(self.edges) - ROWS:,} edges more")
+        if len(self.edges) > EDGES:
+            lines.append(f"… and {len(self.edges) - EDGES:,} edges more")
         if self.values is not None:
             lines += [f"forward from {x}: {self.forward(x)}" for x in self.wrt]
             lines += [f"backward from {y}: {self.backward(y)}" for y in self.of]
-        if 1 < self.count <= FEW and not any(np.ndim(edge.value) for edge in self.edges):
-            found = self.all()
-            width = max(len(path.nodes) for path in found)
+        if 1 < self.count <= PATHS_SHOWN and not any(np.ndim(edge.value) for edge in self.edges):
+            listed = self.all()
+            width = max(len(path.nodes) for path in listed)
             number = lambda path: "" if path.value is None else f" = {graph.compact(path.value)}"
-            lines += [f"path {path.nodes:<{width}}   {path.text}{number(path)}" for path in found]
+            lines += [f"path {path.nodes:<{width}}   {path.text}{number(path)}" for path in listed]
         lines += [str(self.work)] * (self.values is None or len(self.of + self.wrt) > 2)
         return "\n".join(lines)
 
@@ -165,8 +165,8 @@ class Paths:
 
     # ---- parts ---------------------------------------------------------------------------------------------
 
-    def _each(self, found: Callable[[str, str], Any]) -> Any:
-        each = {(y, x): found(y, x) for y in self.of for x in self.wrt}
+    def _each(self, derivative: Callable[[str, str], Any]) -> Any:
+        each = {(y, x): derivative(y, x) for y in self.of for x in self.wrt}
         return each if len(each) > 1 else next(iter(each.values()))
 
     def _one(self, name: str | None, choices: Sequence[str], word: str) -> str:
@@ -184,13 +184,13 @@ class Paths:
                             "paths(steps, 'f', 'x', {'x': 3.0}); symbolic() needs none")
         with np.errstate(all="ignore"):
             extend = lambda edge, x: graph.times(*(x, edge.value) if back else (edge.value, x))
-            found = solve(self.edges, start, back, graph.identity(self.values[start]), extend)
-        for name, x in found.items():
+            solution = solve(self.edges, start, back, graph.identity(self.values[start]), extend)
+        for name, x in solution.items():
             if np.ndim(x) and np.shape(self.values[name]) == np.shape(self.values[start]) == ():
-                found[name] = x.item()  # a number that went through an array
-        return found
+                solution[name] = x.item()  # a number that went through an array
+        return solution
 
-    def _nothing(self, y: str, x: str) -> Any:
+    def _zero(self, y: str, x: str) -> Any:
         """∂y/∂x = 0, in the right shape, if no path leads from x to y."""
         y, x = self.values[y], self.values[x]
         return np.zeros((graph.entries_of(y), graph.entries_of(x))) if np.ndim(y) or np.ndim(x) else 0.0
@@ -204,10 +204,10 @@ class Paths:
         try:
             start, end = (y, x) if back else (x, y)
             extend = lambda edge, p: polynomial(edge.slope, inner) * p
-            found = solve(edges, start, back, constant_term(1), extend)
+            solution = solve(edges, start, back, constant_term(1), extend)
         except OverflowError as error:
             raise XManError(f"d{y}/d{x}, {error}; print the graph, or give numbers") from None
-        return str(found.get(end, constant_term(0)))
+        return str(solution.get(end, constant_term(0)))
 
 
 def factor(edge: Edge) -> str:

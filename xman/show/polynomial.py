@@ -40,41 +40,41 @@ def expand(steps: Steps, of: str) -> str:
 
 def polynomials(steps: Steps, *of: str) -> dict[str, Polynomial]:
     """The polynomials of the registers in `of`, and of all registers that they depend on, without inputs."""
-    found: dict[str, Polynomial] = {}
+    values: dict[str, Polynomial] = {}
     for line in needed(steps, of):
         try:
-            found[line[0]] = polynomial(formula(*line[1:]), found)
+            values[line[0]] = polynomial(formula(*line[1:]), values)
         except OverflowError as error:
             raise XManError(f"{shown(line)}: {error}; print the list, or ask for a register nearer to the "
                             "inputs") from None
-    return found
+    return values
 
 
-def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
-    """The polynomial of an expression. found: those of names; others are inputs. OverflowError: too long."""
+def polynomial(e: ast.expr, values: Mapping[str, Polynomial]) -> Polynomial:
+    """The polynomial of an expression. values: those of names; others are inputs. OverflowError: too long."""
     match e:
         case ast.Name(name):
-            return found.get(name, symbol(name))
+            return values.get(name, symbol(name))
         case ast.Constant(int() | float() as c):
             return constant_term(Fraction(str(c)) if isinstance(c, float) else Fraction(c))
         case ast.UnaryOp(ast.USub(), x):
-            return -polynomial(x, found)
+            return -polynomial(x, values)
         case ast.BinOp(x, ast.Add() | ast.Sub() | ast.Mult() | ast.Div() as sign, y):
-            return ALGEBRAIC[type(sign)](polynomial(x, found), polynomial(y, found))
-        case ast.BinOp(x, ast.Pow(), y) if (n := constant_of(polynomial(y, found))) is not None:
-            return polynomial(x, found) ** n
-    return atom(e, found)
+            return ALGEBRAIC[type(sign)](polynomial(x, values), polynomial(y, values))
+        case ast.BinOp(x, ast.Pow(), y) if (n := constant_of(polynomial(y, values))) is not None:
+            return polynomial(x, values) ** n
+    return atom(e, values)
 
 
-def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
+def atom(e: ast.expr, values: Mapping[str, Polynomial]) -> Polynomial:
     """The expression as one factor; its parts are written as polynomials."""
     if isinstance(e, ast.Call):
-        parts = [*((None, a) for a in e.args), *((word.arg, word.value) for word in e.keywords)]
-        given = ", ".join((f"{word}=" if word else "") + str(polynomial(a, found)) for word, a in parts)
-        text = f"{ast.unparse(e.func)}({given})"
+        args = [*(("", a) for a in e.args), *((f"{word.arg}=", word.value) for word in e.keywords)]
+        text = ", ".join(word + str(polynomial(a, values)) for word, a in args)
+        text = f"{ast.unparse(e.func)}({text})"
     else:
-        text = ast.unparse(with_replaced(e, {name: ast.Name(bracketed(found[name]))
-                                             for name in names_in(e) & found.keys()}))
+        text = ast.unparse(with_replaced(e, {name: ast.Name(bracketed(values[name]))
+                                             for name in names_in(e) & values.keys()}))
         text = f"({text})" if isinstance(e, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare)) else text
     if len(text) > LETTERS:
         raise OverflowError(f"written out it has more than {LETTERS:,} letters")
@@ -84,21 +84,21 @@ def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
 class Polynomial(dict):
     """{term: coefficient}; a term is a sorted tuple of (factor, power). It prints itself."""
 
-    def __add__(self, other: Polynomial) -> Polynomial: return Polynomial.of([*self.items(), *other.items()])
+    def __add__(self, q: Polynomial) -> Polynomial: return Polynomial.of([*self.items(), *q.items()])
     def __neg__(self) -> Polynomial: return Polynomial((term, -c) for term, c in self.items())
 
-    def __mul__(self, other: Polynomial) -> Polynomial:
-        if len(self) * len(other) > 100 * TERMS:  # give up before the work, not after it
+    def __mul__(self, q: Polynomial) -> Polynomial:
+        if len(self) * len(q) > 100 * TERMS:  # give up before the work, not after it
             raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
-        pairs = itertools.product(self.items(), other.items())
+        pairs = itertools.product(self.items(), q.items())
         return Polynomial.of((product_of_terms(s, t), b * c) for (s, b), (t, c) in pairs)
 
     def __pow__(self, n: Fraction | int) -> Polynomial:
-        whole = n == int(n) and abs(n) <= TERMS
-        if len(self) == 1 and whole:
+        integer = n == int(n) and abs(n) <= TERMS
+        if len(self) == 1 and integer:
             (term, c), = self.items()
             return Polynomial.of([(tuple((x, n * power) for x, power in term if n), c ** n)])
-        if n < 0 or not whole:
+        if n < 0 or not integer:
             return Polynomial({((bracketed(self), n),): Fraction(1)})
         return reduce(mul, [self] * int(n), constant_term(1))
 
@@ -109,15 +109,15 @@ class Polynomial(dict):
     @classmethod
     def of(cls, terms) -> Polynomial:
         """The sum of (term, coefficient) pairs, with like terms collected."""
-        result = cls()
+        total = cls()
         for term, c in terms:
-            result[term] = result.get(term, 0) + c
-        result = cls((term, c) for term, c in result.items() if c)
-        if len(result) > TERMS:
+            total[term] = total.get(term, 0) + c
+        total = cls((term, c) for term, c in total.items() if c)
+        if len(total) > TERMS:
             raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
-        if any(c.numerator.bit_length() > 1023 or c.denominator.bit_length() > 1100 for c in result.values()):
+        if any(c.numerator.bit_length() > 1023 or c.denominator.bit_length() > 1100 for c in total.values()):
             raise OverflowError("multiplied out it has a number with more than 300 digits")
-        return result
+        return total
 
 
 def symbol(name: str) -> Polynomial: return Polynomial({((name, 1),): Fraction(1)})
@@ -138,7 +138,7 @@ def product_of_terms(s: tuple, t: tuple) -> tuple:
 
 def alphabetical(x: str) -> tuple:
     """Names before atoms, x2 before x10."""
-    return not x.isidentifier(), [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", x)]
+    return not x.isidentifier(), [int(run) if run.isdigit() else run for run in re.split(r"(\d+)", x)]
 
 
 def place(item: tuple) -> tuple:

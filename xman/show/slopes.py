@@ -76,29 +76,29 @@ def names_in(e: ast.AST) -> set[str]:
         return {e.id}
     if isinstance(e, ast.Attribute) and e.attr not in ("T", "mT"):
         return set()
-    return {name for part in ast.iter_child_nodes(e) for name in names_in(part)}
+    return {name for child in ast.iter_child_nodes(e) for name in names_in(child)}
 
 
-def times_tree(*parts: ast.expr) -> ast.expr:
+def times_tree(*products: ast.expr) -> ast.expr:
     """The product, without brackets around products, and with at most one sign, in front."""
-    flat = [factor for part in parts for factor in factors_in(part)]
-    bare = [positive(e) or e for e in flat]
-    if sum(positive(e) is not None for e in flat) % 2:
-        bare[0] = negative(bare[0])
-    return reduce(lambda x, y: ast.BinOp(x, ast.Mult(), y), bare)
+    factors = [factor for product in products for factor in factors_in(product)]
+    unsigned = [positive(e) or e for e in factors]
+    if sum(positive(e) is not None for e in factors) % 2:
+        unsigned[0] = negative(unsigned[0])
+    return reduce(lambda x, y: ast.BinOp(x, ast.Mult(), y), unsigned)
 
 
-def sum_tree(*parts: ast.expr) -> ast.expr:
-    """The sum, without brackets around sums; 0 without parts."""
-    return reduce(plus, parts) if parts else node(0)
+def sum_tree(*terms: ast.expr) -> ast.expr:
+    """The sum, without brackets around sums; 0 without terms."""
+    return reduce(plus, terms) if terms else node(0)
 
 
 def plus(x: ast.expr, y: ast.expr) -> ast.expr:
     if isinstance(y, ast.BinOp) and isinstance(y.op, (ast.Add, ast.Sub)):
         return ast.BinOp(plus(x, y.left), y.op, y.right)
-    first, *rest = factors_in(y)
-    if (bare := positive(first)) is not None:
-        return ast.BinOp(x, ast.Sub(), times_tree(bare, *rest))
+    first, *factors = factors_in(y)
+    if (unsigned := positive(first)) is not None:
+        return ast.BinOp(x, ast.Sub(), times_tree(unsigned, *factors))
     return ast.BinOp(x, ast.Add(), y)
 
 
@@ -120,8 +120,8 @@ def positive(e: ast.expr) -> ast.expr | None:
     match e:
         case ast.UnaryOp(ast.USub(), x):
             return x
-        case ast.BinOp(x, ast.Div(), y) if (bare := positive(x)) is not None:
-            return ast.BinOp(bare, ast.Div(), y)
+        case ast.BinOp(x, ast.Div(), y) if (unsigned := positive(x)) is not None:
+            return ast.BinOp(unsigned, ast.Div(), y)
     return None
 
 

@@ -43,7 +43,7 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     if renamed:
         wrt = wrt and [renamed.get(x, x) for x in wrt]
         likes = likes and {renamed.get(x, x): like for x, like in likes.items()}
-        head = [f"# {said}\n" for said in renamings(renamed)]
+        head = [f"# {sentence}\n" for sentence in renamings(renamed)]
         return "".join([*head, source(steps, renamed.get(of, of), wrt, likes, rewrites, name)])
     if not steps:
         raise XManError("the list is empty: there is nothing to write a function of")
@@ -51,42 +51,42 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
         raise XManError(f"the gradient of {of!r} is with respect to what? name it, as in "
                         f"wrt={list(steps.inputs)[:1]}")
     outputs = [of] if of else list(steps.outputs)
-    what = ", ".join(outputs)
+    results = ", ".join(outputs)
     if not wrt:
-        pairs, kind, said = [(line, None) for line in steps], "value", f"{what}."
+        pairs, kind, summary = [(line, None) for line in steps], "value", f"{results}."
     elif of:
         pairs, kind = adjoints(steps, of, wrt), "gradient"
         outputs += [f"d{of}_d{x}" for x in wrt]
-        said = f"{what} and its gradient: d{of}_d{wrt[0]} is ∂{of}/∂{wrt[0]}, and so on (reverse mode)."
+        summary = f"{results} and its gradient: d{of}_d{wrt[0]} is ∂{of}/∂{wrt[0]}, and so on (reverse mode)."
     else:
         dot = ending(steps)
         pairs, kind = tangents(steps, wrt), "tangent"
         pushed = {line[0] for line, _ in pairs}
         outputs += [y + dot for y in outputs if y + dot in pushed]
-        given = ", ".join(x + dot for x in wrt)
-        said = f"{what}, with tangents from {given}: x{dot} belongs to x (forward mode)."
+        seeds = ", ".join(x + dot for x in wrt)
+        summary = f"{results}, with tangents from {seeds}: x{dot} belongs to x (forward mode)."
     origins = {line[0]: origin for line, origin in pairs}
     if likes and kind == "tangent":
         likes = {**{x + dot: likes[x] for x in wrt if x in likes}, **likes}
     short = simplified(WengertList(line for line, _ in pairs), outputs, likes, rewrites)
-    lines = [(line, whole and origins[whole[0]]) for line, whole in short]
+    lines = [(line, origin and origins[origin[0]]) for line, origin in short]
     read = WengertList(line for line, _ in lines).inputs
     name = name or f"{kind}_of_{outputs[0]}"
     refuse_name(name)
     inputs = [x for x in dict.fromkeys((*steps.inputs, *read)) if x in read or x in outputs]
-    return module(name, inputs, said, body(lines, outputs, kind, name), outputs,
+    return module(name, inputs, summary, body(lines, outputs, kind, name), outputs,
                   functions_in(line for line, _ in lines))
 
 
-def module(name: str, inputs: list[str], said: str, statements: list[str], outputs: list[str],
+def module(name: str, inputs: list[str], summary: str, statements: list[str], outputs: list[str],
            functions: Iterable[tuple]) -> str:
     """The text of the file: imports, the functions that the list applies, and the function."""
     defined = [procedure_text(function) for function in functions]
     text = "\n".join([*statements, *defined])
-    defined = [loop for pattern, loop in LOOPS.items() if re.search(pattern, text)] + defined
+    defined = [loop for pattern, loop in LOOP_FUNCTIONS.items() if re.search(pattern, text)] + defined
     text = "\n".join([text, *defined])
     imports = [line for pattern, line in IMPORTS if re.search(pattern, text)]
-    docstring = textwrap.fill(f'"""{said}"""', WIDTH, initial_indent="    ", subsequent_indent="    ",
+    docstring = textwrap.fill(f'"""{summary}"""', WIDTH, initial_indent="    ", subsequent_indent="    ",
                               break_long_words=False)
     before = [*imports, *["", ""] * bool(imports), *[f"{each}\n\n" for each in defined]]
     before += [*in_brackets(f"def {name}(", inputs, "):"), docstring]
@@ -99,7 +99,7 @@ IMPORTS = [(r"\bnp\.", "import numpy as np"), (r"\bnp_\.", "import numpy as np_"
            (r"\bf\.", "from xman import f"), (r"\bf_\.", "from xman import f as f_")]
 
 
-LOOPS = {r"\bscan\(": '''\
+LOOP_FUNCTIONS = {r"\bscan\(": '''\
 def scan(step, carries, slices, args, reverse=False):
     """The last carries, and what all steps gave, stacked."""
     carry, xs, rest = args[:carries], args[carries:carries + slices], args[carries + slices:]
@@ -136,43 +136,43 @@ def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:
     opening, closing = ("", "") if before.endswith("(") else ("(", ")")
     indent = " " * len(before + opening)
     wrapped = textwrap.wrap(", ".join(names) + closing + after, WIDTH - len(indent), break_long_words=False)
-    return [before + opening + wrapped[0], *(indent + part for part in wrapped[1:])]
+    return [before + opening + wrapped[0], *(indent + line for line in wrapped[1:])]
 
 
 def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list[str]:
     """The statements of the lines; a temporary that is used once is written where it is used."""
-    taken = {name, *(a for (dst, _, args), _ in lines for a in (dst, *args) if isinstance(a, str))}
+    names = {name, *(a for (dst, _, args), _ in lines for a in (dst, *args) if isinstance(a, str))}
     uses = Counter(a for (_, _, args), _ in lines for a in registers(args))
     user = {a: origin for (_, _, args), origin in lines for a in registers(args)}
     inner: dict[str, ast.expr] = {}  # temporaries that are not yet used
     statements: list[str] = []
-    under = None
+    under = None  # the line whose adjoints stand under the comment
     for (dst, op, args), origin in lines:
         within = {a: inner.pop(a) for a in registers(args) if a in inner}
-        tree = call_in_source(op, [within.get(a, a) if isinstance(a, str) else a for a in args], taken)
+        tree = call_in_source(op, [within.get(a, a) if isinstance(a, str) else a for a in args], names)
         if within and len(f"{dst} = {ast.unparse(tree)}") > WIDTH - 4:
-            now = [*within.items(), (dst, call_in_source(op, args, taken))]
+            ready = [*within.items(), (dst, call_in_source(op, args, names))]
         else:
-            now = [(dst, tree)]
-        once = re.fullmatch(r"z\d+", dst) and uses[dst] == 1 and user[dst] == origin and dst not in outputs
-        if once and (origin or kind == "value"):
-            inner[dst] = now.pop()[1]
-        if now and kind == "gradient" and origin != under:
-            statements += (["", f"# {origin[0]} = {ast.unparse(call_in_source(*origin[1:], taken))}"]
+            ready = [(dst, tree)]
+        temporary = re.fullmatch(r"z\d+", dst) and dst not in outputs
+        if temporary and uses[dst] == 1 and user[dst] == origin and (origin or kind == "value"):
+            inner[dst] = ready.pop()[1]
+        if ready and kind == "gradient" and origin != under:
+            statements += (["", f"# {origin[0]} = {ast.unparse(call_in_source(*origin[1:], names))}"]
                            if origin else [""])
             under = origin
-        statements += [f"{a} = {ast.unparse(own)}" for a, own in now]
+        statements += [f"{a} = {ast.unparse(e)}" for a, e in ready]
     return statements
 
 
-def call_in_source(op: str, args: Iterable[Any], taken: Collection[str]) -> ast.expr:
-    """The expression op(*args); np and f are called np_ and f_ in it if their names are taken."""
+def call_in_source(op: str, args: Iterable[Any], names: Collection[str]) -> ast.expr:
+    """The expression op(*args); np and f are called np_ and f_ in it if registers have these names."""
     nodes = [ast.Name(a) if isinstance(a, str) else a for a in args]
     for node in nodes:
         if isinstance(node, ast.Name):
             node.register = True
     tree = expression(op, nodes)
     for node in ast.walk(tree):
-        if getattr(node, "id", "") in {"np", "f"}.intersection(taken) and not hasattr(node, "register"):
+        if getattr(node, "id", "") in {"np", "f"}.intersection(names) and not hasattr(node, "register"):
             node.id += "_"
     return tree

@@ -17,13 +17,13 @@ import numpy as np
 
 from ...errors import XManError
 
-CELLS = 15_000  # the most cells of a layout: nodes, and places where arrows pass a layer
+MOST_CELLS = 15_000  # the most cells of a layout: nodes, and places where arrows pass a layer
 GAP = 24        # pixels between two layers
-Point = tuple[float, float]
+Pair = tuple[float, float]
 Near = tuple[list[list[int]], list[list[int]]]  # the neighbours of each cell, below and above
 
 
-def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
+def layout(sizes: Sequence[Pair], links: Sequence[tuple[int, int]], labels: Sequence[Pair]) -> tuple:
     """(the middle of each node, the points of each link, the middle of its label, (width, height)).
 
     sizes: (width, height) of each node. links: (low, high), with low before high. labels: (width, height) of
@@ -51,7 +51,7 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
     return places[:len(sizes)], routes, marks, (right, sum(tall) + GAP * len(tall))
 
 
-def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
+def chained(sizes: Sequence[Pair], links: Sequence[tuple[int, int]], labels: Sequence[Pair]) -> tuple:
     """(the size of each cell, its layer, the cells of each link). A link has a cell in each layer between."""
     rank = [0] * len(sizes)
     for low, high in sorted(links, key=itemgetter(1)):
@@ -65,20 +65,20 @@ def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Se
         middle = (rank[low] + rank[high] - 1) // 2 * 2 + 1 if label[0] else None  # a layer without nodes
         cells += [label if k == middle else (4.0, 0.0) for k in passed]
         level += passed
-        if len(cells) > CELLS:
+        if len(cells) > MOST_CELLS:
             raise XManError(f"a picture of {len(sizes):,} nodes and {len(links):,} arrows is too large to be "
                             "read: draw a part of it, or take dot() and Graphviz")
     return cells, level, chains
 
 
-def routed(chains: list[list[int]], cells: list[Point], places: list[Point], tall: list[float]) -> list:
+def routed(chains: list[list[int]], cells: list[Pair], places: list[Pair], tall: list[float]) -> list:
     """The points of each link; several links at one node are side by side. tall: the height of each layer."""
     ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
     for k, cell in enumerate(chains):
         ends.setdefault((cell[0], True), []).append((places[cell[1]][0], k))
         ends.setdefault((cell[-1], False), []).append((places[cell[-2]][0], k))
-    ports = {(cell, k, up): places[cell][0] + cells[cell][0] * 0.7 * ((i + 0.5) / len(found) - 0.5)
-             for (cell, up), found in ends.items() for i, (_, k) in enumerate(sorted(found))}
+    ports = {(cell, k, up): places[cell][0] + cells[cell][0] * 0.7 * ((i + 0.5) / len(links) - 0.5)
+             for (cell, up), links in ends.items() for i, (_, k) in enumerate(sorted(links))}
     routes = []
     for k, (low, *inner, high) in enumerate(chains):
         start, end = ports[low, k, True], ports[high, k, False]
@@ -100,8 +100,8 @@ def ordered_layers(layers: list[list[int]], near: Near) -> list[list[int]]:
             means = {c: fmean([place[a] for a in near[turn % 2][c]] or [place[c]]) for c in layer}
             layer.sort(key=means.__getitem__)
             place |= {c: i for i, c in enumerate(layer)}
-        if (found := crossings(layers, near[1])) < fewest:
-            best, fewest = layers, found
+        if (crossed := crossings(layers, near[1])) < fewest:
+            best, fewest = layers, crossed
     return best
 
 
@@ -121,16 +121,16 @@ def column_places(layers: list[list[int]], near: Near, widths: Sequence[float]) 
     for turn in range(40):
         ends = near[turn % 2] if turn < 30 else [below + above for below, above in zip(*near, strict=True)]
         for layer in layers[::-1] if turn % 2 else layers:
-            wanted = [sum(x[a] for a in ends[c]) / len(ends[c]) if ends[c] else x[c] for c in layer]
-            found = placed_apart(wanted, [widths[c] for c in layer]) if len(layer) > 1 else wanted
-            for c, place in zip(layer, found, strict=True):
+            targets = [sum(x[a] for a in ends[c]) / len(ends[c]) if ends[c] else x[c] for c in layer]
+            places = placed_apart(targets, [widths[c] for c in layer]) if len(layer) > 1 else targets
+            for c, place in zip(layer, places, strict=True):
                 x[c] = place
     return x
 
 
-def placed_apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """The places nearest to the wanted ones, by least squares, where cells of these widths do not overlap."""
+def placed_apart(targets: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """The places nearest to the targets, by least squares, where cells of these widths do not overlap."""
     from scipy.optimize import isotonic_regression
 
     offsets = np.cumsum([0.0, *((a + b) / 2 + 14 for a, b in pairwise(widths))])
-    return (isotonic_regression(np.subtract(wanted, offsets)).x + offsets).tolist()
+    return (isotonic_regression(np.subtract(targets, offsets)).x + offsets).tolist()

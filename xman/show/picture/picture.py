@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 from unicodedata import east_asian_width
@@ -21,7 +22,7 @@ from ..explain import Explanation, shown_number_or_array
 from ..expressions import expression, mathematical
 from ..graph import compact, edges_between
 from ..paths import Paths
-from .layout import Point, layout
+from .layout import Pair, layout
 
 LETTER, LINE = 7.3, 16  # a letter's width and a line's height, in pixels
 
@@ -57,7 +58,7 @@ class Picture:
             fill, line = COLOURS[kind]
             lines.append(f'{quoted(key)} [label={quoted(*rows, note)}, fillcolor="{fill}", color="{line}"];')
         for low, high, label, down, kind in self.arrows:
-            options = filter(None, (label and f"label={quoted(label)}", down and "dir=back", DOT[kind]))
+            options = filter(None, (label and f"label={quoted(label)}", down and "dir=back", DOT_STYLE[kind]))
             lines.append(f"{quoted(low)} -> {quoted(high)} [{', '.join(options)}];")
         return "\n  ".join(["digraph {", *lines]) + "\n}"
 
@@ -66,21 +67,21 @@ class Picture:
         sizes = [text_size(*node.lines, node.note) for node in self.nodes]
         places = {node.key: k for k, node in enumerate(self.nodes)}
         labels = [text_size(arrow.label, around=3) for arrow in self.arrows]
-        links, parts = [(places[arrow.low], places[arrow.high]) for arrow in self.arrows], []
+        links, shapes = [(places[arrow.low], places[arrow.high]) for arrow in self.arrows], []
         middles, routes, marks, (width, height) = layout(sizes, links, labels)
         for (_, _, _, down, kind), route in zip(self.arrows, routes, strict=True):
             (x, y), way = (route[0], 1) if down else (route[-1], -1)
-            parts += [f'<path class="line {kind}" d="{curved_path(route)}"/>',
-                      f'<path class="head {kind}" d="M{x:.1f} {y:.1f}l-4 {-8 * way}h8z"/>']
+            shapes += [f'<path class="line {kind}" d="{curved_path(route)}"/>',
+                       f'<path class="head {kind}" d="M{x:.1f} {y:.1f}l-4 {-8 * way}h8z"/>']
         for arrow, (x, y) in zip(self.arrows, marks, strict=True):
-            parts += [words([arrow.label], x, y, f"label {arrow.kind}")] * bool(arrow.label)
+            shapes += [words([arrow.label], x, y, f"label {arrow.kind}")] * bool(arrow.label)
         for (_, rows, kind, note), (x, y), (w, h) in zip(self.nodes, middles, sizes, strict=True):
             place = f'x="{x - w / 2:.1f}" y="{y - h / 2:.1f}" width="{w:.1f}" height="{h}"'
-            parts += [f'<rect class="{kind}" {place} rx="5"/>', words(rows, x, y, "", note)]
-        whole = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" class="xman-picture" role="img" {whole}>'
-        paper = f'<style>{STYLE}</style>\n<rect class="paper" width="100%" height="100%"/>'
-        return "\n".join([head, paper, *parts, "</svg>\n"])
+            shapes += [f'<rect class="{kind}" {place} rx="5"/>', words(rows, x, y, "", note)]
+        box = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" class="xman-picture" role="img" {box}>'
+        paper = f'<style>{CSS}</style>\n<rect class="paper" width="100%" height="100%"/>'
+        return "\n".join([head, paper, *shapes, "</svg>\n"])
 
     _repr_svg_ = svg
 
@@ -97,8 +98,8 @@ class Picture:
 
 
 COLOURS = {"register": ("#ddf4ff", "#0969da"), "operation": ("#dafbe1", "#1a7f37")}  # fill, line
-DOT = {"": "", "on": 'color="#1a7f37", penwidth=2', "off": 'color="#b0b7be"'}
-STYLE = "".join(f".xman-picture {name}{{{rule}}}" for name, rule in {
+DOT_STYLE = {"": "", "on": 'color="#1a7f37", penwidth=2', "off": 'color="#b0b7be"'}
+CSS = "".join(f".xman-picture {name}{{{rule}}}" for name, rule in {
     "text": "font:12px ui-monospace,'DejaVu Sans Mono',monospace;text-anchor:middle;white-space:pre",
     ".title": "font-weight:bold", ".note": "font-weight:bold;fill:#1a7f37", ".paper": "fill:#fff",
     ".label": "paint-order:stroke;stroke:#fff;stroke-width:5px", ".off": "opacity:.45",
@@ -114,7 +115,7 @@ def quoted(*lines: str) -> str:
     return json.dumps("\n".join(filter(None, lines)).replace("&", "&amp;"), ensure_ascii=False)
 
 
-def text_size(*lines: str, around: int = 12) -> Point:
+def text_size(*lines: str, around: int = 12) -> Pair:
     """The width and the height of lines of text, with `around` pixels around them; (0, 0) without lines."""
     lines = tuple(filter(None, lines))
     letters = max((sum(2 if east_asian_width(c) in "WF" else 1 for c in line) for line in lines), default=0)
@@ -126,29 +127,30 @@ def words(lines: Sequence[str], x: float, y: float, kind: str, note: str = "") -
     kinds = [kind] * len(lines) if kind else ["title", *[""] * (len(lines) - 1)]
     rows = [*zip(kinds, lines, strict=True), *[("note", note)] * bool(note)]
     first = y - LINE * (len(rows) - 1) / 2 + 4
-    return "".join(f'<text class="{own}" x="{x:.1f}" y="{first + LINE * i:.1f}">{escape(row)}</text>'
-                   for i, (own, row) in enumerate(rows))
+    return "".join(f'<text class="{style}" x="{x:.1f}" y="{first + LINE * i:.1f}">{escape(row)}</text>'
+                   for i, (style, row) in enumerate(rows))
 
 
-def curved_path(route: Sequence[Point]) -> str:
+def curved_path(route: Sequence[Pair]) -> str:
     """The route as a path of SVG: vertical within layers, and curved from one layer to the next."""
-    parts = [f"C{x:.1f} {(y + b) / 2:.1f} {a:.1f} {(y + b) / 2:.1f} {a:.1f} {b:.1f}" if k % 2 else f"V{b:.1f}"
-             for k, ((x, y), (a, b)) in enumerate(zip(route, route[1:], strict=False))]
-    return "".join([f"M{route[0][0]:.1f} {route[0][1]:.1f}", *parts])
+    curves = [f"V{b:.1f}" if k % 2 == 0 else
+              f"C{x:.1f} {(y + b) / 2:.1f} {a:.1f} {(y + b) / 2:.1f} {a:.1f} {b:.1f}"
+              for k, ((x, y), (a, b)) in enumerate(pairwise(route))]
+    return "".join([f"M{route[0][0]:.1f} {route[0][1]:.1f}", *curves])
 
 
 # ---- what is drawn -----------------------------------------------------------------------------------------
 
-LONGEST = 44  # the most characters of a line of text
+LONGEST_ROW = 44  # the most characters of a line of text
 
 
 def picture(what: XMan | Steps | Paths | Explanation | None = None, notes: Mapping[str, Any] | None = None,
             of: None = None) -> Picture:
     """A picture of `what`: the inputs at the bottom, and each result above all that it depends on.
 
-        picture(model)                              its Registers (blue), Operations (green) and their
-        pointers picture(steps)                              the registers, with definitions, and their
-        dependences picture(explain(steps, "f", "x1", values))  the same with values, tangents and adjoints
+        picture(model)                              its Registers (blue), Operations (green) and pointers
+        picture(steps)                              the registers, with definitions and dependences
+        picture(explain(steps, "f", "x1", values))  the same with values, tangents and adjoints
         picture(paths(steps, "h", "x", values))     the computation graph, partial derivatives at its edges
         picture(graph, graph.forward())             the same with the sums of the path problem from x
         picture(steps, deltas)                      the list with the adjoint of each register
@@ -196,12 +198,12 @@ def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
 def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mapping[str, Any],
           arrows: Sequence[Arrow] | None = None) -> Picture:
     """A node for each row (register, op or None, args), with the extra lines; an arrow from each argument."""
-    nodes, found = [], [Arrow(a, name) for name, _, args in rows for a in registers(args)]
+    nodes, to_arguments = [], [Arrow(a, name) for name, _, args in rows for a in registers(args)]
     for name, op, args in rows:
         defined = [mathematical(expression(op, args))] if op else []
         lines = cut_lines(name, *defined, *extra.get(name, ()))
         nodes.append(BoxOfLines(name, lines, "register", *cut_lines(*remark(notes, name))))
-    return Picture(nodes, found if arrows is None else arrows)
+    return Picture(nodes, to_arguments if arrows is None else arrows)
 
 
 def graph(of: Paths, notes: Mapping[str, Any] | None) -> Picture:
@@ -212,9 +214,9 @@ def graph(of: Paths, notes: Mapping[str, Any] | None) -> Picture:
     kind = lambda e: "" if notes is None else "on" if e.source in near and e.target in near else "off"
     label = lambda e: " = ".join(dict.fromkeys(filter(None, (e.label, e.number))))
     arrows = [Arrow(e.source, e.target, label(e), False, kind(e)) for e in of.edges]
-    kept = {*of.of, *of.wrt, *(end for arrow in arrows for end in arrow[:2])}
-    rows = [row for row in [*((x, None, ()) for x in of.steps.inputs), *of.steps] if row[0] in kept]
-    extra = {} if of.values is None else {name: ["= " + x for x in remark(of.values, name)] for name in kept}
+    ends = {*of.of, *of.wrt, *(end for arrow in arrows for end in arrow[:2])}
+    rows = [row for row in [*((x, None, ()) for x in of.steps.inputs), *of.steps] if row[0] in ends]
+    extra = {} if of.values is None else {name: ["= " + x for x in remark(of.values, name)] for name in ends}
     return drawn(rows, extra, near, arrows)
 
 
@@ -227,4 +229,4 @@ def remark(notes: Mapping[str, Any], name: str) -> list[str]:
 
 
 def cut_lines(*lines: str) -> tuple[str, ...]:
-    return tuple(line if len(line) <= LONGEST else line[:LONGEST - 1] + "…" for line in lines)
+    return tuple(line if len(line) <= LONGEST_ROW else line[:LONGEST_ROW - 1] + "…" for line in lines)
