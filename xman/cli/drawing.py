@@ -27,13 +27,13 @@ def draw(drawn: Picture, svg: str | None, for_mermaid: bool = False) -> None:
 
 
 def write_explorer(source: str, of: str | None, values: tuple[str, ...], path: str) -> None:
-    """Write the page of the explorer for a list or a model, and say where it is."""
+    """Write the page of the explorer for a list or a model, and print where it is."""
     if source.partition(":")[0].endswith(".py"):
         model = model_of(source)
         page = explore(model, of=of, values=assignments(values, of_model(model, of, {})[0]))
     else:
-        steps, known = list_and_values(source, of, values)
-        page = explore(steps, of=of, values=known, title=Path(source).name)
+        steps, inputs = list_and_values(source, of, values)
+        page = explore(steps, of=of, values=inputs, title=Path(source).name)
     print(f"{page.save(path)}: open it in a browser")
 
 
@@ -41,9 +41,9 @@ def mermaid(drawn: Picture) -> str:
     """The picture as text for Mermaid, which pages of Markdown draw."""
     number = {node.key: k for k, node in enumerate(drawn.nodes)}
     entities = str.maketrans({"&": "&amp;", "<": "&lt;", '"': "#quot;"})
-    said = lambda *lines: '"' + "<br>".join(line.translate(entities) for line in lines if line) + '"'
-    nodes = [f"n{k}[{said(*node.lines, node.note)}]" for k, node in enumerate(drawn.nodes)]
-    arrows = [f"n{number[a.low]} -->{f'|{said(a.label)}|' if a.label else ''} n{number[a.high]}"
+    label = lambda *lines: '"' + "<br>".join(line.translate(entities) for line in lines if line) + '"'
+    nodes = [f"n{k}[{label(*node.lines, node.note)}]" for k, node in enumerate(drawn.nodes)]
+    arrows = [f"n{number[a.low]} -->{f'|{label(a.label)}|' if a.label else ''} n{number[a.high]}"
               for a in drawn.arrows]
     return "\n  ".join(["flowchart BT", *nodes, *arrows])
 

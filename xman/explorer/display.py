@@ -18,10 +18,10 @@ from ..show.listing import Listing, size_text
 from ..wengert import WengertList
 from .page import explore
 
-CELLS = 64    # the most rows, and columns, of a heat map; a larger matrix is thinned out
-EPOCHS = 12   # the most epochs in the table of a run
-MOST = 100    # the most rows of any other table
-LINES = 200   # the most lines that are shown of a list; its explorer has all
+HEAT_ROWS = 64     # the most rows, and columns, of a heat map; a larger matrix is thinned out
+EPOCHS = 12        # the most epochs in the table of a run
+TABLE_ROWS = 100   # the most rows of any other table
+LIST_LINES = 200   # the most lines that are shown of a list; its explorer has all
 
 
 def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Sequence[str] = ()) -> str:
@@ -37,13 +37,13 @@ def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Se
                  for side, cell in zip(sides, row, strict=True))
         return f'<tr title="{escape(title)}">{"".join(cells)}</tr>' if title else f"<tr>{''.join(cells)}</tr>"
 
-    body = "".join(line("td", row, titles[k] if titles else "") for k, row in enumerate(rows[:MOST]))
+    body = "".join(line("td", row, titles[k] if titles else "") for k, row in enumerate(rows[:TABLE_ROWS]))
     body = f"<thead>{line('th', head)}</thead><tbody>{body}</tbody>"
-    return f'<table style="font-family:monospace">{body}</table>{not_shown(rows, MOST, "rows")}'
+    return f'<table style="font-family:monospace">{body}</table>{not_shown(rows, TABLE_ROWS, "rows")}'
 
 
-def not_shown(rows: Sequence, most: int, what: str) -> str:
-    return f"<p>… and {len(rows) - most:,} {what} more</p>" * (len(rows) > most)
+def not_shown(rows: Sequence, limit: int, noun: str) -> str:
+    return f"<p>… and {len(rows) - limit:,} {noun} more</p>" * (len(rows) > limit)
 
 
 def in_words(of: Any) -> str:
@@ -68,10 +68,10 @@ class HeatMap:
     def svg(self) -> str:
         """The picture as SVG; what is not finite is purple."""
         x, size = self.matrix, 12
-        rows, columns = (range(0, n, -(-n // CELLS) or 1) for n in x.shape)
-        most = np.abs(x[np.isfinite(x)]).max(initial=0) or 1.0
+        rows, columns = (range(0, n, -(-n // HEAT_ROWS) or 1) for n in x.shape)
+        strongest = np.abs(x[np.isfinite(x)]).max(initial=0) or 1.0
         cells = "".join(f'<rect x="{j * size}" y="{i * size}" width="{size}" height="{size}" '
-                        f'fill="{colour(x[r, c] / most)}"><title>[{r}, {c}] {x[r, c]:.6g}</title></rect>'
+                        f'fill="{colour(x[r, c] / strongest)}"><title>[{r}, {c}] {x[r, c]:.6g}</title></rect>'
                         for i, r in enumerate(rows) for j, c in enumerate(columns))
         look = 'style="border:1px solid #8888"'
         return svg_of(self.title, size * len(columns), size * len(rows), cells, look)
@@ -80,9 +80,9 @@ class HeatMap:
         return f"<figure><figcaption>{escape(repr(self))}</figcaption>{self.svg()}</figure>"
 
     def __repr__(self) -> str:
-        x, whole = self.matrix, self.matrix[np.isfinite(self.matrix)]
-        found = f", {whole.min():.4g} to {whole.max():.4g}" if whole.size else ""
-        return f"{self.title}: {x.shape[0]}×{x.shape[1]}{found}"
+        x, finite = self.matrix, self.matrix[np.isfinite(self.matrix)]
+        span = f", {finite.min():.4g} to {finite.max():.4g}" if finite.size else ""
+        return f"{self.title}: {x.shape[0]}×{x.shape[1]}{span}"
 
 
 def svg_of(title: str, width: int, height: int, inside: str, look: str = "") -> str:
@@ -101,9 +101,9 @@ def report_in_html(report: Any) -> str:
     """The report of `check`: a row for each register, then what is wrong, the worst first."""
     rows = []
     for name in dict.fromkeys(e.register for e in report.entries):
-        mine = [e for e in report.entries if e.register == name]
-        right, off = sum(e.right for e in mine), max(abs(e.backprop - e.difference) for e in mine)
-        rows.append((name, f"{right} of {len(mine)}", float(off)))
+        entries = [e for e in report.entries if e.register == name]
+        right, worst = sum(e.right for e in entries), max(abs(e.backprop - e.difference) for e in entries)
+        rows.append((name, f"{right} of {len(entries)}", float(worst)))
     wrong = "".join(f'<p style="color:#c62828">{escape(text)}</p>'
                     for text in [*report.misshapen, *map(str, report.wrong[:10])])
     verdict = "backprop and the difference quotients agree" if report.ok else "they do not agree"
@@ -118,12 +118,12 @@ def cost_in_html(cost: Any) -> str:
 
 def plan_in_html(plan: Any) -> str:
     """Where each buffer lies in the program's memory, as bars and in numbers."""
-    most = max(plan.memory, 1)
-    bars = "".join(f'<rect x="{400 * b.start / most:.1f}" y="{14 * k}" '
-                   f'width="{max(1.0, 400 * b.bytes / most):.1f}" height="12" fill="#0969da">'
+    memory = max(plan.memory, 1)
+    bars = "".join(f'<rect x="{400 * b.start / memory:.1f}" y="{14 * k}" '
+                   f'width="{max(1.0, 400 * b.bytes / memory):.1f}" height="12" fill="#0969da">'
                    f"<title>{escape(b.register)}: {b.bytes:,} bytes</title></rect>"
-                   for k, b in enumerate(plan.buffers[:MOST]))
-    svg = svg_of("The buffers in memory", 400, 14 * min(len(plan.buffers), MOST), bars) if bars else ""
+                   for k, b in enumerate(plan.buffers[:TABLE_ROWS]))
+    svg = svg_of("The buffers in memory", 400, 14 * min(len(plan.buffers), TABLE_ROWS), bars) if bars else ""
     rows = [(b.register, f"{b.dtype}{b.shape}", b.start, b.bytes) for b in plan.buffers]
     table = table_in_html(("register", "kind", "starts at", "bytes"), rows)
     return in_words(str(plan).partition("\n")[0]) + svg + table
@@ -194,18 +194,18 @@ def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}, values: Mapp
 
     cell = '<td style="text-align:left">'
     rows = []
-    for k, (dst, op, args) in enumerate(steps[:LINES], 1):
-        given = ", ".join(register(a) if isinstance(a, str) else escape(literal_text(a)) for a in args)
-        meaning = f'<span title="{escape(said(ops.G.get(op)))}">{escape(op)}</span>'
+    for k, (dst, op, args) in enumerate(steps[:LIST_LINES], 1):
+        arguments = ", ".join(register(a) if isinstance(a, str) else escape(literal_text(a)) for a in args)
+        meaning = f'<span title="{escape(summary_of(ops.G.get(op)))}">{escape(op)}</span>'
         rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td>{cell}<b>{register(dst)}</b>'
-                    f"</td>{cell}= {meaning}({given})</td></tr>")
+                    f"</td>{cell}= {meaning}({arguments})</td></tr>")
     functions = "".join(as_written(definition(a, True)) for a in ops.loops.functions_in(steps))
     table = f'<table style="font-family:monospace">{"".join(rows)}</table>'
-    return functions + table + not_shown(steps, LINES, "lines") + behind_a_click(steps, values)
+    return functions + table + not_shown(steps, LIST_LINES, "lines") + behind_a_click(steps, values)
 
 
-def listing_in_html(found: Listing) -> str:
-    return list_in_html(found.steps, found.sizes, found.values)
+def listing_in_html(listing: Listing) -> str:
+    return list_in_html(*listing)
 
 
 def model_in_html(model: XMan) -> str:
@@ -216,7 +216,8 @@ def model_in_html(model: XMan) -> str:
     return in_words(f"{type(model).__name__}: {len(rows)} registers") + table + behind_a_click(model)
 
 
-def said(value: Any) -> str:
+def summary_of(value: Any) -> str:
+    """The first paragraph of a docstring, in one line."""
     text = "" if isinstance(value, np.ufunc) else getdoc(value) or ""
     return text.partition("\n\n")[0].replace("\n", " ")[:120]
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..models import LSTM
 from ..wengert import Steps, WengertList
 
-WORDS = {
+GLOSSARY = {
     "Wengert list": "The lines that the function was cut into, each one operator applied to registers (Cohen §1.2).",
     "register": "A name that holds a value: an input, a parameter, or the result of a line (Cohen §1.6).",
     "delta, δx": "∂output/∂x, as it is known so far in the backward pass (Cohen §1.3); it is there once a user of x "

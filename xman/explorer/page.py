@@ -5,6 +5,7 @@ import base64
 import json
 from collections.abc import Callable, Mapping
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,11 @@ from ..register import Register
 from ..show.explain import output
 from ..validity import FORBIDDEN
 from ..wengert import Steps, WengertList, checked_list, known_registers
-from .guide import WORDS, Guided, guide
+from .guide import GLOSSARY, Guided, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
-ENTRIES = 2_000_000  # the most that all arrays of a page may have together
-FILES = "explorer.css", "layout.js", "operators.js", "loops.js", "explorer.js"
+ENTRY_LIMIT = 2_000_000  # the most that all arrays of a page may have together
+STYLE_AND_SCRIPTS = "explorer.css", "layout.js", "operators.js", "loops.js", "explorer.js"
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -75,37 +76,37 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
     values that Python computed. Raises XManError as `trace`, `eval`, `backprop`, and above 2,000,000 entries.
     """
     roles: dict[str, str] = {}
-    known = dict(values or {})
+    inputs = dict(values or {})
     if examples and isinstance(what, (XMan, list, tuple)):
         raise XManError("the values of a model's and a list's inputs go by name, as in model.explore(X=rows) "
                         "and explore(steps, values={'x': 3.0})")
     if isinstance(what, XMan):
-        steps, known, roles = of_model(what, of, known)
+        steps, inputs, roles = of_model(what, of, inputs)
         title, of = title or type(what).__name__, None
     elif isinstance(what, (list, tuple)):
         steps = checked_list(what, ops.G)
     elif callable(what):
         steps = trace(what, *examples)
-        known = {**inputs_traced(what, examples), **known}
+        inputs = {**inputs_traced(what, examples), **inputs}
         title = title or getattr(what, "__name__", "").replace("<lambda>", "a function") or "a function"
     else:
         raise XManError(f"explore takes a function, a model or a list, not a {type(what).__name__}")
     of = output(steps, of)
-    return page_of([document(steps, of, known, roles, title or of)], guided)
+    return page_of([document(steps, of, inputs, roles, title or of)], guided)
 
 
 def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertList, dict, dict]:
     """(the list of a model's register, the values of its inputs, the role of each input)."""
-    found = dict(model.setup().namedRegisterItems())
+    registers = dict(model.setup().namedRegisterItems())
     of = of[0] if isinstance(of, (list, tuple)) and len(of) == 1 else of
-    register = of if isinstance(of, Register) else found.get("loss" if of is None else str(of))
+    register = of if isinstance(of, Register) else registers.get("loss" if of is None else str(of))
     if register is None and of is None:
-        read = {id(a) for r in found.values() for a in r.inputsTo()}
-        outputs = [r for r in found.values() if r.definedAs and id(r) not in read]
+        read = {id(a) for r in registers.values() for a in r.inputsTo()}
+        outputs = [r for r in registers.values() if r.definedAs and id(r) not in read]
         register = outputs[-1] if outputs else None
     if register is None:
         raise XManError(f"the model has no register {of or 'loss'!r}; say which with of=: "
-                        f"{', '.join(name for name, r in found.items() if r.definedAs)}")
+                        f"{', '.join(name for name, r in registers.items() if r.definedAs)}")
     steps = checked_list(model.operationSequence(register), ops.G)
     return steps, model.inputDict(**values), {x: "parameter" for x in steps.inputs if model.isParam(x)}
 
@@ -118,38 +119,38 @@ def inputs_traced(fn: Callable, examples: tuple) -> dict[str, Any]:
 
 
 def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapping[str, str], title: str,
-             **more: Any) -> dict[str, Any]:
+             **texts: Any) -> dict[str, Any]:
     """All that the page has to know of a list: lines, inputs, and values that it cannot compute itself."""
     for name in values:
         known_registers(steps, [name], "values")
-    given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
-    for name, x in given.items():
+    inputs = {x: values[x] for x in steps.inputs if values.get(x) is not None}
+    for name, x in inputs.items():
         arrays = x if isinstance(x, ops.loops.Bundle) else (x,)
         if any(np.asarray(a).dtype.kind not in "biuf" for a in arrays) or hasattr(x, "tocsr"):
             raise XManError(f"{name} is a {type(x).__name__}, and the page shows arrays of numbers")
-    if (entries := sum(np.size(x) for x in given.values())) > ENTRIES:
-        raise XManError(f"the inputs have {entries:,} entries, and a page takes {ENTRIES:,}; give fewer rows")
+    if (entries := sum(np.size(x) for x in inputs.values())) > ENTRY_LIMIT:
+        raise XManError(f"the inputs have {entries:,} entries, and a page takes {ENTRY_LIMIT:,}; give "
+                        "fewer rows")
     foreign = [line for line in steps if not {op for _, op, _ in unfolded([line])} <= COMPUTED]
     computed: dict[str, Any] = {}
-    if not all_on_the_page(steps) and len(given) == len(steps.inputs):
-        found = eval(steps, given)
-        moving = {x: np.ones_like(found[x]) for x in steps.inputs if varies(found[x])}
-        computed = {"values": packed_all({dst: found[dst] for dst, _, _ in foreign})}
-        if varies(found[of]):
-            computed["adjoints"] = packed_all(backprop(steps, found, **{of: 1.0}))
-        if moving:
-            computed["tangents"] = {x: packed_all(forward(steps, found, {x: d})) for x, d in moving.items()}
-    inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
+    if not all_on_the_page(steps) and len(inputs) == len(steps.inputs):
+        values = eval(steps, inputs)
+        computed = {"values": packed_all({dst: values[dst] for dst, _, _ in foreign})}
+        if varies(values[of]):
+            computed["adjoints"] = packed_all(backprop(steps, values, **{of: 1.0}))
+        if seeds := {x: np.ones_like(values[x]) for x in steps.inputs if varies(values[x])}:
+            computed["tangents"] = {x: packed_all(forward(steps, values, {x: d})) for x, d in seeds.items()}
+    fields = {x: {"role": roles.get(x, "input"), "value": packed(inputs[x]) if x in inputs else None}
               for x in steps.inputs}
-    known = {"title": title, "lines": json_lines(steps), "of": of, "computed": computed, "inputs": inputs}
-    return known | more
+    return {"title": title, "lines": json_lines(steps), "of": of, "computed": computed, "inputs": fields,
+            **texts}
 
 
-def guided_document(own: Guided) -> dict[str, Any]:
-    roles = dict.fromkeys(own.parameters.split(), "parameter")
-    words = {word: WORDS[word] for word in own.words}
-    more = {"source": own.source, "text": own.text, "equations": own.equations, "words": words}
-    return document(checked_list(own.steps), own.of, own.values, roles, own.title, **more)
+def guided_document(example: Guided) -> dict[str, Any]:
+    roles = dict.fromkeys(example.parameters.split(), "parameter")
+    words = {word: GLOSSARY[word] for word in example.words}
+    return document(checked_list(example.steps), example.of, example.values, roles, example.title,
+                    source=example.source, text=example.text, equations=example.equations, words=words)
 
 
 def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,13 +171,12 @@ def packed(x: Any) -> dict[str, Any]:
 
 def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     """The page of these lists, and of the guided examples behind them."""
-    examples = [guided_document(own) for own in guide()] if guided else []
-    written = [found["lines"] for found in (*documents, *examples)]
-    every = [line for lines in written for line in WengertList.from_json(json.dumps(lines))]
-    known = {"documents": documents, "guide": examples, "rules": rules_for(every), "forbidden": FORBIDDEN}
-    known["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
-    data = json.dumps(known, allow_nan=False, separators=(",", ":"))
-    style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in FILES)
+    examples = [*map(guided_document, guide())] if guided else []
+    lists = [WengertList.from_json(json.dumps(doc["lines"])) for doc in (*documents, *examples)]
+    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(chain(*lists)),
+                       "operators": {op: [*map(int, arity(value))] for op, value in ops.G.items()},
+                       "forbidden": FORBIDDEN}, allow_nan=False, separators=(",", ":"))
+    style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in STYLE_AND_SCRIPTS)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -21,14 +21,14 @@ from ..show.slopes import LEGIBLE, slopes_of, tidy
 from ..wengert import Line, WengertList, needed
 
 HERE = Path(__file__).parent
-TABLE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
+TABLE_OF_PAGE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
 # the operators that the page computes by itself
-ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE))
+ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE_OF_PAGE))
 COMPUTED = ON_THE_PAGE | ops.loops.ROWS
-SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dot_left(d, a, b), lambda d, a, b: d @ f.transpose(b)),
+READABLE = LEGIBLE + (rewrite(lambda d, a, b: f.dot_left(d, a, b), lambda d, a, b: d @ f.transpose(b)),
                    rewrite(lambda d, a, b: f.dot_right(d, a, b), lambda d, a, b: f.transpose(a) @ d))
 # what a rule may raise that looks into its arguments
-FAILURES = XManError, TypeError, ValueError, AttributeError, IndexError
+FAILURES_OF_RULES = XManError, TypeError, ValueError, AttributeError, IndexError
 
 
 def likely(op: str) -> list[tuple]:
@@ -52,8 +52,8 @@ def rules_for(steps: Iterable[Line]) -> list[dict[str, Any]]:
     cases = [(op, case) for op in sorted(ON_THE_PAGE) for case in likely(op)]
     pattern = lambda args: tuple("_" if isinstance(a, str) else a for a in args)
     cases += [(op, pattern(args)) for _, op, args in unfolded(steps) if op not in ops.loops.ROWS]
-    found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in cases}
-    return [known for key, case in found.items() if (known := written_rules(key, *case))]
+    by_key = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in cases}
+    return [rules for key, case in by_key.items() if (rules := written_rules(key, *case))]
 
 
 def unfolded(steps: Iterable[Line]) -> list[Line]:
@@ -64,26 +64,27 @@ def unfolded(steps: Iterable[Line]) -> list[Line]:
 
 def all_on_the_page(steps: Sequence[Line]) -> bool:
     """Whether the page computes all values and all derivatives of steps by itself."""
-    plain = {op for _, op, _ in unfolded(steps)}
-    known = [rule for rule in rules_for(steps) if rule["op"] in plain]
-    parts = [part for rule in known for part in (*rule["adjoint"], *rule["tangent"]) if part]
-    used = {op for part in parts for _, op, _ in part["lines"]}
-    return used | plain <= COMPUTED and plain - ops.loops.ROWS <= {rule["op"] for rule in known}
+    operators = {op for _, op, _ in unfolded(steps)}
+    rows = [row for row in rules_for(steps) if row["op"] in operators]
+    rules = [rule for row in rows for rule in (*row["adjoint"], *row["tangent"]) if rule]
+    in_rules = {op for rule in rules for _, op, _ in rule["lines"]}
+    return in_rules | operators <= COMPUTED and operators - ops.loops.ROWS <= {row["op"] for row in rows}
 
 
 def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
     """The rules of an operator for a pattern of literals, or None. key: tells the literal 2 from 2.0."""
     args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
-    part = lambda a, rule: written_part(rule, args) if rule and isinstance(a, str) else None
+    lines_of = lambda a, rule: rule_as_lines(rule, args) if rule and isinstance(a, str) else None
     try:
-        adjoint, tangent = ([*map(part, args, table[op])] for table in (ops.DG, ops.TG))
-    except FAILURES:  # this rule writes no lines for such arguments: the page says that it has none
+        adjoint, tangent = ([*map(lines_of, args, table[op])] for table in (ops.DG, ops.TG))
+    except FAILURES_OF_RULES:  # this rule writes no lines for such arguments: the page says that it has none
         return None
     for i, slope in (slopes_of(op, args, "out", {}) or {} if facts_of(op).elementwise else {}).items():
         if isinstance(case[i], str) and adjoint[i]:
             adjoint[i]["label"] = mathematical(slope)
-    given, gives = ["_" if isinstance(a, str) else json_literal(a) for a in case], facts_of(op).gives.__name__
-    return {"op": op, "args": given, "adjoint": adjoint, "tangent": tangent, "gives": gives}
+    pattern = ["_" if isinstance(a, str) else json_literal(a) for a in case]
+    return {"op": op, "args": pattern, "adjoint": adjoint, "tangent": tangent,
+            "gives": facts_of(op).gives.__name__}
 
 
 cached_rules = functools.lru_cache(maxsize=4096)(rules_of)
@@ -98,7 +99,7 @@ def written_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
         return rules_of(key, op, case)
 
 
-def written_part(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
+def rule_as_lines(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
     """What a rule sends to one argument: lines over d, out, x0, x1, …, their result, and a formula."""
     writer = ListWriter()
     symbols = {name: Symbol(writer, name) for name in ("d", "out", *(a for a in args if isinstance(a, str)))}
@@ -114,9 +115,9 @@ def legible(lines: Sequence[Line], end: Any) -> str:
     if not lines:
         return str(end)
     try:
-        short = simplify(WengertList([*lines, ("end", "alias", (end,))]), ["end"], None, SHORT)
+        short = simplify(WengertList([*lines, ("end", "alias", (end,))]), ["end"], None, READABLE)
         text = mathematical(tidy(inlined(short, "end", 40)))
-    except FAILURES:  # a formula is for reading alone: where none is found, the page names the operator
+    except FAILURES_OF_RULES:  # without a formula to read the page names the operator
         return ""
     text = re.sub(r"^broadcast\((.*), out\)$", r"\1", text)
     return text if len(text) <= 90 else ""

@@ -115,13 +115,13 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
         moved = {name: inputs[name] + step * t for name, t in direction.items()}
         return float(np.sum(eval(steps, inputs | moved)[of]))
 
-    error = E(0)
+    E0 = E(0)
     deltas = backprop(steps, result, ops.DG, list(direction), **{of: 1.0})
     derivative = sum(float(np.sum(deltas[name] * t)) for name, t in direction.items() if name in deltas)
     with np.errstate(all="ignore"):  # where E is infinite its error is NaN
-        one_sided = np.array([abs((E(h) - error) / h - derivative) for h in sizes])
+        one_sided = np.array([abs((E(h) - E0) / h - derivative) for h in sizes])
         central = np.array([abs((E(h) - E(-h)) / (2 * h) - derivative) for h in sizes])
-    rounding = np.finfo(float).eps * max(abs(error), abs(derivative)) / sizes
+    rounding = np.finfo(float).eps * max(abs(E0), abs(derivative)) / sizes
     return Errors(of, ", ".join(direction), derivative, sizes, one_sided, central, rounding)
 
 
