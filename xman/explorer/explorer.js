@@ -3,7 +3,7 @@
 // derivatives come with the data, as lists.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
-const bare = found => Object.assign(Object.create(null), found);  // by names that readers choose: a register may be called constructor
+const bare = entries => Object.assign(Object.create(null), entries);  // by names that readers choose: a register may be called constructor
 for (const names of ["operators", "forbidden"]) DATA[names] = bare(DATA[names]);
 const LIMIT = 500000, FOLD = 60, DRAWN = 140, MANY = 20000;
 
@@ -46,8 +46,8 @@ function nearest(word, words) {
     for (let i = 1; i <= a.length; i++) row = row.reduce((next, _, j) => [...next, j ? Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1])) : i], []);
     return row[b.length];
   };
-  const found = words.filter(w => Math.abs(w.length - word.length) < 3).map(w => [distance(word.toLowerCase().slice(0, 40), w.toLowerCase()), w]).sort((a, b) => a[0] - b[0])[0];
-  return found && found[0] <= 2 ? `; did you mean ${found[1]}?` : "";
+  const candidate = words.filter(w => Math.abs(w.length - word.length) < 3).map(w => [distance(word.toLowerCase().slice(0, 40), w.toLowerCase()), w]).sort((a, b) => a[0] - b[0])[0];
+  return candidate && candidate[0] <= 2 ? `; did you mean ${candidate[1]}?` : "";
 }
 
 // ---- literals, text --------------------------------------------------------------------------------------------------
@@ -104,12 +104,12 @@ function parsedLine(row, functions) {
   let at = 0, depth = 0;
   const next = want => { const token = tokens[at++]; if (token === undefined || want && token !== want) throw new Error("end"); return token; };
   const list = end => {
-    const found = [];
+    const values = [];
     let comma = false;
     if (++depth > 50) throw new Error("deep");
-    while (tokens[at] !== end) { found.push(value()); comma = tokens[at] === ","; if (comma) at++; else if (tokens[at] !== end) throw new Error("comma"); }
+    while (tokens[at] !== end) { values.push(value()); comma = tokens[at] === ","; if (comma) at++; else if (tokens[at] !== end) throw new Error("comma"); }
     at++; depth--;
-    return [found, comma];
+    return [values, comma];
   };
   function value() {
     const token = next();
@@ -196,21 +196,21 @@ function ruleFor(line) {
   return ruled.get(line);
 }
 function ruleOf([, op, args]) {
-  const known = RULES.get(op) || [], exact = known.find(rule => rule.args.length >= args.length && rule.args.every((p, i) => i === args.length ? p === null : isRegister(p) ? isRegister(args[i]) : JSON.stringify(p) === JSON.stringify(args[i])));
+  const rules = RULES.get(op) || [], exact = rules.find(rule => rule.args.length >= args.length && rule.args.every((p, i) => i === args.length ? p === null : isRegister(p) ? isRegister(args[i]) : JSON.stringify(p) === JSON.stringify(args[i])));
   const numbers = args.every(a => isRegister(a) || typeof a === "number");
-  return exact || numbers && known.find(rule => rule.args.length === args.length && rule.args.every(isRegister)) || null;
+  return exact || numbers && rules.find(rule => rule.args.length === args.length && rule.args.every(isRegister)) || null;
 }
 
 const varies = x => x.k === "f" || x.k === "i" && !x.s.length || x.k === "bundle";
 
 // What a rule's part sends, from the values that its names stand for.
 function sent(part, names) {
-  const known = {...names};
+  const values = {...names};
   for (const [dst, op, args] of part.lines) {
     if (!Object.hasOwn(G, op)) fail(`this page does not compute ${op}`);
-    known[dst] = G[op](...args.map(a => isRegister(a) ? known[a] : decode(a)));
+    values[dst] = G[op](...args.map(a => isRegister(a) ? values[a] : decode(a)));
   }
-  return T(isRegister(part.end) ? known[part.end] : part.end);
+  return T(isRegister(part.end) ? values[part.end] : part.end);
 }
 
 // ---- a run: all values and all derivatives, with the step at which each appears -----------------------------------------
@@ -225,8 +225,8 @@ function run(doc) {
   const foreign = table => !doc.edited && doc.computed[table];
   const total = (name, part, event) => {
     const before = (sums.get(name) || []).at(-1), from = event.python || (before && before.total.python) ? foreign(mode === "reverse" ? "adjoints" : "tangents") : null;
-    const known = from && (mode === "reverse" ? from[name] : (from[along] || {})[name]);
-    const sum = known ? Object.assign(unpack(known), {python: true}) : before ? plus(before.total, part) : part;
+    const fromPython = from && (mode === "reverse" ? from[name] : (from[along] || {})[name]);
+    const sum = fromPython ? Object.assign(unpack(fromPython), {python: true}) : before ? plus(before.total, part) : part;
     Object.assign(event, {name, part, before: before && before.total, total: sum, e: events.length});
     added(sums, name, {e: events.length, total: sum});
     added(sends, name, events.length);
@@ -250,8 +250,8 @@ function run(doc) {
       total(to, x, {...event, rule: part});
     } catch (error) {
       event.python = true;
-      const known = mode === "reverse" ? foreign("adjoints") : (foreign("tangents") || {})[along];
-      if (known && known[to]) total(to, unpack(known[to]), event);
+      const fromPython = mode === "reverse" ? foreign("adjoints") : (foreign("tangents") || {})[along];
+      if (fromPython && fromPython[to]) total(to, unpack(fromPython[to]), event);
       else { stop = `Line ${k + 1}, ${lineText(line)}: ${error.message}, so what depends on it is not known here; make the page in Python again.`; notes.push(stop); }
     }
   };
@@ -346,8 +346,8 @@ function indexed_(doc) {
   doc.at = new Map(doc.lines.map(([dst], k) => [dst, k]));
   doc.users = new Map();
   doc.lines.forEach(([, , args], k) => args.forEach((a, i) => { if (isRegister(a)) added(doc.users, a, [k, i]); }));
-  const known = Object.keys(doc.inputs);
-  if (!known.includes(doc.along)) doc.along = known.find(x => doc.values.has(x) && varies(doc.values.get(x))) || known[0];
+  const inputs = Object.keys(doc.inputs);
+  if (!inputs.includes(doc.along)) doc.along = inputs.find(x => doc.values.has(x) && varies(doc.values.get(x))) || inputs[0];
   doc.groups = grouped(doc.lines);
 }
 
@@ -355,14 +355,14 @@ function indexed_(doc) {
 // h3; in a long part the runs of lines that repeat the operators of those before them; and what lies between.
 function grouped(lines) {
   if (lines.length <= FOLD) return [{from: 0, to: lines.length, title: ""}];
-  const least = Math.max(20, Math.ceil(lines.length / 100)), ops = lines.map(([, op, args]) => `${op}/${args.length}`), found = [];
+  const least = Math.max(20, Math.ceil(lines.length / 100)), ops = lines.map(([, op, args]) => `${op}/${args.length}`), groups = [];
   for (const part of partsOfModel(lines)) {
-    const before = found.at(-1);
-    if (part.to - part.from > 2 * least) found.push(...repeated(ops, part, least).map(group => ({...group, title: [part.title, group.title].filter(x => x).join(", ")})));
+    const before = groups.at(-1);
+    if (part.to - part.from > 2 * least) groups.push(...repeated(ops, part, least).map(group => ({...group, title: [part.title, group.title].filter(x => x).join(", ")})));
     else if (before && before.stem === part.stem && part.to - before.from <= 2 * least && before.to - before.from < least) Object.assign(before, {to: part.to, title: `${before.first} to ${part.title}`});
-    else found.push({...part, first: part.title});
+    else groups.push({...part, first: part.title});
   }
-  return found.length < 300 ? found : repeated(ops, {from: 0, to: lines.length}, least);
+  return groups.length < 300 ? groups : repeated(ops, {from: 0, to: lines.length}, least);
 }
 const isTemporary = name => /^(d+\w+_d)?z\d+$/.test(name);
 // The lines up to each register with a name, together where the names say the same place.
@@ -370,20 +370,20 @@ function partsOfModel(lines) {
   const shared = new Map(), prefix = name => name.slice(0, Math.max(0, name.lastIndexOf("_")));
   for (const name of new Set(lines.flatMap(([dst, , args]) => [dst, ...args.filter(isRegister)]))) if (prefix(name)) shared.set(prefix(name), (shared.get(prefix(name)) || 0) + 1);
   const place = name => { const [, of, x] = name.match(/^d+(\w+?)_d(\w+)$/) || [null, "", name]; return (of && `∂${of}/∂… `) + (shared.get(prefix(x)) > 1 ? prefix(x) : (x.match(/\d+$/) || [""])[0]); };
-  const defined = new Set(lines.map(([dst]) => dst)), found = [];
+  const defined = new Set(lines.map(([dst]) => dst)), sections = [];
   let now;
   const places = lines.map(([dst, , args]) => isTemporary(dst) ? args.filter(a => isRegister(a) && !defined.has(a) && shared.get(prefix(a)) > 1).map(prefix).at(-1) : place(dst));
   for (let k = lines.length - 1; k >= 0; k--) now = places[k] = places[k] ?? now;  // what leads to a name belongs to it
   lines.forEach(([dst], k) => {
-    const part = k && found.at(-1), same = part && (places[k] === undefined || part.place === places[k] || /^\d+$/.test(places[k]) && part.place && part.place.endsWith(`_${places[k]}`)), named = isTemporary(dst) ? [] : [dst];
-    if (same) { part.to = k + 1; part.names.push(...named); } else found.push({from: k, to: k + 1, place: places[k], names: named});
+    const part = k && sections.at(-1), same = part && (places[k] === undefined || part.place === places[k] || /^\d+$/.test(places[k]) && part.place && part.place.endsWith(`_${places[k]}`)), named = isTemporary(dst) ? [] : [dst];
+    if (same) { part.to = k + 1; part.names.push(...named); } else sections.push({from: k, to: k + 1, place: places[k], names: named});
   });
-  return found.map(({from, to, place: at, names}) => ({from, to, stem: (at || "").replace(/_?\d*$/, ""), title: /[^\d\s]$/.test(at || "") || shared.has(at) ? at : short(names.length > 3 ? `${names[0]} … ${names.at(-1)}` : names.join(", "), 40)}));
+  return sections.map(({from, to, place: at, names}) => ({from, to, stem: (at || "").replace(/_?\d*$/, ""), title: /[^\d\s]$/.test(at || "") || shared.has(at) ? at : short(names.length > 3 ? `${names[0]} … ${names.at(-1)}` : names.join(", "), 40)}));
 }
 function repeated(ops, {from, to}, least) {
-  const found = [];
+  const groups = [];
   let start = from, k = from;
-  const rest = end => { for (; start < end; start += 2 * least) found.push({from: start, to: Math.min(start + 2 * least, end), title: ""}); start = end; };
+  const rest = end => { for (; start < end; start += 2 * least) groups.push({from: start, to: Math.min(start + 2 * least, end), title: ""}); start = end; };
   while (k < to) {
     let best = null;
     for (let p = 4; p <= 300 && k + 2 * p <= to; p++) {
@@ -396,12 +396,12 @@ function repeated(ops, {from, to}, least) {
     const [p, n] = best, each = Math.max(1, Math.floor(least / p));
     for (let i = 0; i < n; i += each) {
       const last = Math.min(i + each, n);
-      found.push({from: k + i * p, to: k + last * p, title: last - i === 1 ? `block ${i + 1} of ${n}` : `blocks ${i + 1} to ${last} of ${n}`});
+      groups.push({from: k + i * p, to: k + last * p, title: last - i === 1 ? `block ${i + 1} of ${n}` : `blocks ${i + 1} to ${last} of ${n}`});
     }
     start = k += p * n;
   }
   rest(to);
-  return found;
+  return groups;
 }
 
 function show(doc) {
@@ -433,8 +433,8 @@ function next() {
 // What is known of a register at the step: its value, and its delta or tangent.
 const valueNow = name => S.run.born.has(name) && S.run.born.get(name) <= S.step ? S.run.values.get(name) : null;
 function sumNow(name) {
-  const found = (S.run.sums.get(name) || []).filter(({e}) => e <= S.step).at(-1);
-  return found ? found.total : null;
+  const entry = (S.run.sums.get(name) || []).filter(({e}) => e <= S.step).at(-1);
+  return entry ? entry.total : null;
 }
 
 // ---- what a step says ------------------------------------------------------------------------------------------------
@@ -519,9 +519,9 @@ function heat(x) {  // a picture of an array: blue below 0, orange above, white 
     image.data.set([255 + (r - 255) * t, 255 + (g - 255) * t, 255 + (b - 255) * t, 255], q);
   }
   context.putImageData(image, 0, 0);
-  const found = {url: canvas.toDataURL(), width: Math.max(12, Math.min(90, canvas.width * 10)), height: Math.max(10, Math.min(46, canvas.height * 10))};
-  pictures.set(x, found);
-  return found;
+  const map = {url: canvas.toDataURL(), width: Math.max(12, Math.min(90, canvas.width * 10)), height: Math.max(10, Math.min(46, canvas.height * 10))};
+  pictures.set(x, map);
+  return map;
 }
 function picture(x) {
   if (!x.s.length || !x.a.length) return "";
@@ -731,13 +731,13 @@ const labelsNow = () => S.labels ?? (S.doc.lines.length <= 12 ? "symbols" : "non
 function partOfGraph() {  // the lines that are drawn: all, or those near the one that the step is at
   const {doc} = S;
   if (doc.lines.length <= DRAWN) return doc.lines.map((_, k) => k);
-  const event = S.run.events[S.step], middle = event.line ?? (event.kind === "given" ? 0 : doc.lines.length - 1), found = new Set([middle]), todo = [[middle, 0]];
-  while (todo.length && found.size < 30) {
+  const event = S.run.events[S.step], middle = event.line ?? (event.kind === "given" ? 0 : doc.lines.length - 1), drawn = new Set([middle]), todo = [[middle, 0]];
+  while (todo.length && drawn.size < 30) {
     const [k, depth] = todo.shift();
     const near = [...doc.lines[k][2].filter(isRegister).map(a => doc.at.get(a)), ...(doc.users.get(doc.lines[k][0]) || []).slice(0, 6).map(([user]) => user)];
-    for (const j of near) if (j !== undefined && !found.has(j) && depth < 3) { found.add(j); todo.push([j, depth + 1]); }
+    for (const j of near) if (j !== undefined && !drawn.has(j) && depth < 3) { drawn.add(j); todo.push([j, depth + 1]); }
   }
-  return [...found].sort((a, b) => a - b);
+  return [...drawn].sort((a, b) => a - b);
 }
 function edgeLabel(k, i, how) {
   const {doc, run: r} = S, rule = ruleFor(doc.lines[k]), part = rule && rule.adjoint[i], event = {line: k, place: i, rule: part};
@@ -956,12 +956,12 @@ function useText(text, problem) {
   } catch (error) { problem.textContent = error.message; }
 }
 function gradientView(doc) {
-  let found;
-  try { found = gradientLines(doc); } catch (error) { return el("p", {}, `There is no list of the gradient: ${error.message}.`); }
-  const ops = found.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...found], of: found.findLast(([dst]) => dst.startsWith(`d${doc.of}_d`))[0], inputs: doc.inputs};
+  let lines;
+  try { lines = gradientLines(doc); } catch (error) { return el("p", {}, `There is no list of the gradient: ${error.message}.`); }
+  const ops = lines.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...lines], of: lines.findLast(([dst]) => dst.startsWith(`d${doc.of}_d`))[0], inputs: doc.inputs};
   return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again. broadcast and unbroadcast make shapes agree, and change no number. Python's simplify makes the list shorter.`),
     doc.lines.length + ops > MANY ? "" : el("button", {id: "onwards", type: "button", onclick: () => { S.extra = [raw]; const next = opened(raw); for (const [x, v] of doc.values) next.values.set(x, v); indexed_(next); next.raw = raw; show(next); }}, "Step through it"),
-    el("pre", {tabindex: 0}, listText(found.slice(0, 1500)) + (ops > 1500 ? "\n…" : ""))];
+    el("pre", {tabindex: 0}, listText(lines.slice(0, 1500)) + (ops > 1500 ? "\n…" : ""))];
 }
 function pathsView(doc) {
   const leads = (k, i) => Object.hasOwn(LOOPS, doc.lines[k][1]) || (ruleFor(doc.lines[k]) || {adjoint: []}).adjoint[i];
@@ -972,16 +972,16 @@ function pathsView(doc) {
       const own = counts.get(doc.lines[k][0]);
       if (own) doc.lines[k][2].forEach((a, i) => { if (isRegister(a) && leads(k, i)) counts.set(a, (counts.get(a) || 0n) + own); });
     }
-    const total = counts.get(start) || 0n, found = [], walk = (name, nodes, labels, values) => {
-      if (found.length >= 12) return;
-      if (name === target) return found.push([nodes, labels, values]);
+    const total = counts.get(start) || 0n, paths = [], walk = (name, nodes, labels, values) => {
+      if (paths.length >= 12) return;
+      if (name === target) return paths.push([nodes, labels, values]);
       for (const [k, i] of doc.users.get(name) || []) if (counts.has(doc.lines[k][0]) && leads(k, i)) walk(doc.lines[k][0], [...nodes, doc.lines[k][0]], [...labels, edgeLabel(k, i, "symbols") || "…"], [...values, edgeLabel(k, i, "numbers")]);
     };
     if (total > 0n && doc.lines.length < 2000) walk(start, [start], [], []);
     const worth = values => values.every(v => v !== "" && v !== "?") ? values.map(v => Number(v.replace("−", "-"))).reduce((p, v) => p * v, 1) : null;
     body.replaceChildren(el("p", {}, total ? `${total.toLocaleString("en")} ${total === 1n ? "path leads" : "paths lead"} from ${start} to ${target}. A path is worth the product of its labels, and ∂${target}/∂${start} is the sum over all of them (Reps §3); the backward pass finds it without listing them.` : `No path leads from ${start} to ${target}.`),
-      found.length ? el("ul", {}, found.map(([nodes, labels, values]) => el("li", {}, `${nodes.join(" → ")}: ${labels.map(t => / [+−-] /.test(t) ? `(${t})` : t).join("·")}${worth(values) === null ? "" : ` = ${number(worth(values))}`}`))) : "",
-      found.length && BigInt(found.length) === total && found.every(([, , v]) => worth(v) !== null) ? el("p", {}, `Together ${number(found.reduce((sum, [, , v]) => sum + worth(v), 0))}.`) : "");
+      paths.length ? el("ul", {}, paths.map(([nodes, labels, values]) => el("li", {}, `${nodes.join(" → ")}: ${labels.map(t => / [+−-] /.test(t) ? `(${t})` : t).join("·")}${worth(values) === null ? "" : ` = ${number(worth(values))}`}`))) : "",
+      paths.length && BigInt(paths.length) === total && paths.every(([, , v]) => worth(v) !== null) ? el("p", {}, `Together ${number(paths.reduce((sum, [, , v]) => sum + worth(v), 0))}.`) : "");
   }
   fill();
   return [el("label", {for: "from"}, "From ", from), body];

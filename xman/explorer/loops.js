@@ -16,9 +16,9 @@ function functionOf(a) {
 }
 const asLiteral = ({name, params, lines, results}) => ({tuple: ["def", name, {tuple: params}, {tuple: lines.map(([dst, op, args]) => ({tuple: [dst, op, {tuple: args}]}))}, {tuple: results}]});
 const functionsOf = line => line[2].map(functionOf).filter(fn => fn);
-function functionsIn(lines, found = new Map()) {  // by name, and before each those that it applies
-  for (const line of lines) for (const fn of functionsOf(line)) if (!found.has(fn.name)) { functionsIn(fn.lines, found); found.set(fn.name, fn); }
-  return found;
+function functionsIn(lines, functions = new Map()) {  // by name, and before each those that it applies
+  for (const line of lines) for (const fn of functionsOf(line)) if (!functions.has(fn.name)) { functionsIn(fn.lines, functions); functions.set(fn.name, fn); }
+  return functions;
 }
 const definitionText = fn => [`def ${fn.name}(${fn.params.join(", ")}):`, ...fn.lines.map(lineText), `return ${fn.results.join(", ")}`].join("\n    ") + "\n\n";
 const listText = lines => [...functionsIn(lines).values()].map(definitionText).join("") + lines.map(lineText).join("\n");
@@ -33,11 +33,11 @@ function metered(n) {
 const metersReset = () => Object.assign(meter, {lines: 0, until: performance.now() + 1000 * meter.seconds});
 
 function valueOf(line, env) {
-  const [, op, args] = line, given = args.map(a => isRegister(a) ? env.get(a) : functionOf(a) || decode(a));
-  if (Object.hasOwn(LOOPS, op)) return LOOPS[op](...given);
-  const k = given.findIndex(x => x && x.parts);
+  const [, op, args] = line, operands = args.map(a => isRegister(a) ? env.get(a) : functionOf(a) || decode(a));
+  if (Object.hasOwn(LOOPS, op)) return LOOPS[op](...operands);
+  const k = operands.findIndex(x => x && x.parts);
   if (k >= 0) fail(`${args[k]} is a bundle, and ${op} takes arrays: take one out first, as in item(${args[k]}, 0)`);
-  const x = T(G[op](...given)), {gives} = ruleFor(line) || {};
+  const x = T(G[op](...operands)), {gives} = ruleFor(line) || {};
   return gives === "bool" || gives === "int" ? tensor(x.s, x.a, gives[0]) : x;
 }
 function bodyValues(fn, inputs) {
@@ -60,9 +60,9 @@ function holds(x, what) {
 
 // All steps of a line that applies functions: {fn, n, k, m, at(s): what step s begins with, place(s): where its slices are, out}.
 // The first k parameters are carried from step to step, those up to m go along an axis, and the rest stay the same.
-function applied(op, given) {
-  const isScan = op === "scan", isWhile = op === "while_loop", k = isScan || isWhile ? given[2 - isScan] : 0, m = isScan ? k + given[2] : k;
-  const fn = needs(op === "cond" ? given[holds(T(given[0]), "the condition") ? 1 : 2] : given[isWhile ? 1 : 0], `what ${op} applies`), args = op === "call" ? given[1] : given[3];
+function applied(op, operands) {
+  const isScan = op === "scan", isWhile = op === "while_loop", k = isScan || isWhile ? operands[2 - isScan] : 0, m = isScan ? k + operands[2] : k;
+  const fn = needs(op === "cond" ? operands[holds(T(operands[0]), "the condition") ? 1 : 2] : operands[isWhile ? 1 : 0], `what ${op} applies`), args = op === "call" ? operands[1] : operands[3];
   if (!args || !args.parts) fail(`${fn.name} takes a bundle of ${fn.params.join(", ")}; write b = bundle(${fn.params.join(", ")})`);
   const parts = args.parts, carries = [parts.slice(0, k)], outs = [];
   if (parts.length !== fn.params.length) fail(`${fn.name} takes ${fn.params.join(", ")}, and the bundle has ${parts.length}`);
@@ -72,30 +72,30 @@ function applied(op, given) {
   if (isScan && !lengths.length) fail(`the steps of ${fn.name} are not said, since it has no slices: give it a whole number of steps as one`);
   if (lengths.some(n => n !== lengths[0])) fail(`the steps of ${fn.name} are ${lengths.map((n, i) => `${n} by ${fn.params[k + i]}`).join(", ")}`);
   let n = isScan ? lengths[0] : isWhile ? Infinity : 1;
-  const found = {op, fn, k, m, args, place: s => isScan && given[4] ? n - 1 - s : s, at: s => [...carries[s], ...parts.slice(k, m).map(x => partAt(x, found.place(s))), ...parts.slice(m)], seeds: []};
+  const trace = {op, fn, k, m, args, place: s => isScan && operands[4] ? n - 1 - s : s, at: s => [...carries[s], ...parts.slice(k, m).map(x => partAt(x, trace.place(s))), ...parts.slice(m)], seeds: []};
   const step = (s, inputs) => {
-    try { const env = bodyValues(fn, inputs); return fn.results.map(r => env.get(r)); } catch (error) { fail(op === "scan" || isWhile ? `step ${found.place(s).toLocaleString("en")}: ${error.message}` : error.message); }
+    try { const env = bodyValues(fn, inputs); return fn.results.map(r => env.get(r)); } catch (error) { fail(op === "scan" || isWhile ? `step ${trace.place(s).toLocaleString("en")}: ${error.message}` : error.message); }
   };
   for (let s = 0; s < n; s++) {
-    if (isWhile && !holds(bodyValues(given[0], found.at(s)).get(given[0].results[0]), given[0].name)) { n = s; break; }
-    if (isWhile && s === (given[4] ?? Infinity)) fail(`${given[0].name} still holds after ${plural(s, "step")}`);
-    const results = step(s, found.at(s));
+    if (isWhile && !holds(bodyValues(operands[0], trace.at(s)).get(operands[0].results[0]), operands[0].name)) { n = s; break; }
+    if (isWhile && s === (operands[4] ?? Infinity)) fail(`${operands[0].name} still holds after ${plural(s, "step")}`);
+    const results = step(s, trace.at(s));
     for (const [i, x] of results.slice(0, k).entries()) {
       const old = carries[s][i];
       if (!same(x.s, old.s) && (s || old.s.length > x.s.length)) fail(`${fn.name} takes ${fn.params[i]} of shape ${shapeText(old.s)} and hands it on with shape ${shapeText(x.s)}; a carry keeps its shape`);
     }
     carries.push(results.slice(0, k));
-    if (!isWhile) outs[found.place(s)] = results.slice(k);
+    if (!isWhile) outs[trace.place(s)] = results.slice(k);
   }
-  found.n = n;
+  trace.n = n;
   const shapes = n || !isScan ? null : step(0, [...parts.slice(0, k), ...parts.slice(k, m).map(x => x.s.length ? filled(x.s.slice(1), 0) : T(0)), ...parts.slice(m)]).slice(k);
-  found.out = bundleOf([...carries[n], ...isWhile ? [tensor([], Float64Array.of(n), "i")] : !isScan ? outs[0] : fn.results.slice(k).map((_, j) => shapes ? tensor([0, ...shapes[j].s], new Float64Array(0)) : stackedUp(outs.map(row => row[j]), n))]);
-  return found;
+  trace.out = bundleOf([...carries[n], ...isWhile ? [tensor([], Float64Array.of(n), "i")] : !isScan ? outs[0] : fn.results.slice(k).map((_, j) => shapes ? tensor([0, ...shapes[j].s], new Float64Array(0)) : stackedUp(outs.map(row => row[j]), n))]);
+  return trace;
 }
 const LOOPS = {
   bundle: (...arrays) => bundleOf(arrays.map(T)),
   item: (b, i) => !Number.isInteger(i) ? fail("item counts the arrays of a bundle from 0, as in item(b, 1)") : (b && b.parts || fail("item takes an array out of a bundle, and this is none"))[i < 0 ? i + b.parts.length : i] || fail(`the bundle has ${plural(b.parts.length, "array")}, and item asks for number ${i}`),
-  ...Object.fromEntries(["call", "cond", "scan", "while_loop"].map(op => [op, (...given) => applied(op, given).out])),
+  ...Object.fromEntries(["call", "cond", "scan", "while_loop"].map(op => [op, (...operands) => applied(op, operands).out])),
 };
 
 // The list of step s as a document: its inputs are what it begins with, its seeds what comes from outside.
@@ -146,11 +146,11 @@ function sentByLoop([, op, args], i, d, trace, mode) {
 // The lines behind a list that compute the gradient of its register `of`, as the rules write them.
 function gradientLines({lines, of, inputs}) {
   const taken = new Set([...Object.keys(inputs), ...lines.map(([dst]) => dst)]), called = new Map(), seed = `d${of}_d${of}`;
-  const {found, now} = backLines(lines, [[of, seed]], new Set(functionsIn(lines).keys())), aliases = [];
+  const {sending, now} = backLines(lines, [[of, seed]], new Set(functionsIn(lines).keys())), aliases = [];
   for (const [a, x] of now) if (a !== of && !Array.isArray(x)) {
     if (isRegister(x) && x !== seed && !called.has(x)) called.set(x, `d${of}_d${a}`); else if (inputs[a]) aliases.push([`d${of}_d${a}`, "alias", [x]]);
   }
-  return [[seed, "broadcast", [1, of]], ...withNames([...found, ...aliases], called, taken)];
+  return [[seed, "broadcast", [1, of]], ...withNames([...sending, ...aliases], called, taken)];
 }
 // The lines with names in the place of numbers: those they are called by, else z1, z2, … that are not taken.
 function withNames(lines, called, taken, names = new Map(called)) {
@@ -159,11 +159,11 @@ function withNames(lines, called, taken, names = new Map(called)) {
   const named = a => names.get(a) || a;
   return lines.map(([dst, op, args]) => [named(dst), op, args.map(named)]);
 }
-// The lines that send the deltas `starts`, [register, delta], back through lines: {found, now: the delta of each register,
+// The lines that send the deltas `starts`, [register, delta], back through lines: {sending, now: the delta of each register,
 // that of a bundle by its arrays, put: adds a line and gives its result, a number until all are named}.
 function backLines(lines, starts, functions) {
-  const found = [], now = new Map(), made = new Map(lines.map(line => [line[0], line]));
-  const put = (op, ...args) => { found.push([`#${found.length}`, op, args]); return found.at(-1)[0]; };
+  const sending = [], now = new Map(), made = new Map(lines.map(line => [line[0], line]));
+  const put = (op, ...args) => { sending.push([`#${sending.length}`, op, args]); return sending.at(-1)[0]; };
   const sum = (x, y) => x === undefined || y === undefined ? x ?? y : put("add", x, y);
   const add = (a, x) => now.set(a, !now.has(a) ? x : !Array.isArray(x) ? sum(now.get(a), x) : Array.from({length: Math.max(x.length, now.get(a).length)}, (_, i) => sum(now.get(a)[i], x[i])));
   starts.forEach(([a, x]) => add(a, x));
@@ -181,30 +181,30 @@ function backLines(lines, starts, functions) {
       add(a, named(part.end));
     });
   }
-  return {found, now, put};
+  return {sending, now, put};
 }
 // What a line that applies functions sends to each array of its bundle, where d are the deltas of its results.
 function backThrough([dst, op, args], d, put, made, functions) {
   const b = args[args.findLastIndex(isRegister)], isWhile = op === "while_loop", sent = [], whole = made.get(b) && made.get(b)[1] === "bundle";
-  let fns = args.map(functionOf).filter(fn => fn).slice(isWhile ? 1 : 0), [fn] = fns, given = Object.keys(d).map(Number).filter(j => d[j] !== undefined);
+  let fns = args.map(functionOf).filter(fn => fn).slice(isWhile ? 1 : 0), [fn] = fns, withDelta = Object.keys(d).map(Number).filter(j => d[j] !== undefined);
   const entries = fn.params.map((_, i) => whole ? made.get(b)[2][i] : put("item", b, i));
   if (op === "call" || op === "cond") {
-    const all = fns.map(one => backStep(one, 0, one.params.length, given, new Set())), wanted = entries.map((_, i) => i).filter(i => all.some(one => one.sent.includes(i)));
-    const out = put(op, ...op === "cond" ? [args[0]] : [], ...fns.map(one => backStep(one, 0, one.params.length, given, functions, wanted).literal), put("bundle", ...entries, ...given.map(j => d[j])));
-    wanted.forEach((i, j) => { sent[i] = put("item", out, j); });
+    const all = fns.map(one => backStep(one, 0, one.params.length, withDelta, new Set())), moving = entries.map((_, i) => i).filter(i => all.some(one => one.sent.includes(i)));
+    const out = put(op, ...op === "cond" ? [args[0]] : [], ...fns.map(one => backStep(one, 0, one.params.length, withDelta, functions, moving).literal), put("bundle", ...entries, ...withDelta.map(j => d[j])));
+    moving.forEach((i, j) => { sent[i] = put("item", out, j); });
     return sent;
   }
   const k = args[isWhile ? 2 : 1], m = isWhile ? k + 1 : k + args[2], forth = !isWhile && args[4] === true;
   if (isWhile) {   // as a scan over the steps that were made
     fn = {...fn, params: fn.params.toSpliced(k, 0, unlike("t", new Set([...fn.params, ...fn.lines.map(([x]) => x)])))};
     entries.splice(k, 0, put("item", dst, k));
-    given = given.filter(j => j < k);
+    withDelta = withDelta.filter(j => j < k);
   }
-  given = given.filter(j => j >= k);
-  const step = backStep(fn, k, m, given, functions), ends = entries.slice(0, k).map((_, i) => put("item", dst, i)), q = k + step.sums.length;
+  withDelta = withDelta.filter(j => j >= k);
+  const step = backStep(fn, k, m, withDelta, functions), ends = entries.slice(0, k).map((_, i) => put("item", dst, i)), q = k + step.sums.length;
   const kept = k && put("scan", asLiteral({...fn, name: unlike(`${fn.name}_kept`, functions), results: [...fn.results.slice(0, k), ...fn.params.slice(0, k)]}), k, m - k, put("bundle", ...ends.map((x, i) => put("broadcast", entries[i], x)), ...entries.slice(k)), ...forth ? [true] : []);
-  const out = put("scan", step.literal, q, m + given.length, put("bundle", ...ends.map((x, i) => d[i] ?? put("broadcast", 0, x)), ...step.sums.map(i => put("broadcast", 0, entries[i])),
-    ...ends.map((_, i) => put("item", kept, k + i)), ...entries.slice(k, m), ...given.map(j => d[j]), ...entries.slice(m)), ...forth ? [] : [true]);
+  const out = put("scan", step.literal, q, m + withDelta.length, put("bundle", ...ends.map((x, i) => d[i] ?? put("broadcast", 0, x)), ...step.sums.map(i => put("broadcast", 0, entries[i])),
+    ...ends.map((_, i) => put("item", kept, k + i)), ...entries.slice(k, m), ...withDelta.map(j => d[j]), ...entries.slice(m)), ...forth ? [] : [true]);
   const back = (i, place) => { if (isRegister(entries[i])) sent[i] = put("unbroadcast", put("item", out, place), entries[i]); };
   ends.forEach((_, i) => back(i, i));
   step.sums.forEach((i, j) => back(i, k + j));
@@ -212,16 +212,16 @@ function backThrough([dst, op, args], d, put, made, functions) {
   if (isWhile) sent.splice(k, 1);
   return sent;
 }
-// One step in reverse: from the deltas of its k carries and of the results `given`, those of the carries that it began with,
+// One step in reverse: from the deltas of its k carries and of the results `withDelta`, those of the carries that it began with,
 // the sums for what is the same in all steps, the parameters from m on, and those of its slices.
-function backStep(fn, k, m, given, functions, wanted) {
+function backStep(fn, k, m, withDelta, functions, moving) {
   const taken = new Set([...fn.params, ...fn.lines.map(([x]) => x)]), own = x => unlike(`d${x}`, taken);
-  const ends = fn.params.slice(0, k).map(own), along = given.map(j => own(fn.results[j]));
-  const {found, now, put} = backLines(fn.lines, [...ends.map((x, i) => [fn.results[i], x]), ...given.map((j, q) => [fn.results[j], along[q]])], functions);
-  const sent = wanted || fn.params.map((_, i) => i).filter(i => i >= k && now.has(fn.params[i])), sums = sent.filter(i => i >= m), starts = sums.map(i => own(fn.params[i]));
+  const ends = fn.params.slice(0, k).map(own), along = withDelta.map(j => own(fn.results[j]));
+  const {sending, now, put} = backLines(fn.lines, [...ends.map((x, i) => [fn.results[i], x]), ...withDelta.map((j, q) => [fn.results[j], along[q]])], functions);
+  const sent = moving || fn.params.map((_, i) => i).filter(i => i >= k && now.has(fn.params[i])), sums = sent.filter(i => i >= m), starts = sums.map(i => own(fn.params[i]));
   const delta = i => { const x = now.get(fn.params[i]); return isRegister(x) ? x : put("broadcast", x ?? 0, fn.params[i]); };
   const ended = [...ends.map((_, i) => delta(i)), ...sums.map((i, j) => put("add", starts[j], delta(i))), ...sent.filter(i => i < m).map(delta)];
-  const [results, ...lines] = withNames([["return", "", ended], ...fn.lines, ...found], new Map(), taken), needed = new Set(results[2]);
+  const [results, ...lines] = withNames([["return", "", ended], ...fn.lines, ...sending], new Map(), taken), needed = new Set(results[2]);
   const used = lines.reverse().filter(([x, , args]) => needed.has(x) && (args.forEach(a => needed.add(a)), true)).reverse();
   return {sent, sums, literal: asLiteral({name: unlike(`${fn.name}_back`, functions), params: [...ends, ...starts, ...fn.params.slice(0, m), ...along, ...fn.params.slice(m)], lines: used, results: results[2]})};
 }

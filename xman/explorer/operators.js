@@ -20,21 +20,21 @@ function nestedTensor(x) {
 }
 
 function strides(s) {
-  const found = new Array(s.length);
-  for (let k = s.length - 1, n = 1; k >= 0; n *= s[k--]) found[k] = n;
-  return found;
+  const steps = new Array(s.length);
+  for (let k = s.length - 1, n = 1; k >= 0; n *= s[k--]) steps[k] = n;
+  return steps;
 }
 
 // The place in memory of each entry of an array of that shape and those strides, in C order.
 function positions(shape, steps, offset = 0) {
   size(shape);
-  let found = Int32Array.of(offset);
+  let at = Int32Array.of(offset);
   shape.forEach((n, k) => {
-    const next = new Int32Array(found.length * n);
-    for (let i = 0, q = 0; i < found.length; i++) for (let j = 0; j < n; j++) next[q++] = found[i] + j * steps[k];
-    found = next;
+    const next = new Int32Array(at.length * n);
+    for (let i = 0, q = 0; i < at.length; i++) for (let j = 0; j < n; j++) next[q++] = at[i] + j * steps[k];
+    at = next;
   });
-  return found;
+  return at;
 }
 
 const gather = (x, shape, at) => tensor(shape, Float64Array.from(at, i => x.a[i]), x.k);
@@ -44,8 +44,8 @@ const same = (s, t) => s.length === t.length && s.every((n, k) => n === t[k]);
 function commonShape(...shapes) {
   const n = Math.max(...shapes.map(s => s.length));
   return Array.from({length: n}, (_, k) => {
-    const found = [...new Set(shapes.map(s => s[s.length - n + k] ?? 1).filter(m => m !== 1))];
-    return found.length > 1 ? fail(`shapes ${shapes.map(shapeText).join(" and ")} do not fit each other`) : found[0] ?? 1;
+    const lengths = [...new Set(shapes.map(s => s[s.length - n + k] ?? 1).filter(m => m !== 1))];
+    return lengths.length > 1 ? fail(`shapes ${shapes.map(shapeText).join(" and ")} do not fit each other`) : lengths[0] ?? 1;
   });
 }
 
@@ -150,16 +150,16 @@ function indexed(s, keys) {
   if (!fancy) return [shape, base];
   const front = apart ? 0 : before, inner = commonShape(...arrays.map(x => x.s));
   const sums = arrays.map(x => spread(x, inner)).reduce((x, y) => tensor(inner, x.a.map((v, i) => v + y.a[i])));
-  const whole = [...shape.slice(0, front), ...inner, ...shape.slice(front)], m = size(shape.slice(front)), found = new Int32Array(size(whole));
+  const whole = [...shape.slice(0, front), ...inner, ...shape.slice(front)], m = size(shape.slice(front)), at = new Int32Array(size(whole));
   for (let i = 0, q = 0; i < size(shape.slice(0, front)); i++)
-    for (let j = 0; j < sums.a.length; j++) for (let k = 0; k < m; k++) found[q++] = base[i * m + k] + sums.a[j];
-  return [whole, found];
+    for (let j = 0; j < sums.a.length; j++) for (let k = 0; k < m; k++) at[q++] = base[i * m + k] + sums.a[j];
+  return [whole, at];
 }
 
 function nonzero(x) {
-  const found = [], own = strides(x.s);
-  x.a.forEach((v, i) => v && found.push(i));
-  return x.s.map((n, k) => tensor([found.length], Float64Array.from(found, i => Math.floor(i / own[k]) % n), "i"));
+  const at = [], own = strides(x.s);
+  x.a.forEach((v, i) => v && at.push(i));
+  return x.s.map((n, k) => tensor([at.length], Float64Array.from(at, i => Math.floor(i / own[k]) % n), "i"));
 }
 
 function joined(axis, arrays) {
@@ -422,8 +422,8 @@ const G = {
   frobeniusNorm: x => G.norm(x),
   logsumexp: (x, axis = null, keepdims = false) => {
     const top = reduced(x, axis, true, -Infinity, greater, v => Number.isFinite(v) ? v : 0);
-    const found = G.add(G.log(G.sum(G.exp(minus(x, top)), axis, true)), top);
-    return keepdims ? found : tensor(G.sum(x, axis).s, found.a);
+    const sums = G.add(G.log(G.sum(G.exp(minus(x, top)), axis, true)), top);
+    return keepdims ? sums : tensor(G.sum(x, axis).s, sums.a);
   },
   logaddexp: real(logAddExp),
   exp_difference: real((x, y) => x === y ? (x === -Infinity ? 0 : 1) : Math.exp(x - y)),
@@ -576,9 +576,9 @@ const G = {
   solve: (a, b) => {
     [a, b] = [T(a), T(b)];
     const B = b.s.length === 1 ? G.reshape(b, [b.s[0], 1]) : b, [n, m] = B.s.slice(-2), batch = commonShape(a.s.slice(0, -2), B.s.slice(0, -2));
-    const right = spread(B, [...batch, n, m]), found = each(spread(a, [...batch, n, n]), [n, m], (rows, q) =>
+    const right = spread(B, [...batch, n, m]), solution = each(spread(a, [...batch, n, n]), [n, m], (rows, q) =>
       solved(rows, Array.from({length: n}, (_, i) => Array.from(right.a.slice((q * n + i) * m, (q * n + i + 1) * m)))));
-    return b.s.length === 1 ? tensor([...batch, n], found.a) : found;
+    return b.s.length === 1 ? tensor([...batch, n], solution.a) : solution;
   },
   cholesky: x => each(G.half(G.add(x, mT(T(x)))), [last(x), last(x)], rows => {
     const out = rows.map(row => row.map(() => 0));
