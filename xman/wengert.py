@@ -17,6 +17,14 @@ Line = tuple[str, str, tuple]
 Steps = Sequence[Line]
 
 
+def read(parse: Callable[[str], list[Line]], text: str) -> list[Line]:
+    """The lines that `parse` finds in the text. XManError where it cannot be read."""
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise XManError(str(error)) from None
+
+
 def changing(method: str) -> Callable:
     """A method of list that changes the list, which then has to be checked again."""
     def change(self, *args, **named):
@@ -84,7 +92,7 @@ class WengertList(list):
     @classmethod
     def from_text(cls, text: str) -> WengertList:
         """The list that `str` printed. XManError names the line of text that cannot be read."""
-        return cls(notation.from_text(text))
+        return cls(read(notation.from_text, text))
 
     def to_json(self) -> str:
         """The list as JSON: [[dst, op, [arg, …]], …] (see `xman.notation`)."""
@@ -93,7 +101,7 @@ class WengertList(list):
     @classmethod
     def from_json(cls, text: str) -> WengertList:
         """The list that `to_json` wrote. XManError says where the JSON is not one."""
-        return cls(notation.from_json(text))
+        return cls(read(notation.from_json, text))
 
 
 for _method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",

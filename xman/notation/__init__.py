@@ -4,6 +4,8 @@ Text is one assignment a line, valid Python over the operators' names: `z1 = mul
 literals are numbers, None, True, False, ..., tuples, slice(0, 3, None), float('nan') and array([[1.0, 2.0]],
 'float64'). A function that lines apply stands before them, `def step(h, x): …`, and is applied by its name.
 JSON is [["z1", "mul", ["h", "w"]], …]: a register is a string, each literal but numbers an object of one key.
+
+This folder imports nothing of xman, and so it raises ValueError; the list makes XManError of it.
 """
 from .json_form import from_json, json_lines, json_literal, to_json
 from .literals import literal_text

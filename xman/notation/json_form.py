@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import XManError
 from .literals import array_literal
 
 
@@ -39,18 +38,20 @@ def json_literal(a: Any) -> Any:
 
 
 def from_json(text: str) -> list[tuple]:
-    """The lines of a JSON text. XManError says what is wrong with it."""
+    """The lines of a JSON text. ValueError says what is wrong with it."""
     try:
         lines = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise XManError(f"this is not JSON: {error}") from None
+        raise ValueError(f"this is not JSON: {error}") from None
     if not isinstance(lines, list):
-        raise XManError('the JSON of a list is [["z1", "mul", ["h", "w"]], …]; found ' + type(lines).__name__)
+        raise ValueError('the JSON of a list is [["z1", "mul", ["h", "w"]], …]; found '
+                         f"{type(lines).__name__}")
     try:
         return [(dst, op, tuple(a if isinstance(a, str) else literal_of_json(a) for a in a_list(args)))
                 for dst, op, args in map(a_list, lines)]
     except (TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
-        raise XManError(f'a line of the JSON is not of the form ["z1", "mul", ["h", 2.0]]: {error}') from None
+        raise ValueError('a line of the JSON is not of the form ["z1", "mul", ["h", 2.0]]: '
+                         f"{error}") from None
 
 
 def a_list(a: Any) -> list:

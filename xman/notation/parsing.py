@@ -4,7 +4,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..errors import XManError
 from .literals import array_literal
 
 # what Python's parser raises for a text, and what these functions raise for its tree
@@ -13,14 +12,14 @@ UNREADABLE = (SyntaxError, ValueError, TypeError, LookupError, AttributeError, A
 
 
 def from_text(text: str) -> list[tuple]:
-    """The lines of a text, without empty ones and comments. XManError names a line that cannot be read."""
+    """The lines of a text, without empty ones and comments. ValueError names a line that cannot be read."""
     functions: dict[str, tuple] = {}
     lines, header = [], None  # header: (name, parameters, lines) of the function that is being read
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if header and not line[0].isspace():
-            raise XManError(f"line {number} of the text stands where {header[0]} has not returned; it ends "
+            raise ValueError(f"line {number} of the text stands where {header[0]} has not returned; it ends "
                             "with return h1")
         line = line.strip()
         try:
@@ -39,11 +38,11 @@ def from_text(text: str) -> list[tuple]:
                 case _:
                     raise SyntaxError
         except UNREADABLE:
-            raise XManError(f"line {number} of the text cannot be read: {line[:80]!r}; wanted an assignment of "
+            raise ValueError(f"line {number} of the text cannot be read: {line[:80]!r}; wanted an assignment of "
                             "one operator on registers and literals, as in z1 = mul(h, 2.0); a function begins "
                             "as in def step(h, x): and ends with return h1") from None
     if header:
-        raise XManError(f"the text ends before {header[0]} returns; a function ends with return h1")
+        raise ValueError(f"the text ends before {header[0]} returns; a function ends with return h1")
     return lines
 
 
