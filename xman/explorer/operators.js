@@ -319,9 +319,14 @@ const inSlices = (x, axis, fn) => along(T(x), axis, line => { fn(line).forEach((
 const scaled = line => { const top = Math.max(...line), e = line.map(v => Math.exp(v - top)), sum = e.reduce(add, 0); return [e, sum, top]; };
 
 // ---- the table -------------------------------------------------------------------------------------------------------
-// Python reads the names at the beginning of its lines.
+// Python reads the names at the beginning of its lines, and those of `byName`.
+
+// functions that JavaScript has too, arcsin as Math.asin
+const byName = (kind, names) => Object.fromEntries(names.split(" ").map(op => [op, kind(Math[op.replace("arc", "a")])]));
 
 const G = {
+  ...byName(real, "exp expm1 log log1p log2 log10 sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh arctan2 hypot"),
+  ...byName(entrywise, "abs sign floor ceil trunc"),
   add: entrywise(add),
   subtract: entrywise((x, y) => x - y),
   mul: entrywise((x, y) => x * y),
@@ -340,8 +345,6 @@ const G = {
   square: entrywise(x => x * x),
   half: real(x => 0.5 * x),
   alias: x => x,
-  abs: entrywise(Math.abs),
-  sign: entrywise(Math.sign),
   equal: truth((x, y) => x === y),
   not_equal: truth((x, y) => x !== y),
   logical_and: truth((x, y) => x && y),
@@ -355,9 +358,6 @@ const G = {
   isnan: truth(x => x !== x),
   isfinite: truth(Number.isFinite),
   signbit: truth(x => x < 0 || Object.is(x, -0)),
-  floor: entrywise(Math.floor),
-  ceil: entrywise(Math.ceil),
-  trunc: entrywise(Math.trunc),
   round: (x, digits = 0) => entrywise(v => rounded(v * 10 ** digits) / 10 ** digits)(x),
   argmax: (x, axis = null) => {
     x = T(x);
@@ -368,29 +368,7 @@ const G = {
   },
   argsort: (x, axis = -1) => ({...along(T(x), axis, line => { [...line.keys()].sort((i, j) => line[i] - line[j]).map((i, k) => [k, i]).forEach(([k, i]) => { line[k] = i; }); }), k: "i"}),
   stopGradient: x => x,
-  exp: real(Math.exp),
-  expm1: real(Math.expm1),
   exp2: real(x => 2 ** x),
-  log: real(Math.log),
-  log1p: real(Math.log1p),
-  log2: real(Math.log2),
-  log10: real(Math.log10),
-  sqrt: real(Math.sqrt),
-  cbrt: real(Math.cbrt),
-  sin: real(Math.sin),
-  cos: real(Math.cos),
-  tan: real(Math.tan),
-  arcsin: real(Math.asin),
-  arccos: real(Math.acos),
-  arctan: real(Math.atan),
-  sinh: real(Math.sinh),
-  cosh: real(Math.cosh),
-  tanh: real(Math.tanh),
-  arcsinh: real(Math.asinh),
-  arccosh: real(Math.acosh),
-  arctanh: real(Math.atanh),
-  arctan2: real(Math.atan2),
-  hypot: real(Math.hypot),
   erf: real(erf),
   erfc: real(erfc),
   gammaln: real(gammaln),

@@ -31,7 +31,7 @@ from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import GLOSSARY, Guided, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
-ENTRY_LIMIT = 2_000_000  # the most that all arrays of a page may have together
+CAPACITY = 2_000_000  # the most entries that all arrays of a page may have together
 STYLE_AND_SCRIPTS = "explorer.css", "layout.js", "operators.js", "loops.js", "explorer.js"
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -128,8 +128,8 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         arrays = x if isinstance(x, ops.loops.Bundle) else (x,)
         if any(np.asarray(a).dtype.kind not in "biuf" for a in arrays) or hasattr(x, "tocsr"):
             raise XManError(f"{name} is a {type(x).__name__}, and the page shows arrays of numbers")
-    if (entries := sum(np.size(x) for x in inputs.values())) > ENTRY_LIMIT:
-        raise XManError(f"the inputs have {entries:,} entries, and a page takes {ENTRY_LIMIT:,}; give "
+    if (entries := sum(np.size(x) for x in inputs.values())) > CAPACITY:
+        raise XManError(f"the inputs have {entries:,} entries, and a page takes {CAPACITY:,}; give "
                         "fewer rows")
     foreign = [line for line in steps if not {op for _, op, _ in unfolded([line])} <= COMPUTED]
     computed: dict[str, Any] = {}
@@ -142,15 +142,16 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
             computed["tangents"] = {x: packed_all(forward(steps, values, {x: d})) for x, d in seeds.items()}
     fields = {x: {"role": roles.get(x, "input"), "value": packed(inputs[x]) if x in inputs else None}
               for x in steps.inputs}
-    return {"title": title, "lines": json_lines(steps), "of": of, "computed": computed, "inputs": fields,
-            **texts}
+    run = {"lines": json_lines(steps), "of": of, "computed": computed, "inputs": fields}
+    return {"title": title, **run, **texts}
 
 
 def guided_document(example: Guided) -> dict[str, Any]:
     roles = dict.fromkeys(example.parameters.split(), "parameter")
     words = {word: GLOSSARY[word] for word in example.words}
-    return document(checked_list(example.steps), example.of, example.values, roles, example.title,
-                    source=example.source, text=example.text, equations=example.equations, words=words)
+    texts = {"source": example.source, "text": example.text, "equations": example.equations, "words": words}
+    steps = checked_list(example.steps)
+    return document(steps, example.of, example.values, roles, example.title, **texts)
 
 
 def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,9 +174,10 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     """The page of these lists, and of the guided examples behind them."""
     examples = [*map(guided_document, guide())] if guided else []
     lists = [WengertList.from_json(json.dumps(doc["lines"])) for doc in (*documents, *examples)]
-    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(chain(*lists)),
-                       "operators": {op: [*map(int, arity(value))] for op, value in ops.G.items()},
-                       "forbidden": FORBIDDEN}, allow_nan=False, separators=(",", ":"))
+    content = {"documents": documents, "guide": examples, "rules": rules_for(chain(*lists))}
+    content["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
+    content["forbidden"] = FORBIDDEN
+    data = json.dumps(content, allow_nan=False, separators=(",", ":"))
     style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in STYLE_AND_SCRIPTS)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -23,7 +23,8 @@ from ..wengert import Line, WengertList, needed
 HERE = Path(__file__).parent
 TABLE_OF_PAGE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
 # the operators that the page computes by itself
-ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE_OF_PAGE))
+BY_NAME = " ".join(re.findall(r'byName\(\w+, "(.*)"\)', TABLE_OF_PAGE)).split()
+ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE_OF_PAGE) + BY_NAME)
 COMPUTED = ON_THE_PAGE | ops.loops.ROWS
 READABLE = LEGIBLE + (rewrite(lambda d, a, b: f.dot_left(d, a, b), lambda d, a, b: d @ f.transpose(b)),
                    rewrite(lambda d, a, b: f.dot_right(d, a, b), lambda d, a, b: f.transpose(a) @ d))
@@ -83,8 +84,8 @@ def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
         if isinstance(case[i], str) and adjoint[i]:
             adjoint[i]["label"] = mathematical(slope)
     pattern = ["_" if isinstance(a, str) else json_literal(a) for a in case]
-    return {"op": op, "args": pattern, "adjoint": adjoint, "tangent": tangent,
-            "gives": facts_of(op).gives.__name__}
+    rules = {"adjoint": adjoint, "tangent": tangent}
+    return {"op": op, "args": pattern, "gives": facts_of(op).gives.__name__, **rules}
 
 
 cached_rules = functools.lru_cache(maxsize=4096)(rules_of)

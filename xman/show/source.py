@@ -74,8 +74,8 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     name = name or f"{kind}_of_{outputs[0]}"
     refuse_name(name)
     inputs = [x for x in dict.fromkeys((*steps.inputs, *read)) if x in read or x in outputs]
-    return module(name, inputs, summary, body(lines, outputs, kind, name), outputs,
-                  functions_in(line for line, _ in lines))
+    functions = functions_in(line for line, _ in lines)
+    return module(name, inputs, summary, body(lines, outputs, kind, name), outputs, functions)
 
 
 def module(name: str, inputs: list[str], summary: str, statements: list[str], outputs: list[str],
