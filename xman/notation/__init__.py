@@ -8,11 +8,19 @@ JSON is [["z1", "mul", ["h", "w"]], …]: a register is a string, each literal b
 This folder imports nothing of xman, and so it raises ValueError; the list makes XManError of it.
 """
 from .json_form import from_json, json_lines, json_literal, to_json
-from .literals import literal_text
 from .notebooks import in_notebooks
 from .parsing import from_text
 from .tables import table_as_text
-from .text import apart_from_operators, definition, renamed, renamings, shortened, shown, to_text
+from .text import (
+    apart_from_operators,
+    definition,
+    literal_text,
+    renamed,
+    renamings,
+    shortened,
+    shown,
+    to_text,
+)
 
 WORDS = ("array", "float", "slice")  # the text form calls these; no register may have such a name
 

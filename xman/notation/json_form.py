@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .literals import array_literal
+from .parsing import array_literal
 
 
 def to_json(steps: Iterable[tuple]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .literals import array_literal
+import numpy as np
 
 # what Python's parser raises for a text, and what these functions raise for its tree
 UNREADABLE = (SyntaxError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
@@ -70,3 +70,13 @@ def literal_of_node(node: ast.expr) -> Any:
         case ast.UnaryOp(ast.USub(), operand):
             return -literal_of_node(operand)
     raise ValueError
+
+
+def array_literal(entries: Any, dtype: str, shape: tuple | None = None) -> np.ndarray:
+    """An array literal. ValueError unless its dtype is a kind of number."""
+    if not isinstance(dtype, str) or np.dtype(dtype).kind not in "biuf":
+        raise ValueError(f"{dtype!r} is not a dtype of numbers")
+    array = np.array(entries, dtype)
+    array = array if shape is None else array.reshape(shape)
+    array.flags.writeable = False  # a literal belongs to the list: nobody changes it behind its back
+    return array

@@ -1,12 +1,13 @@
 """The text form of a list, `z1 = mul(h, w)`: valid Python over the operators' names."""
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import ops
+import numpy as np
 
-from .literals import literal_text
+import ops
 
 LONGEST = 120  # the most characters that a message quotes of a line or an argument
 
@@ -80,3 +81,22 @@ def shortened(a: Any) -> str:
 
 def cut(text: str) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST - 3] + "..."
+
+
+def literal_text(a: Any) -> str:
+    """A literal as text, which Python reads back to the same literal, of the same type."""
+    if isinstance(a, float) and not isinstance(a, np.generic):
+        return repr(a) if math.isfinite(a) else f"float('{a}')"
+    if ops.is_function(a):
+        return a[1]
+    if isinstance(a, list):  # the entries of an array
+        return f"[{', '.join(map(literal_text, a))}]"
+    if isinstance(a, tuple):
+        entries = [repr(entry) if isinstance(entry, str) else literal_text(entry) for entry in a]
+        return f"({', '.join(entries)}{',' * (len(a) == 1)})"
+    if isinstance(a, slice):
+        return f"slice({literal_text(a.start)}, {literal_text(a.stop)}, {literal_text(a.step)})"
+    if isinstance(a, (np.ndarray, np.generic)):
+        shape = f", {a.shape}" if a.size == 0 and a.ndim > 1 else ""
+        return f"array({literal_text(a.tolist())}, '{a.dtype}'{shape})"
+    return "..." if a is Ellipsis else repr(a)
