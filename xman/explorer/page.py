@@ -131,6 +131,8 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
     if (entries := sum(np.size(x) for x in inputs.values())) > CAPACITY:
         raise XManError(f"the inputs have {entries:,} entries, and a page takes {CAPACITY:,}; give "
                         "fewer rows")
+    # lines that the page has no operator for: their values come with it, and with them all derivatives,
+    # since the page cannot step through a rule of theirs
     foreign = [line for line in steps if not {op for _, op, _ in unfolded([line])} <= COMPUTED]
     computed: dict[str, Any] = {}
     if not all_on_the_page(steps) and len(inputs) == len(steps.inputs):

@@ -102,6 +102,7 @@ class Jacobian(DerivativeMatrix):
         mixed, way = self.mode == "mixed", None
         count = passes_counted(sum(entries_of(values[x]) for x in self.wrt), entries_of(y), None if mixed
                                else self.mode)
+        # with two passes there is nothing to save; symbols have no sizes
         if not isinstance(y, Expression) and (mixed or self.mode is None and count.passes > 2):
             sizes = {name: np.size(x) for name, x in values.items()
                      if getattr(x, "dtype", y.dtype).kind == "f"}

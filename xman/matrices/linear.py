@@ -70,7 +70,7 @@ class LinearMap:
 
     def split(self, values: Point) -> tuple[WengertList, WengertList]:
         """The lines that do not depend on the vectors, and the lines that do, for values of such shapes."""
-        key, likes = None, None
+        key, likes = None, None  # traced values have no shapes: one split serves them all
         if not any(isinstance(x, Expression) for x in values.values()):
             likes = {name: values[name] for name in self.steps.inputs if name in values}
             key = tuple((np.shape(x), getattr(x, "dtype", float)) for x in likes.values())

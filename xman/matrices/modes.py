@@ -114,13 +114,15 @@ def route(steps: WengertList, of: str, wrt: Sequence[str], sizes: Mapping[str, i
     degree = lambda name: size(before[name]) * size(after[name])
     order, heap, passes = [], [(degree(v), v) for v in before if v != of], sum(map(cost, before))
     heapq.heapify(heap)
+    # counts[k]: the passes when k registers are gone; plain: those of forward or reverse mode
     counts, plain = [passes], min(sizes.get(of, 0), size(wrt))
     patience = max(10_000, len(steps) * plain)
     while heap and patience > 0:
         d, v = heapq.heappop(heap)
         if v not in before or d != degree(v):
-            continue
+            continue  # v is gone, or its degree has changed since: then it is in the heap once more
         around = {*before[v], *after[v]}
+        # x → v → y becomes x → y: each successor of v depends on v's predecessors directly
         patience -= len(before[v]) * len(after[v])
         passes -= sum(map(cost, (v, *after[v])))
         for s in after[v]:
@@ -136,6 +138,7 @@ def route(steps: WengertList, of: str, wrt: Sequence[str], sizes: Mapping[str, i
         order.append(v)
         counts.append(passes)
     order += [v for v in before if v != of]
+    # the cheapest moment, and of equal ones the one with the fewest registers left, whose matrices cost work
     ways = [(n, len(order) - k) for k, n in enumerate(counts[:len(order)]) if n <= plain]
     passes, left = min(ways, default=(plain, 0))
     through = order[len(order) - left:]

@@ -121,6 +121,7 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
     with np.errstate(all="ignore"):  # where E is infinite its error is NaN
         one_sided = np.array([abs((E(h) - E0) / h - derivative) for h in sizes])
         central = np.array([abs((E(h) - E(-h)) / (2 * h) - derivative) for h in sizes])
+    # E is known to ε_machine·|E|, and the quotient divides that by the step
     rounding = np.finfo(float).eps * max(abs(E0), abs(derivative)) / sizes
     return Errors(of, ", ".join(direction), derivative, sizes, one_sided, central, rounding)
 

@@ -112,6 +112,7 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
         formulas = [mathematical(str(polynomial(e, values)))]
     except (OverflowError, XManError):
         values, formulas = {}, []
+    # a brief derivation has not put the definitions in on its way: it does so now, where they are short
     short = {dst for dst, p in values.items() if brief and dst in inside and 0 < len(p) < TERMS_PUT_IN}
     used = [line for line in lines if line[0] in short]
     e = with_replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
@@ -157,7 +158,7 @@ def slopes_of_item(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[st
     for a in by:
         tangents_after = []  # a formula for each carry of the loop, or for the item of each function
         for _, name, parameters, body, results in functions:
-            for c in range(k) or [i]:
+            for c in range(k) or [i]:  # of a loop all carries: the tangent of one moves with the others
                 r = results[c]
                 moved = [(p, j < k) for j, p in enumerate(parameters)
                          if (j < k or inputs[j] == a) and leads_to(body, p, r)]

@@ -125,7 +125,11 @@ def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str], values: Ma
 
 
 def lines_folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
-    """Each line with the lines that compute it; a bundle, its reader and an item count as one line."""
+    """Each line with the lines that compute it; a bundle, its reader and an item count as one line.
+
+    So `b = bundle(x, n)`, `r = scan(step, 1, 1, b)`, `y = item(r, 0)` is the one line `y = item(x, n)`, with
+    an edge from x and one from n: a bundle is no number, and an edge to it would have no label.
+    """
     defined = {line[0]: line for line in steps}
     for line in steps:
         if line[1] == "item" and line[2][0] in defined:
@@ -153,7 +157,8 @@ def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> d
 def jacobians(line: Line, values: Mapping[str, Any], alone: list[Line]) -> dict[int, Any]:
     """For each argument the matrix of partial derivatives, by backprop of `alone` from each unit vector."""
     dst, op, args = line
-    holes = {i: f"x{i}" for i, a in enumerate(args) if isinstance(a, str)}  # x + x has two edges
+    # each place has a register of its own: x + x has two edges, with a derivative each
+    holes = {i: f"x{i}" for i, a in enumerate(args) if isinstance(a, str)}
     new = {register: f"y{k}" for k, (register, *_) in enumerate(alone)} | {dst: "out"}
     inside = lambda a: new.setdefault(a, f"other{len(new)}") if isinstance(a, str) else a
     first = (new[alone[0][0]], alone[0][1], tuple(holes.get(i, a) for i, a in enumerate(args)))

@@ -39,6 +39,7 @@ def slopes_of(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -
     out: the expression for the result, which occurs in some derivatives, as that of exp. rules: a cache,
     filled here. None if op does not make one number from numbers.
     """
+    # the rule depends on literals, as that of x ** 2 on the 2, but not on the names of registers
     key = (op, *("" if isinstance(a, str) else key_of(a) for a in args))
     sums = linear_in(op, [1])  # and products: their rules are as short for a constant as for a register
     holes = {i: f"x{i}" for i, a in enumerate(args)
@@ -94,6 +95,7 @@ def sum_tree(*terms: ast.expr) -> ast.expr:
 
 
 def plus(x: ast.expr, y: ast.expr) -> ast.expr:
+    """x + y, flat, with y's sign in front: a + (b - c) becomes a + b - c, and a + -b·c becomes a - b·c."""
     if isinstance(y, ast.BinOp) and isinstance(y.op, (ast.Add, ast.Sub)):
         return ast.BinOp(plus(x, y.left), y.op, y.right)
     first, *factors = factors_in(y)

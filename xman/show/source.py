@@ -140,7 +140,11 @@ def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:
 
 
 def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list[str]:
-    """The statements of the lines; a temporary that is used once is written where it is used."""
+    """The statements of the lines; a temporary that is used once is written where it is used.
+
+    z1 = mul(h, w), area = half(z1) is `area = 0.5 * (h * w)`. Of a gradient, temporaries stay with the line
+    whose adjoints they compute, under its comment; a statement that would be too long is left in its lines.
+    """
     names = {name, *(a for (dst, _, args), _ in lines for a in (dst, *args) if isinstance(a, str))}
     uses = Counter(a for (_, _, args), _ in lines for a in registers(args))
     user = {a: origin for (_, _, args), origin in lines for a in registers(args)}

@@ -90,7 +90,7 @@ def routed(chains: list[list[int]], cells: list[Pair], places: list[Pair], tall:
 
 def ordered_layers(layers: list[list[int]], near: Near) -> list[list[int]]:
     """The layers in an order with few crossings: cells go to their neighbours' mean place, up and down."""
-    best, fewest = layers, crossings(layers, near[1])
+    best, fewest = layers, crossings(layers, near[1])  # a sweep can make it worse: the best is kept
     for turn in range(24):
         if not fewest:
             break
@@ -118,7 +118,7 @@ def crossings(layers: list[list[int]], above: list[list[int]]) -> int:
 def column_places(layers: list[list[int]], near: Near, widths: Sequence[float]) -> list[float]:
     """The middle of each cell, as near to its neighbours' mean as the order and the widths allow."""
     x = [0.0] * len(widths)
-    for turn in range(40):
+    for turn in range(40):  # by turns under the neighbours below and above, at the end between both
         ends = near[turn % 2] if turn < 30 else [below + above for below, above in zip(*near, strict=True)]
         for layer in layers[::-1] if turn % 2 else layers:
             targets = [sum(x[a] for a in ends[c]) / len(ends[c]) if ends[c] else x[c] for c in layer]
