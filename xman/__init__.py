@@ -50,8 +50,8 @@ def __getattr__(name: str) -> Any:
     if name not in LATER:
         from .errors import nearest
         raise AttributeError(f"module 'xman' has no attribute {name!r}{nearest(name, __dir__())}")
-    globals()[name] = found = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
-    return found
+    globals()[name] = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -12,18 +12,20 @@ class XManError(ValueError):
     """A list, a model, a value or a file is not what it should be."""
 
 
-def refuse_unknown(names: Iterable, known: Collection, sentence: str) -> None:
-    """XManError unless all names are known: the sentence, {!r} the first unknown name, and the known ones."""
-    if strange := [name for name in names if name not in known]:
-        first, words = strange[0], [*map(str, known)]
+def refuse_unknown(names: Iterable, choices: Collection, sentence: str) -> None:
+    """XManError unless all names are choices: the sentence, {!r} the first that is none, and the choices."""
+    if strange := [name for name in names if name not in choices]:
+        first, words = strange[0], [*map(str, choices)]
         raise XManError(f"{sentence.format(first)}; there are {', '.join(words)}{nearest(str(first), words)}")
 
 
 def suggesting(package: str) -> None:
     """Let the package say which name is near to one that it lacks. Type checkers see no __getattr__."""
-    def missing(name): raise AttributeError(f"{package} has no attribute {name!r}{nearest(name, dir(here))}")
-    (here := importlib.import_module(package)).__getattr__ = missing
-    del here.suggesting
+    def missing(name):
+        raise AttributeError(f"{package} has no attribute {name!r}{nearest(name, dir(module))}")
+    module = importlib.import_module(package)
+    module.__getattr__ = missing
+    del module.suggesting  # it is no name of the package's
 
 
 def extra(module: str, name: str, purpose: str) -> ModuleType:

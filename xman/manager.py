@@ -64,10 +64,12 @@ class XMan:
         names = self._names_in_list(order := list(evaluation_order(*(reg for _, reg in self._items()))))
         return {names[id(reg)]: reg for reg in order}
 
-    def names(self, others: Iterable[Register] = ()) -> dict[int, str]:
-        """The name of each register, and of `others` that have one, by id. XManError if two have the same."""
+    def names(self, registers: Iterable[Register] = ()) -> dict[int, str]:
+        """The name of each attribute's register, and of other `registers` that their user named, by id.
+
+        XManError if two have the same name."""
         names, owners, items = {}, {}, self._items()
-        chosen = [(r.chosen_name, r) for r in (*(r for _, r in items), *others) if r.chosen_name]
+        chosen = [(r.chosen_name, r) for r in (*(r for _, r in items), *registers) if r.chosen_name]
         for name, reg in chosen + items:  # a name that its user chose goes before those of attributes
             owner = owners.setdefault(name, reg)
             if owner is not reg:
@@ -120,8 +122,8 @@ class XMan:
         for name, value in values.items():
             if name not in by_name or by_name[name].definedAs:
                 leaves = [leaf for leaf, r in by_name.items() if not r.definedAs]
-                why = "is computed, not given" if name in by_name else "is no input or parameter"
-                raise XManError(f"{name!r} {why}; the model has "
+                trouble = "is computed, not given" if name in by_name else "is no input or parameter"
+                raise XManError(f"{name!r} {trouble}; the model has "
                                 f"{', '.join(leaves) or 'none'}{nearest(name, leaves)}")
             register = by_name[name]
             if (spelling := spellings.setdefault(id(register), name)) != name:

@@ -66,14 +66,14 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
             refused(f"assigns {dst} a second time, after line {assigned[dst]}; give one of them another name")
         for table in tables:
             key = op, id(table)
-            least, most = arities.get(key) or arities.setdefault(key, arity_of(op, table, refused))
-            if not least <= len(args) <= most:
-                refuse_number_of_args(op, args, table, least, most, refused)
+            least, greatest = arities.get(key) or arities.setdefault(key, arity_of(op, table, refused))
+            if not least <= len(args) <= greatest:
+                refuse_number_of_args(op, args, table, least, greatest, refused)
     return tuple(used)
 
 
 def refuse_form(line: Any, refused: Callable[[str], None]) -> None:
-    """refused(why) unless the line is of the form ("z1", "mul", ("h", "w"))."""
+    """refused(reason) unless the line is of the form ("z1", "mul", ("h", "w"))."""
     if not (isinstance(line, tuple) and len(line) == 3):
         refused("is not a line (dst, op, args); write ('z1', 'mul', ('h', 'w'))")
     dst, op, args = line
@@ -88,15 +88,15 @@ def refuse_form(line: Any, refused: Callable[[str], None]) -> None:
         refused(f"has a {type(args).__name__} where a tuple of arguments is wanted")
 
 
-def refuse_number_of_args(op: str, args: tuple, table: Mapping[str, Any], least: int, most: int,
+def refuse_number_of_args(op: str, args: tuple, table: Mapping[str, Any], least: int, greatest: int,
                           refused: Callable[[str], None]) -> None:
-    """refused(why), unless the table has rules, and only literals are beyond them: a literal has no rule."""
+    """refused(reason), unless the table has rules, and only literals stand beyond them, which need none."""
     if callable(table[op]):
         remedy = f"it takes {takes(table[op])}"
         if least == len(args) + 2 and table is not ops.G:  # a rule takes delta and out as well
             remedy += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
-    elif any(isinstance(a, str) for a in args[most:]):
-        remedy = f"it has rules for {most}"
+    elif any(isinstance(a, str) for a in args[greatest:]):
+        remedy = f"it has rules for {greatest}"
     else:
         return
     if op == "scan" and len(args) == 3:
@@ -107,7 +107,7 @@ def refuse_number_of_args(op: str, args: tuple, table: Mapping[str, Any], least:
 def refuse_function_literal(function: tuple, refused: Callable[[str], None],
                             tables: Sequence[Mapping[str, Any]], depth: int,
                             checked: dict[int, int]) -> None:
-    """refused(why) unless the function is closed and its lines are valid."""
+    """refused(reason) unless the function is closed and its lines are valid."""
     _, name, parameters, lines, results = function
     if depth > 20:
         refused("applies functions within functions, more than 20 deep")
@@ -152,8 +152,8 @@ def arity_of(op: str, table: Mapping[str, Any], refused: Callable[[str], None]) 
     refused(f"calls {op!r}, which is not in the table of operators{course}{nearest(op, table)}")
 
 
-def refuse_line(k: int, line: Any, why: str) -> None:
-    raise XManError(f"line {k}, {notation.shown(line)}, {why}") from None
+def refuse_line(k: int, line: Any, reason: str) -> None:
+    raise XManError(f"line {k}, {notation.shown(line)}, {reason}") from None
 
 
 def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = None, line: Any = None) -> None:
@@ -161,8 +161,8 @@ def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = No
     normal = unicodedata.normalize("NFKC", name)  # as Python's parser reads it (PEP 3131)
     if name.isidentifier() and name not in FORBIDDEN and name not in operators and normal == name:
         return
-    why = "is an operator" if name in operators else FORBIDDEN.get(name, "is not an identifier")
+    reason = "is an operator" if name in operators else FORBIDDEN.get(name, "is not an identifier")
     if name.isidentifier() and normal != name:
-        why = f"Python reads as {normal!r}"
+        reason = f"Python reads as {normal!r}"
     where = f"line {k}, {notation.shown(line)}: " if k else ""
-    raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")
+    raise XManError(f"{where}a register cannot be called {name!r}, which {reason}; choose another name")

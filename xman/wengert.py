@@ -57,7 +57,7 @@ class WengertList(list):
         # steps[::-1] is a plain list: read backwards, no list is valid
         return WengertList(lines) if isinstance(k, slice) and (k.step or 1) > 0 else lines
 
-    def __add__(self, other: Iterable[Line]) -> WengertList: return WengertList([*self, *other])
+    def __add__(self, lines: Iterable[Line]) -> WengertList: return WengertList([*self, *lines])
     def __reduce__(self) -> tuple: return WengertList, (list(self),)
 
     @property
@@ -114,8 +114,8 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
             remedy = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
-            once = ", and would be empty the second time it is read" * isinstance(steps, Iterator)
-            raise XManError(f"steps is a {type(steps).__name__}, not a list of lines{once}: write {remedy}")
+            trap = ", and would be empty the second time it is read" * isinstance(steps, Iterator)
+            raise XManError(f"steps is a {type(steps).__name__}, not a list of lines{trap}: write {remedy}")
         steps = WengertList(steps, *tables[:1])
     for table in tables:
         if steps.checked_for is None or id(table) not in steps.checked_for:

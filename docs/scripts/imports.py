@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 CORE = "the list"  # the files of xman itself
 
 
-def part(names: tuple[str, ...]) -> str:
+def part_of(names: tuple[str, ...]) -> str:
     """The part that a module belongs to: a folder of xman, the files beside them, or ops."""
     if names[0] == "ops":
         return "ops"
@@ -22,40 +22,40 @@ def imports(file: Path) -> Iterator[tuple[str, ...]]:
     home = file.relative_to(ROOT).with_suffix("").parts
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom):
-            around = home[:-node.level] if node.level else ()
-            whole = (*around, *(node.module or "").split(".")) if node.module else around
-            yield from ((*whole, alias.name) for alias in node.names)
+            package = home[:-node.level] if node.level else ()
+            module = (*package, *node.module.split(".")) if node.module else package
+            yield from ((*module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (tuple(alias.name.split(".")) for alias in node.names)
 
 
 def arrows() -> set[tuple[str, str]]:
     """The pairs (part, what it imports)."""
-    found = set()
+    pairs = set()
     for file in [*(ROOT / "xman").rglob("*.py"), *(ROOT / "ops").rglob("*.py")]:
         names = file.relative_to(ROOT).with_suffix("").parts
         if names in (("xman", "__init__"), ("xman", "__main__")):
             continue  # the package's front page: it hands on what lies in the parts
-        found |= {(part(names), part(module)) for module in imports(file) if module[0] in ("ops", "xman")}
-    return {(one, other) for one, other in found if one != other}
+        pairs |= {(part_of(names), part_of(module)) for module in imports(file) if module[0] in ("ops", "xman")}
+    return {(user, used) for user, used in pairs if user != used}
 
 
 def reached(one: str, pairs: set[tuple[str, str]]) -> set[str]:
     """What can be reached from one."""
-    found, todo = set(), [one]
+    below, todo = set(), [one]
     while todo:
-        here = todo.pop()
-        new = {other for start, other in pairs if start == here} - found
-        found |= new
+        user = todo.pop()
+        new = {used for start, used in pairs if start == user} - below
+        below |= new
         todo += new
-    return found
+    return below
 
 
 def write(folder: Path) -> None:
     """imports.svg: an arrow from each part up to those that build on it, unless a longer way says so already."""
     pairs = arrows()
     below = {name: reached(name, pairs) for pair in pairs for name in pair}
-    drawn = {(one, other) for one, other in pairs if other not in reached(one, pairs - {(one, other)})}
+    drawn = {(user, used) for user, used in pairs if used not in reached(user, pairs - {(user, used)})}
     upwards = sorted(below, key=lambda name: (len(below[name]), name))
     nodes = [BoxOfLines(name, (name, f"{size(name):,} lines")) for name in upwards]
     Picture(nodes, [Arrow(low, high) for high, low in sorted(drawn)]).save(str(folder / "imports.svg"))

@@ -29,26 +29,26 @@ def rule(op: str, i: int) -> str:
     The rule of ops.DG is given symbols, and the list that it writes is one expression. Arguments after the i-th that have a
     default have it; the product of matrices is shown for matrices.
     """
-    rules, given = ops.DG[op], [a.lstrip("*").partition("=") for a in arguments(ops.G[op])]
+    rules, parameters = ops.DG[op], [a.lstrip("*").partition("=") for a in arguments(ops.G[op])]
     if i >= len(rules) or rules[i] is None:
         return ""
-    writer, names = ListWriter(), [f"{name}_" if name in ops.G else name for name, _, _ in given]
+    writer, names = ListWriter(), [f"{name}_" if name in ops.G else name for name, _, _ in parameters]
     delta, out, *symbols = [Symbol(writer, name) for name in ("δ", "out", *names)]
-    literals = [default and k != i for k, (_, _, default) in enumerate(given)]
-    args = [ast.literal_eval(given[k][2]) if literals[k] else symbol for k, symbol in enumerate(symbols)]
+    literals = [default and k != i for k, (_, _, default) in enumerate(parameters)]
+    args = [ast.literal_eval(parameters[k][2]) if literals[k] else symbol for k, symbol in enumerate(symbols)]
     try:
-        part = rules[i](delta, out, *args)
+        adjoint = rules[i](delta, out, *args)
     except (AttributeError, TypeError, ValueError):  # it looks at a literal of a call, or says that there is no derivative here
         return ""
-    if not isinstance(part, Symbol):
+    if not isinstance(adjoint, Symbol):
         return ""  # the parts of a bundle's
-    if part is delta:
+    if adjoint is delta:
         return "δ"
     likes = {"δ": np.ones((2, 4)), "a": np.ones((2, 3)), "b": np.ones((3, 4))} if op == "dot" else None
-    steps = simplify([*writer.named(["δ", "out", *names])], [part.name], likes, LEGIBLE)
-    text = mathematical(inlined(steps, part.name, 400))
-    for found, said in (*NUMBERS.items(), *((name, name.rstrip("_")) for name in names)):
-        text = text.replace(found, said)
+    steps = simplify([*writer.named(["δ", "out", *names])], [adjoint.name], likes, LEGIBLE)
+    text = mathematical(inlined(steps, adjoint.name, 400))
+    for number, sign in (*NUMBERS.items(), *((name, name.rstrip("_")) for name in names)):
+        text = text.replace(number, sign)
     return text if len(text) <= LONGEST else "see the row"
 
 
@@ -65,19 +65,19 @@ def code(text: str) -> str:
 
 def homes() -> dict[str, str]:
     """The file of ops that has the row of each operator: the first in which its name stands as a string."""
-    found: dict[str, str] = {}
+    families: dict[str, str] = {}
     for family in FAMILIES:
         for node in ast.walk(ast.parse(Path(ops.__file__).parent.joinpath(f"{family}.py").read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.setdefault(node.value, family)
-    return found
+                families.setdefault(node.value, family)
+    return families
 
 
 def row(op: str) -> str:
     """The row of the table: the call, the meaning, the rules."""
-    given = arguments(ops.G[op])
-    call = f"{op}({', '.join(given)})"
-    sent = [f"{code(a.partition('=')[0])} ← {code(text)}" for i, a in enumerate(given) if (text := rule(op, i))]
+    parameters = arguments(ops.G[op])
+    call = f"{op}({', '.join(parameters)})"
+    sent = [f"{code(a.partition('=')[0])} ← {code(text)}" for i, a in enumerate(parameters) if (text := rule(op, i))]
     none = "" if any(ops.DG[op]) else "none"
     return f"| {code(call)} | {meaning(op)} | {'<br>'.join(sent) or none} |"
 

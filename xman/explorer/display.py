@@ -222,10 +222,10 @@ def summary_of(value: Any) -> str:
     return text.partition("\n\n")[0].replace("\n", " ")[:120]
 
 
-def behind_a_click(what: XMan | WengertList, values: Mapping[str, Any] = {}) -> str:
+def behind_a_click(source: XMan | WengertList, values: Mapping[str, Any] = {}) -> str:
     """The explorer, folded; "" where there is nothing to explore."""
     try:
-        page = explore(what, values=values, guided=False)
+        page = explore(source, values=values, guided=False)
     except XManError as error:
         return in_words(error)
     return behind_summary("Explore", page._repr_html_())

@@ -34,14 +34,14 @@ FAILURES_OF_RULES = XManError, TypeError, ValueError, AttributeError, IndexError
 
 def likely(op: str) -> list[tuple]:
     """The patterns of literals that a reader is likely to type: none, an axis, an index."""
-    least, most = arity(ops.G[op])
+    least, greatest = arity(ops.G[op])
     names, defaults, *_ = parameters(ops.G[op])
     match names:
         case "axis", *_:
             cases = [(0, "_", "_"), (1, "_", "_")]
         case _, "axis", *_:
             cases = [("_", axis) for axis in (0, 1, -1)]
-        case (_,) if most == MANY:
+        case (_,) if greatest == MANY:
             cases = [("_", k) for k in range(3)]
         case _:
             cases = []
