@@ -28,41 +28,41 @@ def fenced(kind: str, text: str) -> str:
     return f"`````{kind}\n{text.rstrip()}\n`````\n\n"
 
 
-def noting(function: Callable, seen: list[tuple]) -> Callable:
+def noting(function: Callable, calls: list[tuple]) -> Callable:
     """The function, which notes what it was called with."""
     @functools.wraps(function)
     def noted(*args: Any, **named: Any) -> Any:
-        seen.append((args, named))
+        calls.append((args, named))
         return function(*args, **named)
     return noted
 
 
-def list_of(seen: list[tuple], at: Any) -> tuple[WengertList, str, dict[str, Any]] | None:
+def list_of(calls: list[tuple], point: Any) -> tuple[WengertList, str, dict[str, Any]] | None:
     """The first list that a row hands to a function of xman, the register that is asked for, and values of its inputs.
 
-    at: where the document looks at its functions."""
-    for args, named in seen:
+    point: where the document looks at its functions."""
+    for args, named in calls:
         try:
             steps = WengertList(args[0], ops.G)
         except (XManError, TypeError, IndexError):  # this call was about a function, or about a list that is refused
             continue
-        written, inputs = {dst for dst, _, _ in steps}, {*steps.inputs}
-        asked = [a for a in (*args[1:2], named.get("of"), *named) if isinstance(a, str) and a in written]
-        maps = [a for a in (*args[1:], *named.values(), at) if isinstance(a, Mapping)]
-        given = next((a for a in maps if inputs <= a.keys()), {})
+        computed, inputs = {dst for dst, _, _ in steps}, {*steps.inputs}
+        goals = [a for a in (*args[1:2], named.get("of"), *named) if isinstance(a, str) and a in computed]
+        maps = [a for a in (*args[1:], *named.values(), point) if isinstance(a, Mapping)]
+        values = next((a for a in maps if inputs <= a.keys()), {})
         last = max(steps.outputs, key=lambda dst: len(needed(steps, [dst])))
-        return steps, (asked or [last])[0], {x: given[x] for x in inputs & given.keys()}
+        return steps, (goals or [last])[0], {x: values[x] for x in inputs & values.keys()}
     return None
 
 
 def chapter(name: str, document: Any, computed: bool) -> Iterator[str]:
     """The Markdown of a document's rows; without what they print where it is built for its warnings alone."""
-    seen, shown = [], {}
-    at = {}
+    calls, shown = [], {}
+    points = {}
 
     def names(space: dict) -> dict:
-        at["AT"] = space.get("AT")
-        return {**space, **{op: noting(space[op], seen) for op in TAKE_A_LIST}}
+        points["AT"] = space.get("AT")
+        return {**space, **{op: noting(space[op], calls) for op in TAKE_A_LIST}}
 
     rows = printed(name, document, names) if computed else ((a, row, "") for a, row in anchored(name, document.EXAMPLES).items())
     yield f"{plain(document.SOURCE)}\n\n## The examples\n\n"
@@ -71,8 +71,8 @@ def chapter(name: str, document: Any, computed: bool) -> Iterator[str]:
         if row.slip:
             yield fenced("{admonition} The print", f":class: warning\n\n{plain(row.slip)}")
         yield fenced("console" if row.code.startswith("$ ") else "python", row.code) + fenced("text", text or "…")
-        if found := list_of(seen, at.get("AT")):
-            steps, of, values = found
+        if of_row := list_of(calls, points.get("AT")):
+            steps, of, values = of_row
             key = str(steps), of, *map(repr, values.items())
             if key in shown:
                 yield f"Its list is that of [{plain(shown[key][1])}](#{shown[key][0]}).\n\n"
@@ -80,7 +80,7 @@ def chapter(name: str, document: Any, computed: bool) -> Iterator[str]:
                 shown[key] = anchor, row.number
                 title = f"{document.AUTHOR}, {row.number}"
                 yield fenced("{raw} html", stepped.figure_of(steps, of, values, title, f"documents/{name}"))
-        seen.clear()
+        calls.clear()
         yield f"Proved by `{proofs()[row.test]} :: {row.test}`.\n\n"
     caption, head, lines = getattr(document, "TABLE", ("", [], []))
     if caption:

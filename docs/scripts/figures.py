@@ -46,7 +46,7 @@ def times(ax: Any, head: list[str], rows: list[list[str]]) -> None:
     """The table of speed.md: the time of a step over that of its matrix products, nearer to 1 is better."""
     for k, (name, colour) in enumerate(zip(head[2:], (BLUE, YELLOW, GREY, GREEN, RED), strict=False)):
         numbers = [[float(cell.replace(",", "")) for cell in (row[1], row[k + 2])] for row in rows]
-        ax.barh([i + 0.16 * k for i in range(len(rows))], [found / floor for floor, found in numbers], 0.14,
+        ax.barh([i + 0.16 * k for i in range(len(rows))], [seconds / floor for floor, seconds in numbers], 0.14,
                 color=colour, label=name)
     ax.set(yticks=[i + 0.32 for i in range(len(rows))], yticklabels=[row[0] for row in rows], xscale="log", xlim=(0.8, 60),
            xticks=[1, 2, 5, 10, 20, 50], xticklabels=["1", "2", "5", "10", "20", "50"], xlabel="time ÷ matrix products alone")

@@ -45,19 +45,19 @@ def reduced(n: int) -> float:
     return of_all(seconds)
 
 
-def step_of(name: str, part: int = 1) -> float:
-    """Seconds of a step of a case, of a part of its rows."""
+def step_of(name: str, shares: int = 1) -> float:
+    """Seconds of a step of a case, of one of so many shares of its rows."""
     model, shape, classes, rows = CASES[name]
-    steps, rows, seconds = 16 if rows > 1000 else 64, rows // part, []  # an epoch's beginning is not a step's
+    steps, rows, seconds = 16 if rows > 1000 else 64, rows // shares, []  # an epoch's beginning is not a step's
     X, y = RANDOM.normal(size=(steps * rows, *shape)).astype(np.float32), RANDOM.integers(0, classes, steps * rows)
     fit(model(), (X, y), epochs=10, batch_size=rows, lr=0.01, engine="llvm", progress=False,
         callbacks=[lambda row, parameters: seconds.append(row["seconds"] / steps)])
     return of_all(seconds[1:])
 
 
-def epoch_of(folder: str, part: int = 1) -> float:
-    """Seconds of a step of a table that is streamed, of a part of its rows: of the second epoch, over its minibatches."""
-    data, seconds, rows = stream(folder, memory=256, target="y"), [], TABLE // part
+def epoch_of(folder: str, shares: int = 1) -> float:
+    """Seconds of a step of a table that is streamed, of a share of its rows: of the second epoch, over its minibatches."""
+    data, seconds, rows = stream(folder, memory=256, target="y"), [], TABLE // shares
     fit(models.MLP([data.X.shape[1], 64, 2]), data, epochs=2, batch_size=rows, lr=0.01, engine="llvm", progress=False,
         callbacks=[lambda row, parameters: seconds.append(row["seconds"] / -(-data.rows // rows))])
     return of_all(seconds[1:])
@@ -86,12 +86,12 @@ def job(n: int, *words: object) -> float:
 def main(many: list[int]) -> None:
     # as many workers as there are cores for measure the constants
     cores = len(os.sched_getaffinity(0))
-    most = max(n for n in many if n <= cores)
-    reduce = {n: job(most, "reduced", n) for n in SIZES}
-    share = 2 * (most - 1) / most
-    latency = reduce[SIZES[0]] / (2 * (most - 1))
+    processes = max(n for n in many if n <= cores)
+    reduce = {n: job(processes, "reduced", n) for n in SIZES}
+    share = 2 * (processes - 1) / processes
+    latency = reduce[SIZES[0]] / (2 * (processes - 1))
     bandwidth = share * 4 * SIZES[2] / (reduce[SIZES[2]] - reduce[SIZES[0]])  # of mlp-m's parameters
-    print(f"all-reduce of {most}:", ", ".join(f"{4 * n / 1e3:,.0f} kB {1e6 * s:,.0f} us" for n, s in reduce.items()),
+    print(f"all-reduce of {processes}:", ", ".join(f"{4 * n / 1e3:,.0f} kB {1e6 * s:,.0f} us" for n, s in reduce.items()),
           f"; latency {1e6 * latency:.1f} us, bandwidth {bandwidth / 1e9:.2f} GB/s\n")
     print("| step | workers | ms | its rows alone | all-reduce | predicted | efficiency | predicted | goal |\n"
           "|---|---|---|---|---|---|---|---|---|")
@@ -103,18 +103,18 @@ def main(many: list[int]) -> None:
             numbers, one = sum(w.size for w in model.inputDict().values()), job(1, *words)
             for n in many:
                 took = one if n == 1 else job(n, *words) if n <= cores else None
-                part = one if n == 1 else job(1, *words, n)
+                alone = one if n == 1 else job(1, *words, n)
                 moved = 2 * (n - 1) / n * 4 * numbers / bandwidth + 2 * (n - 1) * latency
-                print(f"| {name} | {n} | {f'{1e3 * took:.2f}' if took else ''} | {1e3 * part:.2f} | {1e3 * moved:.2f} | "
-                      f"{1e3 * (part + moved):.2f} | {f'{one / n / took:.2f}' if took else ''} | "
-                      f"{one / n / (part + moved):.2f} | {0.9 * (one / n) / (one / n + moved):.2f} |", flush=True)
+                print(f"| {name} | {n} | {f'{1e3 * took:.2f}' if took else ''} | {1e3 * alone:.2f} | {1e3 * moved:.2f} | "
+                      f"{1e3 * (alone + moved):.2f} | {f'{one / n / took:.2f}' if took else ''} | "
+                      f"{one / n / (alone + moved):.2f} | {0.9 * (one / n) / (one / n + moved):.2f} |", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["measure"]:
         os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[workers().rank]})  # with all its threads
-        found = globals()[sys.argv[2]](*(int(a) if a.isdigit() else a for a in sys.argv[3:]))
+        seconds = globals()[sys.argv[2]](*(int(a) if a.isdigit() else a for a in sys.argv[3:]))
         if not workers().rank:
-            print(json.dumps(found))
+            print(json.dumps(seconds))
     else:
         main([int(n) for n in sys.argv[1:]] or [1, 2])
