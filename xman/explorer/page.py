@@ -32,7 +32,9 @@ from .guide import GLOSSARY, Guided, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
 CAPACITY = 2_000_000  # the most entries that all arrays of a page may have together
-STYLE_AND_SCRIPTS = "explorer.css", "layout.js", "operators.js", "loops.js", "explorer.js"
+# each script after those whose constants it takes when it is read
+SCRIPTS = "layout operators loops text run words folding pictures list edits explorer".split()
+FILES = ["explorer.css", *(f"{name}.js" for name in SCRIPTS)]
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -180,7 +182,7 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     content["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
     content["forbidden"] = FORBIDDEN
     data = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in STYLE_AND_SCRIPTS)
+    style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in FILES)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -1,0 +1,188 @@
+"use strict";
+// What comes with the page, literals, and lists as text: how they are read, and what is wrong with one, as a sentence.
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const bare = entries => Object.assign(Object.create(null), entries);  // by names that readers choose: a register may be called constructor
+for (const names of ["operators", "forbidden"]) DATA[names] = bare(DATA[names]);
+const LIMIT = 500000, FOLD = 60, DRAWN = 140, MANY = 20000;
+
+// ---- small helpers ---------------------------------------------------------------------------------------------------
+
+function el(tag, props = {}, ...children) {
+  const node = /^(svg|g|path|rect|text|image|style)$/.test(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [key, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (key === "value") node[key] = value;
+    else node.setAttribute(key, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter(child => child !== null && child !== undefined && child !== ""));
+  return node;
+}
+const pressed = (text, label, act, more = {}) => el("button", {type: "button", "aria-label": label, title: label, onclick: act, ...more}, text);
+const added = (map, key, value) => map.has(key) ? map.get(key).push(value) : map.set(key, [value]);
+const isRegister = a => typeof a === "string";
+const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+const short = (text, n = 60) => text.length > n ? text.slice(0, n - 1) + "…" : text;
+
+function number(x, digits = 6) {
+  if (!Number.isFinite(x)) return x !== x ? "NaN" : x > 0 ? "∞" : "−∞";
+  const text = String(Number(x.toPrecision(digits)));
+  return text.replace("-", "−").replace(/e\+?/, "e");
+}
+function shown(x) {
+  if (x.parts) return `(${Array.from(x.parts, p => p ? p.s.length ? `[${p.s.join("×")}]` : shown(p) : "·").join(", ")})`;
+  if (!x.s.length) return x.k === "b" ? (x.a[0] ? "True" : "False") : number(x.a[0]);
+  if (!x.a.length) return `[${x.s.join("×")}] empty`;
+  const [low, high] = [x.a.reduce((p, q) => Math.min(p, q)), x.a.reduce((p, q) => Math.max(p, q))];
+  return `[${x.s.join("×")}] ${number(low, 3) === number(high, 3) ? `all ${number(low, 4)}` : `${number(low, 3)} to ${number(high, 3)}`}`;
+}
+const inFormula = x => x.s.length ? `[${x.s.join("×")}]` : x.a[0] < 0 ? `(${shown(x)})` : shown(x);
+
+function nearest(word, words) {
+  const distance = (a, b) => {
+    let row = Array.from({length: b.length + 1}, (_, j) => j);
+    for (let i = 1; i <= a.length; i++) row = row.reduce((next, _, j) => [...next, j ? Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1])) : i], []);
+    return row[b.length];
+  };
+  const candidate = words.filter(w => Math.abs(w.length - word.length) < 3).map(w => [distance(word.toLowerCase().slice(0, 40), w.toLowerCase()), w]).sort((a, b) => a[0] - b[0])[0];
+  return candidate && candidate[0] <= 2 ? `; did you mean ${candidate[1]}?` : "";
+}
+
+// ---- literals, text --------------------------------------------------------------------------------------------------
+
+function decode(a) {
+  if (a === null || typeof a !== "object") return a;
+  if ("float" in a) return {inf: Infinity, "-inf": -Infinity}[a.float] ?? NaN;
+  if ("tuple" in a) return functionOf(a) || a.tuple.map(decode);
+  if ("array" in a) return tensor(a.shape, Float64Array.from(a.array, Number), /^u?int/.test(a.dtype) ? "i" : a.dtype === "bool" ? "b" : "f");
+  return a;
+}
+function unpack({s, k, b, parts}) {
+  if (parts) return bundleOf(parts.map(part => part ? unpack(part) : undefined));
+  const bytes = Uint8Array.from(atob(b), c => c.charCodeAt(0));
+  return tensor(s, new Float64Array(bytes.buffer), k);
+}
+const PLAIN = {true: "True", false: "False", null: "None"};
+function literalText(a) {
+  if (typeof a === "string") return JSON.stringify(a);
+  if (a === null || typeof a !== "object") return PLAIN[String(a)] ?? String(a);
+  if ("float" in a) return `float('${a.float}')`;
+  if (functionOf(a)) return functionOf(a).name;
+  if ("tuple" in a) return `(${a.tuple.map(literalText).join(", ")}${a.tuple.length === 1 ? "," : ""})`;
+  if ("slice" in a) return `slice(${a.slice.map(literalText).join(", ")})`;
+  if ("array" in a) {
+    const nested = (at, [n, ...rest]) => n === undefined ? String(a.array[at]) : `[${Array.from({length: n}, (_, i) => nested(at * n + i, rest)).join(", ")}]`;
+    return `array(${nested(0, a.shape)}, '${a.dtype}')`;
+  }
+  return "...";
+}
+const argText = a => isRegister(a) ? a : literalText(a);
+const lineText = ([dst, op, args]) => `${dst} = ${op}(${args.map(argText).join(", ")})`;
+
+// The lines of a text; an Error names the line that is none.
+function parsed(text) {
+  if (text.length > LIMIT) fail(`The list has ${text.length.toLocaleString("en")} characters, and this page takes ${LIMIT.toLocaleString("en")}; make its page in Python: xman show FILE.wl --html out.html.`);
+  const lines = [], functions = new Map();
+  let fn = null;
+  text.replace(/^\ufeff/, "").split(/\r?\n/).forEach((row, k) => {
+    if (!row.trim() || row.trim().startsWith("#")) return;
+    const header = row.match(/^def\s+([\p{L}_][\p{L}\p{N}_]*)\s*\(([^()]*)\)\s*:\s*$/u), ends = row.match(/^\s+return\s+(.+)$/), names = words => words.split(",").map(word => word.trim()).filter(word => word);
+    if (fn && !/^\s/.test(row)) fail(`Line ${k + 1} stands where ${fn.name} has not returned; a function ends with a line such as return h1.`);
+    if (header) { fn = {name: header[1], params: names(header[2]), lines: []}; return; }
+    if (fn && ends) { functions.set(fn.name, asLiteral({...fn, results: names(ends[1])})); fn = null; return; }
+    try { (fn || {lines}).lines.push(parsedLine(row.trim(), functions)); } catch (error) {
+      fail(`Line ${k + 1} cannot be read: ${short(row.trim(), 80)}. Wanted is an assignment of one operator on registers and literals, as in z1 = mul(h, 2.0)${/^\s*(def|return)\b/.test(row) ? ", or a function, as in def step(h, x): with its lines indented under it, the last one return h1" : ""}.`);
+    }
+  });
+  if (fn) fail(`The text ends before ${fn.name} returns; a function ends with a line such as return h1.`);
+  return lines.length ? lines : fail("The list is empty: write a line such as z1 = mul(h, w).");
+}
+function parsedLine(row, functions) {
+  const tokens = row.replace(/\s#.*$/, "").match(/'[^']*'|"[^"]*"|\.\.\.|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[\p{L}_][\p{L}\p{N}_]*|[^\s]/gu);
+  let at = 0, depth = 0;
+  const next = want => { const token = tokens[at++]; if (token === undefined || want && token !== want) throw new Error("end"); return token; };
+  const list = end => {
+    const values = [];
+    let comma = false;
+    if (++depth > 50) throw new Error("deep");
+    while (tokens[at] !== end) { values.push(value()); comma = tokens[at] === ","; if (comma) at++; else if (tokens[at] !== end) throw new Error("comma"); }
+    at++; depth--;
+    return [values, comma];
+  };
+  function value() {
+    const token = next();
+    if (token === "-") { const x = value(); if (typeof x !== "number") throw new Error("sign"); return -x; }
+    if (/^[\d.]/.test(token)) return token === "..." ? {ellipsis: true} : Number(token);
+    if (/^['"]/.test(token)) return {text: token.slice(1, -1)};
+    if (token === "(") { const [parts, comma] = list(")"); return parts.length === 1 && !comma ? parts[0] : {tuple: parts.map(inside)}; }
+    if (token === "[") return {list: list("]")[0]};
+    const plain = {None: null, True: true, False: false};
+    if (Object.hasOwn(plain, token)) return plain[token];
+    if (tokens[at] === "(" && ["float", "slice", "array"].includes(token)) {
+      at++;
+      const [parts] = list(")");
+      if (token === "float") return {float: parts[0].text};
+      if (token === "slice") return {slice: parts.map(inside)};
+      const nested = x => x && x.list ? x.list.map(nested) : x, entries = nestedTensor([nested(parts[0])].flat(0)[0].length === undefined ? [nested(parts[0])] : nested(parts[0]));
+      return {array: Array.from(entries.a), dtype: parts[1] ? parts[1].text : "float64", shape: parts[0].list ? entries.s : []};
+    }
+    if (!/^[\p{L}_]/u.test(token)) throw new Error("token");
+    return {name: token};
+  }
+  const inside = x => { if (x && (x.name !== undefined || x.list)) throw new Error("name in a tuple"); return x && x.text !== undefined ? x.text : x; };
+  const dst = next();
+  next("=");
+  const op = next();
+  next("(");
+  const [args] = list(")");
+  if (at !== tokens.length || ![dst, op].every(t => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(t))) throw new Error("rest");
+  return [dst, op, args.map(a => a && a.name !== undefined ? functions.get(a.name) || a.name : a && (a.text !== undefined || a.list) ? fail("text") : a)];
+}
+
+// ---- the list --------------------------------------------------------------------------------------------------------
+
+const misnamed = names => names.filter(name => DATA.forbidden[name]).map(name => `a register cannot be called '${name}', which ${DATA.forbidden[name]}; choose another name`)[0];
+// What is wrong with lines as a sentence, or null; params: those of the function whose lines they are.
+function complaint(lines, params = null) {
+  const at = new Map(), operators = DATA.operators;
+  for (const [k, [dst]] of lines.entries()) {
+    if (at.has(dst)) return `Line ${k + 1}: ${dst} is assigned a second time, after line ${at.get(dst) + 1}; give it a name of its own.`;
+    if (operators[dst]) return `Line ${k + 1}: ${dst} is the name of an operator; call the register something else.`;
+    at.set(dst, k);
+  }
+  for (const [k, line] of lines.entries()) {
+    const [dst, op, args] = line, odd = misnamed([dst, ...args]);
+    if (odd) return `Line ${k + 1}: ${odd}`;
+    if (!operators[op]) return `Line ${k + 1}: there is no operator ${short(op, 40)}${nearest(op, Object.keys(operators))}${/\?$/.test(nearest(op, Object.keys(operators))) ? "" : "."}`;
+    const [least, most] = operators[op];
+    if (args.length < least || args.length > most) return `Line ${k + 1}: ${op} takes ${least === most ? plural(least, "argument") : most > 99 ? `${least} arguments or more` : `${least} to ${most} arguments`}, and found are ${args.length}.`;
+    for (const fn of functionsOf(line)) {
+      const names = new Set(fn.params.concat(fn.lines.map(([own]) => own))), wrong = fn.results.find(r => !names.has(r)), twice = fn.params.find((p, i) => fn.params.indexOf(p) < i || fn.lines.some(([own]) => own === p));
+      const said = misnamed([fn.name, ...fn.params]) || complaint(fn.lines, fn.params) || (wrong !== undefined ? `${short(wrong, 40)} is returned, and is neither a parameter nor assigned.` : twice ? `${twice} is a parameter, and is given a second time.` : fn.results.length ? "" : "it returns nothing.");
+      if (said) return `In ${fn.name}: ${said}`;
+    }
+    for (const a of args.filter(isRegister)) {
+      if (params && !params.includes(a) && !at.has(a)) return `Line ${k + 1}: ${a} is neither a parameter nor assigned; a function is closed, so make it a parameter.`;
+      if (a === dst) return `Line ${k + 1}: ${a} is computed from itself, which is a circle.`;
+      if (at.has(a) && at.get(a) > k) return `Line ${k + 1} reads ${a}, which is assigned below it, in line ${at.get(a) + 1}${reaches(lines, at, a, dst) ? `, and ${a} needs ${dst}, which is a circle; break it.` : ": move that line up."}`;
+      if (operators[a]) return `Line ${k + 1}: ${a} is the name of an operator, and a register is wanted.`;
+    }
+  }
+  return null;
+}
+function reaches(lines, at, from, to) {
+  const todo = [from], seen = new Set();
+  while (todo.length) {
+    const name = todo.pop();
+    if (name === to) return true;
+    if (seen.has(name) || !at.has(name)) continue;
+    seen.add(name);
+    todo.push(...lines[at.get(name)][2].filter(isRegister));
+  }
+  return false;
+}
+function inputsOf(lines) {
+  const defined = new Set(lines.map(([dst]) => dst));
+  return [...new Set(lines.flatMap(([, , args]) => args.filter(isRegister)).filter(a => !defined.has(a)))];
+}
