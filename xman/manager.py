@@ -13,7 +13,7 @@ from .register import InOrder, Register, as_floats, evaluation_order
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
 
-Model = TypeVar("Model", bound="XMan")
+Manager = TypeVar("Manager", bound="XMan")
 
 
 class XMan:
@@ -50,7 +50,7 @@ class XMan:
         self._register_of().pop(name, None)  # the name stands for another register from now on
         super().__setattr__(name, value)
 
-    def setup(self: Model) -> Model:
+    def setup(self: Manager) -> Manager:
         """The model itself, after a look at its names: each register has one, and no two have the same."""
         self.names()
         return self

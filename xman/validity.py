@@ -15,7 +15,7 @@ from ops.table import MANY, arity, takes
 from . import notation
 from .errors import XManError, nearest
 
-FORBIDDEN = {**dict.fromkeys((*keyword.kwlist, "__debug__"), "is a Python keyword"),
+RESERVED = {**dict.fromkeys((*keyword.kwlist, "__debug__"), "is a Python keyword"),
              **dict.fromkeys(notation.WORDS, "is a word of the text form")}  # as registers, and why
 
 
@@ -159,9 +159,9 @@ def refuse_line(k: int, line: Any, reason: str) -> None:
 def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = None, line: Any = None) -> None:
     """XManError unless `name` can be a register's: an identifier, no keyword, operator, word of the text."""
     normal = unicodedata.normalize("NFKC", name)  # as Python's parser reads it (PEP 3131)
-    if name.isidentifier() and name not in FORBIDDEN and name not in operators and normal == name:
+    if name.isidentifier() and name not in RESERVED and name not in operators and normal == name:
         return
-    reason = "is an operator" if name in operators else FORBIDDEN.get(name, "is not an identifier")
+    reason = "is an operator" if name in operators else RESERVED.get(name, "is not an identifier")
     if name.isidentifier() and normal != name:
         reason = f"Python reads as {normal!r}"
     where = f"line {k}, {notation.shown(line)}: " if k else ""

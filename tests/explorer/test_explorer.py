@@ -16,7 +16,7 @@ import xman
 from xman import XMan, XManError, backprop, eval, explore, f, forward, trace
 from xman.explorer import rules
 from xman.explorer.guide import guide
-from xman.explorer.page import FILES, document, packed, page_of
+from xman.explorer.page import PAGE_FILES, document, packed, page_of
 from xman.notation import json_literal
 from xman.show.picture.layout import layout
 from xman.wengert import WengertList
@@ -310,7 +310,7 @@ def test_the_rules_need_nothing_that_the_page_does_not_compute_but_that_of_cofac
 
 def test_a_name_cannot_end_the_script_or_the_title():
     text = str(explore(H, title=NAME))
-    assert NAME not in text and text.count("</script>") == len(FILES)  # the data, and each script
+    assert NAME not in text and text.count("</script>") == len(PAGE_FILES)  # the data, and each script
 
 
 @pytest.mark.parametrize("made, said", [
@@ -349,7 +349,7 @@ def test_notebooks_show_lists_and_models_with_the_explorer_behind_a_click():
 
 def test_what_the_package_holds_is_what_the_page_is_made_of():
     files = {path.name for path in rules.HERE.iterdir() if path.suffix in (".js", ".css")}
-    assert files == {*FILES}
+    assert files == {*PAGE_FILES}
 
 
 def shown_by(monkeypatch, *words):

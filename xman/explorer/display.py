@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from inspect import getdoc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,14 @@ from ..notation import definition, literal_text
 from ..show.listing import Listing, size_text
 from ..wengert import WengertList
 from .page import explore
+
+if TYPE_CHECKING:
+    from ..engines.door import Compiled
+    from ..engines.plan import Plan
+    from ..interpreters import Report
+    from ..matrices.linear import DerivativeMatrix
+    from ..show import Cost, Explanation
+    from ..train.evaluation import Result
 
 HEAT_ROWS = 64     # the most rows, and columns, of a heat map; a larger matrix is thinned out
 EPOCHS = 12        # the most epochs in the table of a run
@@ -46,8 +54,8 @@ def not_shown(rows: Sequence, limit: int, noun: str) -> str:
     return f"<p>… and {len(rows) - limit:,} {noun} more</p>" * (len(rows) > limit)
 
 
-def in_words(of: Any) -> str:
-    return f"<p>{escape(str(of))}</p>"
+def in_words(sentence: Any) -> str:
+    return f"<p>{escape(str(sentence))}</p>"
 
 
 def behind_summary(summary: str, inside: str) -> str:
@@ -97,7 +105,7 @@ def colour(share: float) -> str:
     return "#" + "".join(f"{int(v):02x}" for v in 255 + (end - 255) * min(1.0, abs(share)))
 
 
-def report_in_html(report: Any) -> str:
+def report_in_html(report: Report) -> str:
     """The report of `check`: a row for each register, then what is wrong, the worst first."""
     rows = []
     for name in dict.fromkeys(e.register for e in report.entries):
@@ -110,13 +118,13 @@ def report_in_html(report: Any) -> str:
     return in_words(verdict) + table_in_html(("register", "agree", "worst difference"), rows) + wrong
 
 
-def cost_in_html(cost: Any) -> str:
+def cost_in_html(cost: Cost) -> str:
     """Operations and bytes of the list, with its tangents, and with its adjoints."""
     head, *rows = cost.table()
     return table_in_html(head, rows)
 
 
-def plan_in_html(plan: Any) -> str:
+def plan_in_html(plan: Plan) -> str:
     """Where each buffer lies in the program's memory, as bars and in numbers."""
     memory = max(plan.memory, 1)
     bars = "".join(f'<rect x="{400 * b.start / memory:.1f}" y="{14 * k}" '
@@ -129,13 +137,13 @@ def plan_in_html(plan: Any) -> str:
     return in_words(str(plan).partition("\n")[0]) + svg + table
 
 
-def linear_in_html(map: Any) -> str:
+def linear_in_html(matrix: DerivativeMatrix) -> str:
     """A Jacobian or a Hessian before it has values: what it differentiates, and the list of its products."""
-    summary = f"Its list, of {len(map.steps):,} lines"
-    return in_words(repr(map)) + behind_summary(summary, as_written(map.steps))
+    summary = f"Its list, of {len(matrix.steps):,} lines"
+    return in_words(repr(matrix)) + behind_summary(summary, as_written(matrix.steps))
 
 
-def result_in_html(result: Any) -> str:
+def result_in_html(result: Result) -> str:
     """The result of `fit`: the curve of the losses, and a table of the epochs that names the best."""
     history = result.history
     names = [name for name in ("loss", "validation_loss") if any(name in row for row in history)]
@@ -169,7 +177,7 @@ def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
     return svg_of("The losses by epoch", 400, 180, marks + lines, look)
 
 
-def program_in_html(program: Any) -> str:
+def program_in_html(program: Compiled) -> str:
     """A compiled list: what it gives, and its source once it has run."""
     try:
         source = behind_summary("Its source", as_written(program.source))
@@ -178,7 +186,7 @@ def program_in_html(program: Any) -> str:
     return in_words(repr(program)) + source
 
 
-def trace_in_html(rows: Any) -> str:
+def trace_in_html(rows: Explanation) -> str:
     """The table of `explain`, with shapes as tooltips."""
     head, *lines = rows.table()
     return table_in_html(head, lines, [f"{row.register}: shape {np.shape(row.value)}" for row in rows])

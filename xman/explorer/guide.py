@@ -44,7 +44,7 @@ v4 = subtract(v1, v3)
 v5 = add(v2, v4)
 v6 = mul(v5, v4)
 y = alias(v6)"""
-PERCEPTRON = """\
+PERCEPTRON_LIST = """\
 z1 = dot(X, W1)
 z2 = add(z1, b1)
 h1 = relu(z2)
@@ -107,7 +107,7 @@ def guide() -> tuple[Guided, ...]:
                 "which have two each. In forward mode by x1 the tangents are (19) and those that follow."),
                ("adjoint, v̄", "tangent, v̇", "Wengert list"), "", {"y": "(17)", "va": "(18)", "vb": "(20)"}),
         Guided("The perceptron", "Cohen §1.2; Bishop §8.1; Ong and Deisenroth",
-               WengertList.from_text(PERCEPTRON), "loss",
+               WengertList.from_text(PERCEPTRON_LIST), "loss",
                {"X": np.array([[0.5, -1.0], [1.5, 2.0], [-1.0, 0.5]]),
                 "y": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
                 "W1": np.array([[1.0, -0.5, 0.2], [0.3, 0.8, -1.0]]), "b1": np.array([[0.1, 0.0, 0.5]]),

@@ -10,6 +10,7 @@ from typing import Any
 
 import ops
 from ops import f
+from ops.expression import Rule
 from ops.facts import MANY, arity, facts_of, parameters
 
 from ..errors import XManError
@@ -100,7 +101,7 @@ def written_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
         return rules_of(key, op, case)
 
 
-def rule_as_lines(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
+def rule_as_lines(rule: Rule, args: Sequence[Any]) -> dict[str, Any]:
     """What a rule sends to one argument: lines over d, out, x0, x1, …, their result, and a formula."""
     writer = ListWriter()
     symbols = {name: Symbol(writer, name) for name in ("d", "out", *(a for a in args if isinstance(a, str)))}

@@ -19,7 +19,7 @@ from .expressions import formula, with_replaced
 from .slopes import names_in
 
 TERMS = 1000     # the most of a polynomial, more than a person reads
-LETTERS = 10_000  # the most of an atom
+ATOM_LETTERS = 10_000  # the most of an atom
 ALGEBRAIC = {ast.Add: add, ast.Sub: lambda p, q: p + -q, ast.Mult: mul, ast.Div: lambda p, q: p * q ** -1}
 
 
@@ -76,8 +76,8 @@ def atom(e: ast.expr, values: Mapping[str, Polynomial]) -> Polynomial:
         text = ast.unparse(with_replaced(e, {name: ast.Name(bracketed(values[name]))
                                              for name in names_in(e) & values.keys()}))
         text = f"({text})" if isinstance(e, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare)) else text
-    if len(text) > LETTERS:
-        raise OverflowError(f"written out it has more than {LETTERS:,} letters")
+    if len(text) > ATOM_LETTERS:
+        raise OverflowError(f"written out it has more than {ATOM_LETTERS:,} letters")
     return symbol(re.sub(r"\b(np|f)\.(linalg\.)?(?!m?T\b)", "", re.sub(r" (\*\*?|/) ", r"\1", text)))
 
 

@@ -20,7 +20,7 @@ from ..validity import refuse_name
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .expressions import expression
 
-WIDTH = 100
+LINE_WIDTH = 100
 
 
 def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None,
@@ -86,7 +86,7 @@ def module(name: str, inputs: list[str], summary: str, statements: list[str], ou
     defined = [loop for pattern, loop in LOOP_FUNCTIONS.items() if re.search(pattern, text)] + defined
     text = "\n".join([text, *defined])
     imports = [line for pattern, line in IMPORTS if re.search(pattern, text)]
-    docstring = textwrap.fill(f'"""{summary}"""', WIDTH, initial_indent="    ", subsequent_indent="    ",
+    docstring = textwrap.fill(f'"""{summary}"""', LINE_WIDTH, initial_indent="    ", subsequent_indent="    ",
                               break_long_words=False)
     before = [*imports, *["", ""] * bool(imports), *[f"{each}\n\n" for each in defined]]
     before += [*in_brackets(f"def {name}(", inputs, "):"), docstring]
@@ -131,11 +131,12 @@ def procedure_text(function: tuple) -> str:
 def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:
     """before, the names, after: on one line if they fit, or else in brackets on several."""
     line = before + ", ".join(names) + after
-    if len(line) <= WIDTH:
+    if len(line) <= LINE_WIDTH:
         return [line]
     opening, closing = ("", "") if before.endswith("(") else ("(", ")")
     indent = " " * len(before + opening)
-    wrapped = textwrap.wrap(", ".join(names) + closing + after, WIDTH - len(indent), break_long_words=False)
+    text = ", ".join(names) + closing + after
+    wrapped = textwrap.wrap(text, LINE_WIDTH - len(indent), break_long_words=False)
     return [before + opening + wrapped[0], *(indent + line for line in wrapped[1:])]
 
 
@@ -154,7 +155,7 @@ def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list
     for (dst, op, args), origin in lines:
         within = {a: inner.pop(a) for a in registers(args) if a in inner}
         tree = call_in_source(op, [within.get(a, a) if isinstance(a, str) else a for a in args], names)
-        if within and len(f"{dst} = {ast.unparse(tree)}") > WIDTH - 4:
+        if within and len(f"{dst} = {ast.unparse(tree)}") > LINE_WIDTH - 4:
             ready = [*within.items(), (dst, call_in_source(op, args, names))]
         else:
             ready = [(dst, tree)]
