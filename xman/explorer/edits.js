@@ -63,7 +63,7 @@ function useText(text, problem) {
     S.selected = null;
     layout = null;
     doc.equations = null;
-    indexed_(doc);
+    indexDocument(doc);
     recompute(false);
   } catch (error) { problem.textContent = error.message; }
 }
@@ -72,7 +72,7 @@ function gradientView(doc) {
   try { lines = gradientLines(doc); } catch (error) { return el("p", {}, `There is no list of the gradient: ${error.message}.`); }
   const ops = lines.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...lines], of: lines.findLast(([dst]) => dst.startsWith(`d${doc.of}_d`))[0], inputs: doc.inputs};
   return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again. broadcast and unbroadcast make shapes agree, and change no number. Python's simplify makes the list shorter.`),
-    doc.lines.length + ops > MANY ? "" : el("button", {id: "onwards", type: "button", onclick: () => { S.extra = [raw]; const next = opened(raw); for (const [x, v] of doc.values) next.values.set(x, v); indexed_(next); next.raw = raw; show(next); }}, "Step through it"),
+    doc.lines.length + ops > MANY ? "" : el("button", {id: "onwards", type: "button", onclick: () => { S.extra = [raw]; const next = opened(raw); for (const [x, v] of doc.values) next.values.set(x, v); indexDocument(next); next.raw = raw; show(next); }}, "Step through it"),
     el("pre", {tabindex: 0}, listText(lines.slice(0, 1500)) + (ops > 1500 ? "\n…" : ""))];
 }
 function pathsView(doc) {

@@ -10,10 +10,10 @@ const line = (doc, name) => doc.at.has(name) ? doc.lines[doc.at.get(name)] : nul
 function opened(raw) {
   const doc = {...raw, inputs: bare(raw.inputs), values: new Map(), mode: "reverse", edited: false, computed: raw.computed || {}};
   for (const [name, {value}] of Object.entries(raw.inputs)) if (value) doc.values.set(name, unpack(value));
-  indexed_(doc);
+  indexDocument(doc);
   return doc;
 }
-function indexed_(doc) {
+function indexDocument(doc) {
   doc.at = new Map(doc.lines.map(([dst], k) => [dst, k]));
   doc.users = new Map();
   doc.lines.forEach(([, , args], k) => args.forEach((a, i) => { if (isRegister(a)) added(doc.users, a, [k, i]); }));

@@ -74,7 +74,7 @@ function enter(outer, s) {
   const doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.top, by: outer.doc.by || outer.doc.along, outer: {...outer, trace, s}};
   doc.title = `${trace.fn.name}${/scan|while/.test(trace.op) ? `, ${(s + 1).toLocaleString("en")} of ${plural(trace.n, "step")}` : ""}`;
   const step = S.doc.outer && S.doc.outer.k === outer.k && S.doc.outer.trace === trace ? S.step : 0;
-  indexed_(doc);
+  indexDocument(doc);
   Object.assign(S, {doc, run: run(doc), open: new Set([0]), opened: undefined, blocks: new Map(), selected: null});
   S.step = Math.min(step, S.run.events.length - 1);
   layout = null;

@@ -38,10 +38,9 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     from ..engines.jax.engine import wide
     from ..engines.jax.table import OWN
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
-    for k, line in enumerate(steps, 1):
-        if functions_in([line]):
-            refuse_line(k, line, "applies a function, which StableHLO has no form for; write the loop out, "
-                                 "a line for each operator of each step")
+    if loops := [(k, line) for k, line in enumerate(steps, 1) if functions_in([line])]:
+        refuse_line(*loops[0], "applies a function, which StableHLO has no form for; write the loop out, a line "
+                               "for each operator of each step")
     lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
     eval(lines, values)  # an error of the list is raised here, as a sentence
     table = on(jax.numpy, **OWN)
