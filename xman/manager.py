@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from .errors import XManError, nearest
 from .notation import in_notebooks
-from .register import InOrder, Register, as_floats, evaluation_order
+from .notation.pickling import InOrder
+from .register import Register, as_floats, evaluation_order
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
 
@@ -43,7 +44,8 @@ class XMan:
         leaves = textwrap.shorten(leaves, 100, placeholder="…")
         return f"<{type(self).__name__}{' of ' * bool(leaves)}{leaves}>"
 
-    def __getstate__(self) -> dict: return InOrder(self, *(reg for _, reg in self._items()))
+    def __getstate__(self) -> dict:
+        return InOrder(self, evaluation_order, *(reg for _, reg in self._items()))
 
     def __setattr__(self, name: str, value: Any) -> None:
         refuse_method(name, value)

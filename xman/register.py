@@ -1,7 +1,6 @@
 """Registers and Operations: an expression's graph (Cohen, Automatic Reverse-Mode Differentiation, §1.6)."""
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from ops import Expression, f
 
 from .errors import XManError
+from .notation.pickling import InOrder
 
 
 class Register(Expression):
@@ -38,7 +38,7 @@ class Register(Expression):
         home = self.home and vars(self.home[0]).get(self.home[1]) is self
         return (getattr, self.home) if home else super().__reduce_ex__(protocol)
 
-    def __getstate__(self) -> dict: return InOrder(self, self)
+    def __getstate__(self) -> dict: return InOrder(self, evaluation_order, self)
 
     @property
     def name(self) -> str | None:
@@ -106,33 +106,6 @@ def as_arg(a: Any, op: str) -> Any:
                     "through an input register")
 
 
-class InOrder(dict):
-    """An object's attributes for pickle and copy, after the registers they lead to: so neither recurses.
-
-    Pickle writes an attribute before it goes on: a chain of 100,000 registers would be as many calls within
-    calls. So all registers come first, in the order of evaluation, and each finds its inputs written.
-    """
-
-    now = threading.local()  # its `ids`: the registers that an InOrder around this one writes
-
-    def __init__(self, owner: Any, *outputs: Register):
-        super().__init__(vars(owner))
-        self.outputs = [r for r in outputs if not r.home and id(r) not in getattr(self.now, "ids", ())]
-
-    def __reduce__(self) -> tuple: return dict, (), None, None, self.pairs()
-
-    def pairs(self) -> Iterator[tuple[str, Any]]:
-        outer, order = getattr(self.now, "ids", frozenset()), list(evaluation_order(*self.outputs))
-        try:
-            if order:
-                self.now.ids = outer.union(map(id, order))
-            # each register under the first attribute's name: the attribute's value comes last, and stays
-            yield from ((next(iter(self)), r) for r in order)
-        finally:
-            self.now.ids = outer
-        yield from self.items()
-
-
 def as_floats(x: Any) -> Any:
     """x, a list or an array of whole numbers as an array of floats: a parameter has a gradient."""
     x = np.array(x) if isinstance(x, list) else x
@@ -165,8 +138,7 @@ def evaluation_order(*outputs: Register, done: Iterable[int] = ()) -> Iterator[R
     """The outputs and all registers that they depend on, each after the registers it is computed from.
 
     The notes (§1.6) speak of pre-order; the list needs post-order. No recursion: chains can be long. So a
-    register is put on the pile twice, once to open its inputs, and once under them, to be given when they
-    are done.
+    register goes onto the stack twice: to open its inputs, and below them, to be given once they are done.
     done: ids of registers to pass over. Raises XManError where registers define one another in a circle.
     """
     done, open_ = set(done), set()
