@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 
-class Node(Protocol):
+class Homed(Protocol):
     """A register: `home` is the class that it is an attribute of, with its name there, or None."""
     home: tuple[type, str] | None
 
@@ -21,7 +21,7 @@ class InOrder(dict):
 
     now = threading.local()  # its `ids`: the registers that an InOrder around this one writes
 
-    def __init__(self, owner: Any, in_order: Callable[..., Iterable[Node]], *outputs: Node):
+    def __init__(self, owner: Any, in_order: Callable[..., Iterable[Homed]], *outputs: Homed):
         super().__init__(vars(owner))
         self.in_order = in_order
         self.outputs = [r for r in outputs if not r.home and id(r) not in getattr(self.now, "ids", ())]
