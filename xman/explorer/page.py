@@ -82,17 +82,19 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
     if examples and isinstance(what, (XMan, list, tuple)):
         raise XManError("the values of a model's and a list's inputs go by name, as in model.explore(X=rows) "
                         "and explore(steps, values={'x': 3.0})")
-    if isinstance(what, XMan):
-        steps, inputs, roles = of_model(what, of, inputs)
-        title, of = title or type(what).__name__, None
-    elif isinstance(what, (list, tuple)):
-        steps = checked_list(what, ops.G)
-    elif callable(what):
-        steps = trace(what, *examples)
-        inputs = {**inputs_traced(what, examples), **inputs}
-        title = title or getattr(what, "__name__", "").replace("<lambda>", "a function") or "a function"
-    else:
-        raise XManError(f"explore takes a function, a model or a list, not a {type(what).__name__}")
+    match what:
+        case XMan() as model:
+            steps, inputs, roles = of_model(model, of, inputs)
+            title, of = title or type(model).__name__, None
+        case list() | tuple() as steps:
+            steps = checked_list(steps, ops.G)
+        case function if callable(function):
+            steps = trace(function, *examples)
+            inputs = {**inputs_traced(function, examples), **inputs}
+            name = getattr(function, "__name__", "").replace("<lambda>", "a function")
+            title = title or name or "a function"
+        case _:
+            raise XManError(f"explore takes a function, a model or a list, not a {type(what).__name__}")
     of = output(steps, of)
     return page_of([document(steps, of, inputs, roles, title or of)], guided)
 
