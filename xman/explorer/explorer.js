@@ -1,6 +1,6 @@
 "use strict";
 // The page: it reads a list, runs it, and shows the run step by step. Files before this one say how a list is read (text),
-// what operators compute (operators, loops), how it runs (run), and what is shown (words, folding, pictures, list, edits).
+// what operators compute (arrays, operators, loops), how it runs (run), and what is shown (words, folding, pictures, list, edits).
 
 // ---- the state -------------------------------------------------------------------------------------------------------
 

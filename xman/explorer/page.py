@@ -33,7 +33,7 @@ from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
 CAPACITY = 2_000_000  # the most entries that all arrays of a page may have together
 # each script after those whose constants it takes when it is read
-SCRIPTS = "layout operators loops text run words folding pictures list edits explorer".split()
+SCRIPTS = "layout arrays operators loops text run words folding pictures list edits explorer".split()
 PAGE_FILES = ["explorer.css", *(f"{name}.js" for name in SCRIPTS)]
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
