@@ -348,7 +348,7 @@ def test_notebooks_show_lists_and_models_with_the_explorer_behind_a_click():
 
 
 def test_what_the_package_holds_is_what_the_page_is_made_of():
-    files = {path.name for path in rules.HERE.iterdir() if path.suffix in (".js", ".css")}
+    files = {path.name for path in rules.SCRIPTS.iterdir() if path.suffix in (".js", ".css")}
     assert files == {*PAGE_FILES}
 
 

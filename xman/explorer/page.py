@@ -29,12 +29,12 @@ from ..show.explain import output
 from ..validity import RESERVED
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import GLOSSARY, Guided, guide
-from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
+from .rules import COMPUTED, SCRIPTS, all_on_the_page, rules_for, unfolded
 
 CAPACITY = 2_000_000  # the most entries that all arrays of a page may have together
 # each script after those whose constants it takes when it is read
-SCRIPTS = "layout arrays operators loops text run words folding pictures list edits explorer".split()
-PAGE_FILES = ["explorer.css", *(f"{name}.js" for name in SCRIPTS)]
+NAMES_IN_ORDER = "layout arrays operators loops text run words folding pictures list edits explorer".split()
+PAGE_FILES = ["explorer.css", *(f"{name}.js" for name in NAMES_IN_ORDER)]
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -184,7 +184,7 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     content["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
     content["forbidden"] = RESERVED
     data = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in PAGE_FILES)
+    style, *scripts = (SCRIPTS.joinpath(name).read_text("utf-8") for name in PAGE_FILES)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -21,8 +21,8 @@ from ..show.expressions import inlined, mathematical
 from ..show.slopes import LEGIBLE, slopes_of, tidy
 from ..wengert import Line, WengertList, needed
 
-HERE = Path(__file__).parent
-TABLE_OF_PAGE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
+SCRIPTS = Path(__file__).with_name("scripts")
+TABLE_OF_PAGE = (SCRIPTS / "operators.js").read_text("utf-8").partition("const G = {")[2]
 # the operators that the page computes by itself
 BY_NAME = " ".join(re.findall(r'byName\(\w+, "(.*)"\)', TABLE_OF_PAGE)).split()
 ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE_OF_PAGE) + BY_NAME)

@@ -2,7 +2,7 @@
 
 It is here because pages need pictures also without Graphviz, which pip cannot install. A list of 100 lines
 takes half a second, an LSTM's 256 lines take three. The explorer's page draws lists that Python has not
-seen, those that a reader types: `explorer/layout.js` is this file in the page's language, function by
+seen, those that a reader types: `explorer/scripts/layout.js` is this file in the page's language, function by
 function, and a test compares the places that both give.
 """
 from __future__ import annotations
