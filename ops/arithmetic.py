@@ -96,7 +96,7 @@ elementwise("negative",   np.negative,   lambda out, x: -1,                  flo
 elementwise("reciprocal", reciprocal,    lambda out, x: -over(x, out),       formula=reciprocal, settles=0)
 elementwise("square",     square,        lambda out, x: 2 * x,               formula=square,
             tame=True, convex=True, overflows=True)
-elementwise("half",       half,          lambda out, x: 0.5,                 formula=half, flow="same")
+elementwise("half",       half,          lambda out, x: f.half,              formula=half, flow="same")
 elementwise("alias",      alias,         lambda out, x: 1,                   flops=0, view=True, flow="moved", elsewhere=alias)
 elementwise("abs",        np.abs,        lambda out, x: f.sign(x),           tame=True, squared="square")     # abs′(0) = 0
 operator(   "sign",       np.sign,       None,                               flops=1)

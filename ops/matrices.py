@@ -8,8 +8,9 @@ import numpy as np
 from .arrays.rearrangements import mT
 from .expression import f
 from .facts import cubic, multiplied, of_columns
-from .flows import Masked, bare, shares
 from .formulas import elimination as by_elimination
+from .kinks import Masked, bare
+from .kinks.masked import share_of
 from .table import expressed, linear, operator, traced
 
 
@@ -149,7 +150,7 @@ def over_values(d, s, m):
 
 def columns_sent(d):
     """Which columns of d anything is sent to, (..., 1, n); all, unless d knows its flow."""
-    return f.greater(f.max(shares(d, "flow"), -2, True), 0.0) if isinstance(d, Masked) and d.flow else True
+    return f.greater(f.max(share_of(d, "flow")(), -2, True), 0.0) if isinstance(d, Masked) and d.flow else True
 
 
 def through_inverse_gaps(d, out, w, *_):

@@ -96,9 +96,11 @@ def fitted(part: Any, x: Any, i: int, op: str, a: str) -> Any:
         return part.at(fitted(part.value, x, i, op, a))
     if hasattr(x, "tocsr"):
         raise TypeError(f"{a} is a sparse matrix, which has no rules: only dot takes one, on its left")
-    sizes = shape_within(part), shape_within(x)
-    if None not in sizes and sizes[0] != sizes[1]:
-        raise Misshapen(op, i, *sizes)
+    shape, shape_of_x = shape_within(part), shape_within(x)
+    if None not in (shape, shape_of_x) and shape != shape_of_x:
+        if shape_of_x or np.size(part) != 1:  # one number is a number, however many brackets are around it
+            raise Misshapen(op, i, shape, shape_of_x)
+        part = part.reshape(())[()]
     dtype = getattr(x, "dtype", None)
     if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
         return part

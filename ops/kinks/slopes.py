@@ -38,11 +38,12 @@ class branch(NamedTuple):
 def send(d: Any, slope: Any) -> Any:
     """d · slope, the one product of all entrywise rules: a delta on its way back, a tangent on its way forth.
 
-    slope: an array, a number, one of the above, or a tuple of such factors, which are applied in order.
+    slope: an array, a number, one of the above, a linear operator as f.half, or a tuple of such factors, which
+    are applied in order.
     """
     kind = type(slope)
     if kind is int or kind is float:  # a slope that is the same everywhere
-        return d if slope == 1 else -d if slope == -1 else f.half(d) if slope == 0.5 else d * slope
+        return d if slope == 1 else -d if slope == -1 else d * slope
     if kind is over:
         d = send(d, slope.times)
         d = f.ratio(d, slope.divisor) if slope.or_nothing else d / slope.divisor
@@ -52,6 +53,8 @@ def send(d: Any, slope: Any) -> Any:
     if kind is branch:
         sent = [0.0 if type(s) is int and s == 0 else send(d, s) for s in (slope.yes, slope.no)]
         return f.where(slope.c, *sent)
+    if callable(slope):
+        return slope(d)
     if kind is tuple:
         for factor in slope:
             d = send(d, factor)
