@@ -150,7 +150,9 @@ def over_values(d, s, m):
 
 def columns_sent(d):
     """Which columns of d anything is sent to, (..., 1, n); all, unless d knows its flow."""
-    return f.greater(f.max(share_of(d, "flow")(), -2, True), 0.0) if isinstance(d, Masked) and d.flow else True
+    if not isinstance(d, Masked) or not d.flow:
+        return True
+    return f.greater(f.max(share_of(d, "flow")(), -2, True), 0.0)
 
 
 def through_inverse_gaps(d, out, w, *_):

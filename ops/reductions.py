@@ -8,7 +8,7 @@ import numpy as np
 from .arrays.running import quotients
 from .expression import Expression, f
 from .facts import of_input, of_sum
-from .kinks import Masked, limit, unclear
+from .kinks import Masked, correction, unclear
 from .silence import silent
 from .table import arity, elementwise, expressed, linear, operator
 
@@ -186,7 +186,7 @@ def reducing(op, value, rule, **facts):
             shape[i] = 1
         return np.asarray(d).reshape(shape)  # np.expand_dims takes three times as long
 
-    correct = limit(rule, 0, facts)
+    correct = correction(rule, 0, facts)
 
     def corrected(d, out, x, axis, *rest):
         part = rule(d, out, x, axis, *rest)

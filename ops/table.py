@@ -21,7 +21,7 @@ import numpy as np
 
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, TAME, Facts, arity, parameters, positional, refuse_facts, takes
-from .kinks import Masked, limit, send
+from .kinks import Masked, correction, send
 from .walk import back
 from .writer import Recording, Traced
 
@@ -45,7 +45,7 @@ class Each(Sequence):
 
 
 def elementwise(op: str, value: Callable, *slopes: Callable | None, **known: Any) -> None:
-    """A row with a diagonal Jacobian. It states its slope by each argument, and `send` multiplies in both modes.
+    """A row with a diagonal Jacobian. It states its slopes, and `send` multiplies by them in both modes.
 
         elementwise("cube", lambda x: x ** 3, lambda out, x: 3 * x ** 2)
 
@@ -61,7 +61,7 @@ def elementwise(op: str, value: Callable, *slopes: Callable | None, **known: Any
         one = len(slopes) == 1
 
         def product(d, out, *args): return send(d, slope(out, *args))
-        correct = limit(product, i, known)
+        correct = correction(product, i, known)
 
         def contribution(d, out, *args):
             s = slope(out, *args)
@@ -164,7 +164,7 @@ def ruled(rules: Sequence, change: Callable) -> Sequence:
     return [rule and change(rule, i) for i, rule in enumerate(rules)]
 
 
-# ---- rules that follow from others: a value, or an adjoint rule, is recorded and differentiated -----------------
+# ---- rules that follow from others: a value, or an adjoint rule, is recorded and differentiated ------------
 
 def traced(value: Callable, i: int) -> Rule:
     """The adjoint rule of an operator without one: it goes back through the operator's own value."""

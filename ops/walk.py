@@ -30,7 +30,8 @@ class Misshapen(ValueError):
     """A rule returned another shape than that of its argument (of the result, if it is a tangent rule)."""
 
     def __init__(self, op: str, i: int, shape: tuple, of_argument: tuple):
-        super().__init__(f"the rule of {op} for its argument {i + 1} returned the shape {shape}; wanted {of_argument}")
+        super().__init__(f"the rule of {op} for its argument {i + 1} returned the shape {shape}; wanted "
+                         f"{of_argument}")
         self.argument, self.shape, self.of_argument = i, shape, of_argument
 
 
@@ -40,9 +41,9 @@ def back(lines: Sequence, values: Mapping[str, Any], deltas: dict[str, Any], rul
 
     still: registers that hand no delta on. keep: keep also the deltas of registers that lines define.
     """
-    # In reverse, all lines that use dst come before the line that defines it, so its delta is complete, and the
-    # chain rule passes it on: each rule gives the contribution to one argument. A register that is read twice
-    # gets two contributions, and they add. Lines that no delta reaches are skipped.
+    # In reverse, all lines that use dst come before the line that defines it, so its delta is complete, and
+    # the chain rule passes it on: each rule gives the contribution to one argument. A register that is read
+    # twice gets two contributions, and they add. Lines that no delta reaches are skipped.
     for line in reversed(lines):
         dst, op, args = line
         if dst in deltas:
@@ -61,13 +62,14 @@ def back(lines: Sequence, values: Mapping[str, Any], deltas: dict[str, Any], rul
 def forth(lines: Iterable, values: Mapping[str, Any], tangents: dict[str, Any],
           rules: Mapping = TG) -> dict[str, Any]:
     """The tangents, from those at the beginning: tangents[r] says how r moves when the inputs do."""
-    # Values and tangents have the same order, so one pass could compute both. Each argument that moves adds to
-    # the movement of the line (the chain rule); an argument without a tangent does not move, and is skipped.
+    # Values and tangents have the same order, so one pass could compute both. Each argument that moves adds
+    # to the movement of the line (the chain rule); one without a tangent does not move, and is skipped.
     for line in lines:
         dst, op, args = line
         if any([type(a) is str and a in tangents for a in args]):
             try:
-                inputs, ruled, out = [values[a] if type(a) is str else a for a in args], rules[op], values[dst]
+                inputs, ruled = [values[a] if type(a) is str else a for a in args], rules[op]
+                out = values[dst]
                 for i, a in enumerate(args):
                     if type(a) is str and a in tangents and (rule := rule_for(ruled, i, op)):
                         if (tangent := rule(tangents[a], out, *inputs)) is not STILL:
@@ -87,8 +89,9 @@ def rule_for(rules: Sequence, i: int, op: str) -> Any:
 
 
 def fitted(part: Any, x: Any, i: int, op: str, a: str) -> Any:
-    """What a rule gave, in the precision of x. TypeError or ValueError if it gave nothing, or another shape."""
-    if type(part) is type(x) and (type(x) is not np.ndarray or part.dtype is x.dtype and part.shape == x.shape):
+    """What a rule gave, in the precision of x. TypeError if it gave nothing, Misshapen for another shape."""
+    if type(part) is type(x) and (
+            type(x) is not np.ndarray or part.dtype is x.dtype and part.shape == x.shape):
         return part  # the common case
     if part is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")
@@ -114,7 +117,7 @@ def shape_within(x: Any) -> tuple[int, ...] | None:
     return np.shape(x) if isinstance(x, (np.ndarray, np.number, float)) else None
 
 
-# ---- which lines a walk passes ---------------------------------------------------------------------------------
+# ---- which lines a walk passes -----------------------------------------------------------------------------
 
 def needed(lines: Sequence, keep: Iterable) -> list:
     """The lines, in order, that lead to the registers in keep. Registers are names, or objects for them."""
@@ -126,7 +129,7 @@ def needed(lines: Sequence, keep: Iterable) -> list:
     return result[::-1]
 
 
-def reached(lines: Sequence, registers: Iterable[str], rules: Mapping) -> set[str]:
+def live_back(lines: Sequence, registers: Iterable[str], rules: Mapping) -> set[str]:
     """The registers that get a delta if these have one."""
     live = {*registers}
     for dst, op, args in reversed(lines):
@@ -135,7 +138,7 @@ def reached(lines: Sequence, registers: Iterable[str], rules: Mapping) -> set[st
     return live
 
 
-def moving(lines: Iterable, registers: Iterable[str], rules: Mapping | None = None) -> set[str]:
+def live_forth(lines: Iterable, registers: Iterable[str], rules: Mapping | None = None) -> set[str]:
     """The registers that have a tangent if these have one; without rules all that depend on them."""
     live = {*registers}
     for dst, op, args in lines:
@@ -145,6 +148,6 @@ def moving(lines: Iterable, registers: Iterable[str], rules: Mapping | None = No
 
 
 def has_slope(rules: Mapping | None, op: str, i: int) -> bool:
-    """Whether the i-th argument has a derivative; a rule that is lacking counts, so that a walk can refuse it."""
+    """Whether the i-th argument has a derivative; a rule that is lacking counts: a walk refuses it."""
     row = rules.get(op) if rules else None
     return not isinstance(row, Sequence) or i >= len(row) or row[i] is not None

@@ -20,7 +20,8 @@ class Flow:
     """
     __slots__ = "make", "sources", "share", "out", "mask"
 
-    def __init__(self, make: Callable[..., Any], *sources: Flow | None, share: Flow | None = None, out: Any = None):
+    def __init__(self, make: Callable[..., Any], *sources: Flow | None, share: Flow | None = None,
+                 out: Any = None):
         self.make, self.sources, self.share, self.out = make, sources, share, out
 
     def __call__(self) -> Any:
@@ -47,7 +48,7 @@ class Masked(Expression):
 
     Entries that a `where`, an index or a seed of 0 excludes do not flow: they stay 0, whatever they meet. All
     other zeros are numbers, with 0·∞ = NaN, so that both modes and all orders multiply the same numbers;
-    `limit` says where 0·∞ is 0 in spite of that. steep: the places that flow and where 0·∞ is not known.
+    `correction` says where 0·∞ is 0 in spite of that. steep: the places that flow and where 0·∞ is not known.
     """
 
     level = math.inf
@@ -83,12 +84,12 @@ class Masked(Expression):
             flow = masked[0].flow()
             mask = flow.value if getattr(flow, "has_zeros", False) else flow
             out = out if type(mask) is np.ndarray and mask.all() else f.where(flow, out, 0.0)
-        flow = places_of(op, args, out, "flow")
+        flow = flow_after(op, args, out, "flow")
         same = all([a.steep is a.flow for a in masked])
-        return Masked(out, flow, flow if same else places_of(op, args, out, "steep"), self.forward)
+        return Masked(out, flow, flow if same else flow_after(op, args, out, "steep"), self.forward)
 
 
-def limit(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callable | None:
+def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callable | None:
     """What corrects a Masked product for an operator of which 0·∞ is known, by the facts of its row; or None.
 
     It settles: an infinite x has a finite result, and x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. It grows: a
@@ -99,10 +100,10 @@ def limit(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callable | 
     x*sqrt(x) and exp(log(x)) at 0, and if it grows inside of a function that does not settle, as of log(1 +
     exp(x)) at 1000. An overflow on such a path counts as 0 where it meets a slope of 0, too.
 
-    product_of: (d, out, *args) -> what the rule by argument i gives of plain numbers. facts: overflows, it grows,
-    as numbers tell by an infinite result; grows, it does so as the exponential does, so that lists of
-    derivatives are masked for it as well; settles, the place of the argument in which it settles, or a function
-    of the arguments that gives it.
+    product_of: (d, out, *args) -> what the rule by argument i gives of plain numbers. facts: overflows, it
+    grows, as numbers tell by an infinite result; grows, it does so as the exponential does, so that lists of
+    derivatives are masked for it as well; settles, the place of the argument in which it settles, or a
+    function of the arguments that gives it.
     """
     grows, settling = bool(facts.get("grows")), facts.get("settles")
     if not (grows or facts.get("overflows") or settling is not None):
@@ -131,8 +132,9 @@ def limit(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callable | 
                 if not numbers:
                     return f.isfinite(out)
                 sheer = f.equal(f.abs(product_of(1.0, out, *args)), math.inf)
-                return (f.logical_or(f.isfinite(product.value), f.logical_and(f.equal(x, 0), sheer)) if d.forward
-                        else f.logical_or(f.not_equal(f.abs(product.value), math.inf), sheer))
+                if d.forward:
+                    return f.logical_or(f.isfinite(product.value), f.logical_and(f.equal(x, 0), sheer))
+                return f.logical_or(f.not_equal(f.abs(product.value), math.inf), sheer)
             certain = Flow(lambda: f.logical_or(finite(), f.logical_not(f.isfinite(d.value))))
             steep = chosen(certain, product.where("steep"), NOWHERE)
         return Masked(value, product.flow, steep, d.forward)
@@ -143,9 +145,9 @@ def looked(walk: Callable, seeds: Mapping, directions: Mapping, lines: Iterable,
            ends: Iterable | None = None, forward: bool = False) -> Any:
     """walk(seeds), a walk through the lines; or the same with masked seeds if it gives NaN at an end.
 
-    directions: the deltas or tangents before they were spread to the seeds. values: of the lines. For symbols,
-    and for numbers of which a further derivative is taken, seeds are masked if a line may exclude entries.
-    ends: the registers to look at. forward: whether it is forward mode.
+    directions: the deltas or tangents before they were spread to the seeds. values: of the lines. For
+    symbols, and for numbers of which a further derivative is taken, seeds are masked if a line may exclude
+    entries. ends: the registers to look at. forward: whether it is forward mode.
     """
     start = lambda: {name: Masked.seed(d, directions[name], forward) for name, d in seeds.items()}
     kinds = {*map(type, values), *map(type, seeds.values())}
@@ -218,10 +220,11 @@ def overflow_settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
 MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "filled", "chosen", "kept"}
 
 
-def places_of(op: str, args: Sequence, out: Any, kind: str) -> Places:
+def flow_after(op: str, args: Sequence, out: Any, kind: str) -> Places:
     """The flow, or steep, of out = op(*args) with Masked args; by default all flows if any of them does."""
     how, masked = facts_of(op).flow, [a for a in args if type(a) is Masked]
-    if (kind == "steep" and how not in PRODUCTS and how != "summed" and all([a.steep is BY_VALUE for a in masked])):
+    by_value = all([a.steep is BY_VALUE for a in masked])
+    if kind == "steep" and by_value and how not in PRODUCTS and how != "summed":
         return BY_VALUE  # no 0 of it has met an infinite number so far
     flows = [a.where(kind) for a in masked]
     if op == "where":
@@ -268,7 +271,8 @@ def moved_places(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if kind == "steep" and number_within(out) is not None:  # a sum is infinite where a term is
         infinite = [Flow(lambda s, a=a: f.where(f.isfinite(a.value), 0.0, s), share_of(a, kind))
                     for a in args if type(a) is Masked]
-        share = Flow(lambda share, terms: f.where(f.isfinite(out), share, terms), share, Flow(moved, *infinite))
+        of_terms = Flow(moved, *infinite)
+        share = Flow(lambda whole, terms: f.where(f.isfinite(out), whole, terms), share, of_terms)
     return Flow(lambda share: f.not_equal(share, 0.0), share, share=share, out=out)
 
 
@@ -276,12 +280,12 @@ def share_of(a: Masked, kind: str) -> Flow:
     """An array in a's shape: 1 or more where it flows, else 0."""
     flow = a.where(kind)
     if flow is None:
-        return Flow(lambda: spread(1.0, a.value))
+        return Flow(lambda: share_like(1.0, a.value))
     share = flow.share or flow
-    return share if flow.out is a.value else Flow(lambda mask: spread(mask, a.value), share)
+    return share if flow.out is a.value else Flow(lambda mask: share_like(mask, a.value), share)
 
 
-def spread(share: Any, x: Any) -> Any:
+def share_like(share: Any, x: Any) -> Any:
     constant = has_final_shape(x) and not getattr(x, "has_zeros", False)
     return f.broadcast(share, np.broadcast_to(0.0, x.shape) if constant else x)
 
@@ -296,7 +300,8 @@ def chosen(c: Flow, x: Places, y: Places) -> Flow:
     if y is NOWHERE:
         return Flow(f.logical_and, c, x) if x else c
     if x is NOWHERE:
-        return Flow(lambda c, y=True: f.logical_and(f.logical_not(c), y) if y is not True else f.logical_not(c), c, y)
+        refused = Flow(f.logical_not, c)
+        return Flow(f.logical_and, refused, y) if y else refused
     flows = [c, *[flow for flow in (x, y) if flow]]
 
     def choice(c: Any, *masks: Any) -> Any:

@@ -14,7 +14,7 @@ MARKS = "²′"  # at the end of the names of new registers
 def past_roots(lines: Sequence, table: Mapping[str, Any]) -> dict[Any, tuple]:
     """For each line that is a power n ≥ 2 of a root r: (the operator that gives r², its arguments, r, n).
 
-    `norm(x)**3` reads r = norm(x), so it has ("squaredNorm", (x,), r, 3), by the fact `squared` of norm's row.
+    `norm(x)**3` reads r = norm(x), so it has ("squaredNorm", (x,), r, 3), by the fact `squared` of norm.
     """
     powers: dict[Any, tuple] = {}
     if not any([facts_of(op).squared and (op != "power" or is_half(args[1])) for _, op, args in lines]):
@@ -43,8 +43,8 @@ def power_of_root(dst: Any, op: str, args: Sequence, power_at: Callable, table: 
 def is_half(a: Any) -> bool: return type(a) is float and a == .5
 
 
-def unrooted(lines: Sequence, table: Mapping[str, Any], powers: Mapping[Any, tuple],
-             register: Callable[[Any, str], Any], value: Callable) -> Sequence:
+def unrooted(lines: Sequence, powers: Mapping[Any, tuple], register: Callable[[Any, str], Any],
+             value: Callable) -> Sequence:
     """The lines, in which each power n ≥ 2 of a root r reads what is under the root, and no longer the root.
 
         r = norm(x)              r  = norm(x)
@@ -63,24 +63,25 @@ def unrooted(lines: Sequence, table: Mapping[str, Any], powers: Mapping[Any, tup
             square, under, r, n = power
             s = register(value(r) * value(r), f"{dst}²")
             result.append((s, square, under))
-            op, args = ("alias", (s,)) if n == 2 else ("mul", (s, register(half_power(value(r), n), f"{dst}′")))
+            slope = None if n == 2 else register(half_power(value(r), n), f"{dst}′")
+            op, args = ("alias", (s,)) if n == 2 else ("mul", (s, slope))
         result.append((dst, op, args))
     return result
 
 
 def half_power(r: Any, n: float) -> Any:
-    """½n rⁿ⁻², the slope of rⁿ by r². At 0 the derivative of r² is 0, so that a higher power may stand here."""
+    """½n rⁿ⁻², the slope of rⁿ by r². At 0 the derivative of r² is 0, so a higher power may stand here."""
     power = r ** (n - 2)
     return 0.5 * n * (power if n >= 3 else f.where(f.equal(r, 0), r ** (n - 1), power))
 
 
-def with_roots(deltas: dict[str, Any], lines: Sequence, powers: Mapping[str, tuple], values: Mapping[str, Any],
-               table: Mapping[str, Any]) -> dict[str, Any]:
+def with_roots(deltas: dict[str, Any], lines: Sequence, powers: Mapping[str, tuple],
+               values: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
     """The deltas, in which those of roots, and of powers on the way, have what `unrooted` sends past them.
 
     A walk through the lines of the powers alone, as they were; it ends at the roots.
     """
     names = {name for dst, power in powers.items() for name in (dst, power[2])}
     start = {name: deltas[name] for name in names if name in deltas}
-    return deltas | back([line for line in lines if line[0] in powers], values, start, table, values.keys() - names,
-                         keep=True)
+    of_powers = [line for line in lines if line[0] in powers]
+    return deltas | back(of_powers, values, start, table, values.keys() - names, keep=True)

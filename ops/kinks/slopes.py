@@ -24,7 +24,7 @@ class over(NamedTuple):
 
 
 class only(NamedTuple):
-    """The slope 1 where a condition holds and 0 elsewhere, or any share of d: what is left out sends nothing."""
+    """The slope 1 where a condition holds, else 0, or any share of d: what is left out sends nothing."""
     share: Any
 
 
@@ -62,7 +62,7 @@ def send(d: Any, slope: Any) -> Any:
     return d * slope
 
 
-# ---- products in which 0 is nothing ----------------------------------------------------------------------------
+# ---- products in which 0 is nothing ------------------------------------------------------------------------
 
 def scale(x: Any, w: Any) -> Any:
     """x·w, but 0 wherever x is 0, even if w is infinite or NaN: a branch that is not taken sends back 0."""

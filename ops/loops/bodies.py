@@ -14,7 +14,7 @@ import numpy as np
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, operator_called
 from ..kinks import looked
-from ..walk import back, forth, moving, needed, reached
+from ..walk import back, forth, live_back, live_forth, needed
 from ..writer import Symbol, Traced, Writer, literal, temporaries
 
 Function = tuple  # ("def", name, parameters, lines, results)
@@ -232,12 +232,12 @@ class RerunBody:
 
 def reaches(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that get a delta if the named registers have one."""
-    return reached(function[3], registers, ruled_lines(function, IN_USE.get().DG))
+    return live_back(function[3], registers, ruled_lines(function, IN_USE.get().DG))
 
 
 def moves(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that have a tangent if the named registers have one."""
-    return moving(function[3], registers, ruled_lines(function, IN_USE.get().TG))
+    return live_forth(function[3], registers, ruled_lines(function, IN_USE.get().TG))
 
 
 def ruled_lines(function: Function, rules: Mapping) -> Mapping:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ops import DG
-from ops.kinks import looked, past_roots, unrooted
+from ops import DG, Expression, f, walk
+from ops.kinks import looked, past_roots, unclear, unrooted
 from ops.silence import ERRORS, silent, unwarned
-from ops.walk import AtLine, back, forth
+from ops.walk import AtLine
 
 from ..errors import XManError
 from ..interpreters.context import apart
@@ -76,14 +76,20 @@ class TracedCall:
 
     def pulled(self, deltas: Sequence[Any]) -> list:
         """Σ delta · ∂output/∂input for each input."""
+        return either_way(self.back(deltas), deltas, self.forth)
+
+    def pushed(self, tangents: Sequence[Any]) -> list:
+        """Σ ∂output/∂input · tangent for each output."""
+        return either_way(self.forth(tangents), tangents, self.back)
+
+    def back(self, deltas: Sequence[Any]) -> list:
         seeds: dict[str, Any] = {}
         for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
             if end is not None and x.dtype.kind == "f":
                 seeds[end] = seeds[end] + d if end in seeds else d
         return self.derivatives(seeds, False, [*zip(self.inputs, self.points, strict=True)])
 
-    def pushed(self, tangents: Sequence[Any]) -> list:
-        """Σ ∂output/∂input · tangent for each output."""
+    def forth(self, tangents: Sequence[Any]) -> list:
         seeds = dict(zip(self.inputs, tangents, strict=True))
         return self.derivatives(seeds, True, [*zip(self.outputs, self.results, strict=True)])
 
@@ -98,8 +104,8 @@ class TracedCall:
     def walked(self, forward: bool, ends: list[tuple[Any, Any]], seeds: dict[str, Any]) -> dict:
         tape = self.tape
         try:
-            slopes = (forth(tape.lines, tape.values, seeds) if forward else
-                      back(tape.lines, tape.values, seeds, DG, tape.flat))
+            slopes = (walk.forth(tape.lines, tape.values, seeds) if forward else
+                      walk.back(tape.lines, tape.values, seeds, DG, tape.flat))
         except AtLine as error:
             raise self.failure(error.error, error.line) from error.error
         return {k: slopes[end] if end in slopes else zeros(x) for k, (end, x) in enumerate(ends)}
@@ -109,6 +115,31 @@ class TracedCall:
         inputs = [self.tape.values[a] if type(a) is str else a for a in line[2]]
         shapes = ", ".join(str(np.shape(x)) for x in inputs if hasattr(x, "shape"))
         return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
+
+
+def either_way(derivatives: list, directions: Sequence[Any], transposed: Callable) -> list:
+    """The derivatives; entries that are NaN, if they are few, by the other mode.
+
+    Both modes multiply the same slopes along each path, from different ends, so one of them may meet 0·∞ where
+    the other has met a 0 that settles it: x / (sqrt(x*x) + 1e-8) at 0. transposed: the other mode; for a unit at
+    one entry it gives the row or column of the Jacobian, whose product with the directions is this entry.
+    """
+    if any(isinstance(x, Expression) for x in (*derivatives, *directions)):
+        return derivatives
+    places = [(k, place) for k, y in enumerate(derivatives) if unclear(y) for place in np.argwhere(np.isnan(y))]
+    if not places or len(places) > FEW:
+        return derivatives
+    derivatives = [np.array(y) for y in derivatives]
+    for k, place in places:
+        units = [np.zeros_like(y) for y in derivatives]
+        units[k][tuple(place)] = 1.0
+        with np.errstate(all="ignore"):
+            products = [np.sum(f.scale(np.asarray(d, float), row)) for d, row in zip(directions, transposed(units), strict=True)]
+        derivatives[k][tuple(place)] = sum(products)
+    return [*map(number_of, derivatives)]
+
+
+FEW = 64  # entries that are computed by a pass of their own
 
 
 def number_of(x: Any) -> Any:
@@ -144,7 +175,8 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
             results.append(end.value if traced else constant_output(what, fn, end))
         aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
         square = lambda value, _: Tracer(value, tape).name
-        tape.lines = silent(unrooted)(tape.lines, DG, past_roots(tape.lines, DG), square, tape.values.__getitem__)
+        powers = past_roots(tape.lines, DG)
+        tape.lines = silent(unrooted)(tape.lines, powers, square, tape.values.__getitem__)
         return TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux)
 
 

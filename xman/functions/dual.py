@@ -80,7 +80,7 @@ class Dual(ArrayLike):
             return out
         roots = {id(a): a.root for a in args if isinstance(a, Dual)}
         root = power_of_root(out, op, args, roots.get, TG)
-        if root and root[3] >= 2:  # a power goes past its root: the square under it moves, and the power with it
+        if root and root[3] >= 2:  # a power goes past its root: the square under it moves, and so the power
             square, under, r, n = root
             s = Dual(r * r, 0.0, self.level)
             moves = tangent_of(square, under, s.value)

@@ -39,6 +39,6 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         def step_back(deltas: dict[str, Any]) -> dict[str, Any]:
             return walk.back(lines, primals, deltas, DG, still, keep=True)
         deltas = kinks.looked(step_back, starts, deltas, lines, values.values(), ends)
-        if wrt is None or not powers.keys().isdisjoint(wrt) or any(power[2] in wrt for power in powers.values()):
+        if powers and (wrt is None or any(dst in wrt or r in wrt for dst, (*_, r, _) in powers.items())):
             deltas = kinks.with_roots(deltas, steps, powers, values, DG)
     return apart({name: d for name, d in deltas.items() if name in values}, values.values())

@@ -98,8 +98,9 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     except XManError as error:
         if not isinstance(cause := error.__cause__, Misshapen):
             raise
-        return Report([], [f"WRONG delta of {error.line[2][cause.argument]} has shape {cause.shape}, the register has "
-                           f"shape {cause.of_argument}: {error}"])
+        name = error.line[2][cause.argument]
+        return Report([], [f"WRONG delta of {name} has shape {cause.shape}, the register has shape "
+                           f"{cause.of_argument}: {error}"])
 
     def total(name, x): return np.sum(eval(steps, {**inputs, name: x}, G)[of] * weight)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ops import Bundle, Expression, f
 from ops.facts import arity
 from ops.kinks import MARKS, past_roots, unrooted
-from ops.walk import AtLine, moving
+from ops.walk import AtLine, live_forth
 
 from ..errors import XManError, nearest
 from ..notation import shortened, shown
@@ -63,7 +63,7 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
     """The names, and all registers that depend on them; with DG those with slopes. XManError: no value."""
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
-    return moving(steps, names, DG)
+    return live_forth(steps, names, DG)
 
 
 REAL = (float, np.floating, Expression, Bundle)
@@ -90,7 +90,7 @@ def still_in(steps: WengertList, values: Mapping[str, Any], active: Collection[s
 
 def without_roots(steps: WengertList, values: Mapping[str, Any], table: Mapping[str, Sequence]
                   ) -> tuple[Sequence, Mapping[str, Any], Mapping[str, tuple]]:
-    """(the lines in which powers go past their roots, the values with those of new registers, these powers)."""
+    """(the lines, in which powers go past their roots; the values, with new registers; these powers)."""
     new: dict[str, Any] = {}
 
     def register(value: Any, word: str) -> str:
@@ -98,7 +98,7 @@ def without_roots(steps: WengertList, values: Mapping[str, Any], table: Mapping[
         return word
     if not (powers := past_roots(steps, table)):
         return steps, values, powers
-    lines = unrooted(steps, table, powers, register, values.__getitem__)
+    lines = unrooted(steps, powers, register, values.__getitem__)
     return getattr(steps, "along", list)(lines), {**values, **new}, powers
 
 

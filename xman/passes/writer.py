@@ -41,7 +41,7 @@ class Followed(WengertList):
         self.lines: dict[str, Line] = {}  # by register, where these are others than those of the list
 
     def along(self, lines: Iterable[Line]) -> Followed:
-        """Other lines for the same list, each for the line of its register, of which the name is the beginning."""
+        """Other lines for the same list; the name of each one's register begins with that of its line."""
         follower = Followed(self, self.writer)
         follower[:], follower.lines = lines, {line[0]: line for line in list.__iter__(self)}
         return follower
