@@ -124,6 +124,7 @@ class Recording(Writer):
         self.level = next(Traced.levels)
         self.lines: list[tuple[str, str, tuple]] = []
         self.values: dict[str, Any] = {}
+        self.walked = False  # whether a derivative was taken of its values
         self.flat: set[str] = set()
 
     def has(self, a: Any) -> bool: return isinstance(a, Traced) and a.writer is self

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..expression import Expression, f
 from ..facts import Facts, facts_of, name_or_id
+from ..writer import Traced
 
 
 class Flow:
@@ -151,7 +152,11 @@ def looked(walk: Callable, seeds: Mapping, directions: Mapping, lines: Iterable,
     """
     start = lambda: {name: Masked.seed(d, directions[name], forward) for name, d in seeds.items()}
     kinds = {*map(type, values), *map(type, seeds.values())}
-    if kinds <= ARRAYS or not any(map(is_expression, kinds)) or not masks(lines, start().values()):
+    if symbolic := not kinds <= ARRAYS and any(map(is_expression, kinds)):
+        for x in (*values, *seeds.values()):
+            if isinstance(x, Traced):
+                x.tape.walked = True
+    if not symbolic or not masks(lines, start().values()):
         derivatives = walk(dict(seeds))
         if not any([unclear(derivatives[x]) for x in ends or derivatives if x in derivatives]):
             return derivatives

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression, G
+from ops import Expression, G, facts_of
+from ops.kinks import unclear
 from ops.loops.values import length
 
 from ..engines.bodies import value_of
@@ -28,6 +29,7 @@ PATHS = 8  # the most that are kept for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
 KINDS = 64  # the most kinds of arguments (shapes, precisions and trees) that are kept
 LONG = 20_000  # a loop that runs at least so many lines in all has its step compiled for the first call
+SIZE = 10_000  # of outputs in which a NaN is looked for
 DEEP = 50   # the most nested brackets in generated text: Python's parser takes few more
 
 
@@ -78,7 +80,7 @@ class Jitted(Derivative):
         values = latest.reads(args) if latest and not options else None
         if values is not None:
             if (found := latest.outputs(values, failed, missed)) is not None:
-                return latest.result(found)
+                return latest.result(found) if not latest.unsure(found) else self.__wrapped__(*args)
             key, fixed, inputs = latest.key, latest.fixed, values.values()
         else:
             latest, inputs, fixed, tokens = None, [], [], []
@@ -97,7 +99,7 @@ class Jitted(Derivative):
                 found = path.outputs(dict(zip(path.inputs, inputs, strict=True)), failed, missed)
                 if found is not None:
                     self.latest = None if options else path
-                    return path.result(found)
+                    return path.result(found) if not path.unsure(found) else self.__wrapped__(*args, **options)
         return self._new_path(key, failed, fixed, args, options)
 
     def _new_path(self, key: tuple, failed: list, fixed: list, args: tuple, options: dict) -> Any:
@@ -121,7 +123,7 @@ class Jitted(Derivative):
             self.paths[key], self.latest = known, None if options else path
             for old in list(self.paths)[:-KINDS]:
                 del self.paths[old]
-        return result
+        return fn(*args, **options) if path.kinks and any(map(unclear, flattened_tree(result)[0])) else result
 
 
 class TracedPath:
@@ -129,7 +131,7 @@ class TracedPath:
 
     def __init__(self, compiled: Callable, key: tuple, steps: WengertList, inputs: list[str],
                  args: tuple, fixed: list, places: list[Place], checks: dict[str, tuple[np.ndarray, str]],
-                 outputs: list[tuple[str | None, Any]], structure: Any):
+                 outputs: list[tuple[str | None, Any]], structure: Any, walked: bool):
         self.key, self.steps, self.inputs, self.places, self.checks = key, steps, inputs, places, checks
         self.steady = steady(places)
         self.reads = reader(args, inputs, self.steady)
@@ -138,6 +140,10 @@ class TracedPath:
         wanted = dict.fromkeys((*checks, *(name for name, _ in outputs if name)))
         self.program = compiled(steps, wanted) if wanted else None
         self.values = [(name, comparable(was[()])) for name, (was, _) in checks.items()]
+        # A derivative that is NaN: 0·∞ may be known to who sees the numbers, as fn's own second walk does, and a
+        # list is written without them (ops.kinks). Operators that are tame have no infinite slope at a number.
+        self.kinks = walked and not all(facts_of(op).tame for _, op, _ in steps)
+        self.slopes = [name for name, _ in outputs if name] if self.kinks else []
 
     @property
     def words(self) -> list[str]:
@@ -146,6 +152,11 @@ class TracedPath:
         return list(dict.fromkeys((*(f"an argument is {shortened(x)}" for x in self.fixed),
                                    *(place.words for place in self.places),
                                    *(f"{line}: {shown(was)}" for was, line in self.checks.values()))))
+
+    def unsure(self, outputs: dict) -> bool:
+        """Whether a derivative is NaN in its outputs, so that the plain function is asked. Arrays of SIZE entries
+        and more are not looked at, since that would cost as much as some programs."""
+        return any([unclear(x) for name in self.slopes if getattr(x := outputs[name], "size", 1) < SIZE])
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
@@ -279,7 +290,7 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
         checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
         path = TracedPath(compiled, key, steps, input_names, args, fixed, reached(watch.roots)[0], checks,
-                          outputs, structure)
+                          outputs, structure, tape.walked)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
 
 
