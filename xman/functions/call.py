@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ops import DG, Expression, f, walk
-from ops.kinks import looked, past_roots, unclear, unrooted
+from ops import DG, walk
+from ops.kinks import looked, past_roots, unrooted
 from ops.silence import ERRORS, silent, unwarned
 from ops.walk import AtLine
 
 from ..errors import XManError
-from ..interpreters.context import apart
+from ..interpreters.context import apart, either_way, number_of
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
 from .tracer import CallTape, Tracer, is_on, unheard
@@ -115,35 +115,6 @@ class TracedCall:
         inputs = [self.tape.values[a] if type(a) is str else a for a in line[2]]
         shapes = ", ".join(str(np.shape(x)) for x in inputs if hasattr(x, "shape"))
         return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
-
-
-def either_way(derivatives: list, directions: Sequence[Any], transposed: Callable) -> list:
-    """The derivatives; entries that are NaN, if they are few, by the other mode.
-
-    Both modes multiply the same slopes along each path, from different ends, so one of them may meet 0·∞ where
-    the other has met a 0 that settles it: x / (sqrt(x*x) + 1e-8) at 0. transposed: the other mode; for a unit at
-    one entry it gives the row or column of the Jacobian, whose product with the directions is this entry.
-    """
-    if any(isinstance(x, Expression) for x in (*derivatives, *directions)):
-        return derivatives
-    places = [(k, place) for k, y in enumerate(derivatives) if unclear(y) for place in np.argwhere(np.isnan(y))]
-    if not places or len(places) > FEW:
-        return derivatives
-    derivatives = [np.array(y) for y in derivatives]
-    for k, place in places:
-        units = [np.zeros_like(y) for y in derivatives]
-        units[k][tuple(place)] = 1.0
-        with np.errstate(all="ignore"):
-            products = [np.sum(f.scale(np.asarray(d, float), row)) for d, row in zip(directions, transposed(units), strict=True)]
-        derivatives[k][tuple(place)] = sum(products)
-    return [*map(number_of, derivatives)]
-
-
-FEW = 64  # entries that are computed by a pass of their own
-
-
-def number_of(x: Any) -> Any:
-    return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
 
 
 def zeros(x: Any) -> Any:

@@ -14,8 +14,9 @@ from ops.walk import STILL, AtLine, forth
 from ops.writer import Traced
 
 from ..errors import XManError
+from ..interpreters.context import number_of
 from ..traced.arraylike import ArrayLike, differentiable, real
-from .call import Derivative, callable_or_refused, number_of, outcome
+from .call import Derivative, callable_or_refused, outcome
 from .trees import tree_map
 
 

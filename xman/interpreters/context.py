@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from ops import Bundle, Expression, f
 from ops.facts import arity
-from ops.kinks import MARKS, past_roots, unrooted
+from ops.kinks import MARKS, past_roots, unclear, unrooted
 from ops.walk import AtLine, live_forth
 
 from ..errors import XManError, nearest
@@ -111,6 +111,36 @@ def apart(derivatives: Mapping[Any, Any], values: Iterable[Any]) -> dict[Any, An
         arrays.add(id(d))
         result[name] = d
     return result
+
+
+FEW = 64  # entries that are computed by a pass of their own
+
+
+def either_way(derivatives: list, directions: Sequence[Any], transposed: Callable[[list], list]) -> list:
+    """The derivatives; entries that are NaN, if they are few, by the other mode.
+
+    Both modes multiply the same slopes along each path, but from different ends, so one of them may meet 0·∞
+    where the other has met a 0 that settles it: x / (sqrt(x*x) + 1e-8) at 0. transposed: the other mode. For a
+    unit at one entry it gives the row or the column of the Jacobian, whose product with the directions is this
+    entry.
+    """
+    if any(isinstance(x, (Expression, dict)) for x in (*derivatives, *directions)):
+        return derivatives
+    places = [(k, tuple(place)) for k, y in enumerate(derivatives) if unclear(y)
+              for place in np.argwhere(np.isnan(y))]
+    if not places or len(places) > FEW:
+        return derivatives
+    derivatives = [np.array(y) for y in derivatives]
+    for k, place in places:
+        units = [np.zeros_like(y) for y in derivatives]
+        units[k][place] = 1.0
+        pairs = zip(directions, transposed(units), strict=True)
+        derivatives[k][place] = sum(np.sum(f.scale(np.asarray(d, float), row)) for d, row in pairs)
+    return [*map(number_of, derivatives)]
+
+
+def number_of(x: Any) -> Any:
+    return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
 
 
 @contextlib.contextmanager

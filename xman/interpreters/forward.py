@@ -9,7 +9,7 @@ from ops import kinks, walk
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import apart, at_line, seeds, with_numpy_reals, without_roots
+from .context import apart, at_line, either_way, seeds, with_numpy_reals, without_roots
 
 
 @silent
@@ -36,4 +36,13 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         def step_forth(tangents: dict[str, Any]) -> dict[str, Any]:
             return walk.forth(lines, primals, tangents, TG)
         tangents = kinks.looked(step_forth, starts, tangents, lines, values.values(), steps.outputs, True)
+        if TG is ops.TG:
+            def rows(deltas: list) -> list:
+                deltas = dict(zip(names, deltas, strict=True))
+                deltas = kinks.looked(lambda d: walk.back(lines, primals, d, keep=True), deltas, deltas, lines,
+                                      values.values(), starts)
+                return [deltas.get(name, 0.0) for name in starts]
+            names = [name for name in steps.outputs if name in tangents]
+            either = either_way([tangents[name] for name in names], [*starts.values()], rows)
+            tangents |= zip(names, either, strict=True)
     return apart({name: t for name, t in tangents.items() if name in values}, values.values())
