@@ -71,8 +71,8 @@ def unrooted(lines: Sequence, powers: Mapping[Any, tuple], register: Callable[[A
 
 def half_power(r: Any, n: float) -> Any:
     """½n rⁿ⁻², the slope of rⁿ by r². At 0 the derivative of r² is 0, so a higher power may stand here."""
-    power = r ** (n - 2)
-    return 0.5 * n * (power if n >= 3 else f.where(f.equal(r, 0), r ** (n - 1), power))
+    power = f.power(r, n - 2)
+    return 0.5 * n * (power if n >= 3 else f.where(f.equal(r, 0), f.power(r, n - 1), power))
 
 
 def with_roots(deltas: dict[str, Any], lines: Sequence, powers: Mapping[str, tuple],

@@ -141,9 +141,10 @@ class TracedPath:
         self.program = compiled(steps, wanted) if wanted else None
         self.values = [(name, comparable(was[()])) for name, (was, _) in checks.items()]
         # A derivative that is NaN: 0·∞ may be known to who sees the numbers, as fn's own second walk does, and a
-        # list is written without them (ops.kinks). Operators that are tame have no infinite slope at a number.
-        self.kinks = walked and not all(facts_of(op).tame for _, op, _ in steps)
-        self.slopes = [name for name, _ in outputs if name] if self.kinks else []
+        # list is written without them (ops.kinks). Where all operators are tame, with finite slopes at numbers,
+        # only infinite arguments make NaN; there numbers alone are looked at.
+        self.kinks, self.slopes = walked, [name for name, _ in outputs if name] if walked else []
+        self.size = 2 if all(facts_of(op).tame for _, op, _ in steps) else SIZE
 
     @property
     def words(self) -> list[str]:
@@ -156,7 +157,7 @@ class TracedPath:
     def unsure(self, outputs: dict) -> bool:
         """Whether a derivative is NaN in its outputs, so that the plain function is asked. Arrays of SIZE entries
         and more are not looked at, since that would cost as much as some programs."""
-        return any([unclear(x) for name in self.slopes if getattr(x := outputs[name], "size", 1) < SIZE])
+        return any([unclear(x) for name in self.slopes if getattr(x := outputs[name], "size", 1) < self.size])
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""

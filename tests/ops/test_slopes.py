@@ -1,0 +1,55 @@
+"""What a row has to state, and what is refused: a rule in the place of a slope, a rule that is missing, a wrong shape."""
+
+import numpy as np
+import pytest
+
+import ops
+from ops import elementwise, f, operator
+from ops.table import slope_by
+from xman import XManError, backprop, eval, forward, grad, jvp
+
+
+@pytest.fixture(autouse=True)
+def rows():
+    before = [dict(table) for table in (ops.G, ops.DG, ops.TG)]
+    yield
+    for table, rows in zip((ops.G, ops.DG, ops.TG), before, strict=True):
+        for op in table.keys() - rows.keys():
+            del table[op]
+            if hasattr(f, op):
+                delattr(f, op)
+
+
+def test_a_slope_serves_both_modes():
+    elementwise("cubed", lambda x: x ** 3, lambda out, x: 3 * x ** 2)
+    assert grad(lambda x: f.cubed(x))(2.0) == jvp(lambda x: f.cubed(x), (2.0,), (1.0,))[1] == 12
+    assert grad(grad(lambda x: f.cubed(x)))(2.0) == slope_by("cubed", 0)(8.0, 2.0) == 12
+
+
+@pytest.mark.parametrize("rule", [lambda d, out, x: d * 3 * x ** 2, lambda d, out, *args: d, lambda t, y, x: t])
+def test_a_rule_in_the_place_of_a_slope_is_refused_and_shown_the_new_form(rule):
+    with pytest.raises(ValueError, match=r"takes slopes, and found a rule of .*: …, as lambda out, x: 3 \* x \*\* 2 for x³"):
+        elementwise("cubed", lambda x: x ** 3, rule)
+    assert "cubed" not in ops.G
+
+
+def test_a_row_with_fewer_rules_than_arguments_is_refused():
+    with pytest.raises(ValueError, match="scaled_by takes 2 arguments, and has 1 rule; write one for each argument"):
+        operator("scaled_by", lambda x, s: x * s, lambda d, out, x, s: d * s)
+
+
+def test_an_argument_without_a_rule_is_an_error_in_every_way_of_asking():
+    operator("scaled", lambda x, s=2.0: x * s, lambda d, out, x, s=2.0: d * s)
+    steps = [("y", "scaled", ("x", "s"))]
+    values = eval(steps, {"x": 3.0, "s": 2.0})
+    for ask in (lambda: grad(lambda s: f.scaled(3.0, s))(2.0), lambda: jvp(lambda s: f.scaled(3.0, s), (2.0,), (1.0,)),
+                lambda: backprop(steps, values, y=1.0), lambda: forward(steps, values, s=1.0)):
+        with pytest.raises(XManError, match="scaled has no rule for its argument 2|gives scaled 2 arguments; it has rules for 1"):
+            ask()
+    assert grad(lambda x: f.scaled(x, 5.0))(3.0) == 5
+
+
+def test_what_a_rule_returns_has_the_shape_of_its_argument():
+    operator("squares", lambda x: np.sum(x ** 2), lambda d, out, x: (2 * d * x)[:, None])
+    with pytest.raises(XManError, match=r"the rule of squares for its argument 1 returned the shape \(3, 1\); wanted \(3,\)"):
+        grad(lambda x: f.squares(x * np.ones(3)))(np.ones(3))
