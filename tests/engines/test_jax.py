@@ -12,7 +12,9 @@ import ops
 import xman
 from xman import WengertList, XManError, gradient
 from xman.engines.jax import engine as with_jax
-from xman.engines.program import Program, kind_of, program_of
+from xman.engines.program import Program
+from xman.engines.specialise import program_of
+from xman.engines.specialise.kinds import kind_of
 from xman.models import LSTM, MLP, LogisticRegression
 
 sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("ops", "passes")]

@@ -20,7 +20,7 @@ from xman.engines.nests.lines import translated
 from xman.engines.nests.operators import ENTRYWISE
 from xman.engines.nests.schedule import Tree
 from xman.engines.nests.views import indexed, reshaped, spread, strided, transposed, whole
-from xman.engines.program import program_of
+from xman.engines.specialise import program_of
 
 R = np.random.default_rng(15)
 
@@ -89,7 +89,7 @@ def test_placing_is_not_quadratic():
         chain = [lines[0]]
         for k in range(n):
             chain += [(f"y{k}", "mul", ("x", f"s{k}")), lines[k + 1]]
-        program = xman.engines.program.program_of(xman.WengertList(chain), {"x": np.ones(3)}, (f"s{n}",), {})
+        program = program_of(xman.WengertList(chain), {"x": np.ones(3)}, (f"s{n}",), {})
         count, place = [0], Tree.waits
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Tree, "waits", lambda self, node, count=count, place=place:
@@ -326,7 +326,7 @@ def test_steps_in_a_row_that_are_alike_share_their_code():
     lines = [(f"h{k + 1}", "dot", (f"t{k}", "W")) if j else (f"t{k}", "tanh", (f"h{k}",)) for k in range(6) for j in (0, 1)]
     values = {"h0": R.normal(size=(16, 16)), "W": R.normal(size=(16, 16))}
     from xman.engines.llvm.step import NestStep
-    program = xman.engines.program.program_of(xman.WengertList(lines), values, ("h6",), {})
+    program = program_of(xman.WengertList(lines), values, ("h6",), {})
     assert len(NestStep(translated(program)).names) == 1
 
 
@@ -455,7 +455,7 @@ def test_a_processor_without_avx_has_code_of_its_own(own_cache):
 def test_code_for_a_processor_without_avx_has_no_avx(monkeypatch):
     from xman.engines.llvm.compiled import llvm
     from xman.engines.llvm.step import NestStep
-    program = xman.engines.program.program_of(xman.WengertList([("y", "tanh", ("x",))]), {"x": np.ones(1000)}, ("y",), {})
+    program = program_of(xman.WengertList([("y", "tanh", ("x",))]), {"x": np.ones(1000)}, ("y",), {})
     text = NestStep(translated(program)).text
     found = {}
     for cpu in ("x86-64", "haswell"):

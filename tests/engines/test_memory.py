@@ -13,7 +13,8 @@ import xman
 from xman import WengertList, eval, gradient
 from xman.engines.folded import folded
 from xman.engines.memory import ALIGNED, Event, Memory, placed, rounded
-from xman.engines.program import GEMM, program_of
+from xman.engines.program import GEMM
+from xman.engines.specialise import program_of
 from xman.engines.text import LARGE
 from xman.models import MLP
 
@@ -225,3 +226,13 @@ def test_an_entry_of_an_array_is_given_back_as_it_was_before_an_update(engine, e
     x = np.full((3, 4), 3.0)
     assert xman.compile(WengertList(steps), ["entry"], engine=engine, inplace={"x": "x_next"})({"x": x})["entry"] == 3.0
     assert (x == -6.0).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_plan_has_the_list_after_each_stage_of_the_door(engine):
+    steps = [("c", "exp", (np.zeros(2),)), ("s", "dot", ("X", "W")), ("z", "add", ("s", "c")), ("y", "tanh", ("z",))]
+    step = xman.compile(steps, ["y"], engine=engine)
+    step({"X": np.eye(3), "W": np.ones((3, 2))})
+    first = {stage: str(lines).splitlines()[0].split(" = ")[1] for stage, lines in step.plan.stages.items()}
+    assert first == {"written": "exp(array([0.0, 0.0], 'float64'))", "literals": "exp(constant1)",
+                     "simplified": "exp(constant1)", "settled": "dot(X, W)"}

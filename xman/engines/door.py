@@ -28,19 +28,10 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
-from .program import (
-    Built,
-    Engine,
-    Program,
-    Values,
-    ample,
-    check_update,
-    exact,
-    on_host,
-    program_of,
-    signature,
-    taken,
-)
+from .program import Built, Engine, Program, Values
+from .specialise import program_of
+from .specialise.kinds import check_update, from_dlpack, on_host, signature
+from .specialise.loops import room_of_loops
 
 ENGINES: dict[str, Engine] = {}  # by name, filled by `register`
 REMEMBERED = 64  # how many sets of shapes a compiled list keeps programs for
@@ -90,7 +81,7 @@ class Compiled:
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str,
                  inplace: Mapping[str, str] | None, adapts: bool = True, threads: int | None = None):
-        steps, renamed = apart_from_operators(exact(checked_list(steps)))
+        steps, renamed = apart_from_operators(with_plain_names(checked_list(steps)))
         for sentence in renamings(renamed):
             warnings.warn(f"in the program that compile makes, {sentence}", stacklevel=3)
         self.steps = checked_list(steps, ops.G)
@@ -98,19 +89,20 @@ class Compiled:
         if not self.steps:
             raise XManError("the list is empty: there is nothing to compile")
         self.inplace = overwritten(self.steps, inplace)
-        wanted = self.steps.outputs if outputs is None else outputs
-        self.outputs = tuple(str.__str__(x) for x in known_registers(self.steps, wanted, "outputs"))
+        names = known_registers(self.steps, self.steps.outputs if outputs is None else outputs, "outputs")
+        self.outputs = tuple(str.__str__(x) for x in names)
         if threads is not None and (type(threads) is not int or threads < 1):
             raise XManError(f"threads is a whole number from 1 on, or None, not {shortened(threads)}")
         updates = {y: x for x, y in self.inplace.items()}
         self._written = Program(self.steps, {}, self.outputs, updates, self.steps)
         self.asked, self.adapts, self.threads = engine, adapts, threads
         self._programs: dict[tuple, Built | Adaptive] = {}
-        self._chosen = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
+        self._choice = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
         self._latest: Built | Adaptive | None = None  # the program that ran last, if its kinds can be checked
         self._rooms: dict[tuple, int] = {}  # by kinds: the `room` of a program whose loops end on values
-        # the inputs to overwrite as they were last time, and the arrays that own their memory
-        self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
+        # arrays that passed _check_memory: (input, array, the array whose memory it lies in, if that is
+        # safe); a training loop passes the same ones in each call, so that `is` replaces the check
+        self._checked: list[tuple[str, np.ndarray, np.ndarray | None]] = []
         self._locks: dict[int, threading.Lock] = {}  # by process id: a fork inherits none that is held
         self._warned = False
 
@@ -119,8 +111,8 @@ class Compiled:
         return f"<program of {lines} for {', '.join(self.outputs)}, engine {self.engine}>"
 
     _repr_html_ = in_notebooks("program_in_html")
-    engine = property(lambda self: self._chosen.engine)
-    why = property(lambda self: self._chosen.why)
+    engine = property(lambda self: self._choice.engine)
+    why = property(lambda self: self._choice.why)
     source = property(lambda self: str(self._built().source), doc="The text of the program that ran last.")
     plan = property(lambda self: self._built().plan, doc="What that program is made of, to be printed.")
 
@@ -132,8 +124,9 @@ class Compiled:
         """The outputs by name, arrays that nothing else uses. values: the inputs. XManError as for eval."""
         built = self._latest
         try:
-            if built and (not self._known or self._seen(values)) and (found := built.run(values)) is not None:
-                return found
+            if built and (not self._checked or self._were_checked(values)):
+                if (outputs := built.run(values)) is not None:
+                    return outputs
         except TimeoutError:
             raise  # a time limit that the user set
         except KeyboardInterrupt as stop:  # the interpreter adds the step to it
@@ -158,82 +151,82 @@ class Compiled:
     def _specialised(self, values: Values) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds, which is built if the kinds are new."""
         values = with_numpy_reals(values, self.steps.inputs)
-        values |= {x: taken(x, values[x]) for x in self.steps.inputs if x in values}
+        values |= {x: from_dlpack(x, values[x]) for x in self.steps.inputs if x in values}
         missing(self.steps, values)
-        self._look_at(values)
-        here = {name: on_host(x) for name, x in values.items()}
+        self._check_memory(values)
+        host_values = {name: on_host(x) for name, x in values.items()}
         key = self._kinds(values)
         with self._locks.setdefault(os.getpid(), threading.Lock()):
             if key not in self._programs:
-                return self._first(key, values, here)
-            built = self._latest = self._chosen = self._programs[key]
+                return self._first(key, values, host_values)
+            built = self._latest = self._choice = self._programs[key]
         try:
-            result = self._run(built, values, here)
+            outputs = self._run(built, values, host_values)
         except TimeoutError:
             raise  # a time limit that the user set
         except Exception:  # the reference raises the sentence, unless shapes inside are others
-            self._latest, result = None, self._reference.run(here)
+            self._latest, outputs = None, self._reference.run(host_values)
         # a miss: shapes inside depend on the values, as in a loop that ends on them
         self._misses = 0 if self._latest else self._misses + 1
-        if self._misses and ample(self.steps, here) > self._rooms.get(key, 0):
+        if self._misses and room_of_loops(self.steps, host_values) > self._rooms.get(key, 0):
             with self._locks[os.getpid()]:
-                return self._first(key, values, here)
+                return self._first(key, values, host_values)
         if self._misses >= MISSES:
             self._programs[key] = self._reference._replace(
                 why=f"{built.why}; interpreted, as {built.engine} is for shapes that the values change")
-        return result
+        return outputs
 
     def _kinds(self, values: Values) -> tuple:
         return tuple([signature(values[x]) for x in self.steps.inputs])
 
-    def _first(self, key: tuple, values: Values, here: Values) -> dict[str, Any]:
+    def _first(self, key: tuple, values: Values, host_values: Values) -> dict[str, Any]:
         """The outputs, by a new program of the first engine that can build it and run it once."""
-        name, why, later = self.asked, f"{self.asked} was asked for", []
+        name, why, rivals = self.asked, f"{self.asked} was asked for", []
         if name == "auto":
-            name, why, later = chosen_engine(self.steps, values, self.inplace, self.adapts)
+            name, why, rivals = chosen_engine(self.steps, values, self.inplace, self.adapts)
         if not (record := ENGINES[name]).installed:
             raise XManError(f"the engine {name} needs the package {record.package}: "
                             f"pip install 'xman[{record.extra}]'")
-        failed, self._misses, self._rooms[key] = "", 0, ample(self.steps, here)
-        made = functools.cache(functools.partial(self._program, here))
-        program = lambda to: self._written if to.as_written else made(self._rooms[key] * to.rooms)
+        failure, self._misses, self._rooms[key] = "", 0, room_of_loops(self.steps, host_values)
+        specialised = functools.cache(functools.partial(self._program, host_values))
+        program = lambda to: self._written if to.as_written else specialised(self._rooms[key] * to.rooms)
         while True:
             engine = ENGINES[name]
             try:
                 built = engine.build(program(engine))._replace(engine=name, why=why)
-                result = self._run(built, values, here)
+                outputs = self._run(built, values, host_values)
                 break
             except TimeoutError:
                 raise
             except Exception as error:
-                eval(self.steps, here)  # raises the sentence if the values are at fault
+                eval(self.steps, host_values)  # raises the sentence if the values are at fault
                 if not engine.after:
                     raise
-                knows = isinstance(error, XManError)  # the engine itself says that the list is not for it
-                reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
+                refused = isinstance(error, XManError)  # the engine itself says that the list is not for it
+                reason = str(error) if refused else f"{type(error).__name__}, {shortened(str(error))}"
                 # no warning if the user asked for no engine by its name
-                if not knows or (self.asked, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto"):
-                    failed = failed or f"the engine {name} cannot build this list: {reason}"
+                if not refused or (self.asked, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto"):
+                    failure = failure or f"the engine {name} cannot build this list: {reason}"
                 name, why = engine.after, f"{why}; {name} gave way to {engine.after}: {reason}"
-        if later:
-            better = {other: lambda engine=ENGINES[other]: engine.begin(program(engine)) for other in later}
-            for other in later:  # not in a thread: a process that is forked must not find half a module
-                importlib.import_module(ENGINES[other].file)
-            built = Adaptive(built, better, lambda values: key == self._kinds(values))
-        self._programs[key] = self._latest = self._chosen = built
-        for old in list(self._programs)[:-REMEMBERED]:
-            del self._programs[old]
-        if failed and not self._warned:
+        if rivals:
+            begin = {rival: lambda engine=ENGINES[rival]: engine.begin(program(engine)) for rival in rivals}
+            for rival in rivals:  # not in a thread: a process that is forked must not find half a module
+                importlib.import_module(ENGINES[rival].file)
+            built = Adaptive(built, begin, lambda values: key == self._kinds(values))
+        self._programs[key] = self._latest = self._choice = built
+        for oldest in list(self._programs)[:-REMEMBERED]:
+            del self._programs[oldest]
+        if failure and not self._warned:
             self._warned = True
-            warnings.warn(f"{failed}; it runs on {name} instead", RuntimeWarning, stacklevel=4)
-        return result
+            warnings.warn(f"{failure}; it runs on {name} instead", RuntimeWarning, stacklevel=4)
+        return outputs
 
-    def _run(self, built: Built | Adaptive, values: Values, here: Values) -> dict[str, Any]:
-        result = built.run(values if ENGINES[built.engine].on_device else here)
-        if result is None:
+    def _run(self, built: Built | Adaptive, values: Values, host_values: Values) -> dict[str, Any]:
+        outputs = built.run(values if ENGINES[built.engine].on_device else host_values)
+        if outputs is None:
             self._latest = None
-            result = self._reference.run(here)
-        return result
+            outputs = self._reference.run(host_values)
+        return outputs
 
     def _program(self, values: Values, room: int) -> Program:
         """The Program for values like these."""
@@ -245,29 +238,32 @@ class Compiled:
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
         return program._replace(threads=self.threads or 0)
 
-    def _look_at(self, values: Values) -> None:
+    def _check_memory(self, values: Values) -> None:
         """XManError unless the arrays to overwrite can be written, and share memory with no other input."""
         arrays = {x: values[x] for x in self.steps.inputs if isinstance(values[x], np.ndarray)}
         for x in self.inplace:
-            told = f"inplace: {x} is to be overwritten and"
+            subject = f"inplace: {x} is to be overwritten and"
             if on_host(values[x]) is not values[x]:
                 raise XManError(f"inplace: {x} is no array of NumPy's and cannot be overwritten; leave "
                                 f"inplace out, ask for {self.inplace[x]} among the outputs, and pass it as "
                                 f"{x} at the next call")
             if x not in arrays or not arrays[x].flags.writeable:
-                found = "a read-only one" if x in arrays else shortened(values[x])
-                raise XManError(f"{told} has to be an array that can be written to, not {found}")
+                culprit = "a read-only one" if x in arrays else shortened(values[x])
+                raise XManError(f"{subject} has to be an array that can be written to, not {culprit}")
             for other, array in arrays.items():
                 if other != x and np.may_share_memory(arrays[x], array):
-                    raise XManError(f"{told} shares memory with {other}; give one of them a copy")
-        over = [arrays[x] for x in self.inplace]
+                    raise XManError(f"{subject} shares memory with {other}; give one of them a copy")
+        targets = [arrays[x] for x in self.inplace]
+        # batches X[0:32], X[32:64] are new arrays in the memory of one X: if all of X is apart from the
+        # parameters, so is each batch
         apart = lambda owner: isinstance(owner, np.ndarray) and not any(np.may_share_memory(owner, x)
-                                                                        for x in over)
-        self._known = [(name, x, x.base if apart(x.base) else None) for name, x in arrays.items() if over]
+                                                                        for x in targets)
+        self._checked = [(name, x, x.base if apart(x.base) else None)
+                         for name, x in arrays.items() if targets]
 
-    def _seen(self, values: Values) -> bool:
-        """Whether the arrays are those of the last look, or parts of the same."""
-        for name, array, owner in self._known:  # a loop: a comprehension takes twice as long
+    def _were_checked(self, values: Values) -> bool:
+        """Whether the arrays are those that `_check_memory` saw last, or lie in the same memory."""
+        for name, array, owner in self._checked:  # a loop: a comprehension takes twice as long
             x = values[name]
             if x is not array and (owner is None or x.base is not owner):
                 return False
@@ -279,22 +275,29 @@ def chosen_engine(steps: WengertList, values: Values, inplace: Mapping[str, str]
     """The engine for a list, the reason, and the engines to build meanwhile. XMAN_ENGINE, if set, decides."""
     wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
     best = max(wishes, key=lambda name: wishes[name][0])
-    asked = os.environ.get("XMAN_ENGINE", "auto")
+    setting = os.environ.get("XMAN_ENGINE", "auto")
     if ENGINES[best].on_device:
         return best, wishes[best][1], []
-    if asked != "auto":
-        if asked not in ENGINES:
-            raise XManError(f"XMAN_ENGINE is {asked!r}; there are auto, {', '.join(ENGINES)}")
-        return asked, f"XMAN_ENGINE is {asked}", []
+    if setting != "auto":
+        if setting not in ENGINES:
+            raise XManError(f"XMAN_ENGINE is {setting!r}; there are auto, {', '.join(ENGINES)}")
+        return setting, f"XMAN_ENGINE is {setting}", []
     seconds = {name: engine.seconds(steps) for name, engine in ENGINES.items()}
     loops = any(op in ("scan", "while_loop") for _, op, _ in steps)
     most = (A_LOOP if loops else BLINK) if adapts else PATIENCE
-    first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, most)
-    why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)]
-    if later:
-        why.append(f"to build {len(steps):,} lines takes {', '.join(later)} long, and where they are the "
-                   "steps of a loop, xman.scan has them once")
-    return first, "; ".join(filter(None, why)), later if adapts else []
+    first, rivals = players({name: rank for name, (rank, _) in wishes.items()}, seconds, most)
+    reasons = [wishes[first][1] or "; ".join(reason for rank, reason in wishes.values()
+                                             if not rank and reason)]
+    if rivals:
+        reasons.append(f"to build {len(steps):,} lines takes {', '.join(rivals)} long, and where they are "
+                       "the steps of a loop, xman.scan has them once")
+    return first, "; ".join(filter(None, reasons)), rivals if adapts else []
+
+
+def with_plain_names(steps: WengertList) -> WengertList:
+    """The list with plain strings as names: a class derived from str may print itself as anything."""
+    name = lambda a: str.__str__(a) if isinstance(a, str) else a
+    return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
 
 
 def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..interpreters import eval
 from .memory import overwrite
-from .program import Built, Engine, Program, check_update, kind_of
+from .program import Built, Engine, Program
+from .specialise.kinds import check_update, kind_of
 
 ENGINE = Engine("interpret", __name__, lambda *_: (0, ""), after="", as_written=True)
 

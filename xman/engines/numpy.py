@@ -16,7 +16,8 @@ from .bodies import value_of
 from .folded import folded, ordered
 from .memory import Event, arena, array_at, placed
 from .plan import Buffer, Plan, flops_of
-from .program import GEMM, Built, Engine, Program, held
+from .program import GEMM, Built, Engine, Program
+from .specialise.kinds import memory_roots
 from .text import Text, own_array
 
 ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret", seconds=lambda steps: 0.0002 * len(steps))
@@ -46,7 +47,7 @@ class NumpyWriter:
     def __init__(self, program: Program, lines: list[Line]):
         self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
         self.hows = {line[0]: self.how(*line) for line in lines}
-        holds = held(lines, self.kinds)
+        holds = memory_roots(lines, self.kinds)
         calls = {dst for dst, how in self.hows.items() if how == "call"}
         self.lines, direct = ordered(program, lines, holds, calls)
         self.over = {}  # by update: the input whose memory it is computed into
@@ -159,7 +160,8 @@ class NumpyWriter:
         buffers = [Buffer(x, *kinds[x][:2], start) for x, start in self.places.items()]
         outputs = sum(kinds[x].bytes for x in self.outputs if x in kinds)
         flops = flops_of(self.lines, kinds)
-        return Plan("numpy", buffers, self.size, outputs, updates, [], calls, flops)
+        return Plan("numpy", buffers, self.size, outputs, updates, [], calls, flops,
+                    stages=self.program.stages)
 
 
 def written_into(op: str) -> Any:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,9 @@ class Plan(NamedTuple):
     the place of another that is no longer needed. outputs: the bytes of the results, which are new arrays at
     each call. updates: the inputs that are written over at once. groups: the registers that are computed
     together, in one loop or one call. calls: the lines that run the interpreter's function. flops: operations
-    of one call, as `xman.cost` counts them. note: what else there is to say.
+    of one call, as `xman.cost` counts them. note: what else there is to say. stages: what each stage of the
+    door made of the list, by the stage's name (`specialise.stages`); an engine may add its
+    own stages after these, each with something that can be printed.
     """
     engine: str
     buffers: list[Buffer]
@@ -41,6 +43,7 @@ class Plan(NamedTuple):
     calls: list[str]
     flops: int
     note: str = ""
+    stages: Mapping[str, Any] = {}
 
     peak = property(lambda self: self.memory + self.outputs, doc="The bytes that a call takes beyond inputs.")
 

@@ -1,6 +1,7 @@
 """The engine jax: engine.py cuts a list into stretches for XLA, lines.py computes a line in JAX, table.py has
 JAX's function for each operator."""
-from ..program import Engine, on_host
+from ..program import Engine
+from ..specialise.kinds import on_host
 
 
 def wish(steps, values, inplace):

@@ -29,7 +29,9 @@ from ...wengert import Line, WengertList, registers
 from .. import interpret
 from ..memory import overwrite
 from ..plan import Plan, flops_of
-from ..program import Built, Kind, Program, kind_of, program_of
+from ..program import Built, Kind, Program
+from ..specialise import program_of
+from ..specialise.kinds import kind_of
 from .lines import OF_BUNDLES, Kinds, computed, refused
 from .table import FINITE, indices
 
@@ -64,7 +66,7 @@ def build(program: Program) -> Built:
     calls = [f"{dst} = {op}(…) {why[dst]}" for dst, op, _ in program.steps if dst in why]
     note = f"compiled in {len(stretches)} for {device.platform} ({device.device_kind})"
     size, flops = sum(kinds[x].bytes for x in program.outputs if x in kinds), flops_of(program.steps, kinds)
-    plan = Plan("jax", [], 0, size, [], stretches, calls, flops, note)
+    plan = Plan("jax", [], 0, size, [], stretches, calls, flops, note, stages=program.stages)
     text = "\n\n".join(str(WengertList(part.lines)) for part in parts if part.call)
     return Built(runner(program, kinds, parts), "\n".join([*(f"# {call}" for call in calls), text]), plan)
 

@@ -15,7 +15,8 @@ from ops.loops.bodies import Function
 
 from ...interpreters import eval
 from ...wengert import Line, WengertList, registers
-from ..program import Kind, kind_of
+from ..program import Kind
+from ..specialise.kinds import kind_of
 from .table import FINITE, INEXACT, LABELS, RUN, indices
 
 Kinds = Mapping[str, Kind]

@@ -151,7 +151,8 @@ class Writer:
         outputs = sum(root.bytes for root in roots.values() if root.place == "output")
         updates = sorted(self.program.inplace[y] for y in self.nests.direct)
         flops = flops_of(self.nests.layout.steps, self.kinds)
-        return Plan("llvm", buffers, self.step.size, outputs, updates, groups, calls, flops)
+        return Plan("llvm", buffers, self.step.size, outputs, updates, groups, calls, flops,
+                    stages=self.program.stages)
 
 
 def put_into(value: Any, out: np.ndarray) -> bool:

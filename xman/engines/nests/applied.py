@@ -16,7 +16,7 @@ from ops import G
 from ops.loops.bodies import Function
 
 from ...wengert import WengertList, fresh
-from ..program import program_of
+from ..specialise import program_of
 from .arrangements import ByNumPy, need
 from .builder import Builder, is_native
 from .tree import Applied, Call, Run

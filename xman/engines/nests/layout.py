@@ -10,7 +10,8 @@ from ops.facts import shaped_by
 
 from ...wengert import Line as Step
 from ..folded import ordered
-from ..program import Program, held
+from ..program import Program
+from ..specialise.kinds import memory_roots
 from .arrangements import ARRANGEMENTS, axes_of, order_of
 from .builder import Layout, arguments_of, is_native
 from .entrywise import REDUCED
@@ -25,7 +26,7 @@ SURE = {"bundle", "item"}.union(LOOPS, RULES.keys() - ROUTINES.keys())  # these 
 def layout_of(program: Program, steps: list[Step]) -> Layout:
     """The layout of a program with these lines."""
     arrays = {x: kind._replace(array=True) for x, kind in program.kinds.items()}
-    holds = held([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in steps], arrays)
+    holds = memory_roots([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in steps], arrays)
     arguments = arguments_of(program)
     steps, direct = ordered(program, steps, holds, {step[0] for step in steps if may_fail(step, arguments)})
     outputs = *program.outputs, *program.inplace
