@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from house import circles, homonyms, naming, package_circles, wide
+from house import circles, homonyms, naming, package_circles, pronouns, wide
 
 import ops
 import xman
@@ -141,6 +141,11 @@ def test_the_nests_import_no_engine():
 def test_fewer_than_60_functions_share_their_name():
     """See tests/house.py for what counts."""
     assert sum(map(len, (shared := homonyms(ROOT)).values())) < 60, shared
+
+
+def test_names_say_what_they_hold():
+    """The models have 1 to 4 pronouns among 1,000 identifiers; what is above that here does not grow."""
+    assert all(few <= limit for few, limit in zip(pronouns(ROOT).values(), (15, 28), strict=True)), pronouns(ROOT)
 
 
 def test_an_operator_is_named_in_few_files_beside_its_row_and_engines():
