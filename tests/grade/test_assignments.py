@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from xman.grade import judge, load, load_checks
+from xman.grade import judge, load_assignment, load_checks
 from xman.grade.handout.handout import starter, traces, write_handout
 from xman.grade.judge import judged_case
 from xman.grade.record import seed_of
@@ -25,7 +25,7 @@ NAMES = sorted(path.parent.name for path in ROOT.glob("*/grading.py"))
 
 @functools.lru_cache
 def assignment_of(name):
-    return load(ROOT / name)
+    return load_assignment(ROOT / name)
 
 
 @functools.lru_cache
@@ -158,7 +158,7 @@ def test_the_assignment_of_the_page_for_instructors_is_one(source, points, tmp_p
     (tmp_path / "squares").mkdir()
     (tmp_path / "squares" / "grading.py").write_text(code)
     (tmp_path / "squares.py").write_text(source)
-    assert grade_one(load(tmp_path / "squares"), one(tmp_path / "squares.py"), sandbox(), "a term")["points"] == points
+    assert grade_one(load_assignment(tmp_path / "squares"), one(tmp_path / "squares.py"), sandbox(), "a term")["points"] == points
 
 
 @pytest.mark.parametrize(("right", "planted", "title", "words"), [

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from xman.errors import XManError
-from xman.grade import load
+from xman.grade import load_assignment
 from xman.grade.reports import autolab, gradescope, pages, terminal, write_all
 from xman.grade.run import grade_one
 from xman.grade.sandbox import sandbox_here
@@ -56,7 +56,7 @@ needs_sandbox = pytest.mark.skipif("isinstance(sandbox(), Exception)", reason="b
 @functools.cache
 def assignment(waiting):
     """The one that is attacked; the attacks that wait for a limit do not wait for long."""
-    attacked = load(HERE / "attacked")
+    attacked = load_assignment(HERE / "attacked")
     attacked.limits = replace(attacked.limits, **({"wall_seconds": 2, "cpu_seconds": 1} if waiting else {"wall_seconds": 15}))
     return attacked
 

@@ -13,7 +13,7 @@ from honest import WAYS, written
 from inside import Inside, cases_of, module_of, probes_of
 from scipy.stats import beta, kstest, norm
 
-from xman.grade import Wrong, load
+from xman.grade import Wrong, load_assignment
 from xman.grade.record import seed_of
 from xman.grade.session import Student
 
@@ -33,7 +33,7 @@ def solution(name):
 
 def graded(name, source, term, but=()):
     """{(part, case): (credit, feedback)}."""
-    assignment = load(ROOT / name)
+    assignment = load_assignment(ROOT / name)
     parts = {part.title for task in assignment.tasks for part in task.parts} - set(but)
     return {(part.title, case["name"]): (case["credit"], case["feedback"])
             for part, case in cases_of(assignment, source, term, parts)}
@@ -63,7 +63,7 @@ def test_the_solution_has_all_points_in_four_hundred_terms(name):
 @pytest.mark.parametrize("name, title", LEARNING)
 def test_the_solution_learns_better_than_it_has_to_by_five_standard_deviations(name, title, monkeypatch):
     """What it reaches is nearly normal: a normal variable is beyond five standard deviations 3 times in ten millions."""
-    assignment, reached = load(ROOT / name), []
+    assignment, reached = load_assignment(ROOT / name), []
     function, inner = function_of(assignment, title)
     monkeypatch.setitem(inner, "scale", lambda x, none, full: reached.append((x - full) * np.sign(full - none)) or 1.0)
     for k in range(100):
@@ -82,7 +82,7 @@ def function_of(assignment, title):
 @pytest.mark.skipif(not ALL, reason="to train a hundred times takes minutes: XMAN_ALL_CASES=1")
 def test_of_six_draws_the_lstm_learns_one():
     """By the chance that one draw is too hard, at its upper limit of 95 % confidence (Clopper and Pearson)."""
-    assignment = load(ROOT / "lstm")
+    assignment = load_assignment(ROOT / "lstm")
     learned, hard = function_of(assignment, "it learns names")[1]["learned"], 0
     for k in range(100):
         try:

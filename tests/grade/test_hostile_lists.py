@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import ops
-from xman.grade import Failed, Wrong, load
+from xman.grade import Failed, Wrong, load_assignment
 from xman.grade.lists import ENTRIES, MODEL, deltas_of, read_list, values_of
 from xman.grade.sandbox.inside import plain
 
@@ -156,7 +156,7 @@ def everything(found, alter):
 
 def judge(name, alter, numbers):
     """Judge the parts with an alter(number) each: what is no Wrong is an error of the grader's, and none takes long."""
-    assignment = load(ROOT / name)
+    assignment = load_assignment(ROOT / name)
     parts = [part for task in assignment.tasks for part in task.parts]
     package = parts[0].function.__module__.partition(".")[0]
     for k, part in enumerate(parts):
@@ -188,7 +188,7 @@ def test_whatever_comes_back_is_judged_and_is_no_error_of_the_grader(name):
 
 def test_gradients_of_gradients_are_refused_before_they_swell():
     """Each is three times as long as the one before: the tools of `modes` are the grader's, and it is the student who calls."""
-    package = load(ROOT / "modes").tasks[0].parts[0].function.__module__.partition(".")[0]
+    package = load_assignment(ROOT / "modes").tasks[0].parts[0].function.__module__.partition(".")[0]
     steps = [("z0", "sin", ("x",)), ("z1", "square", ("z0",)), ("z2", "sin", ("z1",)), ("z3", "mul", ("z2", "z1")),
              ("z4", "exp", ("z3",)), ("z5", "mul", ("z4", "z3")), ("z6", "tanh", ("z5",))]
     tools, of, start = importlib.import_module(f"{package}.public.checks").Tools(steps), "z6", time.process_time()

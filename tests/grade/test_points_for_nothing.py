@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from inside import cases_of
 
-from xman.grade import judge, load
+from xman.grade import judge, load_assignment
 from xman.grade.assignment import of_xman
 from xman.grade.run import grade_one
 from xman.grade.sandbox import sandbox_here
@@ -44,7 +44,7 @@ def refused(assignment, source):
 @pytest.mark.filterwarnings("ignore")  # divisions by zero are the cheat's
 @pytest.mark.parametrize("name, source", list(sections())[::1 if os.environ.get("XMAN_ALL_CASES") else 6])
 def test_an_answer_for_nothing_has_no_points(name, source, tmp_path):
-    assignment = load(ROOT / name)
+    assignment = load_assignment(ROOT / name)
     nothing = refused(assignment, source)
     assert nothing
     if "# runs: in a process" in source:
@@ -77,7 +77,7 @@ def test_a_copy_of_the_operators_has_no_points(source, tmp_path):
     folder = tmp_path / "a student"
     shutil.copytree(OPS, folder / "ops", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "operators.py").write_text(source, "utf-8")
-    record = grade_one(load(ROOT / "operators"), one(folder), sandbox_here(unsafe=True), "a term")
+    record = grade_one(load_assignment(ROOT / "operators"), one(folder), sandbox_here(unsafe=True), "a term")
     assert record["points"] == 0
     assert ("No module named 'ops'" if source is USE else "functions of xman's sources") in record["trouble"]
 
@@ -89,7 +89,7 @@ def test_the_solutions_and_what_students_write_share_no_functions_with_xman():
 
 def test_the_same_submission_is_asked_the_same_and_another_is_asked_something_else(tmp_path):
     """So whoever reads the inputs out of a report cannot write the answers into the next submission."""
-    assignment, asked = load(Path(__file__).parent / "attacked"), []
+    assignment, asked = load_assignment(Path(__file__).parent / "attacked"), []
     for text in ("", "", "\n# once more"):
         (tmp_path / "attacked.py").write_text("def average(rows): return rows" + text)
         record = grade_one(assignment, one(tmp_path / "attacked.py"), sandbox_here(unsafe=True), "a term")

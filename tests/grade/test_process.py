@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from xman.errors import XManError
-from xman.grade import Assignment, load, process
+from xman.grade import Assignment, load_assignment, process
 from xman.grade.record import IN_HIDDEN, case_record, task_record_of
 from xman.grade.run import grade_all
 from xman.grade.sandbox import sandbox_here
@@ -62,7 +62,7 @@ def folder(tmp_path, monkeypatch):
 def graded(folder, jobs=1, **sources):
     for name, source in sources.items():
         (folder / "class" / f"{name}.py").write_text(source)
-    records = grade_all(load(folder / "assignments" / "work"), find([folder / "class"], "work"),
+    records = grade_all(load_assignment(folder / "assignments" / "work"), find([folder / "class"], "work"),
                         sandbox_here(unsafe=True), folder / "out", None, jobs)
     return {record["submission"]: record for record in records}
 

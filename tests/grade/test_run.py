@@ -16,7 +16,7 @@ import pytest
 
 import xman
 from xman.errors import XManError
-from xman.grade import folder_of, load, run
+from xman.grade import folder_of, load_assignment, run
 from xman.grade.run import grade_all, grade_one, locked
 from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import find
@@ -58,7 +58,7 @@ def hand_in(folder, **sources):
 
 def grade(folder, done=lambda record: None, jobs=2, term=None, names=None):
     found = [submission for submission in find([folder / "class"], "work") if names is None or submission.name in names]
-    return grade_all(load(folder / "assignments" / "work"), found, sandbox_here(unsafe=True),
+    return grade_all(load_assignment(folder / "assignments" / "work"), found, sandbox_here(unsafe=True),
                      folder / "out", term, jobs, done)
 
 
@@ -177,7 +177,7 @@ def test_a_submission_is_read_once_to_be_judged_and_its_record_has_the_digest_of
         path.write_text(RIGHT)
         return data
     monkeypatch.setattr(submission_module, "bytes_or_files", changed_behind)
-    record = grade_one(load(folder / "assignments" / "work"), submission, sandbox_here(unsafe=True),
+    record = grade_one(load_assignment(folder / "assignments" / "work"), submission, sandbox_here(unsafe=True),
                        "a term of some length")
     assert len(reads) == 1 and "is empty" in record["trouble"] and record["graded"]["digest"] == hashlib.sha256(b"").hexdigest()
 
@@ -231,9 +231,9 @@ def test_an_assignment_that_is_wrong_is_said_when_it_is_loaded(folder, spoil, sa
     path.write_text(path.read_text().replace(*spoil))
     if said:
         with pytest.raises(XManError, match=said):
-            load(path.parent)
+            load_assignment(path.parent)
     else:
-        load(path.parent)
+        load_assignment(path.parent)
 
 
 def command(folder, *more):

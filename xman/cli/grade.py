@@ -30,7 +30,7 @@ def grade() -> None:
 
 def assignment_of(name: str, assignments: Path | None) -> Any:
     from .. import grade as grader
-    return grader.load(grader.folder_of(name, assignments))
+    return grader.load_assignment(grader.folder_of(name, assignments))
 
 
 @grade.command()

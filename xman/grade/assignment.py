@@ -131,7 +131,7 @@ def folder_of(name: str, assignments: Path | None = None) -> Path:
     return known[name].resolve()
 
 
-def load(folder: Path) -> Assignment:
+def load_assignment(folder: Path) -> Assignment:
     """The assignment in a folder, with its graded parts. XManError if there is none, or a faulty one."""
     assignment = package(folder, "grading").assignment
     empty = [task.title for task in assignment.tasks if not task.parts]

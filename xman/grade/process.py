@@ -60,7 +60,7 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
         while running:
             for pipe in wait(running):
                 try:
-                    yield received(pipe)
+                    yield received_message(pipe)
                 except (EOFError, OSError):
                     if os.waitpid(running.pop(pipe), 0)[1]:
                         raise XManError("a process that judges has ended: is there memory enough?") from None
@@ -89,7 +89,7 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
         with pipe:
             while True:
                 if pipe.poll(0.1):
-                    yield received(pipe)
+                    yield received_message(pipe)
                 if stop.is_set():
                     os.kill(number, signal.SIGTERM)
                     until = min(until, time.monotonic() + GRACE)
@@ -136,23 +136,23 @@ def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]
             stop.set()
         try:
             for said in told:
-                send(own, said)
+                send_message(own, said)
             if stop.is_set():  # results from now on are not used
                 raise XManError(STOPPED)
         except Exception as error:  # the grader reports it: it is not the student's fault
-            send(own, {"failed": str(error) if isinstance(error, XManError)
+            send_message(own, {"failed": str(error) if isinstance(error, XManError)
                        else f"{type(error).__name__}: {error}"})
         os._exit(0)
     finally:
         os._exit(1)
 
 
-def send(pipe: Connection, said: Any) -> None:
+def send_message(pipe: Connection, said: Any) -> None:
     """Send it as JSON, so that only data come from a process that judges, whatever happened in it."""
     pipe.send_bytes(json.dumps(said).encode())
 
 
-def received(pipe: Connection) -> Any:
+def received_message(pipe: Connection) -> Any:
     """The next message of the process. XManError if the process failed, EOFError if it has ended."""
     said = json.loads(pipe.recv_bytes())
     if "failed" in said:

@@ -19,7 +19,7 @@ import pytest
 
 import xman
 from xman.errors import XManError
-from xman.grade import load
+from xman.grade import load_assignment
 from xman.grade.handout import packages
 
 ROOT = Path(xman.__file__).parents[1]
@@ -52,7 +52,7 @@ def assignment(tmp_path_factory):
                        "grading.py": GRADING, ".hidden": "x", "__pycache__/grading.pyc": "x"}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
-    return load(folder)
+    return load_assignment(folder)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def test_an_installed_xman_takes_the_sources_of_the_checkout_that_the_assignment
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copytree(assignment.folder, tmp_path / "assignments" / "twice")
     monkeypatch.setattr(xman, "__file__", str(tmp_path / "site-packages" / "xman" / "__init__.py"))
-    packages.gradescope(load(tmp_path / "assignments" / "twice"), tmp_path / "a.zip", "term")
+    packages.gradescope(load_assignment(tmp_path / "assignments" / "twice"), tmp_path / "a.zip", "term")
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         assert HELD <= set(archive.namelist())
 

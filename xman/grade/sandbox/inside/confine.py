@@ -13,7 +13,7 @@ SIGKILL, SECCOMP_MODE_FILTER = 9, 2
 def confine(settings):
     """Close inherited files, become another user, set the limits, and give up all further rights.
 
-    settings: uid: the user to become (None: none). limits: those of `limit`. seccomp: the filter of system
+    settings: uid: the user to become (None: none). limits: those of `set_limits`. seccomp: the filter of system
     calls in base64, or None. in_memory: {folder in memory: options for the kernel}. hidden: whether to hide
     from other processes of this user. keeps_capabilities: whether root keeps them.
     """
@@ -27,7 +27,7 @@ def confine(settings):
         os.setresuid(*[settings["uid"]] * 3)
     os.umask(0o077)
     with contextlib.suppress(ImportError):  # Windows has no such limits
-        limit(settings["limits"])
+        set_limits(settings["limits"])
     if sys.platform == "linux":
         gain_nothing(settings)
 
@@ -38,7 +38,7 @@ def remount(folder, options):
     ctypes.CDLL(None).mount(None, folder.encode(), None, MS_REMOUNT | MS_NOSUID | MS_NODEV, options.encode())
 
 
-def limit(limits):
+def set_limits(limits):
     """Set the limits of this process, which its children inherit; None sets none."""
     import resource
     seconds = limits["cpu_seconds"]
