@@ -118,17 +118,17 @@ def folder_of(name: str, assignments: Path | None = None) -> Path:
         return Path(name).resolve()
     above = [place / "assignments" for place in (Path.cwd(), *Path.cwd().parents)]
     places = [assignments] if assignments else above
-    known: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for path in (path for place in places for path in sorted(place.glob("*/grading.py"))):
-        known.setdefault(path.parent.name, path.parent)
-    if not known:
+        folders.setdefault(path.parent.name, path.parent)
+    if not folders:
         near = nearest(name, [path.parent.name for path in Path.cwd().glob("*/grading.py")])
         raise XManError(f"there is no assignment {name!r}, nor a folder of assignments at {places[0]}: go to "
                         f"a checkout of xman, or give --assignments DIR{near}")
-    if name not in known:
-        where, others = next(iter(known.values())).parent, ", ".join(known)
-        raise XManError(f"no assignment {name!r} in {where}; there are {others}{nearest(name, known)}")
-    return known[name].resolve()
+    if name not in folders:
+        where, names = next(iter(folders.values())).parent, ", ".join(folders)
+        raise XManError(f"no assignment {name!r} in {where}; there are {names}{nearest(name, folders)}")
+    return folders[name].resolve()
 
 
 def load_assignment(folder: Path) -> Assignment:
@@ -148,11 +148,11 @@ def load_assignment(folder: Path) -> Assignment:
 @functools.cache
 def of_xman() -> dict[str, int]:
     """The shapes of the functions of xman's operators, interpreters and passes."""
-    own, found = Path(__file__).parents[1], {}
-    for folder in (Path(ops.__file__).parent, own / "interpreters", own / "passes"):
+    sources, shapes = Path(__file__).parents[1], {}
+    for folder in (Path(ops.__file__).parent, sources / "interpreters", sources / "passes"):
         for path in folder.rglob("*.py"):
-            found |= function_shapes(path.read_bytes())
-    return found
+            shapes |= function_shapes(path.read_bytes())
+    return shapes
 
 
 def load_checks(folder: Path) -> Assignment:
@@ -167,8 +167,8 @@ def load_checks(folder: Path) -> Assignment:
 def package(folder: Path, module: str) -> types.ModuleType:
     """A module of a folder, which is taken for a package, so that its files can import each other."""
     name = f"_assignment_{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]}"
-    for known in [known for known in sys.modules if known.partition(".")[0] == name]:
-        del sys.modules[known]
+    for loaded in [loaded for loaded in sys.modules if loaded.partition(".")[0] == name]:
+        del sys.modules[loaded]
     spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
     spec.submodule_search_locations = [str(folder)]
     sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -177,8 +177,8 @@ def package(folder: Path, module: str) -> types.ModuleType:
     except XManError:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        raise XManError(f"{folder / module}.py could not be imported: {said}") from error
+        message = f"{type(error).__name__}: {error}"
+        raise XManError(f"{folder / module}.py could not be imported: {message}") from error
 
 
 def data_set(name: str) -> bytes:

@@ -36,18 +36,18 @@ class Failed(Wrong):
 
 @contextlib.contextmanager
 def given(call: str | Sequence[tuple] | None = None, look: str | None = None, failed: str | None = None,
-          **more: Any) -> Iterator[None]:
+          **values: Any) -> Iterator[None]:
     """A context: a Wrong inside says that this was given, and has this hint if it has none of its own.
 
-    call: the input in words, or a Wengert list. more: values that go with it. look: the hint. failed: the
+    call: the input in words, or a Wengert list. values: those that go with it. look: the hint. failed: the
     hint for a submission that raised an error (None: look). A function that is not written yet gets no hint.
     """
     try:
         yield
     except Wrong as wrong:
-        said = call if call is None or isinstance(call, str) else listing(call)
-        more_said = [f"{name} = {shown_value(value, 400)}" for name, value in more.items()]
-        wrong.given = wrong.given or ", ".join([*filter(None, [said]), *more_said]) or None
+        input_text = call if call is None or isinstance(call, str) else listing(call)
+        value_texts = [f"{name} = {shown_value(value, 400)}" for name, value in values.items()]
+        wrong.given = wrong.given or ", ".join([*filter(None, [input_text]), *value_texts]) or None
         if not str(wrong.came_back).startswith("not written yet"):
             wrong.look = wrong.look or (failed or look if isinstance(wrong, Failed) else look)
         raise
@@ -57,49 +57,50 @@ def told(words: str) -> Callable:
     """Decorate a part with what it was given, a format of its case's arguments ("train with {0} epochs")."""
     def decorate(function: Callable) -> Callable:
         @functools.wraps(function)
-        def part(student: Any, rng: Any, *case: Any) -> float | None:
+        def with_input(student: Any, rng: Any, *case: Any) -> float | None:
             with given(words.format(*case)):
                 return function(student, rng, *case)
-        return part
+        return with_input
     return decorate
 
 
-def slip(found: Any, slips: Iterable[tuple[Any, str]], otherwise: str | None = None) -> str | None:
-    """The sentence of the slip that gives the result `found`, or `otherwise`. slips: (result, sentence)."""
-    if isinstance(found, (int, float, np.ndarray)):
+def slip(got: Any, slips: Iterable[tuple[Any, str]], otherwise: str | None = None) -> str | None:
+    """The sentence of the slip that gives the result `got`, or `otherwise`. slips: (result, sentence)."""
+    if isinstance(got, (int, float, np.ndarray)):
         for value, sentence in slips:
-            if np.shape(found) == np.shape(value) and np.allclose(found, value):
+            if np.shape(got) == np.shape(value) and np.allclose(got, value):
                 return sentence
     return otherwise
 
 
-def listing(steps: Sequence[tuple], most: int = 1500) -> str:
+def listing(steps: Sequence[tuple], max_length: int = 1500) -> str:
     """A Wengert list on one line: z1 = mul(h, w); z2 = half(z1)."""
-    said = "; ".join(f"{dst} = {op}({', '.join(a if isinstance(a, str) else repr(a) for a in args)})"
+    text = "; ".join(f"{dst} = {op}({', '.join(a if isinstance(a, str) else repr(a) for a in args)})"
                      for dst, op, args in steps)
-    said = said or "the empty list"
-    return said if len(said) <= most else f"{said[:most // 2]} … {said[-most // 2:]}"
+    text = text or "the empty list"
+    return text if len(text) <= max_length else f"{text[:max_length // 2]} … {text[-max_length // 2:]}"
 
 
-def shown_value(value: Any, most: int = SHOWN) -> str:
-    """The value in at most `most` characters; an array with its shape, a function by its name."""
+def shown_value(value: Any, max_length: int = SHOWN) -> str:
+    """The value in at most `max_length` characters; an array with its shape, a function by its name."""
     if isinstance(value, np.ndarray):
         numbers = " ".join(np.array2string(value, precision=4, threshold=6, edgeitems=2).split())
-        said = f"{numbers}, shape {value.shape}"
+        text = f"{numbers}, shape {value.shape}"
     elif callable(value):
-        said = getattr(value, "__name__", "a function")
+        text = getattr(value, "__name__", "a function")
     elif isinstance(value, float):
-        said = f"{value:.10g}"
+        text = f"{value:.10g}"
     elif isinstance(value, (list, tuple)):
-        more = [f"… {len(value)} in all"] * (len(value) > 8)
-        inner = ", ".join([*(shown_value(item, most) for item in value[:8]), *more])
-        said = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
+        ellipsis = [f"… {len(value)} in all"] * (len(value) > 8)
+        inner = ", ".join([*(shown_value(item, max_length) for item in value[:8]), *ellipsis])
+        text = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
     elif isinstance(value, dict):
-        some = [f"{shown_value(key)}: {shown_value(item, most)}" for key, item in [*value.items()][:6]]
-        said = f"{{{', '.join(some + ['…'] * (len(value) > 6))}}}"
+        entries = [f"{shown_value(key)}: {shown_value(item, max_length)}"
+                   for key, item in [*value.items()][:6]]
+        text = f"{{{', '.join(entries + ['…'] * (len(value) > 6))}}}"
     else:
-        said = repr(value)
-    return said if len(said) <= most else said[:most - 2] + " …"
+        text = repr(value)
+    return text if len(text) <= max_length else text[:max_length - 2] + " …"
 
 
 def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: float = 1e-9) -> None:
@@ -110,19 +111,19 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
     """
     if isinstance(want, Mapping):
         expect_mapping(got, want, what)
-        for name, item in want.items():
-            expect(got[name], item, f"{what}[{name!r}]", look, tolerance)
+        for name, want_item in want.items():
+            expect(got[name], want_item, f"{what}[{name!r}]", look, tolerance)
     elif isinstance(want, (list, tuple)):
         expect_that(isinstance(got, (list, tuple)), f"{what}: {len(want)} items", sort_of(got), look)
         if len(got) != len(want):
             raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown_value(got)}", look)
-        for k, (own, item) in enumerate(zip(got, want, strict=True)):
-            expect(own, item, f"{what}[{k}]", look, tolerance)
+        for k, (got_item, want_item) in enumerate(zip(got, want, strict=True)):
+            expect(got_item, want_item, f"{what}[{k}]", look, tolerance)
     elif want is None or isinstance(want, (str, bool)):
         if type(got) is not type(want) or got != want:
-            other = "None" if want is None else sort_of(want)
-            wanted = f"another {type(want).__name__}" if type(got) is type(want) else other
-            raise Wrong(f"{what}: {wanted}", got, look)
+            kind = "None" if want is None else sort_of(want)
+            description = f"another {type(want).__name__}" if type(got) is type(want) else kind
+            raise Wrong(f"{what}: {description}", got, look)
     else:
         expect_numbers(got, want, what, look, tolerance)
 
@@ -130,9 +131,9 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
 def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) -> None:
     """Wrong unless both are numbers of one shape and agree; an infinite or NaN element has to be the same."""
     bools, want = np.asarray(want).dtype == bool, np.asarray(want, dtype=float)
-    wanted = f"an array of shape {want.shape}" if want.ndim else "a number"
+    kind = f"an array of shape {want.shape}" if want.ndim else "a number"
     numbers = isinstance(got, (int, float, np.ndarray)) and not isinstance(got, bool)
-    expect_that(numbers, f"{what}: {wanted}", sort_of(got), look)
+    expect_that(numbers, f"{what}: {kind}", sort_of(got), look)
     if isinstance(got, np.ndarray) and got.dtype == bool and not bools:
         raise Wrong(f"{what}: numbers", "True and False", look)
     got = np.asarray(got, dtype=float)
@@ -146,13 +147,13 @@ def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: 
         return
     strange = ~np.isfinite(got) & np.isfinite(want)
     place = tuple(np.argwhere(strange if strange.any() else wrong)[0].tolist())
-    here = f" at {list(place)}" if place else ""
+    at_place = f" at {list(place)}" if place else ""
     if strange.any():
-        raise Wrong(f"{what}: finite numbers", f"{got[place]}{here}", look or NOT_FINITE)
+        raise Wrong(f"{what}: finite numbers", f"{got[place]}{at_place}", look or NOT_FINITE)
     off = f"and {wrong.sum()} of {want.size} elements that are off" if want.size > 1 else "which is off"
     with np.errstate(all="ignore"):
         look = " ".join(filter(None, (look, about_numbers(got, want, tolerance)))) or None
-    raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{here}, {off}", look)
+    raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{at_place}, {off}", look)
 
 
 NOT_FINITE = "Where does it overflow, or divide by zero? Look at large exponents and small denominators."
@@ -215,8 +216,8 @@ def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
     """Wrong unless got is a dict with these names as keys. what: its name in words."""
     expect_that(isinstance(got, dict), f"{what}: a dict", sort_of(got))
     if missing := [name for name in names if name not in got]:
-        wanted = ", ".join(map(shown_value, missing[:4]))
-        raise Wrong(f"{what}: an entry for {wanted}", f"entries for {shown_value(list(got))}")
+        keys = ", ".join(map(shown_value, missing[:4]))
+        raise Wrong(f"{what}: an entry for {keys}", f"entries for {shown_value(list(got))}")
 
 
 def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance: float = 1e-6) -> None:

@@ -40,8 +40,8 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
     Linux alone).
     """
     start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
-    with scratch() as own:
-        (alone := own / "alone").mkdir()  # a folder for the module alone, without other files
+    with scratch() as temporary:
+        (alone := temporary / "alone").mkdir()  # a folder for the module alone, without other files
         shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
         for k, task in enumerate(assignment.tasks):
             parts = task.checks if checks else task.parts
@@ -83,9 +83,9 @@ def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: P
                  assignment.probes, stop) as session:
         try:
             # this seed reveals nothing of the secret
-            found = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)
-            own = of_xman() if "xman" not in assignment.packages else {}
-            if sum(own.get(shape, 0) for shape in found or ()) > BORROWED:
+            shapes = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)
+            xman_shapes = of_xman() if "xman" not in assignment.packages else {}
+            if sum(xman_shapes.get(shape, 0) for shape in shapes or ()) > BORROWED:
                 raise session.broken("it holds functions of xman's sources, and what is asked for is to be "
                                      "the student's own")
         except Failed:
@@ -106,21 +106,21 @@ def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: P
 def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str) -> Record:
     """The record of one case: its credit, and, if it is below 1, the feedback."""
     session.given = session.came_back = None
-    credit, more = 0.0, {}
+    credit, feedback = 0.0, {}
     try:
         result = part.function(Student(session), np.random.default_rng(int(seed, 16)), *extra)
         credit = 1.0 if result is None else scale(result, 0, 1)
         if credit < 1:
-            more = {"expected": f"more: this has {credit:.0%} of the points"}
+            feedback = {"expected": f"more: this has {credit:.0%} of the points"}
     except Wrong as wrong:
-        credit, more = scale(wrong.credit, 0, 1), {"expected": wrong.expected, "look": wrong.look}
-        more |= {key: own for key, own in (("given", wrong.given), ("came_back", wrong.came_back))
-                 if own is not None}
+        credit, feedback = scale(wrong.credit, 0, 1), {"expected": wrong.expected, "look": wrong.look}
+        feedback |= {key: text for key, text in (("given", wrong.given), ("came_back", wrong.came_back))
+                     if text is not None}
     except MemoryError as error:
-        more = {"expected": "an answer that the grader has the memory for", "look": str(error) or None}
+        feedback = {"expected": "an answer that the grader has the memory for", "look": str(error) or None}
     except Exception as error:  # the grader's own fault: the record says so, and other parts go on
-        more = {"expected": f"something that the grader can judge ({type(error).__name__}: {error})",
-                "look": "Tell your instructor.", "traceback": traceback.format_exc(), "grader": True}
-    more = {"given": session.given, "came_back": session.came_back, **more}
+        feedback = {"expected": f"something that the grader can judge ({type(error).__name__}: {error})",
+                    "look": "Tell your instructor.", "traceback": traceback.format_exc(), "grader": True}
+    feedback = {"given": session.given, "came_back": session.came_back, **feedback}
     return case_record(name, credit, **{key: harmless(text) if isinstance(text, str) else text
-                                        for key, text in more.items()})
+                                        for key, text in feedback.items()})

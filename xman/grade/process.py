@@ -108,12 +108,12 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
         raise XManError(f"what judged a task has ended: {name}")
 
 
-def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]:
-    """The number of a new process that iterates over `told`, and the pipe on which it sends each item.
+def forked(messages: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]:
+    """The number of a new process that iterates over the messages, and the pipe on which it sends each item.
 
     SIGTERM sets stop in the new process; it also gets SIGTERM when this process ends.
     """
-    inner, own = Pipe(False)
+    receiver, sender = Pipe(False)
     parent = os.getpid()
     # signals wait until the process has its own handlers
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
@@ -123,8 +123,8 @@ def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]
         process = os.fork()
     if process:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        own.close()
-        return process, inner
+        sender.close()
+        return process, receiver
     try:
         # a terminal sends SIGINT to all processes; the grader decides what to do
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -135,38 +135,38 @@ def forked(told: Iterable[Any], stop: threading.Event) -> tuple[int, Connection]
         if os.getppid() != parent:
             stop.set()
         try:
-            for said in told:
-                send_message(own, said)
+            for message in messages:
+                send_message(sender, message)
             if stop.is_set():  # results from now on are not used
                 raise XManError(STOPPED)
         except Exception as error:  # the grader reports it: it is not the student's fault
-            send_message(own, {"failed": str(error) if isinstance(error, XManError)
-                       else f"{type(error).__name__}: {error}"})
+            send_message(sender, {"failed": str(error) if isinstance(error, XManError)
+                                  else f"{type(error).__name__}: {error}"})
         os._exit(0)
     finally:
         os._exit(1)
 
 
-def send_message(pipe: Connection, said: Any) -> None:
+def send_message(pipe: Connection, message: Any) -> None:
     """Send it as JSON, so that only data come from a process that judges, whatever happened in it."""
-    pipe.send_bytes(json.dumps(said).encode())
+    pipe.send_bytes(json.dumps(message).encode())
 
 
 def received_message(pipe: Connection) -> Any:
     """The next message of the process. XManError if the process failed, EOFError if it has ended."""
-    said = json.loads(pipe.recv_bytes())
-    if "failed" in said:
-        raise XManError(said["failed"])
-    return said
+    message = json.loads(pipe.recv_bytes())
+    if "failed" in message:
+        raise XManError(message["failed"])
+    return message
 
 
 def within_limits(events: Iterable[Event], seconds: int) -> Iterator[Event]:
     """The events; before the first this process gets its limits."""
     import resource
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    for number, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, taken + MEMORY)):
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    for number, maximum in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, used + MEMORY)):
         hard = resource.getrlimit(number)[1]
-        resource.setrlimit(number, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+        resource.setrlimit(number, (maximum if hard == resource.RLIM_INFINITY else min(maximum, hard), hard))
     try:
         yield from events
     except MemoryError:

@@ -43,19 +43,19 @@ def part_record(part: Part, cases: list[Record]) -> Record:
     return {"title": part.title, "points": points, "of": part.points, "hidden": part.hidden, "cases": cases}
 
 
-def case_record(name: str, credit: float, expected: str | None = None, **more: Any) -> Record:
+def case_record(name: str, credit: float, expected: str | None = None, **fields: Any) -> Record:
     """The record of a case. expected: the feedback, if it is not right.
 
-    more: further feedback, "given", "came_back" and "look".
+    fields: further feedback, "given", "came_back" and "look".
     """
-    feedback = {"given": None, "came_back": None, "expected": expected, "look": None, **more}
+    feedback = {"given": None, "came_back": None, "expected": expected, "look": None, **fields}
     return {"name": name, "credit": credit, "feedback": feedback if expected else None}
 
 
-def lost_cases(part: Part, done: int, said: str, expected: str = "an answer",
+def lost_cases(part: Part, done: int, came_back: str, expected: str = "an answer",
                look: str | None = None) -> list[Record]:
     """The records of a part's cases that were not judged: all after the first `done`."""
-    return [case_record(name, 0.0, expected, came_back=said, look=look)
+    return [case_record(name, 0.0, expected, came_back=came_back, look=look)
             for name, _ in part.named_cases()[done:]]
 
 
@@ -73,9 +73,9 @@ def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -
         else:
             end |= event
     for part in hidden_last(parts) if "ended" in end else ():
-        said = f"the grader stopped here: what came back took it {end['ended']}"
-        if lost := lost_cases(part, len(cases[part.title]), said, "an answer that can be judged", LARGE):
-            end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else said)
+        reason = f"the grader stopped here: what came back took it {end['ended']}"
+        if lost := lost_cases(part, len(cases[part.title]), reason, "an answer that can be judged", LARGE):
+            end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else reason)
             cases[part.title] += lost
     records = [part_record(part, cases[part.title]) for part in parts]
     return (task_record(task, records, end["trouble"], time.monotonic() - start, end["output"]),

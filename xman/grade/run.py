@@ -69,10 +69,10 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     write_reports = write_all if shard is None else lambda records, out: None
     with locked(out, shard):
         term = kept_term(out, term)
-        wanted, stop = graded_with(assignment, term), threading.Event()
+        graded_now, stop = graded_with(assignment, term), threading.Event()
         records, missing = kept_records(out), []
         for submission in submissions:
-            same = {**wanted, "digest": submission.digest()}
+            same = {**graded_now, "digest": submission.digest()}
             if submission.slug in records and records[submission.slug]["graded"].items() >= same.items():
                 done(records[submission.slug])
             else:
@@ -102,13 +102,13 @@ def in_shard(submission: Submission, shard: int, of: int) -> bool:
 
 def kept_records(out: Path) -> dict[str, Record]:
     """The records of earlier runs of this xman, by slug; a file that is not a record is left out."""
-    found = {}
+    records = {}
     for path in sorted((out / "records").glob("*.json")):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             record = json.loads(path.read_text("utf-8"))
             if path.stem == record["slug"] and record["graded"]["xman"] == __version__:
-                found[path.stem] = record
-    return found
+                records[path.stem] = record
+    return records
 
 
 def kept_term(out: Path, term: str | None) -> str:
@@ -140,11 +140,11 @@ def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
     XManError if another process holds it."""
     try:
         (out / "records").mkdir(parents=True, exist_ok=True)
-        own = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"
-        with open(out / ".lock", "w") as file, open(out / own, "w") as mine:
+        lock_name = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"
+        with open(out / ".lock", "w") as shared_lock, open(out / lock_name, "w") as own_lock:
             try:
-                lock_file(file, shared=shard is not None)
-                lock_file(mine)
+                lock_file(shared_lock, shared=shard is not None)
+                lock_file(own_lock)
             except OSError:
                 raise XManError(f"another process grades into {out} at the moment; wait for it, or give "
                                 "another --out") from None

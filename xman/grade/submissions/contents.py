@@ -40,10 +40,10 @@ def opening(name: str) -> Iterator[None]:
     try:
         yield
     except (XManError, OSError) as error:
-        why = str(error)
+        reason = str(error)
         if isinstance(error, OSError):
-            why = f"{str(error.filename or name)[:80]!r}: {error.strerror}"
-        raise XManError(f"{name[:80]!r} was not opened: {why}") from None
+            reason = f"{str(error.filename or name)[:80]!r}: {error.strerror}"
+        raise XManError(f"{name[:80]!r} was not opened: {reason}") from None
 
 
 def bytes_or_files(path: Path) -> bytes | dict[str, bytes]:
@@ -87,7 +87,7 @@ class Contents(dict[str, bytes]):
 
     def __init__(self, packed: int = MOST_BYTES) -> None:
         """packed: the bytes of the archive that they come from."""
-        self.most = min(MOST_BYTES, max(FREE, MOST_RATIO * packed))
+        self.max_bytes = min(MOST_BYTES, max(FREE, MOST_RATIO * packed))
         self.entries = self.bytes = 0
         # by the name on a disk that ignores case: (the name, whether it is a file)
         self.places: dict[str, tuple[str, bool]] = {}
@@ -97,21 +97,21 @@ class Contents(dict[str, bytes]):
         self.entries += 1
         if self.entries > MOST_ENTRIES:
             raise XManError(f"it has more than {MOST_ENTRIES} entries; hand in your own files alone")
-        parts = [part for part in name.split("/") if part not in ("", ".")]
-        if trouble := trouble_of(name, parts):
+        components = [component for component in name.split("/") if component not in ("", ".")]
+        if trouble := trouble_of(name, components):
             raise XManError(f"the name {name[:80]!r} {trouble}")
-        if not parts or any(map(passed_over, parts)):
+        if not components or any(map(passed_over, components)):
             return None
-        plain = "/".join(parts)
+        plain = "/".join(components)
         if kind not in ("file", "folder"):
             raise XManError(f"{plain[:80]!r} is a {kind}; hand in regular files and folders alone")
         for path in (plain, *map(str, PurePosixPath(plain).parents[:-1])):
             entry = path, path == plain and kind == "file"
-            known = self.places.setdefault(unicodedata.normalize("NFKC", path).casefold(), entry)
-            if known[1] != entry[1]:
+            earlier = self.places.setdefault(unicodedata.normalize("NFKC", path).casefold(), entry)
+            if earlier[1] != entry[1]:
                 raise XManError(f"{path[:80]!r} is a file and a folder at once")
-            if known[0] != path or known is not entry and entry[1]:
-                raise XManError(f"{path[:80]!r} is there twice, the other time as {known[0][:80]!r}")
+            if earlier[0] != path or earlier is not entry and entry[1]:
+                raise XManError(f"{path[:80]!r} is there twice, the other time as {earlier[0][:80]!r}")
         return plain if kind == "file" else None
 
     def keep(self, name: str, file: IO[bytes]) -> None:
@@ -122,24 +122,24 @@ class Contents(dict[str, bytes]):
         self.bytes += len(self[name])
         if len(self[name]) > MOST_OF_A_FILE:
             raise XManError(f"{name[:80]!r} is larger than {MOST_OF_A_FILE >> 20} MiB")
-        if self.bytes > self.most:
-            raise XManError(too_large(self.most))
+        if self.bytes > self.max_bytes:
+            raise XManError(too_large(self.max_bytes))
 
 
-def too_large(most: int) -> str:
-    return (f"its files are larger than {MOST_BYTES >> 20} MiB together" if most >= MOST_BYTES else
+def too_large(max_bytes: int) -> str:
+    return (f"its files are larger than {MOST_BYTES >> 20} MiB together" if max_bytes >= MOST_BYTES else
             f"it would unpack to more than {MOST_RATIO} times its size, as no program does")
 
 
-def trouble_of(name: str, parts: list[str]) -> str | None:
+def trouble_of(name: str, components: list[str]) -> str | None:
     """What is wrong with the name of an entry, or None."""
     if any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in name):
         return "has control characters"
     if "\\" in name or re.match("[A-Za-z]:", name):
         return "is a path of Windows; put slashes between folders, and name no drive"
-    if name.startswith("/") or ".." in parts:
+    if name.startswith("/") or ".." in components:
         return "leads out of its folder"
-    if len("/".join(parts).encode()) > MOST_OF_A_NAME:
+    if len("/".join(components).encode()) > MOST_OF_A_NAME:
         return f"is longer than {MOST_OF_A_NAME} bytes"
     return None
 
@@ -153,14 +153,14 @@ def open_regular(name: str | Path, folder: int | None = None) -> IO[bytes]:
     return os.fdopen(number, "rb")
 
 
-def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_regular(path: Path, max_bytes: int = MOST_BYTES) -> bytes:
     """The bytes of a regular file. XManError if it is not one, or too large; OSError if unreadable."""
     if (kind := entry_kind(os.lstat(path).st_mode)) != "file":
         raise XManError(f"it is a {kind}, and not a regular file")
     with open_regular(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise XManError(f"it is larger than {most >> 20} MiB")
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise XManError(f"it is larger than {max_bytes >> 20} MiB")
     return data
 
 
@@ -239,11 +239,11 @@ def from_tar(data: bytes, into: Contents) -> None:
     if start := next(filter(data.startswith, COMPRESSED), None):
         if data.count(start) > MOST_STREAMS:
             raise XManError(f"it is more than {MOST_STREAMS} archives, one after the other")
-        most = into.most + 1024 * MOST_FILES  # with room for the headers
+        max_bytes = into.max_bytes + 1024 * MOST_FILES  # with room for the headers
         with importlib.import_module(COMPRESSED[start]).open(io.BytesIO(data)) as packed:
-            data = packed.read(most + 1)
-        if len(data) > most:
-            raise XManError(too_large(into.most))
+            data = packed.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise XManError(too_large(into.max_bytes))
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=Header) as archive:
         for member in archive:
             kind = ("file" if member.isreg() and not member.issparse() else "folder" if member.isdir() else

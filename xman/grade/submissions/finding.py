@@ -24,7 +24,7 @@ def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
     A folder with MODULE.py and another submission beside it is a class in which a student chose this name.
     Hidden files are skipped. XManError where there is nothing.
     """
-    found: dict[Path, None] = {}
+    submission_paths: dict[Path, None] = {}
     for path in map(Path, paths):
         try:
             place = path.resolve(strict=True)  # only a link that the user typed is followed
@@ -36,8 +36,8 @@ def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
             raise XManError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
         if not inside:
             raise XManError(f"there is no submission in {path}: the folder is empty")
-        found.update(dict.fromkeys([place] if alone else inside))
-    return with_slugs(found)
+        submission_paths.update(dict.fromkeys([place] if alone else inside))
+    return with_slugs(submission_paths)
 
 
 def is_another(path: Path, module: str) -> bool:

@@ -67,20 +67,21 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
     """The files in the folder of MODULE.py, which becomes the top. XManError if this folder is not clear."""
     if not files:
         raise XManError(f"{source} is empty: it holds no file")
-    wanted = f"{module}.py"
+    file_name = f"{module}.py"
     programs = {name: PurePosixPath(name).name for name in files if name.lower().endswith(".py")}
-    named = [name for name in programs if programs[name] == wanted]
-    depth = min((name.count("/") for name in named), default=0)
-    found = ([name for name in named if name.count("/") == depth]  # else a file of another name will do
-             or [name for name in programs if programs[name] not in HANDED_OUT] or list(programs))
-    if len(found) != 1:
-        several = sorted(found or files)
+    of_that_name = [name for name in programs if programs[name] == file_name]
+    depth = min((name.count("/") for name in of_that_name), default=0)
+    candidates = ([name for name in of_that_name if name.count("/") == depth]
+                  # a file of another name will do if there is no other
+                  or [name for name in programs if programs[name] not in HANDED_OUT] or list(programs))
+    if len(candidates) != 1:
+        several = sorted(candidates or files)
         listed = ", ".join(repr(name[:80]) for name in several[:5]) + ", …" * (len(several) > 5)
-        raise XManError(f"{source} holds {wanted} more than once: {listed}" if named else
-                        f"there is no file {wanted} in {source}: it holds "
-                        f"{listed}{nearest(wanted, programs.values())}")
-    if not files[found[0]].strip():
-        raise XManError(f"the file {found[0]!r} in {source} is empty")
-    top = found[0][:-len(programs[found[0]])]
-    return {wanted if name == found[0] else name.removeprefix(top): data for name, data in files.items()
+        raise XManError(f"{source} holds {file_name} more than once: {listed}" if of_that_name else
+                        f"there is no file {file_name} in {source}: it holds "
+                        f"{listed}{nearest(file_name, programs.values())}")
+    if not files[candidates[0]].strip():
+        raise XManError(f"the file {candidates[0]!r} in {source} is empty")
+    top = candidates[0][:-len(programs[candidates[0]])]
+    return {file_name if name == candidates[0] else name.removeprefix(top): data for name, data in files.items()
             if name.startswith(top)}
