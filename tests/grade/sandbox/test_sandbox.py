@@ -141,7 +141,7 @@ def test_bubblewrap_that_does_not_work_is_told_in_its_own_words(monkeypatch, tmp
     broken.chmod(0o755)
     monkeypatch.setattr("shutil.which", lambda name: str(broken))
     with pytest.raises(XManError, match="does not work here: it says 'bwrap: No permissions to create new namespace'"):
-        Bubblewrap.found()
+        Bubblewrap.on_this_machine()
 
 
 @pytest.mark.skipif(not ROOT, reason="this is an ordinary user already")

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="these limits are Uni
 
 @pytest.fixture(scope="module")
 def box():
-    return Unsafe.found()
+    return Unsafe.on_this_machine()
 
 
 def test_the_name_says_that_it_is_unsafe(box):

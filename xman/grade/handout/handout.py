@@ -64,8 +64,8 @@ def starter(source: str, titles: Mapping[int, str] | None = None) -> str:
     titles: of the tasks by number, with which the marks have to agree. XManError, with the line, for marks
     that are not in order or not inside of a function, and for a line of a region that is also outside.
     """
-    lines, found = io.StringIO(source).readlines(), regions(source)
-    for region in reversed(found):
+    lines, marked_regions = io.StringIO(source).readlines(), regions(source)
+    for region in reversed(marked_regions):
         title, pad = titles.get(region.task) if titles is not None else region.title, " " * region.indent
         if title != region.title:
             raise XManError(f"{region} has the title {region.title!r}; that of the task is {title!r}")
@@ -77,8 +77,8 @@ def starter(source: str, titles: Mapping[int, str] | None = None) -> str:
     except SyntaxError as error:
         place = f"line {error.lineno} of the rest"
         raise XManError(f"without its regions it cannot be parsed: {error.msg}, {place}") from None
-    if told := traces(source, cut):
-        raise XManError(f"the line {told[0]!r} of a region also stands outside, where it would be handed out")
+    if revealed := traces(source, cut):
+        raise XManError(f"the line {revealed[0]!r} of a region also stands outside, where it would be handed out")
     return cut
 
 
@@ -98,18 +98,18 @@ def regions(source: str) -> list[Region]:
                 raise XManError(f"line {token.start[0]}: a mark has a line of its own")
         elif LIKE_A_MARK.match(token.string):
             raise XManError(f"line {token.start[0]}: {token.string!r} is no mark; {MARKS}")
-    found = []
+    marked_regions = []
     pairs = zip_longest(marks[::2], marks[1::2], fillvalue=NO_MARK)
-    for ((start, indent), first), ((end, other), last) in pairs:
+    for ((start, indent), first), ((end, end_indent), last) in pairs:
         region = Region(int(first["task"]), (first["title"] or "").rstrip(), start, end, indent)
         if first["end"]:
             raise XManError(f"line {start}: no region is open that could end here")
-        if not last["end"] or (last["task"], other) != (first["task"], indent):
-            wanted = f"'# end of task {region.task}' with the same indentation"
-            raise XManError(f"{region} is not closed: {wanted} is missing, or something else comes first")
+        if not last["end"] or (last["task"], end_indent) != (first["task"], indent):
+            closing = f"'# end of task {region.task}' with the same indentation"
+            raise XManError(f"{region} is not closed: {closing} is missing, or something else comes first")
         check_place(tree, region)
-        found.append(region)
-    return found
+        marked_regions.append(region)
+    return marked_regions
 
 
 def check_place(tree: ast.Module, region: Region) -> None:
@@ -155,9 +155,9 @@ def write_handout(assignment: Assignment, out: Path) -> None:
     except XManError as error:
         raise XManError(f"the solution {module}: {error}") from None
     for name, text in texts.items():
-        if found := traces(solution, text):
-            lines = ", ".join(map(repr, found[:3]))
-            raise XManError(f"{name} tells {len(found)} of the solution's lines: {lines}")
+        if revealed := traces(solution, text):
+            lines = ", ".join(map(repr, revealed[:3]))
+            raise XManError(f"{name} tells {len(revealed)} of the solution's lines: {lines}")
     with fresh_folder(out) as fresh:
         for name, text in texts.items():
             (fresh / name).write_text(text, "utf-8")

@@ -71,7 +71,7 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
             archive.addfile(info, io.BytesIO(data))
     points = [f"({sum(part.points for part in task.parts):g} points)" for task in assignment.tasks]
     names = [problem(task.number, task.title) for task in assignment.tasks]
-    problems = "\n".join(f"#     {name}   {most}" for name, most in zip(names, points, strict=True))
+    problems = "\n".join(f"#     {name}   {maximum}" for name, maximum in zip(names, points, strict=True))
     makefile = (TEMPLATES / "Makefile").read_text("utf-8")
     with fresh_folder(out) as fresh:
         (fresh / "autograde.tar").write_bytes(packed.getvalue())
@@ -104,4 +104,4 @@ def checkout(assignment: Assignment) -> Path:
 def tree(folder: Path) -> dict[str, bytes]:
     inner = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
     return {name.as_posix(): path.read_bytes() for name, path in sorted(inner.items())
-            if not any(part.startswith(".") or part == "__pycache__" for part in name.parts)}
+            if not any(component.startswith(".") or component == "__pycache__" for component in name.parts)}

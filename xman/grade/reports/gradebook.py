@@ -25,10 +25,10 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
     headings = [f"{number}.{place or ''} {title}" for number, place, title in columns]
     rows = [["name", "file", "points", "of", *headings, "trouble", "seconds", *VERSIONS]]
     for record in in_order_of_names(records):
-        whole = [record[key] for key in ("submission", "file", "points", "of")]
+        leading_cells = [record[key] for key in ("submission", "file", "points", "of")]
         versions = [record["graded"].get(name.split()[0]) for name in VERSIONS]
         points = map(_points(record).get, columns)
-        rows.append([*whole, *points, trouble_line(record), record["seconds"], *versions])
+        rows.append([*leading_cells, *points, trouble_line(record), record["seconds"], *versions])
     text = io.StringIO(newline="")
     csv.writer(text).writerows([map(cell, row) for row in rows])
     write_whole(path, "\ufeff" + text.getvalue(), lasting=False)

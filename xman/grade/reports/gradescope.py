@@ -14,7 +14,7 @@ def results(record: dict) -> dict:
     """
     record = for_student(record)
     output = [f"{record['title']}: {in_points(record['points'])} of {in_points(record['of'])} points",
-              *(sentence(*found) for found in troubles(record)),
+              *(sentence(*trouble) for trouble in troubles(record)),
               *(f"What your program printed in task {task['number']}:\n{task['output']}"
                 for task in record["tasks"] if task["output"])]
     tests = [_test(task, k, part, task["trouble"] or record["trouble"])
@@ -29,8 +29,8 @@ def _test(task: dict, k: int, part: dict, trouble: str | None) -> dict:
     title = part["title"] if part["title"].startswith(task["title"]) else f"{task['title']}: {part['title']}"
     cases = ["\n".join([*filter(None, [case["heading"]]), *map(": ".join, case["rows"])])
              for case in failures(part)]
-    told = "" if part["hidden"] or is_full(part) else "\n\n".join(cases) or trouble or ""
+    feedback = "" if part["hidden"] or is_full(part) else "\n\n".join(cases) or trouble or ""
     name = {"name": title + " (hidden)" * part["hidden"], "number": f"{task['number']}.{k}"}
     points = {"score": round(part["points"], 4), "max_score": part["of"]}
     status = "passed" if is_full(part) else "failed"
-    return {**name, **points, "name_format": "text", "status": status, "output": told, **VISIBLE}
+    return {**name, **points, "name_format": "text", "status": status, "output": feedback, **VISIBLE}

@@ -62,9 +62,9 @@ def class_summary(records: list[dict]) -> dict:
             "errors": _errors(records),
             "slowest": sorted(records, key=lambda record: -record["seconds"])[:10],
             "troubled": [(record, troubles(record)) for record in records if troubles(record)],
-            "grader": [(record, *found) for record in records for found in view.grader_errors(record)],
+            "grader": [(record, *failure) for record in records for failure in view.grader_errors(record)],
             # for each version its values, with the number of records
-            "versions": {name: found.most_common() for name, found in versions.items()}}
+            "versions": {name: counts.most_common() for name, counts in versions.items()}}
 
 
 def _spread(values: list[float]) -> dict[str, float]:
@@ -77,16 +77,16 @@ def _spread(values: list[float]) -> dict[str, float]:
 
 def _parts(records: list[dict]) -> list[dict]:
     """For each part of each task: how many had full credit, some and none, and the mean share."""
-    found: dict[tuple, list[dict]] = {}
+    records_of: dict[tuple, list[dict]] = {}
     for task in chain.from_iterable(record["tasks"] for record in records):
         for k, part in enumerate(task["parts"]):
-            found.setdefault((task["number"], task["title"], k, part["title"]), []).append(part)
+            records_of.setdefault((task["number"], task["title"], k, part["title"]), []).append(part)
     tasks: dict[tuple, dict] = {}
-    for (number, title, _, name), parts in sorted(found.items(), key=lambda item: item[0]):
+    for (number, title, _, name), parts in sorted(records_of.items(), key=lambda item: item[0]):
         task = tasks.setdefault((number, title), {"number": number, "title": title, "parts": []})
-        most, zero = sum(map(is_full, parts)), sum(not part["points"] for part in parts)
+        full, zero = sum(map(is_full, parts)), sum(not part["points"] for part in parts)
         mean = statistics.mean(share_of_points(part["points"], part["of"]) for part in parts)
-        counts = {"full": most, "zero": zero, "some": len(parts) - most - zero, "count": len(parts)}
+        counts = {"full": full, "zero": zero, "some": len(parts) - full - zero, "count": len(parts)}
         about = {"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"]}
         task["parts"].append({**about, **counts, "mean": mean})
     return list(tasks.values())
@@ -94,23 +94,23 @@ def _parts(records: list[dict]) -> list[dict]:
 
 def _errors(records: list[dict]) -> list[dict]:
     """The errors, the most frequent first: the place, the sentence, and the records, each once."""
-    found: dict[tuple[str, str], dict[int, dict]] = {}
+    records_of: dict[tuple[str, str], dict[int, dict]] = {}
     for k, record in enumerate(records):
-        for where, what in chain(troubles(record), _sentences(record)):
-            found.setdefault((where, what), {})[k] = record
-    order = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [{"where": where, "what": what, "records": list(who.values())} for (where, what), who in order]
+        for where, text in chain(troubles(record), _sentences(record)):
+            records_of.setdefault((where, text), {})[k] = record
+    order = sorted(records_of.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [{"where": where, "what": text, "records": list(who.values())} for (where, text), who in order]
 
 
 def _sentences(record: dict) -> Iterator[tuple[str, str]]:
     """(part, what was expected, or what came back instead of an answer) for each failed case."""
-    told = {what for _, what in troubles(record)}
+    reported = {text for _, text in troubles(record)}
     for task in record["tasks"]:
         for part in task["parts"]:
             for case in failures(part):
                 rows = dict(case["rows"])
-                what = rows.get("Expected")
-                if what in (None, "an answer"):
-                    what = rows.get("Came back") or rows.get("Look at next")
-                if what and what not in told and not case["grader"]:
-                    yield f"task {task['number']}, {part['title']}", what
+                text = rows.get("Expected")
+                if text in (None, "an answer"):
+                    text = rows.get("Came back") or rows.get("Look at next")
+                if text and text not in reported and not case["grader"]:
+                    yield f"task {task['number']}, {part['title']}", text

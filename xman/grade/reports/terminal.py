@@ -32,10 +32,10 @@ def report_table(record: dict, width: int | None = None) -> str:
             for case in view.failures(part):
                 lines += _wrap(case["heading"], width, 5)
                 for label, text in case["rows"]:
-                    first, *rest = _most(_wrap(text, width, 7 + LABEL), LINES, 7 + LABEL)
-                    lines += [f"{'':7}{label:{LABEL}}{first[7 + LABEL:]}", *rest]
+                    first, *continued = _shortened(_wrap(text, width, 7 + LABEL), LINES, 7 + LABEL)
+                    lines += [f"{'':7}{label:{LABEL}}{first[7 + LABEL:]}", *continued]
         if printed := task["output"].rstrip():
-            lines += ["   What it printed:", *_most(_wrap(printed, width, 5), PRINTED, 5)]
+            lines += ["   What it printed:", *_shortened(_wrap(printed, width, 5), PRINTED, 5)]
     return "\n".join(lines) + "\n"
 
 
@@ -48,20 +48,20 @@ def class_table(records: list[dict], width: int | None = None) -> str:
     records = view.harmless_record(records)
     tasks = sorted({task["number"] for record in records for task in record["tasks"]})
     names = min(32, max([10, *(text_width(_one(record["submission"])) for record in records)]))
-    room = width - names - 8 * (len(tasks) + 2) - 2
+    columns = width - names - 8 * (len(tasks) + 2) - 2
     lines = [_pad("submission", names) + "".join(f"{head!s:>8}" for head in ("points", *tasks, "seconds"))]
     for record in records:
         points = {task["number"]: in_points(task["points"]) for task in record["tasks"]}
         cells = [in_points(record["points"]), *(points.get(task, "") for task in tasks)]
         line = _pad(_one(record["submission"]), names) + "".join(f"{cell:>8}" for cell in cells)
         remark = "THE GRADER FAILED. " * any(view.grader_errors(record)) + view.trouble_line(record)
-        here = text_width(remark) <= room
-        lines.append(f"{line}{record['seconds']:8.1f}  {remark if here else ''}".rstrip())
-        lines += [] if here else _most(_wrap(remark, width, 2), LINES, 2)
+        fits = text_width(remark) <= columns
+        lines.append(f"{line}{record['seconds']:8.1f}  {remark if fits else ''}".rstrip())
+        lines += [] if fits else _shortened(_wrap(remark, width, 2), LINES, 2)
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
     if points := [record["points"] for record in records]:
-        mean, median, most = statistics.mean(points), statistics.median(points), max(r["of"] for r in records)
-        count += f", mean {in_points(mean)}, median {in_points(median)} of {in_points(most)}"
+        mean, median, maximum = statistics.mean(points), statistics.median(points), max(r["of"] for r in records)
+        count += f", mean {in_points(mean)}, median {in_points(median)} of {in_points(maximum)}"
     return "\n".join([*lines, "", count]) + "\n"
 
 
@@ -69,8 +69,8 @@ def text_width(text: str) -> int:
     """The columns of text on a terminal: two for a wide character, none for one that combines."""
     if text.isascii():
         return len(text)
-    seen = [char for char in text if unicodedata.category(char) not in ("Mn", "Me", "Cf")]
-    return len(seen) + sum(unicodedata.east_asian_width(char) in "WF" for char in seen)
+    visible = [char for char in text if unicodedata.category(char) not in ("Mn", "Me", "Cf")]
+    return len(visible) + sum(unicodedata.east_asian_width(char) in "WF" for char in visible)
 
 
 def _terminal() -> int:
@@ -89,38 +89,38 @@ def _row(title: str, item: dict, width: int) -> str:
     return _pad(title, width - len(points) - 1) + " " + points
 
 
-def _most(lines: list[str], most: int, indent: int) -> list[str]:
-    more = f"{' ' * indent}… {len(lines) - most + 1} more lines"
-    return lines if len(lines) <= most else [*lines[:most - 1], more]
+def _shortened(lines: list[str], max_lines: int, indent: int) -> list[str]:
+    cut_note = f"{' ' * indent}… {len(lines) - max_lines + 1} more lines"
+    return lines if len(lines) <= max_lines else [*lines[:max_lines - 1], cut_note]
 
 
 def _wrap(text: str, width: int, indent: int = 0) -> list[str]:
     """The text in indented lines of at most this width; lines of a matrix keep their leading spaces."""
-    paragraphs, room = text.expandtabs(4).split("\n") if text else (), max(16, width - indent)
-    return [" " * indent + line for paragraph in paragraphs for line in _fold(paragraph, room)]
+    paragraphs, columns = text.expandtabs(4).split("\n") if text else (), max(16, width - indent)
+    return [" " * indent + line for paragraph in paragraphs for line in _fold(paragraph, columns)]
 
 
-def _fold(paragraph: str, room: int) -> Iterator[str]:
+def _fold(paragraph: str, columns: int) -> Iterator[str]:
     line = ""
     for word in re.findall(r"\s*\S+", paragraph):
-        if line and text_width(line + word) > room:
+        if line and text_width(line + word) > columns:
             yield line
             line, word = "", word.lstrip()
-        while (head := _prefix(word, room)) != word:  # the word is longer than a line
+        while (head := _prefix(word, columns)) != word:  # the word is longer than a line
             yield head
             word = word[len(head):]
         line += word
     yield line
 
 
-def _prefix(text: str, room: int) -> str:
-    return text[:sum(1 for _ in takewhile(room.__ge__, accumulate(map(text_width, text))))]
+def _prefix(text: str, columns: int) -> str:
+    return text[:sum(1 for _ in takewhile(columns.__ge__, accumulate(map(text_width, text))))]
 
 
-def _cut(text: str, room: int) -> str:
-    return text if text_width(text) <= room else _prefix(text, room - 1) + "…"
+def _cut(text: str, columns: int) -> str:
+    return text if text_width(text) <= columns else _prefix(text, columns - 1) + "…"
 
 
-def _pad(text: str, room: int) -> str:
-    text = _cut(text, room)
-    return text + " " * (room - text_width(text))
+def _pad(text: str, columns: int) -> str:
+    text = _cut(text, columns)
+    return text + " " * (columns - text_width(text))

@@ -30,18 +30,18 @@ def for_student(record: dict) -> dict:
     record.pop("seconds", None)  # a submission could sleep to reveal a hidden number
     for task in record["tasks"]:
         task.pop("seconds", None)
-        said = {record["trouble"]}  # sentences that need not be said again
+        reported = {record["trouble"]}  # sentences that need not be said again
         for part in task["parts"]:
             part["passed"] = all(case["credit"] == 1 for case in part["cases"])
-            seen = []
+            visible = []
             for case in part["cases"]:
-                told = (case["feedback"] or {}).get("came_back") or ""
-                if told not in said:
+                came_back = (case["feedback"] or {}).get("came_back") or ""
+                if came_back not in reported:
                     grader = {"feedback": {"grader": True, "look": GRADER_FAILED}}
-                    seen.append(case | grader if (case["feedback"] or {}).get("grader") else case)
-                if told == task["trouble"] or told.startswith("not written yet"):
-                    said.add(told)
-            part["cases"] = [] if part["hidden"] else seen
+                    visible.append(case | grader if (case["feedback"] or {}).get("grader") else case)
+                if came_back == task["trouble"] or came_back.startswith("not written yet"):
+                    reported.add(came_back)
+            part["cases"] = [] if part["hidden"] else visible
         task["passed"] = all(part["passed"] for part in task["parts"])
         if task["trouble"] == record["trouble"]:
             task["trouble"] = None
@@ -51,17 +51,17 @@ def for_student(record: dict) -> dict:
 
 def failures(part: dict) -> list[dict]:
     """The cases of a part without full credit, equal ones once: name, heading, rows, grader, traceback."""
-    found: dict[tuple, list[str]] = {}
+    names_of: dict[tuple, list[str]] = {}
     for case in part["cases"]:
         feedback = case["feedback"] or {}
         rows = tuple((label, feedback[field]) for field, label in FIELDS if feedback.get(field))
         if case["credit"] < 1:
             partly = f"{case['credit']:.0%} of the credit" if case["credit"] else ""
             key = partly, rows, bool(feedback.get("grader")), feedback.get("traceback")
-            found.setdefault(key, []).append(case["name"])
+            names_of.setdefault(key, []).append(case["name"])
     return [{"name": ", ".join(filter(None, names)), "heading": ", ".join(filter(None, [*names, partly])),
              "rows": rows, "grader": grader, "traceback": traceback}
-            for (partly, rows, grader, traceback), names in found.items()]
+            for (partly, rows, grader, traceback), names in names_of.items()]
 
 
 def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
@@ -78,12 +78,12 @@ def troubles(record: dict) -> list[tuple[str, str]]:
     return [(where, sentence) for where, sentence in [("", record["trouble"]), *tasks] if sentence]
 
 
-def sentence(where: str, what: str) -> str:
-    return " ".join(f"{where}: {what}".split() if where else what.split())
+def sentence(where: str, text: str) -> str:
+    return " ".join(f"{where}: {text}".split() if where else text.split())
 
 
 def trouble_line(record: dict) -> str:
-    return "; ".join(sentence(*found) for found in troubles(record))
+    return "; ".join(sentence(*trouble) for trouble in troubles(record))
 
 
 def in_order_of_names(records: list[dict]) -> list[dict]:

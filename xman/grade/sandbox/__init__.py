@@ -16,9 +16,9 @@ def sandbox_here(unsafe: bool = False) -> Sandbox:
     unsafe: if bubblewrap does not work, take a weaker one, in which the network and all files are open.
     """
     try:
-        return Bubblewrap.found()
+        return Bubblewrap.on_this_machine()
     except XManError as error:
         if unsafe:
-            return Unsafe.found()
+            return Unsafe.on_this_machine()
         raise XManError(f"{error} Without a sandbox a submission can read and write the files of this "
                         "machine and reach the network; --unsafe grades it all the same.") from None

@@ -49,7 +49,7 @@ class Bubblewrap(Sandbox):
         self._view = functools.cache(self._show)
 
     @classmethod
-    def found(cls) -> Bubblewrap:
+    def on_this_machine(cls) -> Bubblewrap:
         """Bubblewrap on this machine; Python is run in it as a test. XManError says why it does not work."""
         program = shutil.which("bwrap")
         if sys.platform != "linux":
@@ -57,15 +57,15 @@ class Bubblewrap(Sandbox):
         if not program:
             raise XManError(f"The sandbox is made by bubblewrap, which is not installed here. {TO_INSTALL}")
         version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()
-        said = ""
+        complaint = ""
         # a filter or bubblewrap's option forbids user namespaces inside
         ways = [[*AS_USER, *BOUND]] if seccomp.program() else [[*AS_USER, "--disable-userns"], AS_USER]
         for way in ([AS_ROOT] if os.geteuid() == 0 else []) + ways:
             box = cls(program, version[-1] if version else "of no version", way)
-            if not (said := box.complaint()):
+            if not (complaint := box.complaint()):
                 end_stranded()
                 return box
-        raise XManError(f"bubblewrap is installed and does not work here: it says {said!r}. {remedy()}")
+        raise XManError(f"bubblewrap is installed and does not work here: it says {complaint!r}. {remedy()}")
 
     def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
         python, arguments = self._view(tuple(packages))
@@ -74,14 +74,14 @@ class Bubblewrap(Sandbox):
             view.show(home / name, f"/{name}")
         for folder, mib in (in_memory := {"/tmp": limits.tmp_mib, "/dev/shm": limits.shm_mib}).items():
             view.memory(folder, mib)
-        news, told = os.pipe()
-        with open(news, "rb", 0) as said:
-            with open(told, "wb"):
+        info_reader, info_writer = os.pipe()
+        with open(info_reader, "rb", 0) as info:
+            with open(info_writer, "wb"):
                 options = [*NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro", "/"]
-                options += ["--chdir", "/tmp", "--info-fd", str(told), "--"]
+                options += ["--chdir", "/tmp", "--info-fd", str(info_writer), "--"]
                 process = spawn([self.program, *options, *worker_command(python, "/grader")], env={},
-                                pass_fds=[told])
-            first = first_process(said)
+                                pass_fds=[info_writer])
+            first = first_process(info)
         # one more: bubblewrap's first process inside has the same user
         processes = limits.processes + (not self.drops and os.geteuid() != 0)
         bounds = {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory.items()}
@@ -107,13 +107,13 @@ class Bubblewrap(Sandbox):
         return python, view.arguments
 
 
-def first_process(news: IO[bytes]) -> int | None:
+def first_process(info: IO[bytes]) -> int | None:
     """A descriptor of the sandbox's first process, with which all others end; None if it did not start."""
-    said = b""
-    while b"}" not in said and (more := news.read(4096)):  # one object of JSON
-        said += more
+    text = b""
+    while b"}" not in text and (chunk := info.read(4096)):  # one object of JSON
+        text += chunk
     with suppress(ValueError, KeyError, OSError):  # bubblewrap may have failed and ended
-        return os.pidfd_open(json.loads(said)["child-pid"])
+        return os.pidfd_open(json.loads(text)["child-pid"])
     return None
 
 

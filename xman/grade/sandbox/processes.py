@@ -24,23 +24,23 @@ class Running(NamedTuple):
 
 def running_processes() -> dict[int, Running]:
     """All processes that can be seen, by number; {} without /proc."""
-    found = {}
+    processes = {}
     for name in os.listdir("/proc") if sys.platform == "linux" else ():
         with suppress(OSError, IndexError):  # the process may have ended meanwhile
             if name.isdigit():
-                said = Path("/proc", name, "stat").read_text(errors="replace").rpartition(")")[2].split()
+                fields = Path("/proc", name, "stat").read_text(errors="replace").rpartition(")")[2].split()
                 uid = Path("/proc", name, "status").read_text(errors="replace").partition("\nUid:\t")[
                     2].split()[0]
-                found[int(name)] = Running(int(name), said[0], int(said[1]), int(said[3]), int(said[17]),
-                                           int(uid))
-    return found
+                processes[int(name)] = Running(int(name), fields[0], int(fields[1]), int(fields[3]),
+                                               int(fields[17]), int(uid))
+    return processes
 
 
 def with_descendants(pids: Iterable[int], among: dict[int, Running]) -> set[int]:
     """These processes and all their descendants that are alive."""
     family = set(pids)
-    while more := {process.pid for process in among.values() if process.parent in family} - family:
-        family |= more
+    while children := {process.pid for process in among.values() if process.parent in family} - family:
+        family |= children
     return {pid for pid in family if pid in among and among[pid].state not in "ZX"}
 
 
@@ -53,14 +53,14 @@ def end_stranded() -> int:
     count = 0
     for process in running_processes().values():
         with suppress(OSError):  # the process may have ended meanwhile
-            held = os.pidfd_open(process.pid)  # the number now stays with this process
+            descriptor = os.pidfd_open(process.pid)  # the number now stays with this process
             try:
                 if (process.uid == os.geteuid() and is_first(process.pid)
                     and not is_bubblewrap(process.parent)):
-                    signal.pidfd_send_signal(held, signal.SIGKILL)
+                    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
                     count += 1
             finally:
-                os.close(held)
+                os.close(descriptor)
     return count
 
 

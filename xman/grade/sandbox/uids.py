@@ -16,11 +16,11 @@ NOBODY = 65534
 class Uid(NamedTuple):
     """A number on loan: with a lock, nobody else on this machine gets it until it is closed."""
     number: int
-    own: socket.socket | None
+    lock: socket.socket | None
 
     def close(self) -> None:
-        if self.own:
-            self.own.close()
+        if self.lock:
+            self.lock.close()
 
 
 def lend() -> Uid | None:

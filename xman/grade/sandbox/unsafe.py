@@ -30,18 +30,18 @@ class Unsafe(Sandbox):
         self.drops = drops
         self.stays_root = not drops and hasattr(os, "geteuid") and os.geteuid() == 0
         self.filter = seccomp.program(not self.stays_root) if sys.platform == "linux" else None
-        parts = ["other user"] * drops + ["as root"] * self.stays_root + ["seccomp"] * bool(self.filter)
-        self.name = ", ".join(["none (unsafe)", *parts])
+        properties = ["other user"] * drops + ["as root"] * self.stays_root + ["seccomp"] * bool(self.filter)
+        self.name = ", ".join(["none (unsafe)", *properties])
 
     @classmethod
-    def found(cls) -> Unsafe:
+    def on_this_machine(cls) -> Unsafe:
         """The best that works here: with another user, if that user can run Python with NumPy."""
         if uid := uids.lend():
             uid.close()
-        return cls(bool(uid and uid.own and not cls(True).complaint(["numpy"])))
+        return cls(bool(uid and uid.lock and not cls(True).complaint(["numpy"])))
 
     def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
-        if uid and not uid.own:
+        if uid and not uid.lock:
             raise XManError("too many workers at once: no user is left for one more")
         site, tmp = home / "site", home / "tmp"
         site.mkdir()
@@ -71,15 +71,15 @@ def end_worker(pid: int, mark: str, uid: int | None) -> None:
     # first the processes of its group, before one of them forks again
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    until, found = time.monotonic() + 5, {pid}
-    while found and time.monotonic() < until:
+    deadline, family = time.monotonic() + 5, {pid}
+    while family and time.monotonic() < deadline:
         running = running_processes()
-        known = [other.pid for other in running.values() if other.uid == uid or marked(other.pid, mark)]
-        known += [other.pid for other in running.values() if pid in (other.pid, other.session)]
-        found = with_descendants(known, running)
-        for process in found:
+        pids = [process.pid for process in running.values() if process.uid == uid or marked(process.pid, mark)]
+        pids += [process.pid for process in running.values() if pid in (process.pid, process.session)]
+        family = with_descendants(pids, running)
+        for member in family:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGKILL)
+                os.kill(member, signal.SIGKILL)
         time.sleep(0.001)
 
 

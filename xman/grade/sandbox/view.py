@@ -21,30 +21,30 @@ class SandboxView:
 
     def __init__(self) -> None:
         self.arguments: list[str] = []
-        self._there = {"/"}
+        self._shown = {"/"}
 
-    def folder(self, there: str) -> None:
+    def folder(self, inside: str) -> None:
         """Add a folder, and those above it. (bubblewrap would make these too, but closed to other users.)"""
-        for path in [*reversed([str(above) for above in PurePosixPath(there).parents]), there]:
-            if path not in self._there:
-                self._there.add(path)
+        for path in [*reversed([str(above) for above in PurePosixPath(inside).parents]), inside]:
+            if path not in self._shown:
+                self._shown.add(path)
                 self.arguments += ["--perms", "0755", "--dir", path]
 
-    def show(self, source: str | Path, there: str, how: str = "--ro-bind") -> None:
-        """Add a file or folder of the host, read-only; with how="--symlink" a link to it."""
-        self.folder(str(PurePosixPath(there).parent))
-        self._there.add(there)
-        self.arguments += [how, str(source), there]
+    def show(self, source: str | Path, inside: str, option: str = "--ro-bind") -> None:
+        """Add a file or folder of the host, read-only; with option="--symlink" a link to it."""
+        self.folder(str(PurePosixPath(inside).parent))
+        self._shown.add(inside)
+        self.arguments += [option, str(source), inside]
 
-    def memory(self, there: str, mib: int) -> None:
-        self.folder(str(PurePosixPath(there).parent))
-        self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", there]
+    def memory(self, inside: str, mib: int) -> None:
+        self.folder(str(PurePosixPath(inside).parent))
+        self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", inside]
 
-    def library(self, source: Path, there: str) -> None:
+    def library(self, source: Path, inside: str) -> None:
         """Add a folder of libraries, read-only, with an empty folder in place of other packages."""
-        self.show(source, there)
+        self.show(source, inside)
         for folder in [*source.glob("*-packages"), *source.glob("python3*/*-packages")]:
-            mask = f"{there}/{folder.relative_to(source)}"
+            mask = f"{inside}/{folder.relative_to(source)}"
             self.arguments += ["--perms", "0555", "--tmpfs", mask, "--remount-ro", mask]
 
 
@@ -98,9 +98,9 @@ def show_libraries(view: SandboxView) -> None:
         view.library(folder, str(folder))
     for name in ("/lib", "/lib64"):
         for loader in sorted(Path(name).glob("ld-*.so*")):
-            there = loader.parent.resolve() / loader.name
-            if there.parent not in library_folders():
-                view.show(loader.resolve(), str(there))
+            inside = loader.parent.resolve() / loader.name
+            if inside.parent not in library_folders():
+                view.show(loader.resolve(), str(inside))
     for link in sorted(Path("/etc/alternatives").glob("lib*.so*")):  # Debian's libblas.so.3 is one
         view.show(os.readlink(link), str(link), "--symlink")
 
@@ -110,7 +110,7 @@ def package_paths(packages: Sequence[str]) -> dict[str, Path]:
     paths = {}
     if strange := [package for package in packages if package not in BRINGS]:
         raise XManError(f"the sandbox has no package {strange[0]!r}; it has numpy, scipy and xman")
-    for package in dict.fromkeys(name for wanted in packages for name in (wanted, *BRINGS[wanted])):
+    for package in dict.fromkeys(name for requested in packages for name in (requested, *BRINGS[requested])):
         spec = importlib.util.find_spec(package)
         if spec is None or not spec.submodule_search_locations:
             raise XManError(f"the sandbox needs the package {package}, which is not installed here: pip "

@@ -49,7 +49,7 @@ def examined(unsafe: bool = False) -> list[Finding]:
     """The findings on the sandbox that sandbox_here(unsafe) gives; or on what it lacks."""
     program = shutil.which("bwrap")
     try:
-        box: Sandbox = Bubblewrap.found()
+        box: Sandbox = Bubblewrap.on_this_machine()
         how = "root makes its namespaces" if box.drops else "in a user namespace of its own"
         first = Finding("bubblewrap", True, f"{program} {box.version}, {how}")
     except XManError as error:

@@ -13,9 +13,9 @@ SIGKILL, SECCOMP_MODE_FILTER = 9, 2
 def confine(settings):
     """Close inherited files, become another user, set the limits, and give up all further rights.
 
-    settings: uid: the user to become (None: none). limits: those of `set_limits`. seccomp: the filter of system
-    calls in base64, or None. in_memory: {folder in memory: options for the kernel}. hidden: whether to hide
-    from other processes of this user. keeps_capabilities: whether root keeps them.
+    settings: uid: the user to become (None: none). limits: those of `set_limits`. seccomp: the filter of
+    system calls in base64, or None. in_memory: {folder in memory: options for the kernel}. hidden: whether to
+    hide from other processes of this user. keeps_capabilities: whether root keeps them.
     """
     with contextlib.suppress(ValueError, OSError):
         os.closerange(3, os.sysconf("SC_OPEN_MAX") if hasattr(os, "sysconf") else 256)
@@ -53,8 +53,8 @@ def set_limits(limits):
         if soft is None or not hasattr(resource, f"RLIMIT_{name}"):
             continue
         number = getattr(resource, f"RLIMIT_{name}")
-        most = resource.getrlimit(number)[1]
-        soft, hard = [value if most == resource.RLIM_INFINITY else min(value, most)
+        maximum = resource.getrlimit(number)[1]
+        soft, hard = [value if maximum == resource.RLIM_INFINITY else min(value, maximum)
                       for value in (soft, hard or soft)]
         with contextlib.suppress(ValueError, OSError):  # macOS refuses some of them
             resource.setrlimit(number, (soft, hard))
@@ -65,9 +65,9 @@ def gain_nothing(settings):
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
 
-    def done(status, what):
+    def done(status, call):
         if status != 0:
-            raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+            raise OSError(ctypes.get_errno(), f"{call}: {os.strerror(ctypes.get_errno())}")
 
     # _LINUX_CAPABILITY_VERSION_3, this process
     header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()

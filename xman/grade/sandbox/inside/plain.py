@@ -26,13 +26,13 @@ def encoded(value, name_of=None) -> bytes:
 
     TypeError also for more than MOST items and characters, even if few objects hold them.
     """
-    room, kinds = MOST, numpy_kinds()
+    remaining, kinds = MOST, numpy_kinds()
 
     def tree(value):
-        nonlocal room
-        room -= (len(value) if isinstance(value, (str, list, tuple, dict))
-                 else value.size if isinstance(value, kinds) else 1)
-        if room < 0:
+        nonlocal remaining
+        remaining -= (len(value) if isinstance(value, (str, list, tuple, dict))
+                      else value.size if isinstance(value, kinds) else 1)
+        if remaining < 0:
             raise TypeError(f"more than {MOST:,} items and characters")
         if value is None or isinstance(value, (bool, str)):
             return value

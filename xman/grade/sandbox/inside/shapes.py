@@ -12,23 +12,24 @@ def function_shapes(source):
 
     Names, docstrings and types do not count. Code in a further disguise, say compressed, is not found.
     """
-    found = {}
+    shapes = {}
     try:
         tree = ast.parse(source)
     except Exception:  # it is not a program
-        return found
+        return shapes
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > LONG:
-            found.update(function_shapes(node.value))
+            shapes.update(function_shapes(node.value))
         elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
             body = [node.body] if isinstance(node, ast.Lambda) else [
                 line for line in node.body
                 if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
             names = {}
-            words = [word for part in body for inner in ast.walk(part) for word in node_words(inner, names)]
+            words = [word for statement in body for inner in ast.walk(statement)
+                     for word in node_words(inner, names)]
             if len(words) >= SMALL:
-                found[hashlib.sha256("\0".join(words).encode(errors="replace")).hexdigest()] = len(words)
-    return found
+                shapes[hashlib.sha256("\0".join(words).encode(errors="replace")).hexdigest()] = len(words)
+    return shapes
 
 
 def imports_packages(source):

@@ -64,7 +64,7 @@ class Answerer:
                 self.write({"result": self.answer(question)})
             # even sys.exit: the submission must not end this process
             except BaseException as error:
-                self.write({"error": self.told(error)})
+                self.write({"error": self.safe_sentence(error)})
 
     def write(self, answer):
         self.answers.write(self.plain.encoded({"nonce": self.nonce, **answer}))
@@ -94,9 +94,9 @@ class Answerer:
         if shapes.imports_packages(text) or "numpy" in sys.modules:  # its import is slow
             import numpy
             numpy.random.seed(seed)  # noqa: NPY002 (what a submission may use)
-        found = shapes.function_shapes(text)
+        digests = shapes.function_shapes(text)
         self.module = imported(self.name, self.file)
-        return found
+        return digests
 
     def remote(self, name):
         """The grader's function of that name."""
@@ -108,7 +108,7 @@ class Answerer:
             return reply["result"]
         return function
 
-    def told(self, error):
+    def safe_sentence(self, error):
         """The sentence on an error, even if the error's own methods fail."""
         try:
             return self.sentence(error)
@@ -117,18 +117,18 @@ class Answerer:
 
     def sentence(self, error):
         """What happened, and in which line of the submission."""
-        said = f"{type(error).__name__}: {error}"[:SHOWN] if str(error) else type(error).__name__
+        message = f"{type(error).__name__}: {error}"[:SHOWN] if str(error) else type(error).__name__
         if isinstance(error, NotImplementedError):
             return f"not written yet: {str(error)[:SHOWN] or self.name}"
         if isinstance(error, Missing):
             return str(error)
         places = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file]
         if isinstance(error, SyntaxError) and error.filename == self.file:
-            return f"{self.name}.py:{error.lineno}: {said}"
+            return f"{self.name}.py:{error.lineno}: {message}"
         if not places:
-            return said
+            return message
         line = linecache.getline(self.file, places[-1].lineno).strip()[:120]
-        return f"{self.name}.py:{places[-1].lineno}, `{line}`: {said}"
+        return f"{self.name}.py:{places[-1].lineno}, `{line}`: {message}"
 
 
 def imported(name, file):
