@@ -16,6 +16,6 @@ from .compare import (
 from .judge import check, judge
 
 __all__ = ["Assignment", "Failed", "Part", "Task", "Wrong", "check", "expect", "expect_mapping",
-           "expect_probabilities", "expect_that", "folder_of", "given", "judge", "load_assignment", "load_checks",
-           "scale", "slip", "told"]
+           "expect_probabilities", "expect_that", "folder_of", "given", "judge", "load_assignment",
+           "load_checks", "scale", "slip", "told"]
 suggesting(__name__)

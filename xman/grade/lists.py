@@ -54,10 +54,10 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     bound = f"{what}: at least one line and at most {most:,}, also with those of its functions"
     expect_that(1 <= len(lines) <= most, bound, f"{len(lines):,} lines", look)
     lines = [line_with_functions(line) for line in lines]
-    todo, seen = [("", lines, 0)], 0
+    todo, total = [("", lines, 0)], 0
     for of, inside, depth in todo:
-        seen += len(inside)
-        expect_that(seen <= most and depth <= 5, f"{bound}, at most five deep", "more than that")
+        total += len(inside)
+        expect_that(total <= most and depth <= 5, f"{bound}, at most five deep", "more than that")
         for k, line in enumerate(inside, 1):
             expect_line(f"{k}{of}", line, operators, what)
             todo += [(f" of {a[1]}", a[3], depth + 1) for a in line[2] if ops.is_function(a)]
@@ -67,8 +67,8 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
         raise Wrong(f"{what}: a valid Wengert list", str(error)) from None
     if strange := [name for name in steps.inputs if name not in inputs]:
         k, line = next((k, line) for k, line in enumerate(steps, 1) if strange[0] in registers(line[2]))
-        found = f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}"
-        raise Wrong(f"{what}: it reads {', '.join(inputs)} and what earlier lines assign", found, names)
+        came_back = f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}"
+        raise Wrong(f"{what}: it reads {', '.join(inputs)} and what earlier lines assign", came_back, names)
     return WengertList(map(with_floats, steps))
 
 
@@ -76,7 +76,7 @@ def line_with_functions(line: Any, depth: int = 0) -> Any:
     """The line, and the functions in it, with tuples in place of lists."""
     def as_function(a: Any) -> Any:
         if not (isinstance(a, (list, tuple)) and len(a) == 5 and type(a[0]) is str and a[0] == "def"
-                and all(isinstance(part, (list, tuple)) for part in a[2:])):
+                and all(isinstance(field, (list, tuple)) for field in a[2:])):
             return a
         lines = tuple(line_with_functions(inner, depth + 1) for inner in a[3])
         return (*a[:2], tuple(a[2]), lines, tuple(a[4]))
@@ -98,31 +98,31 @@ def with_floats(line: Line) -> Line:
     return dst, op, tuple(map(argument, range(len(args)), args))
 
 
-def near(name: str, known: Collection[str]) -> str:
+def near(name: str, names: Collection[str]) -> str:
     """'; did you mean …?' for a known name that is close, also in other case; or ""."""
-    same = [other for other in known if other.lower() == name.lower()]
-    return nearest(name, known) or "".join(nearest(other, same) for other in same[:1])
+    same = [candidate for candidate in names if candidate.lower() == name.lower()]
+    return nearest(name, names) or "".join(nearest(candidate, same) for candidate in same[:1])
 
 
 def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> None:
     """Wrong unless the line is a triple of a short name, an allowed operator, and small arguments."""
-    def wrong(why: str, look: str | None = None):
+    def wrong(problem: str, look: str | None = None):
         form = "lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))"
-        return Wrong(f"{what}: {form}", f"line {k}{why}", look)
+        return Wrong(f"{what}: {form}", f"line {k}{problem}", look)
 
     if not (isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)):
         raise wrong(" is no such triple", "a tuple of one argument is ('z2',)")
     dst, op, args = line
     functions = [a for a in args if ops.is_function(a) and op in LOOPS]
     for _, _, parameters, lines, results in functions:
-        if not all(isinstance(part, tuple) for part in (parameters, lines, results)) or max(
+        if not all(isinstance(field, tuple) for field in (parameters, lines, results)) or max(
                 len(parameters), len(results)) > 40:
             raise wrong(" has a function that is none", "it has parameters, lines and results, at most 40")
     for name in (dst, op, *registers(args), *(a for f in functions for a in (f[1], *f[2], *f[4]))):
         if not isinstance(name, str) or len(name) > 80 or not name.isprintable():
             raise wrong(" has a name that is no string of at most 80 printable characters")
-    if len(args) > (most := 40 if op == "bundle" else 8):
-        raise wrong(f" has {len(args):,} arguments", f"no operator here needs more than {most}")
+    if len(args) > (max_arguments := 40 if op == "bundle" else 8):
+        raise wrong(f" has {len(args):,} arguments", f"no operator here needs more than {max_arguments}")
     if op not in operators:
         look = f"the operators are {', '.join(sorted(operators))}" if len(operators) <= 40 else None
         strange = f"{op!r}, which is not among the operators of this task{nearest(op, operators)}"
@@ -134,13 +134,13 @@ def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> Non
 
 def small(a: Any) -> bool:
     if isinstance(a, tuple):
-        return len(a) <= 4 and all(type(part) is int and abs(part) < 16 for part in a)
+        return len(a) <= 4 and all(type(number) is int and abs(number) < 16 for number in a)
     return a is None or type(a) in (bool, float) or type(a) is int and abs(a) < 2 ** 31
 
 
-def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertList:
-    """The lines that `of` needs when the registers in `given` have values: these lines are judged alone."""
-    return WengertList(needed([line for line in steps if line[0] not in given], [of]))
+def from_given(steps: WengertList, of: str, known_registers: Collection[str]) -> WengertList:
+    """The lines that `of` needs when the known registers have values: these lines are judged alone."""
+    return WengertList(needed([line for line in steps if line[0] not in known_registers], [of]))
 
 
 def values_of(steps: WengertList, inputs: Mapping[str, Any],
@@ -174,10 +174,10 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
 
     values: from `values_of`. delta: the delta of `of`, in its shape; 1 gives the gradient of one number.
     """
-    if (own := np.shape(values[of])) != (shape := np.shape(delta)):
-        wanted = f"an array of shape {shape}" if shape else "one number"
+    if (own_shape := np.shape(values[of])) != (shape := np.shape(delta)):
+        kind = f"an array of shape {shape}" if shape else "one number"
         look = None if shape else "the loss of a batch is the mean of the losses of its rows"
-        raise Wrong(f"{what}: {of} is {wanted}", f"shape {own}", look)
+        raise Wrong(f"{what}: {of} is {kind}", f"shape {own_shape}", look)
     try:
         deltas = backprop(steps, values, ops.DG, [name for name in wrt if name in values], **{of: delta})
     except XManError as error:
@@ -190,8 +190,8 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
 
 def work_of(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
     """The lines of the list and the operations of one evaluation, as `xman.cost` counts them."""
-    given = lambda args: (values[a] if isinstance(a, str) else a for a in args)
-    flops = sum(ops.operations(op)(values[dst], *given(args)) for dst, op, args in steps)
+    argument_values = lambda args: (values[a] if isinstance(a, str) else a for a in args)
+    flops = sum(ops.operations(op)(values[dst], *argument_values(args)) for dst, op, args in steps)
     return CountedWork(len(steps), flops)
 
 
@@ -204,8 +204,8 @@ def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:
     return values[loss]
 
 
-def alike(own: Any, right: Any) -> bool:
-    return np.shape(own) == np.shape(right) and np.allclose(own, right, 1e-9)
+def alike(got: Any, want: Any) -> bool:
+    return np.shape(got) == np.shape(want) and np.allclose(got, want, 1e-9)
 
 
 def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, Any], of: str,
@@ -215,21 +215,22 @@ def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, A
 
     If a value differs, right deltas of the list's own `of` get a share of the credit. right: the right list.
     """
-    same, own, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
+    same, own_values, right_values = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
     stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps
              if op == "stopGradient"]
     stop = stops[0] if stops else None
-    agree = all(alike(own[name], standard[name]) for name in same)
+    agree = all(alike(own_values[name], right_values[name]) for name in same)
     through = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in steps)
-    want = deltas_of(right, standard, of, names) if agree else deltas_of(through, own, of, names, what)
+    right_deltas = (deltas_of(right, right_values, of, names) if agree else
+                    deltas_of(through, own_values, of, names, what))
     try:
-        found = deltas_of(steps, own, of, names, what)
+        own_deltas = deltas_of(steps, own_values, of, names, what)
     except Wrong as wrong:
         raise Wrong(wrong.expected, wrong.came_back, stop or wrong.look) from None
     for name in names:
-        expect_that(np.isfinite(found[name]).all(), f"delta of {name}: finite numbers", found[name])
-        expect(found[name], want[name], f"delta of {name}", stop)
+        expect_that(np.isfinite(own_deltas[name]).all(), f"delta of {name}: finite numbers", own_deltas[name])
+        expect(own_deltas[name], right_deltas[name], f"delta of {name}", stop)
     if not agree:
         look = "The way back is all points where the way forward is right: see the parts above."
-        wanted = f"the deltas of the right {' and '.join(same)}"
-        raise Wrong(wanted, "the slope of other values", look, credit=share)
+        expected = f"the deltas of the right {' and '.join(same)}"
+        raise Wrong(expected, "the slope of other values", look, credit=share)

@@ -53,16 +53,16 @@ class Session:
         self.errors = again(self.worker.process.stderr)
         self.limits, self.module = limits, module
         self.given = self.came_back = self.trouble = None
-        self.waited, self.since, self.asked, self.served = 0.0, None, 0, 0.0
+        self.waited, self.since, self.ask_count, self.served = 0.0, None, 0, 0.0
         self.reading, self.total = threading.Lock(), 0  # the bytes that were printed
-        self.printed, self.why = b"", ""  # why: the reason for which the worker was stopped
+        self.printed, self.stop_reason = b"", ""  # stop_reason: why the worker was stopped
         self.over, self.stop = threading.Event(), stop or threading.Event()
         self.threads = [threading.Thread(target=run, daemon=True) for run in (self.drain, self.watch)]
         for thread in self.threads:
             thread.start()
         self.settings = {**self.worker.settings, "module": module,
                          "probes": probes and f"{self.worker.settings['grader']}/probes.py"}
-        self.of = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
+        self.session_on = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
 
     def __enter__(self) -> Session: return self
 
@@ -80,7 +80,7 @@ class Session:
         """Another worker with the probes alone, to run text that the submission wrote."""
         with scratch() as folder:  # only this user can read it, so the worker has a copy
             (folder / f"{self.module}.py").touch()
-            session = self.of(folder)
+            session = self.session_on(folder)
             session.load(0)
         return session
 
@@ -97,15 +97,15 @@ class Session:
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """The result of the submission's function of that name. Failed if there is none."""
-        said = [shown_value(value, 120) for value in args]
-        said += [f"{key}={shown_value(value, 120)}" for key, value in keywords.items()]
-        self.given, self.came_back = f"{name}({', '.join(said)})", None
+        texts = [shown_value(value, 120) for value in args]
+        texts += [f"{key}={shown_value(value, 120)}" for key, value in keywords.items()]
+        self.given, self.came_back = f"{name}({', '.join(texts)})", None
         result = self.exchange(name, args, keywords, name)
         self.came_back = shown_value(result)
         return result
 
-    def exchange(self, name: str | None, args: Sequence[Any], keywords: Mapping[str, Any], what: str,
-                 **more: Any) -> Any:
+    def exchange(self, name: str | None, args: Sequence[Any], keywords: Mapping[str, Any], activity: str,
+                 **fields: Any) -> Any:
         """Ask a question, answer the submission's own questions meanwhile, and give back its answer."""
         if self.trouble:
             raise Failed("an answer", self.trouble)
@@ -115,13 +115,13 @@ class Session:
             functions[key := str(len(functions))] = function
             return key
         nonce = secrets.token_hex(8)
-        question = {"nonce": nonce, "call": name, "args": list(args), "keywords": dict(keywords), **more}
-        self.send(plain.encoded(question, name_of), what)
-        while "ask" in (answer := self.receive(nonce, what)):
-            self.asked += 1
-            if self.asked > QUESTIONS:
+        question = {"nonce": nonce, "call": name, "args": list(args), "keywords": dict(keywords), **fields}
+        self.send(plain.encoded(question, name_of), activity)
+        while "ask" in (answer := self.receive(nonce, activity)):
+            self.ask_count += 1
+            if self.ask_count > QUESTIONS:
                 raise self.broken(f"it called the functions that it was given more than {QUESTIONS:,} times")
-            self.send(self.reply(functions, answer, name_of), what)
+            self.send(self.reply(functions, answer, name_of), activity)
         if "error" in answer:
             error = answer["error"]
             raise Failed("an answer", harmless(error if isinstance(error, str) else shown_value(error), 1000))
@@ -140,20 +140,20 @@ class Session:
         self.served += time.thread_time() - start
         return line
 
-    def send(self, line: bytes, what: str) -> None:
+    def send(self, line: bytes, activity: str) -> None:
         try:
             self.since = time.monotonic()
             self.write(line)
         except (OSError, ValueError):
-            raise self.ended(what) from None
+            raise self.ended(activity) from None
 
     def write(self, line: bytes) -> None:
         """Write the whole line to the unbuffered pipe."""
-        rest = memoryview(line)
-        while rest:
-            rest = rest[self.worker.process.stdin.write(rest):]
+        remaining = memoryview(line)
+        while remaining:
+            remaining = remaining[self.worker.process.stdin.write(remaining):]
 
-    def receive(self, nonce: str, what: str) -> dict[str, Any]:
+    def receive(self, nonce: str, activity: str) -> dict[str, Any]:
         """The next message of the worker. Failed if it is not valid; the worker is then ended."""
         try:
             line = self.answers.readline(ANSWER)
@@ -162,7 +162,7 @@ class Session:
         since, self.since = self.since, None  # at once, or watch would count the time twice
         self.waited += time.monotonic() - (since or time.monotonic())
         if not line.endswith(b"\n"):
-            raise (self.ended(what) if len(line) < ANSWER else
+            raise (self.ended(activity) if len(line) < ANSWER else
                    self.broken(f"its answer has more than {ANSWER >> 20} MiB"))
         start = time.thread_time()
         try:
@@ -176,8 +176,9 @@ class Session:
         if self.served > self.limits.cpu_seconds:
             raise self.broken(f"to answer it has taken the grader {self.limits.cpu_seconds} s of processor "
                               "time")
-        known = isinstance(answer, dict) and isinstance(answer.get("nonce"), str) and MESSAGES & answer.keys()
-        if not known or answer["nonce"] != nonce or "ask" in answer and not (
+        is_message = (isinstance(answer, dict) and isinstance(answer.get("nonce"), str)
+                      and MESSAGES & answer.keys())
+        if not is_message or answer["nonce"] != nonce or "ask" in answer and not (
                 isinstance(answer["ask"], str) and isinstance(answer.get("args"), (list, tuple))):
             raise self.broken("its answer does not belong to the question")
         return answer
@@ -187,14 +188,14 @@ class Session:
         self.trouble = f"the process was stopped: {sentence}"
         return Failed("an answer", self.trouble)
 
-    def ended(self, what: str) -> Failed:
+    def ended(self, activity: str) -> Failed:
         """The end of the worker by itself or by a limit, in a sentence."""
         with suppress(subprocess.TimeoutExpired):  # it may have closed its end of the pipe, and run on
             self.worker.process.wait(1)
         status = self.worker.process.returncode
         self.worker.stop()
-        self.trouble = (f"the process was stopped in {what}: {self.why}" if self.why else
-                        f"the process ended in {what}: {reason(status, self.limits)}")
+        self.trouble = (f"the process was stopped in {activity}: {self.stop_reason}" if self.stop_reason else
+                        f"the process ended in {activity}: {reason(status, self.limits)}")
         return Failed("an answer", self.trouble)
 
     def drain(self) -> None:
@@ -220,7 +221,7 @@ class Session:
         self.total += len(chunk)
         self.printed += chunk[:max(KEPT - len(self.printed), 0)]
         if self.total > OUTPUT:
-            self.why = f"it printed more than {OUTPUT >> 20} MiB"
+            self.stop_reason = f"it printed more than {OUTPUT >> 20} MiB"
             self.worker.stop()
         return bool(chunk)
 
@@ -230,8 +231,8 @@ class Session:
             since = self.since
             if (self.stop.is_set() or since is not None and self.waited + time.monotonic()
                 - since > self.limits.wall_seconds):
-                self.why = (self.why or f"no answer within {self.limits.wall_seconds} s (does it sleep, or "
-                            "wait for something?)")
+                self.stop_reason = self.stop_reason or (f"no answer within {self.limits.wall_seconds} s (does it "
+                                                        "sleep, or wait for something?)")
                 self.worker.stop()
                 return
 

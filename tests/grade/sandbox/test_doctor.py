@@ -24,7 +24,7 @@ def test_all_that_the_sandbox_promises_holds_where_it_is_complete(box):
 
 def test_a_filter_that_is_missing_is_found_and_what_to_install_is_said(box, monkeypatch):
     monkeypatch.setattr("xman.grade.sandbox.seccomp.program", lambda forks=True: None)
-    monkeypatch.setattr(Bubblewrap, "found", lambda: Bubblewrap(box.program, box.version, box.way))
+    monkeypatch.setattr(Bubblewrap, "on_this_machine", lambda: Bubblewrap(box.program, box.version, box.way))
     todo = {finding.name: finding.todo for finding in examined() if not finding.ok}
     assert todo.keys() == OF_THE_FILTER and "libseccomp2" in todo["filter of system calls"]
 
@@ -33,7 +33,7 @@ def test_a_filter_that_is_missing_is_found_and_what_to_install_is_said(box, monk
 def test_bubblewrap_that_is_missing_is_the_first_finding_and_what_is_left_without_it_is_tried(unsafe, monkeypatch):
     def missing():
         raise XManError("Install it: apt install bubblewrap.")
-    monkeypatch.setattr(Bubblewrap, "found", missing)
+    monkeypatch.setattr(Bubblewrap, "on_this_machine", missing)
     monkeypatch.setattr("xman.grade.sandbox.doctor.sandbox_here", sandbox_here.__wrapped__)  # not what an earlier test has found
     first, *more = examined(unsafe)
     assert (first.name, first.ok, first.todo) == ("bubblewrap", False, "Install it: apt install bubblewrap.")

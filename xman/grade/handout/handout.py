@@ -78,7 +78,8 @@ def starter(source: str, titles: Mapping[int, str] | None = None) -> str:
         place = f"line {error.lineno} of the rest"
         raise XManError(f"without its regions it cannot be parsed: {error.msg}, {place}") from None
     if revealed := traces(source, cut):
-        raise XManError(f"the line {revealed[0]!r} of a region also stands outside, where it would be handed out")
+        raise XManError(f"the line {revealed[0]!r} of a region also stands outside, where it would be handed "
+                        "out")
     return cut
 
 

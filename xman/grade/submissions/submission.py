@@ -83,5 +83,5 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
     if not files[candidates[0]].strip():
         raise XManError(f"the file {candidates[0]!r} in {source} is empty")
     top = candidates[0][:-len(programs[candidates[0]])]
-    return {file_name if name == candidates[0] else name.removeprefix(top): data for name, data in files.items()
-            if name.startswith(top)}
+    return {file_name if name == candidates[0] else name.removeprefix(top): data
+            for name, data in files.items() if name.startswith(top)}

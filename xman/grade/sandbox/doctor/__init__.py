@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,17 +51,17 @@ def examined(unsafe: bool = False) -> list[Finding]:
     program = shutil.which("bwrap")
     try:
         box: Sandbox = Bubblewrap.on_this_machine()
-        how = "root makes its namespaces" if box.drops else "in a user namespace of its own"
-        first = Finding("bubblewrap", True, f"{program} {box.version}, {how}")
+        namespaces = "root makes its namespaces" if box.drops else "in a user namespace of its own"
+        first = Finding("bubblewrap", True, f"{program} {box.version}, {namespaces}")
     except XManError as error:
-        said = f"{program} does not work" if program else "not installed"
-        first = Finding("bubblewrap", False, said, str(error))
+        state = f"{program} does not work" if program else "not installed"
+        first = Finding("bubblewrap", False, state, str(error))
         if not unsafe:
             return [first]
         box = sandbox_here(unsafe=True)
     with ThreadPoolExecutor(4) as threads:  # each of them waits for a worker
-        looks = [from_inside, processor_time, nothing_stays, ends_with_the_grader]
-        found = [finding for part in threads.map(lambda look: [*look(box)], looks) for finding in part]
+        examinations = [from_inside, processor_time, nothing_stays, ends_with_the_grader]
+        findings = [*chain.from_iterable(threads.map(lambda examine: [*examine(box)], examinations))]
 
     def with_todo(finding: Finding) -> Finding:
         todo = REPORT if isinstance(box, Bubblewrap) else BUBBLEWRAP
@@ -68,7 +69,7 @@ def examined(unsafe: bool = False) -> list[Finding]:
             todo = SECCOMP
         return finding if finding.ok else finding._replace(todo=todo)
 
-    return [first, *map(with_todo, found)]
+    return [first, *map(with_todo, findings)]
 
 
 def from_inside(box: Sandbox) -> Iterator[Finding]:
@@ -83,21 +84,21 @@ def from_inside(box: Sandbox) -> Iterator[Finding]:
             unix.listen()
         (folder / "secret").write_text("not for the worker")
         files = [folder / "secret", Path(__file__).resolve(), ROOT, Path.home(), *FILES]
-        told = {"port": port.getsockname()[1], "abstract": abstract, "pid": os.getpid(), "most": None}
-        told["user"] = os.getuid() if hasattr(os, "getuid") else None
-        told["others"], told["environment"] = other_packages(), [*ENVIRONMENT, *MORE_ENVIRONMENT]
-        told["files"] = [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]
-        network, *more = answers(box, told)
+        facts = {"port": port.getsockname()[1], "abstract": abstract, "pid": os.getpid(), "most": None}
+        facts["user"] = os.getuid() if hasattr(os, "getuid") else None
+        facts["others"], facts["environment"] = other_packages(), [*ENVIRONMENT, *MORE_ENVIRONMENT]
+        facts["files"] = [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]
+        network, *further = answers(box, facts)
         if network.ok and isinstance(box, Bubblewrap) and box.filter:
-            bare = Bubblewrap(box.program, box.version, box.way)
-            bare.filter = None
-            network, = answers(bare, {**told, "most": 1})
-        yield from [network, *more]
+            unfiltered = Bubblewrap(box.program, box.version, box.way)
+            unfiltered.filter = None
+            network, = answers(unfiltered, {**facts, "most": 1})
+        yield from [network, *further]
 
 
-def answers(box: Sandbox, told: dict) -> Iterator[Finding]:
+def answers(box: Sandbox, facts: dict) -> Iterator[Finding]:
     """The findings that the attempts report."""
-    with started(box, "try all", told) as worker:
+    with started(box, "try all", facts) as worker:
         try:
             out, err = worker.process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
@@ -117,12 +118,12 @@ def processor_time(box: Sandbox) -> Iterator[Finding]:
 def nothing_stays(box: Sandbox) -> Iterator[Finding]:
     """Whether a daemon that left its session and its parent ends: it holds a pipe, which ends with it."""
     with started(box, "daemon") as worker:
-        said = worker.process.stdout.readline()
+        line = worker.process.stdout.readline()
         pipe = os.dup(worker.process.stdout.fileno())
     with os.fdopen(pipe, "rb", 0) as reader:  # it ends when nobody holds the other end
-        ended = not said or bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
+        ended = not line or bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
     yield Finding("daemons end with the worker", ended, "a process that leaves its session and its parent "
-                  + ("cannot be started" if not said else "has ended" if ended else "lives on"))
+                  + ("cannot be started" if not line else "has ended" if ended else "lives on"))
 
 
 def ends_with_the_grader(box: Sandbox) -> Iterator[Finding]:
@@ -150,12 +151,12 @@ def left_alone(unsafe: bool) -> None:
         time.sleep(60)
 
 
-def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
+def started(box: Sandbox, do: str, facts: dict | None = None) -> Worker:
     """A worker that runs the attempts that `do` names."""
     limits = replace(LIMITS, cpu_seconds=1) if do == "spin" else LIMITS
-    worker = box.start(INSIDE, ["xman"] if told else [], limits, {"worker.py": ATTEMPTS})
+    worker = box.start(INSIDE, ["xman"] if facts else [], limits, {"worker.py": ATTEMPTS})
     with suppress(BrokenPipeError):
-        worker.process.stdin.write(json.dumps({**worker.settings, "do": do, "told": told}).encode() + b"\n")
+        worker.process.stdin.write(json.dumps({**worker.settings, "do": do, "facts": facts}).encode() + b"\n")
     return worker
 
 

@@ -22,27 +22,27 @@ NUMBERS = {"x86_64": {"keyctl": 250, "bpf": 321, "perf_event_open": 298, "userfa
            "aarch64": {"keyctl": 219, "bpf": 280, "perf_event_open": 241, "userfaultfd": 282, "io_uring_setup": 425}}
 
 
-def promises(told):
+def promises(facts):
     """{promise: {what it refuses: a function that tries it}}. A try that is refused raises an OSError."""
-    limits, number = told["limits"], min(200, 2 * (told["limits"]["processes"] or 100))
+    limits, number = facts["limits"], min(200, 2 * (facts["limits"]["processes"] or 100))
     long, files, memory = limits["file_mib"] + 1, limits["open_files"], limits["memory_mib"]
-    imported = lambda names: some(filter(find_spec, names))
+    imported = lambda names: evidence(filter(find_spec, names))
     libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
     return {
         "no network": {
-            "this machine's 127.0.0.1": lambda: reach(socket.AF_INET, ("127.0.0.1", told["port"])),
+            "this machine's 127.0.0.1": lambda: reach(socket.AF_INET, ("127.0.0.1", facts["port"])),
             "1.1.1.1, a public address": lambda: reach(socket.AF_INET, ("1.1.1.1", 53)),
-            "an abstract Unix socket of this machine": lambda: reach(socket.AF_UNIX, told["abstract"])},
-        "read-only root": {"a file outside /tmp and /dev/shm": lambda: some(writable())},
+            "an abstract Unix socket of this machine": lambda: reach(socket.AF_UNIX, facts["abstract"])},
+        "read-only root": {"a file outside /tmp and /dev/shm": lambda: evidence(writable())},
         "nothing of this machine's files": {
-            "home, /etc, programs and this project": lambda: some(filter(os.path.lexists, told["files"]))},
+            "home, /etc, programs and this project": lambda: evidence(filter(os.path.lexists, facts["files"]))},
         "only the packages asked for": {
-            "the lack of one": lambda: some(PACKAGES - set(filter(find_spec, PACKAGES))),
-            f"{len(told['others'])} others that are installed": lambda: imported(told["others"])},
+            "the lack of one": lambda: evidence(PACKAGES - set(filter(find_spec, PACKAGES))),
+            f"{len(facts['others'])} others that are installed": lambda: imported(facts["others"])},
         "the grader is not visible": {"its import": lambda: imported(["xman.grade", "xman.cli"])},
         "other processes are invisible": {
-            "signals to the grader": lambda: os.kill(told["pid"], 0),
-            "a look at /proc": lambda: some(filter(str.isdigit, entries_below("/proc")))},
+            "signals to the grader": lambda: os.kill(facts["pid"], 0),
+            "a look at /proc": lambda: evidence(filter(str.isdigit, entries_below("/proc")))},
         "/tmp of bounded size": filled(TMP, limits["tmp_mib"] + 1),
         "/dev/shm of bounded size": filled("/dev/shm", limits["shm_mib"] + 1),
         "file size": {f"{long} MiB": lambda: write_mib(TMP, long, one=True)},
@@ -50,11 +50,11 @@ def promises(told):
         "memory": {f"{memory} MiB more": lambda: bytearray(memory * MIB)},
         "number of processes": {f"{number} more": lambda: fork(number)},
         "no new privileges": {"what a program brings": lambda: refused_if(libc.prctl(39, 0, 0, 0, 0) == 1)},
-        "no capabilities": {"an effective, permitted or ambient one": lambda: some(capabilities(libc))},
+        "no capabilities": {"an effective, permitted or ambient one": lambda: evidence(capabilities(libc))},
         "another user": {
-            "the grader's own": lambda: refused_if(os.getuid() != told["user"]),
+            "the grader's own": lambda: refused_if(os.getuid() != facts["user"]),
             "becoming root": lambda: os.setuid(0)},
-        "environment": {"the grader's variables": lambda: some(set(os.environ) - set(told["environment"]))},
+        "environment": {"the grader's variables": lambda: evidence(set(os.environ) - set(facts["environment"]))},
         # PR_GET_SECCOMP
         "filter of system calls": {"all that it names": lambda: refused_if(libc.prctl(21, 0, 0, 0, 0) == 2)},
         "no terminal": {"/dev/tty": lambda: os.close(os.open("/dev/tty", os.O_RDWR))},
@@ -68,11 +68,11 @@ def promises(told):
             "nested user namespaces": lambda: system_call(libc.unshare, 0x10000000)}}
 
 
-def some(found):
-    """What was found. PermissionError where nothing was found."""
-    found = [*found]
-    refused_if(not found)
-    return ", ".join(found[:5])
+def evidence(names):
+    """The first of the names, which prove that something is open. PermissionError if there is none."""
+    names = [*names]
+    refused_if(not names)
+    return ", ".join(names[:5])
 
 
 def refused_if(condition):
@@ -93,15 +93,16 @@ def entries_below(folder):
 def writable():
     """The first folders outside /tmp and /dev/shm that can be written to."""
     # /proc has no end
-    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if entries_below("/proc") else set())
-    found = [folder for folder in ("/tmp", "/var/tmp") if folder not in own and os.access(folder, os.W_OK)]
-    for seen, (folder, folders, _) in enumerate(os.walk("/")):
-        folders[:] = [name for name in folders if os.path.join(folder, name) not in own]
+    excluded = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if entries_below("/proc") else set())
+    writable_folders = [folder for folder in ("/tmp", "/var/tmp")
+                        if folder not in excluded and os.access(folder, os.W_OK)]
+    for visited, (folder, folders, _) in enumerate(os.walk("/")):
+        folders[:] = [name for name in folders if os.path.join(folder, name) not in excluded]
         if os.access(folder, os.W_OK):
-            found.append(folder)
-        if seen > 5_000 or len(found) > 3:
+            writable_folders.append(folder)
+        if visited > 5_000 or len(writable_folders) > 3:
             break
-    return found
+    return writable_folders
 
 
 def write_mib(folder, mib, one=False):
@@ -175,14 +176,14 @@ def daemon():
 def verdict_on(tries):
     """(whether all is refused, what was tried, or what was not refused)"""
     through = []
-    for what, attempt in tries.items():
+    for name, attempt in tries.items():
         try:
             result = attempt()
-            through.append(f"{what} ({result})" if isinstance(result, str) else what)
+            through.append(f"{name} ({result})" if isinstance(result, str) else name)
         except (OSError, MemoryError):
             pass
         except Exception as error:  # an unexpected error proves nothing, and must not hide the other tries
-            through.append(f"{what} (could not be tried: {type(error).__name__}: {error})")
+            through.append(f"{name} (could not be tried: {type(error).__name__}: {error})")
     return not through, f"not refused: {', '.join(through)}" if through else f"refused: {', '.join(tries)}"
 
 
@@ -194,5 +195,5 @@ if __name__ == "__main__":
         daemon()
     while settings["do"] == "spin":
         pass
-    for promise, tries in [*promises(settings | settings["told"]).items()][:settings["told"]["most"]]:
+    for promise, tries in [*promises(settings | settings["facts"]).items()][:settings["facts"]["most"]]:
         print(json.dumps([promise, *verdict_on(tries)]), flush=True)
