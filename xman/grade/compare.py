@@ -35,7 +35,7 @@ class Failed(Wrong):
 
 
 @contextlib.contextmanager
-def given(call: str | Sequence[tuple] | None = None, look: str | None = None, failed: str | None = None,
+def given(call: str | list[tuple] | None = None, look: str | None = None, failed: str | None = None,
           **values: Any) -> Iterator[None]:
     """A context: a Wrong inside says that this was given, and has this hint if it has none of its own.
 
@@ -73,16 +73,16 @@ def slip(got: Any, slips: Iterable[tuple[Any, str]], otherwise: str | None = Non
     return otherwise
 
 
-def listing(steps: Sequence[tuple], max_length: int = 1500) -> str:
+def listing(steps: Sequence[tuple], width: int = 1500) -> str:
     """A Wengert list on one line: z1 = mul(h, w); z2 = half(z1)."""
     text = "; ".join(f"{dst} = {op}({', '.join(a if isinstance(a, str) else repr(a) for a in args)})"
                      for dst, op, args in steps)
     text = text or "the empty list"
-    return text if len(text) <= max_length else f"{text[:max_length // 2]} … {text[-max_length // 2:]}"
+    return text if len(text) <= width else f"{text[:width // 2]} … {text[-width // 2:]}"
 
 
-def shown_value(value: Any, max_length: int = SHOWN) -> str:
-    """The value in at most `max_length` characters; an array with its shape, a function by its name."""
+def shown_value(value: Any, width: int = SHOWN) -> str:
+    """The value in at most `width` characters; an array with its shape, a function by its name."""
     if isinstance(value, np.ndarray):
         numbers = " ".join(np.array2string(value, precision=4, threshold=6, edgeitems=2).split())
         text = f"{numbers}, shape {value.shape}"
@@ -92,15 +92,15 @@ def shown_value(value: Any, max_length: int = SHOWN) -> str:
         text = f"{value:.10g}"
     elif isinstance(value, (list, tuple)):
         ellipsis = [f"… {len(value)} in all"] * (len(value) > 8)
-        inner = ", ".join([*(shown_value(item, max_length) for item in value[:8]), *ellipsis])
+        inner = ", ".join([*(shown_value(item, width) for item in value[:8]), *ellipsis])
         text = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
     elif isinstance(value, dict):
-        entries = [f"{shown_value(key)}: {shown_value(item, max_length)}"
+        entries = [f"{shown_value(key)}: {shown_value(item, width)}"
                    for key, item in [*value.items()][:6]]
         text = f"{{{', '.join(entries + ['…'] * (len(value) > 6))}}}"
     else:
         text = repr(value)
-    return text if len(text) <= max_length else text[:max_length - 2] + " …"
+    return text if len(text) <= width else text[:width - 2] + " …"
 
 
 def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: float = 1e-9) -> None:

@@ -122,5 +122,5 @@ def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session,
         feedback = {"expected": f"something that the grader can judge ({type(error).__name__}: {error})",
                     "look": "Tell your instructor.", "traceback": traceback.format_exc(), "grader": True}
     feedback = {"given": session.given, "came_back": session.came_back, **feedback}
-    return case_record(name, credit, **{key: harmless(text) if isinstance(text, str) else text
-                                        for key, text in feedback.items()})
+    shown = {key: harmless(text) if isinstance(text, str) else text for key, text in feedback.items()}
+    return case_record(name, credit, **shown)

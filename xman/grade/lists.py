@@ -215,21 +215,20 @@ def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, A
 
     If a value differs, right deltas of the list's own `of` get a share of the credit. right: the right list.
     """
-    same, own_values, right_values = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
+    same, values, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
     stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps
              if op == "stopGradient"]
     stop = stops[0] if stops else None
-    agree = all(alike(own_values[name], right_values[name]) for name in same)
+    agree = all(alike(values[name], standard[name]) for name in same)
     through = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in steps)
-    right_deltas = (deltas_of(right, right_values, of, names) if agree else
-                    deltas_of(through, own_values, of, names, what))
+    want = deltas_of(right, standard, of, names) if agree else deltas_of(through, values, of, names, what)
     try:
-        own_deltas = deltas_of(steps, own_values, of, names, what)
+        deltas = deltas_of(steps, values, of, names, what)
     except Wrong as wrong:
         raise Wrong(wrong.expected, wrong.came_back, stop or wrong.look) from None
     for name in names:
-        expect_that(np.isfinite(own_deltas[name]).all(), f"delta of {name}: finite numbers", own_deltas[name])
-        expect(own_deltas[name], right_deltas[name], f"delta of {name}", stop)
+        expect_that(np.isfinite(deltas[name]).all(), f"delta of {name}: finite numbers", deltas[name])
+        expect(deltas[name], want[name], f"delta of {name}", stop)
     if not agree:
         look = "The way back is all points where the way forward is right: see the parts above."
         expected = f"the deltas of the right {' and '.join(same)}"

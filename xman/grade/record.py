@@ -52,10 +52,10 @@ def case_record(name: str, credit: float, expected: str | None = None, **fields:
     return {"name": name, "credit": credit, "feedback": feedback if expected else None}
 
 
-def lost_cases(part: Part, done: int, came_back: str, expected: str = "an answer",
+def lost_cases(part: Part, done: int, text: str, expected: str = "an answer",
                look: str | None = None) -> list[Record]:
     """The records of a part's cases that were not judged: all after the first `done`."""
-    return [case_record(name, 0.0, expected, came_back=came_back, look=look)
+    return [case_record(name, 0.0, expected, came_back=text, look=look)
             for name, _ in part.named_cases()[done:]]
 
 

@@ -62,7 +62,7 @@ class Session:
             thread.start()
         self.settings = {**self.worker.settings, "module": module,
                          "probes": probes and f"{self.worker.settings['grader']}/probes.py"}
-        self.session_on = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
+        self.another = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
 
     def __enter__(self) -> Session: return self
 
@@ -80,7 +80,7 @@ class Session:
         """Another worker with the probes alone, to run text that the submission wrote."""
         with scratch() as folder:  # only this user can read it, so the worker has a copy
             (folder / f"{self.module}.py").touch()
-            session = self.session_on(folder)
+            session = self.another(folder)
             session.load(0)
         return session
 
@@ -176,9 +176,8 @@ class Session:
         if self.served > self.limits.cpu_seconds:
             raise self.broken(f"to answer it has taken the grader {self.limits.cpu_seconds} s of processor "
                               "time")
-        is_message = (isinstance(answer, dict) and isinstance(answer.get("nonce"), str)
-                      and MESSAGES & answer.keys())
-        if not is_message or answer["nonce"] != nonce or "ask" in answer and not (
+        valid = isinstance(answer, dict) and isinstance(answer.get("nonce"), str) and MESSAGES & answer.keys()
+        if not valid or answer["nonce"] != nonce or "ask" in answer and not (
                 isinstance(answer["ask"], str) and isinstance(answer.get("args"), (list, tuple))):
             raise self.broken("its answer does not belong to the question")
         return answer

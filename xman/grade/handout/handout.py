@@ -77,9 +77,9 @@ def starter(source: str, titles: Mapping[int, str] | None = None) -> str:
     except SyntaxError as error:
         place = f"line {error.lineno} of the rest"
         raise XManError(f"without its regions it cannot be parsed: {error.msg}, {place}") from None
-    if revealed := traces(source, cut):
-        raise XManError(f"the line {revealed[0]!r} of a region also stands outside, where it would be handed "
-                        "out")
+    if leaks := traces(source, cut):
+        raise XManError(f"the line {leaks[0]!r} of a region also stands outside, where it would be "
+                        "handed out")
     return cut
 
 
@@ -156,9 +156,9 @@ def write_handout(assignment: Assignment, out: Path) -> None:
     except XManError as error:
         raise XManError(f"the solution {module}: {error}") from None
     for name, text in texts.items():
-        if revealed := traces(solution, text):
-            lines = ", ".join(map(repr, revealed[:3]))
-            raise XManError(f"{name} tells {len(revealed)} of the solution's lines: {lines}")
+        if leaks := traces(solution, text):
+            lines = ", ".join(map(repr, leaks[:3]))
+            raise XManError(f"{name} tells {len(leaks)} of the solution's lines: {lines}")
     with fresh_folder(out) as fresh:
         for name, text in texts.items():
             (fresh / name).write_text(text, "utf-8")

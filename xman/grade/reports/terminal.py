@@ -60,8 +60,8 @@ def class_table(records: list[dict], width: int | None = None) -> str:
         lines += [] if fits else _shortened(_wrap(remark, width, 2), LINES, 2)
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
     if points := [record["points"] for record in records]:
-        mean, median, total = statistics.mean(points), statistics.median(points), max(r["of"] for r in records)
-        count += f", mean {in_points(mean)}, median {in_points(median)} of {in_points(total)}"
+        mean, median, of = statistics.mean(points), statistics.median(points), max(r["of"] for r in records)
+        count += f", mean {in_points(mean)}, median {in_points(median)} of {in_points(of)}"
     return "\n".join([*lines, "", count]) + "\n"
 
 

@@ -74,13 +74,13 @@ class Bubblewrap(Sandbox):
             view.show(home / name, f"/{name}")
         for folder, mib in (in_memory := {"/tmp": limits.tmp_mib, "/dev/shm": limits.shm_mib}).items():
             view.memory(folder, mib)
-        info_reader, info_writer = os.pipe()
-        with open(info_reader, "rb", 0) as info:
-            with open(info_writer, "wb"):
+        reader, writer = os.pipe()
+        with open(reader, "rb", 0) as info:
+            with open(writer, "wb"):
                 options = [*NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro", "/"]
-                options += ["--chdir", "/tmp", "--info-fd", str(info_writer), "--"]
-                process = spawn([self.program, *options, *worker_command(python, "/grader")], env={},
-                                pass_fds=[info_writer])
+                options += ["--chdir", "/tmp", "--info-fd", str(writer), "--"]
+                command = [self.program, *options, *worker_command(python, "/grader")]
+                process = spawn(command, env={}, pass_fds=[writer])
             first = first_process(info)
         # one more: bubblewrap's first process inside has the same user
         processes = limits.processes + (not self.drops and os.geteuid() != 0)

@@ -74,9 +74,8 @@ def end_worker(pid: int, mark: str, uid: int | None) -> None:
     deadline, family = time.monotonic() + 5, {pid}
     while family and time.monotonic() < deadline:
         running = running_processes()
-        pids = [process.pid for process in running.values()
-                if process.uid == uid or marked(process.pid, mark)]
-        pids += [process.pid for process in running.values() if pid in (process.pid, process.session)]
+        pids = [proc.pid for proc in running.values() if proc.uid == uid or marked(proc.pid, mark)]
+        pids += [proc.pid for proc in running.values() if pid in (proc.pid, proc.session)]
         family = with_descendants(pids, running)
         for member in family:
             with suppress(ProcessLookupError, PermissionError):

@@ -4,9 +4,9 @@ from __future__ import annotations
 KEPT = "\n\t\u00a0\u200c\u200d"  # kept though they are not printable; the joiners are in names and emoji
 
 
-def harmless(text: str, max_length: int | None = 4000) -> str:
+def harmless(text: str, width: int | None = 4000) -> str:
     r"""The text, at most so long, with control characters, overrides and lone surrogates visible, as \x1b."""
     shown = "".join(c if c.isprintable() or c in KEPT else c.encode("unicode_escape").decode()
-                    for c in text[:max_length])
-    return (shown if max_length is None or len(text) <= max_length >= len(shown) else
-            f"{shown[:max_length]}… [cut: {len(text):,} characters in all]")
+                    for c in text[:width])
+    return (shown if width is None or len(text) <= width >= len(shown) else
+            f"{shown[:width]}… [cut: {len(text):,} characters in all]")

@@ -69,15 +69,14 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
         raise XManError(f"{source} is empty: it holds no file")
     file_name = f"{module}.py"
     programs = {name: PurePosixPath(name).name for name in files if name.lower().endswith(".py")}
-    of_that_name = [name for name in programs if programs[name] == file_name]
-    depth = min((name.count("/") for name in of_that_name), default=0)
-    candidates = ([name for name in of_that_name if name.count("/") == depth]
-                  # a file of another name will do if there is no other
+    named = [name for name in programs if programs[name] == file_name]
+    depth = min((name.count("/") for name in named), default=0)
+    candidates = ([name for name in named if name.count("/") == depth]  # else a file of another name will do
                   or [name for name in programs if programs[name] not in HANDED_OUT] or list(programs))
     if len(candidates) != 1:
         several = sorted(candidates or files)
         listed = ", ".join(repr(name[:80]) for name in several[:5]) + ", …" * (len(several) > 5)
-        raise XManError(f"{source} holds {file_name} more than once: {listed}" if of_that_name else
+        raise XManError(f"{source} holds {file_name} more than once: {listed}" if named else
                         f"there is no file {file_name} in {source}: it holds "
                         f"{listed}{nearest(file_name, programs.values())}")
     if not files[candidates[0]].strip():

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,8 +59,8 @@ def examined(unsafe: bool = False) -> list[Finding]:
             return [first]
         box = sandbox_here(unsafe=True)
     with ThreadPoolExecutor(4) as threads:  # each of them waits for a worker
-        examinations = [from_inside, processor_time, nothing_stays, ends_with_the_grader]
-        findings = [*chain.from_iterable(threads.map(lambda examine: [*examine(box)], examinations))]
+        looks = [from_inside, processor_time, nothing_stays, ends_with_the_grader]
+        findings = [finding for each in threads.map(lambda look: [*look(box)], looks) for finding in each]
 
     def with_todo(finding: Finding) -> Finding:
         todo = REPORT if isinstance(box, Bubblewrap) else BUBBLEWRAP
@@ -84,21 +83,21 @@ def from_inside(box: Sandbox) -> Iterator[Finding]:
             unix.listen()
         (folder / "secret").write_text("not for the worker")
         files = [folder / "secret", Path(__file__).resolve(), ROOT, Path.home(), *FILES]
-        facts = {"port": port.getsockname()[1], "abstract": abstract, "pid": os.getpid(), "most": None}
-        facts["user"] = os.getuid() if hasattr(os, "getuid") else None
-        facts["others"], facts["environment"] = other_packages(), [*ENVIRONMENT, *MORE_ENVIRONMENT]
-        facts["files"] = [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]
-        network, *further = answers(box, facts)
+        host = {"port": port.getsockname()[1], "abstract": abstract, "pid": os.getpid(), "most": None}
+        host["user"] = os.getuid() if hasattr(os, "getuid") else None
+        host["others"], host["environment"] = other_packages(), [*ENVIRONMENT, *MORE_ENVIRONMENT]
+        host["files"] = [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]
+        network, *further = answers(box, host)
         if network.ok and isinstance(box, Bubblewrap) and box.filter:
             unfiltered = Bubblewrap(box.program, box.version, box.way)
             unfiltered.filter = None
-            network, = answers(unfiltered, {**facts, "most": 1})
+            network, = answers(unfiltered, {**host, "most": 1})
         yield from [network, *further]
 
 
-def answers(box: Sandbox, facts: dict) -> Iterator[Finding]:
+def answers(box: Sandbox, host: dict) -> Iterator[Finding]:
     """The findings that the attempts report."""
-    with started(box, "try all", facts) as worker:
+    with started(box, "try all", host) as worker:
         try:
             out, err = worker.process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
@@ -151,12 +150,12 @@ def left_alone(unsafe: bool) -> None:
         time.sleep(60)
 
 
-def started(box: Sandbox, do: str, facts: dict | None = None) -> Worker:
+def started(box: Sandbox, do: str, host: dict | None = None) -> Worker:
     """A worker that runs the attempts that `do` names."""
     limits = replace(LIMITS, cpu_seconds=1) if do == "spin" else LIMITS
-    worker = box.start(INSIDE, ["xman"] if facts else [], limits, {"worker.py": ATTEMPTS})
+    worker = box.start(INSIDE, ["xman"] if host else [], limits, {"worker.py": ATTEMPTS})
     with suppress(BrokenPipeError):
-        worker.process.stdin.write(json.dumps({**worker.settings, "do": do, "facts": facts}).encode() + b"\n")
+        worker.process.stdin.write(json.dumps({**worker.settings, "do": do, "host": host}).encode() + b"\n")
     return worker
 
 

@@ -22,27 +22,27 @@ NUMBERS = {"x86_64": {"keyctl": 250, "bpf": 321, "perf_event_open": 298, "userfa
            "aarch64": {"keyctl": 219, "bpf": 280, "perf_event_open": 241, "userfaultfd": 282, "io_uring_setup": 425}}
 
 
-def promises(facts):
+def promises(host):
     """{promise: {what it refuses: a function that tries it}}. A try that is refused raises an OSError."""
-    limits, number = facts["limits"], min(200, 2 * (facts["limits"]["processes"] or 100))
+    limits, number = host["limits"], min(200, 2 * (host["limits"]["processes"] or 100))
     long, files, memory = limits["file_mib"] + 1, limits["open_files"], limits["memory_mib"]
-    imported = lambda names: evidence(filter(find_spec, names))
+    imported = lambda names: proof(filter(find_spec, names))
     libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
     return {
         "no network": {
-            "this machine's 127.0.0.1": lambda: reach(socket.AF_INET, ("127.0.0.1", facts["port"])),
+            "this machine's 127.0.0.1": lambda: reach(socket.AF_INET, ("127.0.0.1", host["port"])),
             "1.1.1.1, a public address": lambda: reach(socket.AF_INET, ("1.1.1.1", 53)),
-            "an abstract Unix socket of this machine": lambda: reach(socket.AF_UNIX, facts["abstract"])},
-        "read-only root": {"a file outside /tmp and /dev/shm": lambda: evidence(writable())},
+            "an abstract Unix socket of this machine": lambda: reach(socket.AF_UNIX, host["abstract"])},
+        "read-only root": {"a file outside /tmp and /dev/shm": lambda: proof(writable())},
         "nothing of this machine's files": {
-            "home, /etc, programs and this project": lambda: evidence(filter(os.path.lexists, facts["files"]))},
+            "home, /etc, programs and this project": lambda: proof(filter(os.path.lexists, host["files"]))},
         "only the packages asked for": {
-            "the lack of one": lambda: evidence(PACKAGES - set(filter(find_spec, PACKAGES))),
-            f"{len(facts['others'])} others that are installed": lambda: imported(facts["others"])},
+            "the lack of one": lambda: proof(PACKAGES - set(filter(find_spec, PACKAGES))),
+            f"{len(host['others'])} others that are installed": lambda: imported(host["others"])},
         "the grader is not visible": {"its import": lambda: imported(["xman.grade", "xman.cli"])},
         "other processes are invisible": {
-            "signals to the grader": lambda: os.kill(facts["pid"], 0),
-            "a look at /proc": lambda: evidence(filter(str.isdigit, entries_below("/proc")))},
+            "signals to the grader": lambda: os.kill(host["pid"], 0),
+            "a look at /proc": lambda: proof(filter(str.isdigit, entries_below("/proc")))},
         "/tmp of bounded size": filled(TMP, limits["tmp_mib"] + 1),
         "/dev/shm of bounded size": filled("/dev/shm", limits["shm_mib"] + 1),
         "file size": {f"{long} MiB": lambda: write_mib(TMP, long, one=True)},
@@ -50,11 +50,11 @@ def promises(facts):
         "memory": {f"{memory} MiB more": lambda: bytearray(memory * MIB)},
         "number of processes": {f"{number} more": lambda: fork(number)},
         "no new privileges": {"what a program brings": lambda: refused_if(libc.prctl(39, 0, 0, 0, 0) == 1)},
-        "no capabilities": {"an effective, permitted or ambient one": lambda: evidence(capabilities(libc))},
+        "no capabilities": {"an effective, permitted or ambient one": lambda: proof(capabilities(libc))},
         "another user": {
-            "the grader's own": lambda: refused_if(os.getuid() != facts["user"]),
+            "the grader's own": lambda: refused_if(os.getuid() != host["user"]),
             "becoming root": lambda: os.setuid(0)},
-        "environment": {"the grader's variables": lambda: evidence(set(os.environ) - set(facts["environment"]))},
+        "environment": {"the grader's variables": lambda: proof(set(os.environ) - set(host["environment"]))},
         # PR_GET_SECCOMP
         "filter of system calls": {"all that it names": lambda: refused_if(libc.prctl(21, 0, 0, 0, 0) == 2)},
         "no terminal": {"/dev/tty": lambda: os.close(os.open("/dev/tty", os.O_RDWR))},
@@ -68,7 +68,7 @@ def promises(facts):
             "nested user namespaces": lambda: system_call(libc.unshare, 0x10000000)}}
 
 
-def evidence(names):
+def proof(names):
     """The first of the names, which prove that something is open. PermissionError if there is none."""
     names = [*names]
     refused_if(not names)
@@ -93,16 +93,15 @@ def entries_below(folder):
 def writable():
     """The first folders outside /tmp and /dev/shm that can be written to."""
     # /proc has no end
-    excluded = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if entries_below("/proc") else set())
-    writable_folders = [folder for folder in ("/tmp", "/var/tmp")
-                        if folder not in excluded and os.access(folder, os.W_OK)]
+    skip = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if entries_below("/proc") else set())
+    paths = [folder for folder in ("/tmp", "/var/tmp") if folder not in skip and os.access(folder, os.W_OK)]
     for visited, (folder, folders, _) in enumerate(os.walk("/")):
-        folders[:] = [name for name in folders if os.path.join(folder, name) not in excluded]
+        folders[:] = [name for name in folders if os.path.join(folder, name) not in skip]
         if os.access(folder, os.W_OK):
-            writable_folders.append(folder)
-        if visited > 5_000 or len(writable_folders) > 3:
+            paths.append(folder)
+        if visited > 5_000 or len(paths) > 3:
             break
-    return writable_folders
+    return paths
 
 
 def write_mib(folder, mib, one=False):
@@ -195,5 +194,5 @@ if __name__ == "__main__":
         daemon()
     while settings["do"] == "spin":
         pass
-    for promise, tries in [*promises(settings | settings["facts"]).items()][:settings["facts"]["most"]]:
+    for promise, tries in [*promises(settings | settings["host"]).items()][:settings["host"]["most"]]:
         print(json.dumps([promise, *verdict_on(tries)]), flush=True)

@@ -53,8 +53,8 @@ def set_limits(limits):
         if soft is None or not hasattr(resource, f"RLIMIT_{name}"):
             continue
         number = getattr(resource, f"RLIMIT_{name}")
-        maximum = resource.getrlimit(number)[1]
-        soft, hard = [value if maximum == resource.RLIM_INFINITY else min(value, maximum)
+        bound = resource.getrlimit(number)[1]
+        soft, hard = [value if bound == resource.RLIM_INFINITY else min(value, bound)
                       for value in (soft, hard or soft)]
         with contextlib.suppress(ValueError, OSError):  # macOS refuses some of them
             resource.setrlimit(number, (soft, hard))

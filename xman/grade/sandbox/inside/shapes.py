@@ -25,8 +25,7 @@ def function_shapes(source):
                 line for line in node.body
                 if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
             names = {}
-            words = [word for statement in body for inner in ast.walk(statement)
-                     for word in node_words(inner, names)]
+            words = [word for line in body for inner in ast.walk(line) for word in node_words(inner, names)]
             if len(words) >= SMALL:
                 shapes[hashlib.sha256("\0".join(words).encode(errors="replace")).hexdigest()] = len(words)
     return shapes
