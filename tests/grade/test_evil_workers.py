@@ -19,7 +19,7 @@ from xman.grade import Failed
 from xman.grade.sandbox import Limits
 from xman.grade.sandbox.inside import plain
 from xman.grade.sandbox.worker import Worker
-from xman.grade.session import ANSWER, ENTRIES, ITEMS, NODES, Session, modest
+from xman.grade.session import ANSWER, ENTRIES, ITEMS, NODES, Session, bounded_args
 
 MIB = 300  # by which the grader may grow
 
@@ -274,9 +274,9 @@ def test_arguments_that_would_harm_the_grader_are_an_error_of_the_submission(arg
 
 def test_modest_arguments_stay_what_they_are():
     arguments = [1, -10_000, True, None, 0.5, "x" * ITEMS, (1, [2, {"a": (3,)}]), [0] * ITEMS, {("a", 1): "b"}]
-    assert modest(arguments) == arguments and list(map(type, modest(arguments))) == list(map(type, arguments))
+    assert bounded_args(arguments) == arguments and list(map(type, bounded_args(arguments))) == list(map(type, arguments))
     a = np.ones((1000, ENTRIES // 1000))
-    assert modest([a, a[0], 2.0])[0] is a and type(modest([10_001])[0]) is float
+    assert bounded_args([a, a[0], 2.0])[0] is a and type(bounded_args([10_001])[0]) is float
 
 
 def test_the_grader_does_not_work_for_ever_for_one_submission():

@@ -13,7 +13,7 @@ import pytest
 from inside import cases_of
 
 from xman.grade import judge, load_assignment
-from xman.grade.assignment import of_xman
+from xman.grade.assignment import shapes_of_xman
 from xman.grade.run import grade_one
 from xman.grade.sandbox import sandbox_here
 from xman.grade.sandbox.inside.shapes import function_shapes
@@ -84,7 +84,7 @@ def test_a_copy_of_the_operators_has_no_points(source, tmp_path):
 
 def test_the_solutions_and_what_students_write_share_no_functions_with_xman():
     for path in [*ROOT.glob("*/solution/*.py"), *(Path(__file__).parent / "for_nothing").glob("*.py")]:
-        assert sum(of_xman().get(shape, 0) for shape in function_shapes(path.read_bytes())) == 0, path
+        assert sum(shapes_of_xman().get(shape, 0) for shape in function_shapes(path.read_bytes())) == 0, path
 
 
 def test_the_same_submission_is_asked_the_same_and_another_is_asked_something_else(tmp_path):

@@ -141,12 +141,12 @@ def load_assignment(folder: Path) -> Assignment:
         raise XManError(f"{folder}: its parts have {assignment.points:g} points (100 are wanted), a task "
                         f"without a part: {empty or 'none'}, a title twice: {twice or 'none'}")
     assignment.folder = folder
-    of_xman()  # fills its cache now, before processes that judge are forked
+    shapes_of_xman()  # fills its cache now, before processes that judge are forked
     return assignment
 
 
 @functools.cache
-def of_xman() -> dict[str, int]:
+def shapes_of_xman() -> dict[str, int]:
     """The shapes of the functions of xman's operators, interpreters and passes."""
     sources, shapes = Path(__file__).parents[1], {}
     for folder in (Path(ops.__file__).parent, sources / "interpreters", sources / "passes"):

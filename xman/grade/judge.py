@@ -17,7 +17,7 @@ from ..errors import XManError
 from ..show.terminal import until_closed
 from . import process
 from . import record as records
-from .assignment import Assignment, Part, load_checks, of_xman
+from .assignment import Assignment, Part, load_checks, shapes_of_xman
 from .compare import Failed, Wrong, scale
 from .record import IN_HIDDEN, Event, Record, case_record, hidden_last, seed_of
 from .reports.terminal import report_table
@@ -84,7 +84,7 @@ def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: P
         try:
             # this seed reveals nothing of the secret
             shapes = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)
-            xman_shapes = of_xman() if "xman" not in assignment.packages else {}
+            xman_shapes = shapes_of_xman() if "xman" not in assignment.packages else {}
             if sum(xman_shapes.get(shape, 0) for shape in shapes or ()) > BORROWED:
                 raise session.broken("it holds functions of xman's sources, and what is asked for is to be "
                                      "the student's own")

@@ -67,7 +67,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
         raise Wrong(f"{what}: a valid Wengert list", str(error)) from None
     if strange := [name for name in steps.inputs if name not in inputs]:
         k, line = next((k, line) for k, line in enumerate(steps, 1) if strange[0] in registers(line[2]))
-        came_back = f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}"
+        came_back = f"line {k}, {shown(line)}, reads {strange[0]!r}{did_you_mean(strange[0], inputs)}"
         raise Wrong(f"{what}: it reads {', '.join(inputs)} and what earlier lines assign", came_back, names)
     return WengertList(map(with_floats, steps))
 
@@ -98,7 +98,7 @@ def with_floats(line: Line) -> Line:
     return dst, op, tuple(map(argument, range(len(args)), args))
 
 
-def near(name: str, names: Collection[str]) -> str:
+def did_you_mean(name: str, names: Collection[str]) -> str:
     """'; did you mean …?' for a known name that is close, also in other case; or ""."""
     same = [candidate for candidate in names if candidate.lower() == name.lower()]
     return nearest(name, names) or "".join(nearest(candidate, same) for candidate in same[:1])
@@ -128,11 +128,11 @@ def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> Non
         strange = f"{op!r}, which is not among the operators of this task{nearest(op, operators)}"
         raise wrong(f", {dst} = {op}(…), calls {strange}", look)
     for a in args:
-        if not (isinstance(a, str) or small(a) or any(a is f for f in functions)):
+        if not (isinstance(a, str) or is_small(a) or any(a is f for f in functions)):
             raise wrong(f", {dst} = {op}(…), has an argument of type {type(a).__name__}", ARRAYS)
 
 
-def small(a: Any) -> bool:
+def is_small(a: Any) -> bool:
     if isinstance(a, tuple):
         return len(a) <= 4 and all(type(number) is int and abs(number) < 16 for number in a)
     return a is None or type(a) in (bool, float) or type(a) is int and abs(a) < 2 ** 31

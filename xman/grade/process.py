@@ -55,7 +55,7 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
             numbers.write(b"".join(k.to_bytes(4, "big") for k in range(len(items))))
             numbers.seek(0)
             for _ in range(min(jobs, len(items))):
-                number, pipe = forked(done_here(work, items, numbers.fileno(), stop), stop)
+                number, pipe = forked(results_here(work, items, numbers.fileno(), stop), stop)
                 running[pipe] = number
         while running:
             for pipe in wait(running):
@@ -71,8 +71,8 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
             os.waitpid(number, 0)
 
 
-def done_here(work: Callable[[Any], Any], items: Sequence[Any], numbers: int,
-          stop: threading.Event) -> Iterator[Any]:
+def results_here(work: Callable[[Any], Any], items: Sequence[Any], numbers: int,
+                 stop: threading.Event) -> Iterator[Any]:
     """work(item) for the items that this process takes. numbers: a file whose position they all share."""
     while not stop.is_set() and (number := os.read(numbers, 4)):
         yield work(items[int.from_bytes(number, "big")])

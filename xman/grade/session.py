@@ -49,8 +49,8 @@ class Session:
     def __init__(self, sandbox: Sandbox, submission: Path, module: str, packages: Sequence[str],
                  limits: Limits, probes: Path | None = None, stop: threading.Event | None = None):
         self.worker = sandbox.start(submission, packages, limits, {"probes.py": probes} if probes else {})
-        self.answers = io.BufferedReader(again(self.worker.process.stdout))
-        self.errors = again(self.worker.process.stderr)
+        self.answers = io.BufferedReader(second_handle(self.worker.process.stdout))
+        self.errors = second_handle(self.worker.process.stderr)
         self.limits, self.module = limits, module
         self.given = self.came_back = self.trouble = None
         self.waited, self.since, self.ask_count, self.served = 0.0, None, 0, 0.0
@@ -132,7 +132,7 @@ class Session:
         """The line with the result of the grader's function for the submission's arguments."""
         start = time.thread_time()
         try:
-            line = plain.encoded({"result": functions[answer["ask"]](*modest(answer["args"]))}, name_of)
+            line = plain.encoded({"result": functions[answer["ask"]](*bounded_args(answer["args"]))}, name_of)
             if len(line) > ANSWER:
                 raise ValueError(f"the result has more than {ANSWER >> 20} MiB")
         except Exception as error:  # the submission's arguments are at fault, and it gets the error
@@ -230,8 +230,8 @@ class Session:
             since = self.since
             if (self.stop.is_set() or since is not None and self.waited + time.monotonic()
                 - since > self.limits.wall_seconds):
-                self.stop_reason = self.stop_reason or (f"no answer within {self.limits.wall_seconds} s (does it "
-                                                        "sleep, or wait for something?)")
+                self.stop_reason = self.stop_reason or (
+                    f"no answer within {self.limits.wall_seconds} s (does it sleep, or wait for something?)")
                 self.worker.stop()
                 return
 
@@ -244,12 +244,12 @@ class Session:
         return harmless(self.printed.decode("utf-8", "replace"), 4000)
 
 
-def again(pipe: IO[bytes]) -> io.FileIO:
+def second_handle(pipe: IO[bytes]) -> io.FileIO:
     """The end of a pipe under a second number: stop closes the first, which another pipe may soon get."""
     return io.FileIO(os.dup(pipe.fileno()))
 
 
-def modest(args: Any) -> Any:
+def bounded_args(args: Any) -> Any:
     """The arguments of an ask. ValueError if adding, multiplying or repeating them would give a large object.
 
     A whole number beyond 10,000 becomes a float, since its powers could take for ever.

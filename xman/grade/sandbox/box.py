@@ -53,14 +53,14 @@ class Sandbox(ABC):
             for name, path in {**{path.name: path for path in INSIDE.glob("*.py")}, **extra_files}.items():
                 shutil.copyfile(path, home / "grader" / name)
             open_to_all(home / "grader")
-            process, end, settings = self.begun(home, packages, limits, uid)
+            process, end, settings = self.begin(home, packages, limits, uid)
             filter = self.filter and base64.b64encode(self.filter).decode()
             common = {"limits": asdict(limits), "uid": uid and uid.number, "seccomp": filter, "in_memory": {},
                       "hidden": True, "keeps_capabilities": False}
             return Worker(process, {**common, **settings}, end, undo.pop_all())
 
     @abstractmethod
-    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
+    def begin(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
         """Begin a worker in the way of this box. home: a folder with submission/ and grader/, open to all."""
 
     def complaint(self, packages: Sequence[str] = ()) -> str:

@@ -67,7 +67,7 @@ class Bubblewrap(Sandbox):
                 return box
         raise XManError(f"bubblewrap is installed and does not work here: it says {complaint!r}. {remedy()}")
 
-    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
+    def begin(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
         python, arguments = self._view(tuple(packages))
         view = SandboxView()
         for name in ("grader", "submission"):

@@ -50,12 +50,12 @@ def exists(number: int) -> bool:
             return False
         except KeyError:
             pass
-    return all(any(first <= number < first + count for first, _, count in mapped(kind))
+    return all(any(first <= number < first + count for first, _, count in mapped_ranges(kind))
                for kind in ("uid", "gid"))
 
 
 @functools.cache
-def mapped(kind: str) -> list[list[int]]:
+def mapped_ranges(kind: str) -> list[list[int]]:
     """The ranges of users in this process's user namespace: [first here, first outside, how many]."""
     return [[int(word) for word in line.split()]
             for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]

@@ -40,13 +40,13 @@ class Unsafe(Sandbox):
             uid.close()
         return cls(bool(uid and uid.lock and not cls(True).complaint(["numpy"])))
 
-    def begun(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
+    def begin(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
         if uid and not uid.lock:
             raise XManError("too many workers at once: no user is left for one more")
         site, tmp = home / "site", home / "tmp"
         site.mkdir()
         tmp.mkdir()
-        path = linked(package_paths(packages), site)
+        path = link_packages(package_paths(packages), site)
         open_to_all(home)
         processes: int | None = limits.processes
         if uid:
@@ -74,7 +74,7 @@ def end_worker(pid: int, mark: str, uid: int | None) -> None:
     deadline, family = time.monotonic() + 5, {pid}
     while family and time.monotonic() < deadline:
         running = running_processes()
-        pids = [proc.pid for proc in running.values() if proc.uid == uid or marked(proc.pid, mark)]
+        pids = [proc.pid for proc in running.values() if proc.uid == uid or has_mark(proc.pid, mark)]
         pids += [proc.pid for proc in running.values() if pid in (proc.pid, proc.session)]
         family = with_descendants(pids, running)
         for member in family:
@@ -83,7 +83,7 @@ def end_worker(pid: int, mark: str, uid: int | None) -> None:
         time.sleep(0.001)
 
 
-def marked(pid: int, mark: str) -> bool:
+def has_mark(pid: int, mark: str) -> bool:
     """Whether the process, or the one that forked it, was started with the mark."""
     with suppress(OSError):
         return f"{MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
@@ -97,7 +97,7 @@ def threads_of(uid: int) -> int:
     return 64 + sum(process.threads for process in running_processes().values() if process.uid == uid)
 
 
-def linked(paths: Mapping[str, Path], site: Path) -> list[str]:
+def link_packages(paths: Mapping[str, Path], site: Path) -> list[str]:
     """The worker's sys.path: a folder of links to the packages, or, on Windows, their folders."""
     try:
         for name, path in paths.items():
