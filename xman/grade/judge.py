@@ -91,6 +91,7 @@ def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: P
         except Failed:
             no_import = session.trouble
         for part in hidden_last(task.checks if checks else task.parts):
+            # what is printed or fails from here on could tell what the hidden parts ask, and is not reported
             if part.hidden and output is None:
                 output, trouble = session.output(), session.trouble
             for name, extra in part.named_cases():

@@ -54,6 +54,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     bound = f"{what}: at least one line and at most {most:,}, also with those of its functions"
     expect_that(1 <= len(lines) <= most, bound, f"{len(lines):,} lines", look)
     lines = [line_with_functions(line) for line in lines]
+    # todo grows while it is read: the lines of a function in a line wait behind those of the list
     todo, total = [("", lines, 0)], 0
     for of, inside, depth in todo:
         total += len(inside)
@@ -74,6 +75,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
 
 def line_with_functions(line: Any, depth: int = 0) -> Any:
     """The line, and the functions in it, with tuples in place of lists."""
+    # a function is a literal of a line: ("def", name, (parameters), (lines), (results))
     def as_function(a: Any) -> Any:
         if not (isinstance(a, (list, tuple)) and len(a) == 5 and type(a[0]) is str and a[0] == "def"
                 and all(isinstance(field, (list, tuple)) for field in a[2:])):

@@ -74,6 +74,7 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
 def results_here(work: Callable[[Any], Any], items: Sequence[Any], numbers: int,
                  stop: threading.Event) -> Iterator[Any]:
     """work(item) for the items that this process takes. numbers: a file whose position they all share."""
+    # a read moves the position for all processes at once, so that no item is taken twice
     while not stop.is_set() and (number := os.read(numbers, 4)):
         yield work(items[int.from_bytes(number, "big")])
 

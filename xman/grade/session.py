@@ -254,6 +254,8 @@ def bounded_args(args: Any) -> Any:
 
     A whole number beyond 10,000 becomes a float, since its powers could take for ever.
     """
+    # broadcasting aligns shapes at their last axes, so they are kept reversed: (3, 1) and (4,) become
+    # (1, 3) and (4,), and the larger entry of each axis gives (4, 3), 12 entries
     shapes: list[tuple[int, ...]] = []
 
     def tried(value: Any) -> Any:

@@ -70,7 +70,7 @@ def class_summary(records: list[dict]) -> dict:
 def _spread(values: list[float]) -> dict[str, float]:
     if not values:
         return {}
-    several = values if len(values) > 1 else 2 * values
+    several = values if len(values) > 1 else 2 * values  # quantiles takes at least two
     low, middle, high = statistics.quantiles(several, n=4, method="inclusive")
     return {"mean": statistics.mean(values), "median": middle, "low": low, "high": high}
 

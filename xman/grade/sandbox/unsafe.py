@@ -72,6 +72,7 @@ def end_worker(pid: int, mark: str, uid: int | None) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     deadline, family = time.monotonic() + 5, {pid}
+    # again and again, because a process that is not yet killed may fork meanwhile
     while family and time.monotonic() < deadline:
         running = running_processes()
         pids = [proc.pid for proc in running.values() if proc.uid == uid or has_mark(proc.pid, mark)]

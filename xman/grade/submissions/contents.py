@@ -107,6 +107,7 @@ class Contents(dict[str, bytes]):
             raise XManError(f"{plain[:80]!r} is a {kind}; hand in regular files and folders alone")
         for path in (plain, *map(str, PurePosixPath(plain).parents[:-1])):
             entry = path, path == plain and kind == "file"
+            # Model.py and model.py are one file on many disks, where the second would replace the first
             earlier = self.places.setdefault(unicodedata.normalize("NFKC", path).casefold(), entry)
             if earlier[1] != entry[1]:
                 raise XManError(f"{path[:80]!r} is a file and a folder at once")
@@ -208,6 +209,7 @@ def from_zip(data: bytes, into: Contents) -> None:
         end = 0
         for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
             if info.header_offset < end:
+                # a zip bomb: one compressed member is listed, and unpacked, many times
                 raise XManError("its members overlap, as in no honest archive")
             end = info.header_offset + 30 + info.compress_size
         for info in archive.infolist():

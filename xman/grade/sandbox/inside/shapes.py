@@ -44,7 +44,7 @@ def imports_packages(source):
 
 def node_words(node, names):
     """The node as words: its kind, and its attribute or constant; names become numbers, in order of use."""
-    if isinstance(node, ast.Name):
+    if isinstance(node, ast.Name):  # so that a + b * a and x + y * x have one shape
         return [f"Name {names.setdefault(node.id, len(names))}"]
     if isinstance(node, (ast.expr_context, ast.arguments, ast.arg)):
         return []
