@@ -1,6 +1,7 @@
 """Reductions over axis: an int, a tuple of ints, None for all; keepdims leaves length 1."""
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -14,12 +15,30 @@ from .table import arity, elementwise, expressed, linear, operator
 
 
 def count(x, axis=None, less=0):
-    """The number of entries of x along axis, less `less`: Python's number, which does not change float32."""
+    """The number of entries of x along axis, less `less`: Python's number, which does not change float32.
+
+    A number that float16 cannot hold is np.float32 for an x of float16: 1 / 70,000 would be 1 / ∞ there.
+    """
     shape = np.shape(x)
-    return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple)
-                     else (shape[axis],)) - less
+    n = math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple)
+                  else (shape[axis],)) - less
+    return np.float32(n) if n > LARGEST_HALF and getattr(x, "dtype", None) == np.float16 else n
 
 
+LARGEST_HALF = 65504  # the largest number of float16
+
+
+def halves_in_singles(reduction):
+    """The reduction (x, axis, …), in which an x of float16 is added up and divided in float32, as NumPy does."""
+    @functools.wraps(reduction)
+    def reduced(x, *args, **named):
+        if getattr(x, "dtype", None) != np.float16:
+            return reduction(x, *args, **named)
+        return reduction(x.astype(np.float32), *args, **named).astype(np.float16)
+    return reduced
+
+
+@halves_in_singles
 def mean(x, axis=None, keepdims=False):
     """Σ x / n over axis; NaN over no entries. Over all entries unless axis says otherwise."""
     return np.add.reduce(x, axis, None, None, keepdims) / (count(x, axis) or math.nan)
@@ -51,6 +70,7 @@ def centered_of_entries(x, axis=None):
 
 
 @silent
+@halves_in_singles
 def var(x, axis=None, keepdims=False, ddof=0):
     """Σ (x − mean)² / (n − ddof) over axis."""
     deviation = centered(x, axis)
@@ -214,7 +234,7 @@ smallest      = expressed(lambda x, axis=None, keepdims=False: np.min(x, axis, k
                           "The least x over axis. Ties share the gradient equally. ValueError over no entries.")
 prod          = expressed(lambda x, axis=None, keepdims=False: np.multiply.reduce(x, axis=axis, keepdims=keepdims),
                           "Π x over axis; 1 over no entries.")
-std           = expressed(lambda x, axis=None, keepdims=False, ddof=0: np.sqrt(var(x, axis, keepdims, ddof)),
+std           = expressed(halves_in_singles(lambda x, axis=None, keepdims=False, ddof=0: np.sqrt(var(x, axis, keepdims, ddof))),
                           "√var. Where it is 0 its gradient is 0.")
 norm          = expressed(lambda x, axis=None, keepdims=False: np.sqrt(squaredNorm(x, axis, keepdims)),
                           "√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0.")

@@ -149,3 +149,17 @@ def test_an_operator_whose_result_may_lie_in_an_argument_says_so():
                         continue
                 shared |= {op} if isinstance(out, np.ndarray) and any(np.may_share_memory(out, a) for a in arrays) else set()
     assert not (lacking := {op for op in shared if not ops.facts_of(op).view}), f"view=True is missing in the rows of {lacking}"
+
+
+@pytest.mark.parametrize("op", ["mean", "var", "std"])
+def test_a_count_beyond_the_largest_half_precision_number_still_divides(op, engine):
+    x, function = np.linspace(0, 1, 70_000), lambda x: getattr(ops.f, op)(x)
+    T = xman.trace(function, x.astype(np.float16))
+    (name,), of = T.inputs, T.outputs[-1]
+    steps = xman.gradient(T, of, [name])
+    for written in steps, xman.simplify(steps, [of, f"d{of}_d{name}"], {name: x.astype(np.float16)}):
+        got = xman.compile(written, [of, f"d{of}_d{name}"], engine)({name: x.astype(np.float16)})
+        want = eval(written, {name: x})
+        for register in got:
+            assert got[register].dtype == np.float16
+            np.testing.assert_allclose(got[register], want[register], 2e-3, 1e-7)

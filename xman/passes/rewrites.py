@@ -99,6 +99,13 @@ def adjoint_by_axes(i):
     return becomes
 
 
+def literal_count(w, x, axis=None, less=0):
+    """The count as a literal, but where float16 could not hold it and it has to stay a number of float32."""
+    known = w.shape(x) is not None and not isinstance(axis, Expression) and not isinstance(less, Expression)
+    n = f.count(w.value(x), axis, less) if known else None
+    return n if type(n) is int else None
+
+
 def spreads(w, x, like):
     """Whether x is known to broadcast to the shape of like."""
     have, want = w.shape(x), w.shape(like)
@@ -139,9 +146,7 @@ EXACT = Rewrites((
                                                           to if isinstance(to, tuple) else w.shape(to)) else None),
     shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
     shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and spreads(w, y, like) else None),
-    shaped("count",                                       lambda w, x, axis=None, less=0: f.count(w.value(x), axis, less)
-                                                          if w.shape(x) is not None and not isinstance(axis, Expression)
-                                                          and not isinstance(less, Expression) else None),
+    shaped("count",                                       literal_count),
     shaped("dot_left",                                    adjoint_by_axes(0)),
     shaped("dot_right",                                   adjoint_by_axes(1)),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
