@@ -227,9 +227,11 @@ def test_what_is_wrong_gets_one_sentence(xman, words, said):
 
 
 @pytest.mark.parametrize("command", [("gradient", "norm.wl", "x=3"), ("source", "norm.wl", "--of", "y", "x=3")])
-def test_algebra_puts_quotients_in_the_place_of_ratios(xman, command):
-    Path("norm.wl").write_text("y = norm(x)\n", "utf-8")
-    assert "ratio(" in xman(*command)[1] and "ratio(" not in xman(*command, "--algebra")[1]
+def test_algebra_turns_a_power_into_a_root_and_leaves_a_ratio_whose_zero_is_a_mask(xman, command):
+    Path("norm.wl").write_text("n = norm(x)\nr = power(x, 0.5)\ny = add(n, r)\n", "utf-8")
+    exact, short = xman(*command)[1], xman(*command, "--algebra")[1]
+    assert "sqrt(" not in exact and "sqrt(" in short
+    assert "ratio(" in exact and "ratio(" in short
 
 
 def test_raw_is_not_simplified(xman):

@@ -175,6 +175,35 @@ def test_a_dead_line_of_another_precision_does_not_hold_rewrites_back():
     assert len(simplify(steps, ["y"], {"x": np.ones(3), "n": 1.0})) == 1
 
 
+KINKS = {  # lists whose gradients have a 0/0 or a 0·∞ that is 0, and the point where they do
+    "norm(0)": ("y = norm(x)", {"x": np.zeros(3)}),
+    "norm(0) over an axis": ("n = norm(x, 1)\ny = sum(n)", {"x": np.array([[0.0, 0.0], [3.0, 4.0]])}),
+    "norm of a number": ("y = norm(x)", {"x": 0.0}),
+    "std of equal numbers": ("y = std(x)", {"x": np.ones(3)}),
+    "hypot(0, 0)": ("y = hypot(x, w)", {"x": 0.0, "w": 0.0}),
+    "arctan2(0, 0)": ("y = arctan2(x, w)", {"x": 0.0, "w": 0.0}),
+    "powers of 0": ("y = power(x, w)", {"x": np.zeros(3), "w": np.array([0.0, 1.0, 2.0])}),
+    "a branch not taken": ("c = greater(x, 0)\nr = sqrt(x)\ny = where(c, r, x)", {"x": np.array([-1.0, 0.0, 4.0])}),
+    "products with 0": ("y = prod(x)", {"x": np.array([0.0, 2.0, 0.0])}),
+    "half a norm": ("n = norm(x)\nh = mul(n, 0.5)\ny = divide(h, 2.0)", {"x": np.zeros(2)}),
+}
+
+
+@pytest.mark.parametrize("rewrites", [EXACT, ALGEBRA, EXACT + ALGEBRA], ids=["EXACT", "ALGEBRA", "both"])
+@pytest.mark.parametrize("kink", KINKS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_gradient_at_a_kink_is_the_same_simplified(kink, rewrites):
+    text, values = KINKS[kink]
+    steps = gradient(WengertList.from_text(text), "y", list(values))
+    keep = [f"dy_d{x}" for x in values]
+    want = eval(steps, values)
+    for likes in None, values:
+        got = eval(simplify(steps, keep, likes, rewrites), values)
+        for x in keep:
+            np.testing.assert_allclose(got[x], want[x], 1e-15)
+    assert np.isfinite(want["dy_dx"]).all()
+
+
 # what is refused
 
 

@@ -22,7 +22,7 @@ def second_real(w, x, y): return w.real(y)
 def first_float(w, x, *_): return floats(w, x)  # for rows whose second argument may hold labels
 def is_real_number(w, x): return w.shape(x) == () and w.real(x)
 def both_numbers(w, a, b, *holes): return nonzero_literal(w, a) and nonzero_literal(w, b, *holes)
-def always(*_): return True  # for rows that may meet truth values, such as a mask
+def literal_second(w, x, c): return nonzero_literal(w, c)  # x may be truth values, such as a mask
 
 
 def condition(w, c, x):
@@ -234,8 +234,9 @@ ALGEBRA = (
     rewrite(lambda x, y: x @ -y,                          lambda x, y: -(x @ y),                ZERO),
     rewrite(lambda x: f.sum(x),                           lambda x: x,                          ZERO, is_real_number),
     rewrite(lambda x: f.mean(x),                          lambda x: x,                          ZERO, is_real_number),
-    rewrite(lambda x, y: f.scale(x, y),                   lambda x, y: x * y,                   ZERO, always),
-    rewrite(lambda x, y: f.ratio(x, y),                   lambda x, y: x / y,                   ZERO),
+    # only by a literal: the 0 of a ratio by a register is a mask, as in the gradient of norm(x), x/norm(x), at 0
+    rewrite(lambda x, c: f.scale(x, c),                   lambda x, c: x * c,                   ZERO, literal_second),
+    rewrite(lambda x, c: f.ratio(x, c),                   lambda x, c: x / c,                   ZERO, literal_second),
     rewrite(lambda a, b, x: a + (b + x),                  lambda a, b, x: (a + b) + x,          ROUNDING, both_numbers),
     rewrite(lambda a, b, x: a * (b * x),                  lambda a, b, x: (a * b) * x,          ROUNDING, both_numbers),
     rewrite(lambda a, x, y: (a * x) * y,                  lambda a, x, y: a * (x * y),          ROUNDING, nonzero_literal),

@@ -21,6 +21,8 @@ from .expressions import inlined, node, with_replaced
 
 # rewrites that make rules easier to read, right where no number is infinite and 0 is not raised to 0
 LEGIBLE = EXACT + ALGEBRA + (
+    rewrite(lambda x, y: f.scale(x, y),             lambda x, y: x * y),
+    rewrite(lambda x, y: f.ratio(x, y),             lambda x, y: x / y),
     rewrite(lambda x, y: f.unbroadcast(x, y),       lambda x, y: x),
     rewrite(lambda x: x * 1,                        lambda x: x),
     rewrite(lambda x: x * x,                        lambda x: f.square(x)),
