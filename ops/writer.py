@@ -52,7 +52,7 @@ class Shaped(Symbol):
         return super().__array_function__(function, types, args, options)
 
 
-def definition(a: Any) -> tuple[str, tuple]:
+def defining_line(a: Any) -> tuple[str, tuple]:
     """(op, args) of the line that defines a symbol; ("", ()) for an input and for a literal."""
     return (a.op, a.args) if isinstance(a, Symbol) else ("", ())
 

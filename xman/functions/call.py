@@ -16,7 +16,7 @@ from ops.silence import ERRORS, silent, unwarned
 from ops.walk import AtLine
 
 from ..errors import XManError
-from ..interpreters.context import apart, either_way, number_of
+from ..interpreters.context import either_way, number_of, unshared
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
 from .tracer import CallTape, Tracer, is_on, unheard
@@ -98,7 +98,7 @@ class TracedCall:
         values = [*self.points, *self.results]
         walk = partial(self.walked, forward, ends)
         slopes = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
-        return [*map(number_of, apart(slopes, [*values, *seeds.values()]).values())]
+        return [*map(number_of, unshared(slopes, [*values, *seeds.values()]).values())]
 
     @silent
     def walked(self, forward: bool, ends: list[tuple[Any, Any]], seeds: dict[str, Any]) -> dict:

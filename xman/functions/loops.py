@@ -64,7 +64,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
         # for the way back, but not twice if y has them already, as in lambda h, x: (h1, h1).
         return [*after, *y, *[c for c in after if keep and not any(c is output for output in y)]]
 
-    words = words_of(fn, [carries, xs], ["t"] if xs is None else ())  # t: the number of the step
+    words = leaf_words(fn, [carries, xs], ["t"] if xs is None else ())  # t: the number of the step
     function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]], k)
     bundle = f.bundle(*[entry(x) for x in first], *slices, *outside)
     return applied_in((carries, *shape), f.scan, function, k, m - k, bundle, *[True] * reverse)
@@ -174,7 +174,7 @@ def slice_seen(x: Any) -> Any:
                     "arrays, a list of numbers as np.array(…), or a whole number of steps")
 
 
-def words_of(fn: Callable, structures: Sequence, counters: Sequence[str] = ()) -> list[str]:
+def leaf_words(fn: Callable, structures: Sequence, counters: Sequence[str] = ()) -> list[str]:
     """A name for each leaf of the arguments: that of fn's parameter, or of the key in a dict."""
     names: list[str] = []
     for name, structure in zip(parameter_names(fn, len(structures)), structures, strict=True):
@@ -197,7 +197,7 @@ def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Functio
         shape[:] = [result]
         return ends
     carries = len(leaves) * (role == "step")
-    function, outside = function_of(fn, role, run, words_of(fn, structure), leaves, carries)
+    function, outside = function_of(fn, role, run, leaf_words(fn, structure), leaves, carries)
     return function, [*[entry(x) for x in leaves], *outside], shape
 
 

@@ -9,7 +9,7 @@ from ops import kinks, walk
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import apart, at_line, depends, either_way, names_wanted, seeds, still_in, without_roots
+from .context import at_line, depends, either_way, names_wanted, seeds, still_in, unshared, without_roots
 
 
 @silent
@@ -50,4 +50,4 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
             deltas |= zip(names, either, strict=True)
         if powers and (wrt is None or any(dst in wrt or r in wrt for dst, (*_, r, _) in powers.items())):
             deltas = kinks.with_roots(deltas, steps, powers, values, DG)
-    return apart({name: d for name, d in deltas.items() if name in values}, values.values())
+    return unshared({name: d for name, d in deltas.items() if name in values}, values.values())

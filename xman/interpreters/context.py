@@ -102,7 +102,7 @@ def without_roots(steps: WengertList, values: Mapping[str, Any], table: Mapping[
     return getattr(steps, "along", list)(lines), {**values, **new}, powers
 
 
-def apart(derivatives: Mapping[Any, Any], values: Iterable[Any]) -> dict[Any, Any]:
+def unshared(derivatives: Mapping[Any, Any], values: Iterable[Any]) -> dict[Any, Any]:
     """The deltas or tangents, each array in memory of its own: no view, and none of the values."""
     arrays, result = set(map(id, values)), {}
     for name, d in derivatives.items():

@@ -9,7 +9,7 @@ from ops import kinks, walk
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import apart, at_line, either_way, seeds, with_numpy_reals, without_roots
+from .context import at_line, either_way, seeds, unshared, with_numpy_reals, without_roots
 
 
 @silent
@@ -45,4 +45,4 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
             names = [name for name in steps.outputs if name in tangents]
             either = either_way([tangents[name] for name in names], [*starts.values()], rows)
             tangents |= zip(names, either, strict=True)
-    return apart({name: t for name, t in tangents.items() if name in values}, values.values())
+    return unshared({name: t for name, t in tangents.items() if name in values}, values.values())

@@ -23,7 +23,7 @@ from ops import f
 from ops.facts import name_or_id
 from ops.loops.bodies import Function
 from ops.loops.values import one_of
-from ops.writer import Symbol, WrittenLine, definition
+from ops.writer import Symbol, WrittenLine, defining_line
 
 from ..interpreters import eval
 from ..wengert import WengertList, needed
@@ -151,7 +151,7 @@ def hoisted(w: SizedWriter, function: Function, k: int, slices: int, b: Any, *re
     the sum is X.T @ D, which BLAS computes at once.
     """
     _, name, parameters, lines, results = function
-    maker, entries = definition(b)
+    maker, entries = defining_line(b)
     if maker != "bundle" or any(w.value(x) is None for x in entries):
         return None
     m, examples = k + slices, [w.value(x) for x in entries]

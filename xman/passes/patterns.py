@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ops import Expression, facts_of
 from ops.table import MANY, arity
-from ops.writer import Symbol, Writer, definition
+from ops.writer import Symbol, Writer, defining_line
 
 from ..errors import XManError
 from .sized import SizedWriter, equal
@@ -43,7 +43,7 @@ def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callab
     writer = Writer()
     holes = [writer.symbol("abxyz"[i:][:1] or f"x{i}") for i in range(n)]
     pattern = found(*holes)
-    if not definition(pattern)[0]:
+    if not defining_line(pattern)[0]:
         raise XManError("a rewrite finds an operator, rewrite(lambda x: f.log(f.exp(x)), lambda x: x); this "
                         "one finds whatever there is")
     given = given or (floats if changes else lambda writer, *holes: True)
@@ -60,7 +60,7 @@ def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callab
 
 def as_tree(a: Any) -> str:
     """A pattern as text, log(exp(a))."""
-    op, args = definition(a)
+    op, args = defining_line(a)
     return f"{op}({', '.join(map(as_tree, args))})" if op else a.name if isinstance(a, Symbol) else repr(a)
 
 
@@ -90,8 +90,8 @@ def holes_filled(branch: Any, a: Any, filled: dict, w: SizedWriter) -> Iterator[
     elif not branch.op:
         if branch not in filled or equal(filled[branch], a):
             yield {**filled, branch: a}
-    elif definition(a)[0]:
-        yield from matches(branch, *definition(a), filled, w)
+    elif defining_line(a)[0]:
+        yield from matches(branch, *defining_line(a), filled, w)
 
 
 def shaped(op: str, becomes: Callable, title: str = "", changes: str = "") -> Rewrite:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ops import Expression, f
-from ops.writer import definition
+from ops.writer import defining_line
 
 from .loops import hoisted
 from .patterns import Rewrites, floats, rewrite, shaped
@@ -37,7 +37,7 @@ def nonzero_literal(w, c, *holes):
     return number and c != 0 and np.isfinite(c) and floats(w, *holes)
 
 
-def unbroadcast(w, x, like, axis=()):
+def sum_of_axes(w, x, like, axis=()):
     have, want = w.shape(x), w.shape(like)
     if axis != () or not have or want is None or not isinstance(x, Expression):
         return x if axis == () and w.alike(x, like) else None
@@ -48,7 +48,7 @@ def unbroadcast(w, x, like, axis=()):
     return x if w.alike(x, like) else None
 
 
-def broadcast(w, x, like, axis=()):
+def spread_once(w, x, like, axis=()):
     number = spread_number(w, x)
     if number is not None or axis != () and w.shape(x) == () and w.one_precision:
         return f.broadcast(x if number is None else number, like)
@@ -57,7 +57,7 @@ def broadcast(w, x, like, axis=()):
 
 def spread_number(w, x):
     """The number that x is a broadcast of, if this is known."""
-    op, args = definition(x)
+    op, args = defining_line(x)
     return args[0] if op == "broadcast" and w.shape(args[0]) == () and w.one_precision else None
 
 
@@ -65,7 +65,7 @@ def outright(op):
     """The rewrite of op that drops broadcasts of its arguments, which op does by itself."""
     def becomes(w, *args):
         for i, a in enumerate(args):
-            inner_op, inner = definition(a)
+            inner_op, inner = defining_line(a)
             if inner_op == "broadcast" and len(inner) == 2 and w.one_precision:
                 shapes = [w.shape(b) for j, b in enumerate(args) if j != i]
                 if None in (*shapes, w.shape(a), w.shape(inner[0])):
@@ -140,8 +140,8 @@ EXACT = Rewrites((
     #       operator                                      becomes where shapes are known
     shaped("scale",                                       lambda w, x, y: x if isinstance(y, float) and y == 1
                                                           and is_real_number(w, x) else None),
-    shaped("unbroadcast",                                 unbroadcast),
-    shaped("broadcast",                                   broadcast),
+    shaped("unbroadcast",                                 sum_of_axes),
+    shaped("broadcast",                                   spread_once),
     shaped("reshape",                                     lambda w, x, to: x if w.shape(x) is not None and w.shape(x) == (
                                                           to if isinstance(to, tuple) else w.shape(to)) else None),
     shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
@@ -165,7 +165,7 @@ def logarithm(w, a, depth=100):
     if not isinstance(a, Expression):
         return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
     if id(a) not in w.logarithms:
-        op, args = definition(a)
+        op, args = defining_line(a)
         has_one = op in LOGARITHMS and depth > 0 and floats(w, args[0])
         has_one = has_one and (op != "power" or nonzero_literal(w, args[1]))
         inner = args[:1 + (op in PAIRS)] if has_one else ()

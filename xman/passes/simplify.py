@@ -9,7 +9,7 @@ import numpy as np
 
 import ops
 from ops.loops.values import one_of
-from ops.writer import Symbol, definition
+from ops.writer import Symbol, defining_line
 
 from ..errors import XManError
 from ..interpreters.shapes import example, hollow, stand_in
@@ -87,7 +87,7 @@ class Simplifier(SizedWriter):
 
     def write(self, op: str, args: Iterable[Any]) -> Any:
         args = self.brief(op, tuple([self.argument(a, op) for a in args]))
-        if op == "item" and definition(args[0])[0] == "bundle":
+        if op == "item" and defining_line(args[0])[0] == "bundle":
             return args[0].args[args[1]]
         literals = not any(isinstance(a, Symbol) for a in args)
         if literals and (value := self.constant(op, args)) is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import ops
 from ops import Expression
 from ops.facts import parameters
-from ops.writer import Shaped, Symbol, Writer, definition
+from ops.writer import Shaped, Symbol, Writer, defining_line
 
 from .writer import ListWriter
 
@@ -80,7 +80,7 @@ class SizedWriter(ListWriter):
         """Whether a is known to hold whole numbers or truth values."""
         if isinstance(a, Symbol) and a.example is not None:
             return a.dtype.kind != "f"
-        return ops.facts_of(definition(a)[0]).gives is not float
+        return ops.facts_of(defining_line(a)[0]).gives is not float
 
     @property
     def one_precision(self) -> np.dtype | None:

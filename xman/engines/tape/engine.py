@@ -66,7 +66,7 @@ class Tape:
         (inputs,) or (batch, inputs), its columns in the order of `inputs`. All count as float64.
         Raises XManError for a missing input, another shape, and lengths that differ.
         """
-        return self._machine.run(stacked(self.steps, values), False)[0][0]
+        return self._machine.run(stacked_inputs(self.steps, values), False)[0][0]
 
     def value_and_gradient(self, values: Mapping[str, Any] | np.ndarray) -> tuple[Any, Any]:
         """The register `of` and its derivatives, by one loop forward and one back.
@@ -74,13 +74,13 @@ class Tape:
         values: as `value` takes them. The derivatives are {x: ∂of/∂x} for x in wrt, numbers or arrays
         (batch,); where values is an array, one array (wrt,) or (batch, wrt) in the order of `wrt`.
         """
-        (value, *_), found = self._machine.run(stacked(self.steps, values), True)
+        (value, *_), found = self._machine.run(stacked_inputs(self.steps, values), True)
         if isinstance(values, np.ndarray):
             return value, found[self._columns].T
         return value, dict(zip(self.wrt, found[self._columns], strict=True))
 
 
-def stacked(steps: WengertList, values: Any) -> np.ndarray:
+def stacked_inputs(steps: WengertList, values: Any) -> np.ndarray:
     """The inputs as one array of floats, (inputs,) or (inputs, batch). XManError where they do not fit."""
     names = steps.inputs
     if isinstance(values, np.ndarray):
@@ -247,6 +247,6 @@ def build(program: Program) -> Built:
                 raise XManError(f"{arrays[0]} is an array of shape {values[arrays[0]].shape}: the tape is "
                                 "for numbers here, for a batch of them as xman.Tape; use engine numpy")
             return None
-        return dict(zip(program.outputs, tape.run(stacked(steps, values), False)[0], strict=True))
+        return dict(zip(program.outputs, tape.run(stacked_inputs(steps, values), False)[0], strict=True))
 
     return Built(run, loop_text(tape.rows, 1, False), tape.plan)
