@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tokenize
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 WIDE = 110
@@ -30,7 +31,7 @@ def imported(module: str, path: Path, modules: set[str]) -> set[str]:
     """The files that a file imports, wherever in it, by module."""
     package = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
     found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in run(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -38,6 +39,14 @@ def imported(module: str, path: Path, modules: set[str]) -> set[str]:
             base = ".".join([*above, *filter(None, [node.module])])
             found |= {f"{base}.{alias.name}" if f"{base}.{alias.name}" in modules else base for alias in node.names}
     return found & modules - {module}
+
+
+def run(node: ast.AST) -> Iterator[ast.AST]:
+    """All that is inside of a node; what only a type checker reads is left out."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING")):
+            yield child
+            yield from run(child)
 
 
 def circles(root: Path, within: str = "") -> list[set[str]]:

@@ -17,10 +17,18 @@ def part_of(names: tuple[str, ...]) -> str:
     return names[1] if len(names) > 1 and (ROOT / "xman" / names[1]).is_dir() else CORE
 
 
+def run(node: ast.AST) -> Iterator[ast.AST]:
+    """All that is inside of a node; what only a type checker reads is left out."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING")):
+            yield child
+            yield from run(child)
+
+
 def imports(file: Path) -> Iterator[tuple[str, ...]]:
     """The names of the modules of this project that the file imports, wherever in it."""
     home = file.relative_to(ROOT).with_suffix("").parts
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in run(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom):
             package = home[:-node.level] if node.level else ()
             module = (*package, *node.module.split(".")) if node.module else package

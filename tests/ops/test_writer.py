@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from ops import DG, f
-from ops.writer import Recording, Traced, Writer, definition, fresh, temporaries
+from ops.writer import Recording, Traced, Writer, defining_line, fresh, temporaries
 from xman.errors import XManError
 from xman.passes.writer import ListWriter
 
@@ -30,13 +30,13 @@ def test_a_symbol_keeps_the_name_that_it_was_given_before_the_end():
 
 def test_a_symbol_knows_the_line_that_defines_it():
     x = Writer().symbol("x")
-    assert definition(y := f.exp(x)) == ("exp", (x,)) and definition(x) == definition(2.0) == ("", ())
-    assert definition(f.add(x, y))[1][1] is y
+    assert defining_line(y := f.exp(x)) == ("exp", (x,)) and defining_line(x) == defining_line(2.0) == ("", ())
+    assert defining_line(f.add(x, y))[1][1] is y
 
 
 def test_an_array_in_a_line_is_a_copy_that_nobody_can_change():
     writer, table = Writer(), np.ones(2)
-    table_in_line = definition(writer.symbol("x") * table)[1][1]
+    table_in_line = defining_line(writer.symbol("x") * table)[1][1]
     table[0] = 5.0
     assert (table_in_line == 1.0).all() and not table_in_line.flags.writeable
 
