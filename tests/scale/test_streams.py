@@ -18,7 +18,7 @@ from xman.files.container import restore
 from xman.scale import Workers, mpi, shares, stream, streams, tables
 from xman.scale.streams import InTurn, Streamed, Turns, of_arrays
 from xman.tables import read
-from xman.tables.statistics import moments, words_of
+from xman.tables.statistics import moments, word_statistics
 from xman.train import evaluate, fit, loop, predict, run
 from xman.train.step import TrainingStep
 
@@ -202,7 +202,7 @@ def test_statistics_of_pieces_merge_to_those_of_the_whole():
     assert all(np.allclose(a, b, 1e-13) for a, b in zip(merged, moments(A), strict=True))
     assert np.isclose(merged.deviation()[2], np.std(np.delete(A[:, 2], np.s_[40:60])), 1e-13)
     some = np.array(["a b", "b c", "c", "c d"])
-    assert words_of(some[:2], 9, True) + words_of(some[2:], 9, True) == words_of(some, 9, True)
+    assert word_statistics(some[:2], 9, True) + word_statistics(some[2:], 9, True) == word_statistics(some, 9, True)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "feather"])

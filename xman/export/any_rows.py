@@ -40,7 +40,7 @@ def general(read: list[Any], sizes: list[int]) -> list[Line]:
                             raise only_one_number(dst)
                         lines.append((a, "broadcast", of))
                 else:
-                    a = counted(several, sizes, rows, one.dtypes[dst], fresh, lines)
+                    a = affine_register(several, sizes, rows, one.dtypes[dst], fresh, lines)
                 if a is None:
                     raise only_one_number(dst)
             found.append(a)
@@ -57,7 +57,7 @@ def shape(op: str, several: tuple, like: str | None) -> Any:
     return like
 
 
-def counted(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any,
+def affine_register(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any,
             lines: list[Line]) -> str | None:
     """The register of a number a·n + b, after its lines are written; None for other numbers."""
     found = straight(several, sizes) if all(isinstance(b, (int, float)) for b in several) else None

@@ -26,7 +26,7 @@ def within_bounds(shape: Iterable[int]) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def known(a: Any, what: str) -> np.ndarray:
+def constant_of(a: Any, what: str) -> np.ndarray:
     """a as an array. XManError where it is not a constant of the file."""
     if getattr(a, "constant", False):
         return a.value
@@ -36,15 +36,20 @@ def known(a: Any, what: str) -> np.ndarray:
 
 
 def wholes(a: Any, what: str = "axes") -> tuple[int, ...] | None:
-    return None if a is None else tuple(np.ravel(known(a, what)).tolist())
+    return None if a is None else tuple(np.ravel(constant_of(a, what)).tolist())
 
 
 def numpy_dtype(x: Any) -> np.dtype:
     return np.asarray(x).dtype if not isinstance(x, Expression) else np.dtype(x.dtype)
 
 
-def named(dtype: Any) -> tuple[str]: return (numeric(dtype).name,)
-def fitted(x: Any, dtype: np.dtype) -> Any: return x if numpy_dtype(x) == dtype else f.astype(x, named(dtype))
+def dtype_words(dtype: Any) -> tuple[str]:
+    """The argument for `f.astype`: a precision by its name."""
+    return (numeric(dtype).name,)
+
+
+def as_dtype(x: Any, dtype: np.dtype) -> Any:
+    return x if numpy_dtype(x) == dtype else f.astype(x, dtype_words(dtype))
 
 
 def operators(names: Mapping[str, Any]) -> dict[str, Callable]:
@@ -62,12 +67,12 @@ def numeric(dtype: Any) -> np.dtype:
 def Div(x, y):
     if numpy_dtype(x).kind == "f":
         return x / y
-    return fitted(f.trunc(f.divide(x, y)), numpy_dtype(x))
+    return as_dtype(f.trunc(f.divide(x, y)), numpy_dtype(x))
 
 
 def Mod(x, y, fmod=0):
-    r, other = f.remainder(x, y), f.not_equal(f.less(x, 0), f.less(y, 0))
-    return f.where(f.logical_and(f.not_equal(r, 0), other), r - y, r) if fmod else r
+    r, signs_differ = f.remainder(x, y), f.not_equal(f.less(x, 0), f.less(y, 0))
+    return f.where(f.logical_and(f.not_equal(r, 0), signs_differ), r - y, r) if fmod else r
 
 
 def reduction_node(op: str):
@@ -79,8 +84,9 @@ def reduction_node(op: str):
     return reduce
 
 
-def over(before, op: str, after=lambda x: x):
-    return lambda x, *axes, **named: after(reduction_node(op)(before(x), *axes, **named))
+def reduction_of(before, op: str, after=lambda x: x):
+    """The node that computes after(op(before(x))), reduced over its axes."""
+    return lambda x, *axes, **attributes: after(reduction_node(op)(before(x), *axes, **attributes))
 
 
 def Gemm(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
@@ -111,8 +117,8 @@ def Slice(x, starts, ends, axes=None, steps=None):
     axes, steps = wholes(axes) or range(len(starts)), wholes(steps) or [1] * len(starts)
     for a, i, j, step in zip(axes, starts, ends, steps, strict=True):
         n = np.shape(x)[a]
-        first = None if i == 0 and step > 0 or i >= n and step < 0 else i
-        keys[a] = slice(first, None if j >= n or j < -n else j, step)
+        begin = None if i == 0 and step > 0 or i >= n and step < 0 else i
+        keys[a] = slice(begin, None if j >= n or j < -n else j, step)
     return f.getitem(x, *keys)
 
 
@@ -141,7 +147,7 @@ def Pad(x, pads, fill=None, axes=None, mode="constant"):
         for axis, width in enumerate(widths):
             x = f.take(x, np.pad(np.arange(np.shape(x)[axis]), width, mode), axis) if any(width) else x
         return x
-    padded, fill = f.pad(x, tuple(widths)), 0 if fill is None else known(fill, "rims").item()
+    padded, fill = f.pad(x, tuple(widths)), 0 if fill is None else constant_of(fill, "rims").item()
     rim = np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True)
     return padded if fill == 0 else f.where(rim, fill, padded)
 
@@ -154,7 +160,7 @@ def downwards(x):
 
 def TopK(x, k, *, axis=-1, largest=1, sorted=1, parts=2):
     order = f.argsort(downwards(x) if largest else x, axis)
-    if (n := int(known(k, "numbers").item())) != np.shape(x)[axis]:
+    if (n := int(constant_of(k, "numbers").item())) != np.shape(x)[axis]:
         order = f.getitem(order, *(slice(None),) * (axis % np.ndim(x)), slice(0, n))
     values = f.max(x, axis, True) if n == 1 and largest else f.getitem(x, *keys_along(order, x, axis))
     return [values, order]
@@ -175,36 +181,36 @@ def ScatterElements(x, indices, updates, axis=0, reduction="none"):
 
 
 def CumSum(x, axis, exclusive=0, reverse=0):
-    axis = int(known(axis, "axes").item())
+    axis = int(constant_of(axis, "axes").item())
     y = f.cumsum(f.flip(x, axis) if reverse else x, axis)
     y = f.shift(y, axis) if exclusive else y
-    return fitted(f.flip(y, axis) if reverse else y, numpy_dtype(x))
+    return as_dtype(f.flip(y, axis) if reverse else y, numpy_dtype(x))
 
 
 def index_of(op):
     def find(x, axis=0, keepdims=1, select_last_index=0):
         x = x if op == "max" else downwards(x)
-        at = f.argmax(f.flip(x, axis) if select_last_index else x, axis)
-        at = np.shape(x)[axis] - 1 - at if select_last_index else at
-        return Unsqueeze(at, axis) if keepdims else at
+        position = f.argmax(f.flip(x, axis) if select_last_index else x, axis)
+        position = np.shape(x)[axis] - 1 - position if select_last_index else position
+        return Unsqueeze(position, axis) if keepdims else position
     return find
 
 
 def OneHot(indices, depth, values, axis=-1):
-    off, on = known(values, "values").tolist()
-    depth = int(known(depth, "depths").item())
+    off, on = constant_of(values, "values").tolist()
+    depth = int(constant_of(depth, "depths").item())
     within_bounds((*np.shape(indices), depth))
     classes = np.arange(depth).reshape(-1, *[1] * (-axis - 1 if axis < 0 else np.ndim(indices) - axis))
     indices = Unsqueeze(indices, axis)
-    at = f.logical_or(f.equal(indices, classes), f.equal(indices, classes - depth))
-    return fitted(f.where(at, on, off), numpy_dtype(values))
+    is_class = f.logical_or(f.equal(indices, classes), f.equal(indices, classes - depth))
+    return as_dtype(f.where(is_class, on, off), numpy_dtype(values))
 
 
 def BatchNormalization(x, scale, bias, mean, var, epsilon=1e-5, momentum=0.9, training_mode=0):
     if training_mode:
         raise XManError("only its form for predictions is read")
-    spread = lambda a: f.reshape(a, (-1, *(1,) * (np.ndim(x) - 2)))
-    return (x - spread(mean)) / f.sqrt(spread(var) + epsilon) * spread(scale) + spread(bias)
+    channels = lambda a: f.reshape(a, (-1, *(1,) * (np.ndim(x) - 2)))
+    return (x - channels(mean)) / f.sqrt(channels(var) + epsilon) * channels(scale) + channels(bias)
 
 
 def LayerNormalization(x, scale, bias=None, axis=-1, epsilon=1e-5, stash_type=1):
@@ -216,13 +222,13 @@ def LayerNormalization(x, scale, bias=None, axis=-1, epsilon=1e-5, stash_type=1)
 
 
 def Dropout(x, ratio=None, training=None, seed=0):
-    if training is not None and known(training, "modes"):
+    if training is not None and constant_of(training, "modes"):
         raise XManError("only its form for predictions is read")
     return [f.alias(x), np.ones(np.shape(x), bool)]
 
 
 def Pow(x, y):
-    return fitted(f.power(x, fitted(y, numpy_dtype(x)) if numpy_dtype(x).kind == "f" else y), numpy_dtype(x))
+    return as_dtype(f.power(x, as_dtype(y, dtype) if (dtype := numpy_dtype(x)).kind == "f" else y), dtype)
 
 
 def Constant(**value):
@@ -242,7 +248,7 @@ def Flatten(x, axis=1):
 
 
 def Range(*ends):
-    start, limit, step = (known(a, "ends").item() for a in ends)
+    start, limit, step = (constant_of(a, "ends").item() for a in ends)
     within_bounds([max(0, math.ceil((limit - start) / step))])
     return np.arange(start, limit, step).astype(numpy_dtype(ends[0]))
 
@@ -255,7 +261,7 @@ MEANINGS: dict[str, Callable] = {
     "Identity": f.alias, "Xor": f.not_equal,
     "Max": lambda *xs: reduce(f.maximum, xs), "Min": lambda *xs: reduce(f.minimum, xs),
     "Sum": lambda *xs: reduce(operator.add, xs), "Mean": lambda *xs: reduce(operator.add, xs) / len(xs),
-    "Clip": lambda x, lo=None, hi=None: f.clip(x, *(None if a is None else known(a, "bounds").item() for a in (lo, hi))),
+    "Clip": lambda x, lo=None, hi=None: f.clip(x, *(None if a is None else constant_of(a, "bounds").item() for a in (lo, hi))),
     "LeakyRelu": lambda x, alpha=0.01: f.leakyRelu(x, alpha), "Elu": lambda x, alpha=1.0: f.elu(x, alpha),
     "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875: gamma * f.elu(x, alpha),
     "HardSigmoid": lambda x, alpha=0.2, beta=0.5: f.clip(alpha * x + beta, 0.0, 1.0),
@@ -263,10 +269,10 @@ MEANINGS: dict[str, Callable] = {
     "PRelu": lambda x, slope: f.where(f.greater(x, 0), x, slope * x), "Mish": lambda x: x * f.tanh(f.softplus(x)),
     "Softmax": lambda x, axis=-1: f.softmax(x, axis), "LogSoftmax": lambda x, axis=-1: f.logSoftmax(x, axis),
     **{f"Reduce{op}": reduction_node(op.lower()) for op in "Sum Max Min Mean Prod LogSumExp".split()},
-    "ReduceL1": over(f.abs, "sum"), "ReduceL2": reduction_node("norm"), "ReduceSumSquare": reduction_node("squaredNorm"),
-    "ReduceLogSum": over(lambda x: x, "sum", f.log),
-    "Cast": lambda x, to, saturate=1: f.astype(x, named(to)),
-    "CastLike": lambda x, like, saturate=1: f.astype(x, named(numpy_dtype(like))),
+    "ReduceL1": reduction_of(f.abs, "sum"), "ReduceL2": reduction_node("norm"), "ReduceSumSquare": reduction_node("squaredNorm"),
+    "ReduceLogSum": reduction_of(lambda x: x, "sum", f.log),
+    "Cast": lambda x, to, saturate=1: f.astype(x, dtype_words(to)),
+    "CastLike": lambda x, like, saturate=1: f.astype(x, dtype_words(numpy_dtype(like))),
     "Shape": lambda x, start=0, end=None: np.array(np.shape(x)[start:end], int),
     "Size": lambda x: np.array(math.prod(np.shape(x))),
     "ConstantOfShape": lambda shape, value=ZERO: np.broadcast_to(value, within_bounds(wholes(shape, "lengths"))),

@@ -18,7 +18,7 @@ OPSET = 18  # that of ONNX 1.13, which runtimes have had since 2023
 END = 2 ** 63 - 1  # stands for the end of an axis, however long
 
 
-class Node:
+class OnnxNode:
     """The result of one node: its operator, arguments and attributes, and its value for the example."""
 
     def __init__(self, xp: Nodes, op: str, args: tuple, attributes: dict[str, Any], example: np.ndarray):
@@ -29,7 +29,7 @@ class Node:
     ndim = property(lambda self: self.example.ndim)
     dtype = property(lambda self: self.example.dtype)
 
-    def __getitem__(self, keys: tuple) -> Node:
+    def __getitem__(self, keys: tuple) -> OnnxNode:
         """x[keys]. keys: slices, whole numbers and None."""
         y, axis, cuts, whole, new = self, 0, [], [], []
         for place, key in enumerate(keys):
@@ -95,19 +95,19 @@ class Nodes:
     __name__ = "ONNX"
 
     def __init__(self) -> None:
-        self.written: list[Node] = []
+        self.written: list[OnnxNode] = []
         self.line = 0  # the line of the list that is being written
         self.graph = None  # the graph inside of a node that is being written
 
-    def node(self, op: str, args: Iterable, example: Any, **attributes: Any) -> Node:
+    def node(self, op: str, args: Iterable, example: Any, **attributes: Any) -> OnnxNode:
         """A new node. args: nodes; anything else becomes a constant of whole numbers."""
-        args = tuple([a if isinstance(a, Node) else self.asarray(a, int) for a in args])
-        out = Node(self, op, args, attributes, np.asarray(example))
+        args = tuple([a if isinstance(a, OnnxNode) else self.asarray(a, int) for a in args])
+        out = OnnxNode(self, op, args, attributes, np.asarray(example))
         self.written.append(out)
         return out
 
-    def asarray(self, a: Any, dtype: Any = None) -> Node:
-        out = Node(self, "Constant", (), {}, np.asarray(a, dtype))
+    def asarray(self, a: Any, dtype: Any = None) -> OnnxNode:
+        out = OnnxNode(self, "Constant", (), {}, np.asarray(a, dtype))
         self.written.append(out)
         return out
 
@@ -120,11 +120,11 @@ class Nodes:
         except TypeError:
             raise AttributeError(name) from None
 
-    def one_node(self, name: str, *args: Any, **named: Any) -> Node:
+    def one_node(self, name: str, *args: Any, **named: Any) -> OnnxNode:
         op, inputs, attributes = API[name](*args, **named)
         if op in ("Floor", "Ceil", "Round") and args[0].dtype.kind != "f":
             return args[0]
-        of = lambda a: a.example if isinstance(a, Node) else list(map(of, a)) if isinstance(a, list) else a
+        of = lambda a: a.example if isinstance(a, OnnxNode) else list(map(of, a)) if isinstance(a, list) else a
         return self.node(op, inputs, getattr(np, name)(*map(of, args), **named), **attributes)
 
     def astype(self, x, dtype): return self.node("Cast", (x,), x.example.astype(dtype), to=np.dtype(dtype))
@@ -152,7 +152,7 @@ class Nodes:
 
 def beyond(xp: Nodes) -> dict[str, Callable]:
     """The rows that are a node of ONNX but not a function of the array API."""
-    def array(x): return x if isinstance(x, Node) else xp.asarray(x)
+    def array(x): return x if isinstance(x, OnnxNode) else xp.asarray(x)
     def real(x): return x if (x := array(x)).dtype.kind == "f" else xp.astype(x, np.dtype(float))
 
     def unary(op: str, node: str) -> Callable:

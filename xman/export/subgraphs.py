@@ -18,7 +18,7 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..notation import shown
 from .meanings import operators, within_bounds
-from .nodes import END, Node, Nodes
+from .nodes import END, OnnxNode, Nodes
 
 
 class Subgraph:
@@ -28,23 +28,23 @@ class Subgraph:
         self.inputs, self.results = [], []
 
 
-def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
+def function_rows(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
     """The rows that apply functions; `table` writes the functions' lines through xp."""
 
-    def array(a: Any, like: Any = None) -> Node:
+    def array(a: Any, like: Any = None) -> OnnxNode:
         """a as a node, in the shape and the precision of `like`."""
-        a = a if isinstance(a, Node) else xp.asarray(a)
+        a = a if isinstance(a, OnnxNode) else xp.asarray(a)
         if like is None:
             return a
         like = np.asarray(like)
         a = a if a.dtype == like.dtype else xp.astype(a, like.dtype)
         return a if a.shape == like.shape else xp.broadcast_to(a, like.shape)
 
-    def written(function: Function, args: Sequence) -> list[Node]:
+    def written(function: Function, args: Sequence) -> list[OnnxNode]:
         """The results of the function's lines, written where we are."""
         name, parameters, lines, results = function[1:]
         node_of = dict(zip(parameters, args, strict=True))
-        examples = {p: a.example[()] if isinstance(a, Node) else a for p, a in node_of.items()}
+        examples = {p: a.example[()] if isinstance(a, OnnxNode) else a for p, a in node_of.items()}
         values = eval(lines, examples) if lines else examples
         for k, line in enumerate(lines, 1):
             dst, op, words = line
@@ -66,22 +66,22 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
         xp.graph = around
         return graph
 
-    def parts(op: str, args: Sequence[Node], values: Sequence, **graphs: Subgraph) -> list[Node]:
+    def parts(op: str, args: Sequence[OnnxNode], values: Sequence, **graphs: Subgraph) -> list[OnnxNode]:
         """The results of a node with graphs inside."""
         ends = [r for graph in graphs.values() for r in graph.results]
         node = xp.node(op, (*args, *ends), 0.0)
         node.given, node.graphs = len(args), graphs
         return [xp.node("Part", (node,), v, part=i) for i, v in enumerate(values)]
 
-    def loop(most: Any, holds: Any, carries: Sequence[Node], step: Callable, values: Sequence) -> list[Node]:
+    def loop(most: Any, holds: Any, carries: Sequence[OnnxNode], step: Callable, values: Sequence) -> list[OnnxNode]:
         body = inside(step, np.array(0), np.array(True), *[c.example for c in carries])
         return parts("Loop", (array(most), array(holds), *carries), values, body=body)
 
     def scan(function, carries, slices, args, reverse=False):
         k, m = carries, carries + slices
-        examples = Bundle(a.example[()] if isinstance(a, Node) else a for a in args)
+        examples = Bundle(a.example[()] if isinstance(a, OnnxNode) else a for a in args)
         values = G["scan"](function, k, slices, examples, reverse)
-        if any(isinstance(a, Node) and not a.ndim and a.op != "Constant" for a in args[k:m]):
+        if any(isinstance(a, OnnxNode) and not a.ndim and a.op != "Constant" for a in args[k:m]):
             raise XManError("the number of its steps is computed, or an input; give it as a literal")
         first = [*map(array, args[:k], values)]
         turned = lambda a: a[(slice(None, None, -1),)] if reverse else a
@@ -107,11 +107,11 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
         return Bundle([*found[:k], *map(turned, stacked)])
 
     def while_loop(test, function, carries, args, most=None):
-        examples = Bundle(a.example[()] if isinstance(a, Node) else a for a in args)
+        examples = Bundle(a.example[()] if isinstance(a, OnnxNode) else a for a in args)
         *values, n = G["while_loop"](test, function, carries, examples, most)
         constants = args[carries:]
 
-        def truth(carry: Sequence[Node]) -> Node:
+        def truth(carry: Sequence[OnnxNode]) -> OnnxNode:
             holds, = written(test, (*carry, *constants))
             return array(holds, np.array(bool(holds.example)))
 

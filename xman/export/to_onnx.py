@@ -22,8 +22,8 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
 from .any_rows import equal, straight
-from .nodes import DOUBLE, OPSET, Node, Nodes, beyond, in_either
-from .subgraphs import Subgraph, applying
+from .nodes import DOUBLE, OPSET, OnnxNode, Nodes, beyond, in_either
+from .subgraphs import Subgraph, function_rows
 
 LARGEST = 2 ** 31 - 2 ** 20  # the most bytes of a file: Protocol Buffers count in 31 bits
 MOST_ROWS = 100_000  # the largest number of rows that is tried
@@ -82,7 +82,7 @@ def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None
 # ---- the nodes ---------------------------------------------------------------------------------------------
 
 def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], constants: list[str]
-          ) -> tuple[list[Node], dict[str, Node]]:
+          ) -> tuple[list[OnnxNode], dict[str, OnnxNode]]:
     """The nodes in order, each line's result named as its register, and the node of each register."""
     numbered, lines = {line[0]: k for k, line in enumerate(steps, 1)}, WengertList(needed(steps, outputs))
     examples = eval(lines, values)
@@ -95,7 +95,7 @@ def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], con
                             f"{shortened(examples[words[0]])}, and ONNX has arrays of numbers alone")
     xp = Nodes()
     table, node_of = on(xp, **beyond(xp)), {}
-    table |= applying(xp, table)
+    table |= function_rows(xp, table)
     table |= {op: in_either(table, op) for op in DOUBLE}
     for name in lines.inputs:
         node_of[name] = xp.node("Constant" if name in constants else "Input", (), examples[name])
@@ -110,7 +110,7 @@ def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], con
                     raise XManError("a model gives arrays and no bundle; name its items")
                 node_of[dst] = out
                 continue
-            example, out = np.asarray(examples[dst]), out if isinstance(out, Node) else xp.asarray(out)
+            example, out = np.asarray(examples[dst]), out if isinstance(out, OnnxNode) else xp.asarray(out)
             out = out if out.dtype == example.dtype else xp.astype(out, example.dtype)
             if out.shape != example.shape:
                 raise XManError(f"its nodes make the shape {out.shape} of {example.shape}")
@@ -149,7 +149,7 @@ def flattened(a: Any) -> list[np.ndarray]:
     return [np.asarray(a)] if integral else []
 
 
-def slopes(written: list[tuple], sizes: list[int], steps: WengertList) -> dict[Node, tuple]:
+def slopes(written: list[tuple], sizes: list[int], steps: WengertList) -> dict[OnnxNode, tuple]:
     """(a, b) for each constant that is a·n + b for n rows; XManError where one depends otherwise on n."""
     positions = {node: k for nodes, _ in written for k, node in enumerate(nodes)}
     form = lambda node: (node.op, node.attributes, [positions[a] for a in node.args])

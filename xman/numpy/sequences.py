@@ -11,7 +11,7 @@ from ops import f
 from ..traced.arraylike import plain
 from ..traced.dispatch import METHODS, NAMES, cast_to, checked, with_shape
 from .decompositions import in_floats
-from .rearrangements import axis_index, moving
+from .rearrangements import axis_index, by_positions
 
 # ---- differences -------------------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
 
 # ---- running extremes --------------------------------------------------------------------------------------
 
-def running(extreme):
+def running_extreme(extreme):
     """extreme.accumulate: the extreme of windows that end at each place, which double in length."""
     def accumulate(array, axis=0, dtype=None):
         x, width = np.moveaxis(cast_to(with_shape(array), dtype or array.dtype), axis, 0), 1
@@ -63,7 +63,7 @@ def running(extreme):
     return accumulate
 
 
-METHODS["accumulate"] |= {extreme: running(extreme) for extreme in (np.maximum, np.minimum)}
+METHODS["accumulate"] |= {extreme: running_extreme(extreme) for extreme in (np.maximum, np.minimum)}
 
 
 # ---- products ----------------------------------------------------------------------------------------------
@@ -226,6 +226,6 @@ NAMES.update({
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],
-    **{shift: moving(shift) for shift in (np.fft.fftshift, np.fft.ifftshift)},
+    **{shift: by_positions(shift) for shift in (np.fft.fftshift, np.fft.ifftshift)},
     np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
 })

@@ -13,19 +13,19 @@ from typing import Any
 from ..traced.arraylike import is_traced
 
 
-def both(theirs: Callable, ours: Callable) -> Callable:
-    """The function that is `theirs` on plain arrays and `ours` on traced values."""
-    @functools.wraps(theirs)
+def plain_or_traced(on_arrays: Callable, on_traced: Callable) -> Callable:
+    """A function that calls `on_traced` where an argument is traced, and else SciPy's own, `on_arrays`."""
+    @functools.wraps(on_arrays)
     def function(*args, **options):
-        return (ours if is_traced((args, options)) else theirs)(*args, **options)
+        return (on_traced if is_traced((args, options)) else on_arrays)(*args, **options)
     return function
 
 
-def room(module: str, ours: Mapping[str, Callable]) -> tuple[Callable, Callable]:
-    """__getattr__ and __dir__ for a module like SciPy's of that name, with our functions on traced values."""
+def module_like(module: str, on_traced: Mapping[str, Callable]) -> tuple[Callable, Callable]:
+    """__getattr__ and __dir__ of a module like SciPy's of that name; on_traced: its functions of traced values."""
     def attribute(name: str) -> Any:
-        theirs = getattr(importlib.import_module(module), name)
-        return both(theirs, ours[name]) if name in ours else theirs
+        on_arrays = getattr(importlib.import_module(module), name)
+        return plain_or_traced(on_arrays, on_traced[name]) if name in on_traced else on_arrays
 
     return attribute, lambda: dir(importlib.import_module(module))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import both
+from . import plain_or_traced
 from .distributions import DISTRIBUTIONS
 
 
@@ -20,17 +20,17 @@ class Distribution:
     def __getattr__(self, method: str) -> Any:
         if method.startswith("__"):
             raise AttributeError(method)
-        theirs = getattr(getattr(importlib.import_module("scipy.stats"), self.name), method)
-        if not callable(theirs):
-            return theirs
-        ours = DISTRIBUTIONS[self.name].get(method)
-        function = both(theirs, ours) if ours else theirs
+        attribute = getattr(getattr(importlib.import_module("scipy.stats"), self.name), method)
+        if not callable(attribute):
+            return attribute
+        on_traced = DISTRIBUTIONS[self.name].get(method)
+        function = plain_or_traced(attribute, on_traced) if on_traced else attribute
         return lambda *args, **options: function(*args, *self.args, **self.options | options)
 
 
 def __getattr__(name: str) -> Any:
-    theirs = importlib.import_module("scipy.stats")
-    return Distribution(name) if name in DISTRIBUTIONS else getattr(theirs, name)
+    scipy_stats = importlib.import_module("scipy.stats")
+    return Distribution(name) if name in DISTRIBUTIONS else getattr(scipy_stats, name)
 
 
 def __dir__() -> list[str]:

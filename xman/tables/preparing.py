@@ -18,7 +18,7 @@ from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, arrow, first_line, of_frame
 from .kinds import COMMON, column_kind, leaks, summary, target_cells, told_target, useless
-from .statistics import Moments, Words, moments, words_of
+from .statistics import Moments, Words, moments, word_statistics
 
 CHARACTERS = 20  # the first ones of a text, which are all that is read of it
 
@@ -171,7 +171,7 @@ def statistics_of(column: Column, array: np.ndarray, like: Any = None) -> Any:
     if column.kind == "array":
         return moments(array.reshape(len(array), -1))
     if column.kind == "text":
-        return words_of(array, CHARACTERS, like and like.several)
+        return word_statistics(array, CHARACTERS, like and like.several)
     if column.kind == "category":
         return Counter(array.tolist())
     return moments(np.asarray(ops.G["days"](array) if column.kind == "date" else array, float)[:, None])

@@ -50,7 +50,7 @@ class Words(NamedTuple):
         return Words(self.counts + other.counts, max(self.longest, other.longest), self.several)
 
 
-def words_of(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
+def word_statistics(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
     """The Words of strings, each cut to so many characters. several: whether cells hold several, if known."""
     cells = array.tolist()
     several = (sum(" " in cell for cell in cells[:SAMPLE]) > len(cells[:SAMPLE]) / 2 if several is None
