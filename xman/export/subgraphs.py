@@ -18,7 +18,7 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..notation import shown
 from .meanings import operators, within_bounds
-from .nodes import END, OnnxNode, Nodes
+from .nodes import END, Nodes, OnnxNode
 
 
 class Subgraph:

@@ -22,7 +22,7 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
 from .any_rows import equal, straight
-from .nodes import DOUBLE, OPSET, OnnxNode, Nodes, beyond, in_either
+from .nodes import DOUBLE, OPSET, Nodes, OnnxNode, beyond, in_either
 from .subgraphs import Subgraph, function_rows
 
 LARGEST = 2 ** 31 - 2 ** 20  # the most bytes of a file: Protocol Buffers count in 31 bits

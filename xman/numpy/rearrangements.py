@@ -53,7 +53,7 @@ def rearranged(rearrange: Any) -> Any:
     return lambda a, *to, **options: f.transpose(a, rearrange(np.empty(range(a.ndim)), *to, **options).shape)
 
 
-def by_positions(function: Any) -> Any:
+def gather(function: Any) -> Any:
     """A function that moves, repeats or drops entries: NumPy's, applied to their positions, shows which."""
     return lambda a, *args, **options: f.take(a := with_shape(a), of_positions(function, a, args, options))
 
@@ -83,7 +83,7 @@ def concatenate(arrays, axis=0):
 
 def pad(array, pad_width, mode="constant", **options):
     if mode in ("edge", "reflect", "symmetric", "wrap") and not options:
-        return by_positions(np.pad)(array, pad_width, mode)
+        return gather(np.pad)(array, pad_width, mode)
     if mode != "constant":
         refuse(f"np.pad with {mode=} has no operator here", "use constant, edge, reflect, symmetric or wrap")
     if isinstance(pad_width, dict):
@@ -103,7 +103,7 @@ def pad(array, pad_width, mode="constant", **options):
 def diagonal(a, offset=0, axis1=0, axis2=1):
     if a.ndim == 2 and (axis1, axis2) == (0, 1):
         return f.diag(a, offset)
-    return by_positions(np.diagonal)(a, offset, axis1, axis2)
+    return gather(np.diagonal)(a, offset, axis1, axis2)
 
 
 def upper_or_lower(function):

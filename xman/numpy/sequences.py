@@ -11,7 +11,7 @@ from ops import f
 from ..traced.arraylike import plain
 from ..traced.dispatch import METHODS, NAMES, cast_to, checked, with_shape
 from .decompositions import in_floats
-from .rearrangements import axis_index, by_positions
+from .rearrangements import axis_index, gather
 
 # ---- differences -------------------------------------------------------------------------------------------
 
@@ -226,6 +226,6 @@ NAMES.update({
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],
-    **{shift: by_positions(shift) for shift in (np.fft.fftshift, np.fft.ifftshift)},
+    **{shift: gather(shift) for shift in (np.fft.fftshift, np.fft.ifftshift)},
     np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
 })

@@ -138,7 +138,7 @@ NAMES.update({
     np.linalg.det: f.det, np.linalg.inv: f.inv,
     # rearrangements that NumPy's own function shows
     **{move: r.rearranged(move) for move in (np.moveaxis, np.rollaxis, np.swapaxes)},
-    **{move: r.by_positions(move) for move in (np.delete, np.repeat, np.rot90, np.tile, np.lib.stride_tricks.sliding_window_view)},
+    **{move: r.gather(move) for move in (np.delete, np.repeat, np.rot90, np.tile, np.lib.stride_tricks.sliding_window_view)},
     **{shape: r.reshaping(shape) for shape in (np.expand_dims, np.squeeze)},
     **{part: r.upper_or_lower(part) for part in (np.tril, np.triu)},
     **dict.fromkeys((np.empty_like, np.zeros_like), full_of(0)),
@@ -212,10 +212,10 @@ NAMES.update({
     np.flipud:        lambda x: f.flip(x, 0),
     np.fliplr:        lambda x: f.flip(x, 1),
     np.roll:          lambda x, shift, axis=None: f.roll(x, shift, axis),
-    np.resize:        lambda a, new_shape: r.by_positions(np.resize)(a if np.size(a) else np.zeros(1, with_shape(a).dtype), new_shape),
+    np.resize:        lambda a, new_shape: r.gather(np.resize)(a if np.size(a) else np.zeros(1, with_shape(a).dtype), new_shape),
     np.diag:          lambda x, k=0: f.diag(x, k),
     np.trace:         lambda x, offset=0, axis1=0, axis2=1: f.sum(r.diagonal(x, offset, axis1, axis2), -1),
-    np.compress:      lambda condition, a, axis=None: r.by_positions(lambda at, holds: np.compress(holds, at, axis))(a, condition),
+    np.compress:      lambda condition, a, axis=None: r.gather(lambda at, holds: np.compress(holds, at, axis))(a, condition),
     np.flatnonzero:   lambda x: c.nonzero(np.ravel(x))[0],
     # functions of the shape or the dtype alone
     np.shape:         lambda x: x.shape,
