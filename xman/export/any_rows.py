@@ -13,60 +13,60 @@ from ..errors import XManError
 from ..wengert import Line
 
 
-def general(read: list[Any], sizes: list[int]) -> list[Line]:
+def general(readings: list[Any], sizes: list[int]) -> list[Line]:
     """The lines for n rows. Where the lists differ there is a shape, or a computed number a·n + b."""
-    one, lines, seen = read[0], [], list(read[0].known_inputs)
-    fresh = (name for k in itertools.count(1) if (name := f"rows{k}") not in one.shapes)
-    rows = next((x, k) for x in seen for k, n in enumerate(one.shapes[x]) if n != read[1].shapes[x][k])
-    alike = itertools.zip_longest(*(each.lines for each in read), fillvalue=("", "", ()))
-    for (dst, op, args), *others in alike:
-        if any(op != other[1] or len(args) != len(other[2]) for other in others):
+    first, lines, names = readings[0], [], list(readings[0].known_inputs)
+    fresh = (name for k in itertools.count(1) if (name := f"rows{k}") not in first.shapes)
+    rows = next((x, k) for x in names for k, n in enumerate(first.shapes[x]) if n != readings[1].shapes[x][k])
+    alike = itertools.zip_longest(*(reading.lines for reading in readings), fillvalue=("", "", ()))
+    for (dst, op, args), *counterparts in alike:
+        if any(op != counterpart[1] or len(args) != len(counterpart[2]) for counterpart in counterparts):
             raise only_one_number(dst)
-        found = []
-        for several in zip(args, *(other[2] for other in others), strict=True):
-            a = several[0]
-            if not all(equal(a, b) for b in several):
+        new_args = []
+        for versions in zip(args, *(counterpart[2] for counterpart in counterparts), strict=True):
+            a = versions[0]
+            if not all(equal(a, b) for b in versions):
                 if is_function(a):
                     raise only_one_number(dst)
                 if isinstance(a, (tuple, np.ndarray)):
-                    shapes = several if isinstance(a, tuple) else tuple(map(np.shape, several))
-                    like = next((x for x in seen if tuple(each.shapes[x] for each in read) == shapes), None)
+                    shapes = versions if isinstance(a, tuple) else tuple(map(np.shape, versions))
+                    like = next((x for x in names if tuple(r.shapes[x] for r in readings) == shapes), None)
                     if isinstance(a, tuple):
-                        a = shape(op, several, like)
+                        a = shape(op, versions, like)
                     else:  # one number, repeated for all entries
-                        numbers = {x for each in several for x in np.ravel(each).tolist()}
+                        numbers = {x for reading in versions for x in np.ravel(reading).tolist()}
                         a, of = next(fresh), (*numbers, like)
-                        if len(numbers) != 1 or like is None or one.dtypes[like] != several[0].dtype:
+                        if len(numbers) != 1 or like is None or first.dtypes[like] != versions[0].dtype:
                             raise only_one_number(dst)
                         lines.append((a, "broadcast", of))
                 else:
-                    a = affine_register(several, sizes, rows, one.dtypes[dst], fresh, lines)
+                    a = affine_register(versions, sizes, rows, first.dtypes[dst], fresh, lines)
                 if a is None:
                     raise only_one_number(dst)
-            found.append(a)
-        lines.append((dst, op, tuple(found)))
-        seen.append(dst)
+            new_args.append(a)
+        lines.append((dst, op, tuple(new_args)))
+        names.append(dst)
     return lines
 
 
-def shape(op: str, several: tuple, like: str | None) -> Any:
+def shape(op: str, versions: tuple, like: str | None) -> Any:
     """The argument that takes the place of a shape; None where none can."""
-    differing = [k for k, lengths in enumerate(zip(*several, strict=False)) if len({*lengths}) > 1]
+    differing = [k for k, lengths in enumerate(zip(*versions, strict=False)) if len({*lengths}) > 1]
     if op == "reshape" and len(differing) == 1:
-        return tuple(-1 if k in differing else n for k, n in enumerate(several[0]))
+        return tuple(-1 if k in differing else n for k, n in enumerate(versions[0]))
     return like
 
 
-def affine_register(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any,
+def affine_register(versions: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any,
             lines: list[Line]) -> str | None:
     """The register of a number a·n + b, after its lines are written; None for other numbers."""
-    found = straight(several, sizes) if all(isinstance(b, (int, float)) for b in several) else None
-    if found:
+    coefficients = straight(versions, sizes) if all(isinstance(b, (int, float)) for b in versions) else None
+    if coefficients:
         count, product, total, cast = (next(fresh) for _ in range(4))
-        lines += [(count, "count", rows), (product, "mul", (count, int(found[0]))),
-                  (total, "add", (product, int(found[1]))),
+        lines += [(count, "count", rows), (product, "mul", (count, int(coefficients[0]))),
+                  (total, "add", (product, int(coefficients[1]))),
                   (cast, "astype", (total, (dtype.name if dtype.kind == "f" else "int64",)))]
-    return cast if found else None
+    return cast if coefficients else None
 
 
 def straight(several: Sequence, sizes: list[int]) -> tuple[np.ndarray, np.ndarray] | None:
@@ -76,8 +76,8 @@ def straight(several: Sequence, sizes: list[int]) -> tuple[np.ndarray, np.ndarra
         return None
     a = (y - x) / (sizes[1] - sizes[0])
     b = x - a * sizes[0]
-    whole = np.array_equal(a * sizes[2] + b, z) and np.array_equal([a, b], np.rint([a, b]))
-    return (a.astype(int), b.astype(int)) if whole else None
+    is_whole = np.array_equal(a * sizes[2] + b, z) and np.array_equal([a, b], np.rint([a, b]))
+    return (a.astype(int), b.astype(int)) if is_whole else None
 
 
 def equal(a: Any, b: Any) -> bool:

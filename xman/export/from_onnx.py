@@ -83,8 +83,8 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
         return *np.broadcast_shapes(shapes[0][:-2], shapes[1][:-2]), shapes[0][-2], shapes[1][-1]
     if op == "einsum":
         sizes: dict[str, int] = {}
-        for part, shape in zip(einsum_parts(args[0])[0], shapes[1:], strict=True):
-            sizes.update(zip(part[::-1], shape[::-1], strict=False))
+        for letters, shape in zip(einsum_parts(args[0])[0], shapes[1:], strict=True):
+            sizes.update(zip(letters[::-1], shape[::-1], strict=False))
         return tuple(sizes.values())
     if op == "concat":
         return (sum(map(math.prod, shapes[1:])),)
@@ -94,8 +94,8 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
 
 
 def works_entrywise(op: str) -> bool:
-    known = ops.facts_of(op)
-    return known.elementwise or known.gives is bool and ops.table.arity(ops.G[op])[1] == 2
+    facts = ops.facts_of(op)
+    return facts.elementwise or facts.gives is bool and ops.table.arity(ops.G[op])[1] == 2
 
 
 @np.errstate(all="ignore")
@@ -112,16 +112,16 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
     """
     onnx = extra("onnx", "onnx", "reading ONNX")
     graph = opened(onnx, source)
-    given = dict(sizes or {})
+    chosen = dict(sizes or {})
     lengths = dict.fromkeys(n for x in graph_inputs(graph) for n in declared_lengths(x) if isinstance(n, str))
-    free = [name for name in lengths if name not in given]
+    free = [name for name in lengths if name not in chosen]
     if len(free) > 1:
         raise XManError(f"the model leaves {len(free)} lengths open, {', '.join(free)}: say all but one of "
                         f"them, as in sizes={{{free[1]!r}: 10}}")
-    tried = free_sizes(graph) if free else [0]
-    read = [Reading(onnx, graph, {**given, **dict.fromkeys(free, n)}, bool(free)) for n in tried]
-    lines = WengertList(general(read, tried) if free else read[0].lines)
-    return read[0].imported(needed(lines, read[0].results))
+    trials = free_sizes(graph) if free else [0]
+    readings = [Reading(onnx, graph, {**chosen, **dict.fromkeys(free, n)}, bool(free)) for n in trials]
+    lines = WengertList(general(readings, trials) if free else readings[0].lines)
+    return readings[0].imported(needed(lines, readings[0].results))
 
 
 def opened(onnx: Any, source: Any) -> Any:
@@ -159,8 +159,8 @@ def graph_inputs(graph: Any) -> list:
 def free_sizes(graph: Any) -> list[int]:
     """Three lengths that nothing else in the file has."""
     shapes = *map(declared_lengths, graph.input), *(t.dims for t in graph.initializer)
-    taken = {n for shape in shapes for n in shape}
-    return [n for n in range(11, 11 + len(taken) + 3) if n not in taken][:3]
+    fixed_lengths = {n for shape in shapes for n in shape}
+    return [n for n in range(11, 11 + len(fixed_lengths) + 3) if n not in fixed_lengths][:3]
 
 
 class Reading:
@@ -170,88 +170,88 @@ class Reading:
 
     def __init__(self, onnx: Any, graph: Any, sizes: Mapping[str, int], free: bool):
         self.onnx, self.writer, self.free = onnx, NodeLines(), free
-        self.known: dict[str, Any] = {"": None}
+        self.by_name: dict[str, Any] = {"": None}  # by a name in the file: an array, or a register's Example
         self.values: dict[str, np.ndarray] = {}
-        self.taken: set[str] = set()
+        self.names: set[str] = set()
         for t in graph.initializer:
             a = array(onnx, t)
-            self.known[t.name] = a
+            self.by_name[t.name] = a
             if a.ndim and a.dtype.kind == "f":  # a weight becomes an input; other constants are literals
-                self.known[t.name] = self.register(t.name, a)
-                self.known[t.name].constant = True
-                self.values[self.known[t.name].name] = a
+                self.by_name[t.name] = self.register(t.name, a)
+                self.by_name[t.name].constant = True
+                self.values[self.by_name[t.name].name] = a
         for x in graph_inputs(graph):
             kind = x.type.tensor_type
             if not kind.elem_type or kind.elem_type == onnx.TensorProto.STRING:
                 raise XManError(f"the input {x.name!r} is no array of numbers")
             dtype = numeric(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
             shape = within_bounds([int(sizes.get(n, n)) for n in declared_lengths(x)])
-            self.known[x.name] = self.register(x.name, np.zeros(shape, dtype))
-        self.known_inputs = [a.name for a in self.known.values() if isinstance(a, Example)]
+            self.by_name[x.name] = self.register(x.name, np.zeros(shape, dtype))
+        self.known_inputs = [a.name for a in self.by_name.values() if isinstance(a, Example)]
         for node in graph.node:
-            self.follow(onnx, node)
+            self.write_node(onnx, node)
         self.results = [self.result(out.name) for out in graph.output]
-        self.lines = [*self.writer.named(self.taken)]
-        registers = (*self.known.values(), *(line.out for line in self.writer.lines))
+        self.lines = [*self.writer.named(self.names)]
+        registers = (*self.by_name.values(), *(line.out for line in self.writer.lines))
         registers = {a.name: a for a in registers if isinstance(a, Example)}
         self.shapes = {x: a.shape for x, a in registers.items()}
         self.dtypes = {x: a.dtype for x, a in registers.items()}
 
-    def name(self, called: str) -> str:
+    def name(self, name_in_file: str) -> str:
         """A register's name: the name in the file, or one like it."""
-        name = re.sub(r"\W", "_", called, flags=re.ASCII) or "x"
+        name = re.sub(r"\W", "_", name_in_file, flags=re.ASCII) or "x"
         try:
             refuse_name(name)
         except XManError:
             name = f"x_{name}"
-        return fresh(name, self.taken)
+        return fresh(name, self.names)
 
-    def register(self, called: str, value: np.ndarray) -> Example:
-        return Example(self.writer, self.name(called), value)
+    def register(self, name_in_file: str, value: np.ndarray) -> Example:
+        return Example(self.writer, self.name(name_in_file), value)
 
-    def follow(self, onnx: Any, node: Any) -> None:
+    def write_node(self, onnx: Any, node: Any) -> None:
         """Write the lines of a node."""
         where = f"the node {node.op_type} that gives {shortened(node.output[0])}"
         if node.domain not in ("", "ai.onnx") or node.op_type not in READ:
             of = f" of {node.domain}" if node.domain else ""
             raise XManError(f"{where}: that operator{of} is not among the {len(READ)} of ONNX that are read")
-        graphs, before = [self] * (node.op_type in GRAPHS), len(self.writer.lines)
-        folded = [self.known[x].size for x in node.input if isinstance(self.known.get(x), np.ndarray)]
-        if node.op_type != "Concat" and math.prod(folded) > MOST:
-            raise XManError(f"{where}: it combines constants of {' and '.join(map(str, folded))} entries; "
+        graphs, n_before = [self] * (node.op_type in GRAPHS), len(self.writer.lines)
+        sizes = [a.size for x in node.input if isinstance(a := self.by_name.get(x), np.ndarray)]
+        if node.op_type != "Concat" and math.prod(sizes) > MOST:
+            raise XManError(f"{where}: it combines constants of {' and '.join(map(str, sizes))} entries; "
                             "they are too many")
         try:
-            named = {a.name: attribute_value(onnx, a) for a in node.attribute}
+            attributes = {a.name: attribute_value(onnx, a) for a in node.attribute}
             if node.op_type in ("Split", "TopK"):
-                named["parts"] = len(node.output)
-            args = [self.known[x] for x in node.input]
-            real = self.free and node.op_type == "Cast" and named["to"].kind == "f"
+                attributes["parts"] = len(node.output)
+            args = [self.by_name[x] for x in node.input]
+            real = self.free and node.op_type == "Cast" and attributes["to"].kind == "f"
             if real and type(args[0]) is np.ndarray and not args[0].ndim:  # perhaps a number of rows
                 args[0] = self.writer.line("alias", [args[0].item()], args[0])
-            results = READ[node.op_type](*graphs, *args, **named)
+            results = READ[node.op_type](*graphs, *args, **attributes)
         except XManError as error:
             raise XManError(f"{where}: {error}") from None
         except Exception as error:  # whatever it is, the operator does not take such a node
-            said = f"{type(error).__name__}, {shortened(str(error))}"
-            raise XManError(f"{where} cannot be read: {said}") from error
+            reason = f"{type(error).__name__}, {shortened(str(error))}"
+            raise XManError(f"{where} cannot be read: {reason}") from error
         results = results if isinstance(results, list) else [results]
         if len(results) < sum(map(bool, node.output)):
             raise XManError(f"{where}: of its results the first {len(results)} are read")
-        new = {id(line.out) for line in self.writer.lines[before:]}
-        for called, out in zip(node.output, results, strict=False):
-            if isinstance(out, Example) and out.name is None and id(out) in new:
-                out.name = self.name(called)
-            self.known[called] = out if isinstance(out, Example) else np.asarray(out)
+        new_results = {id(line.out) for line in self.writer.lines[n_before:]}
+        for name_in_file, out in zip(node.output, results, strict=False):
+            if isinstance(out, Example) and out.name is None and id(out) in new_results:
+                out.name = self.name(name_in_file)
+            self.by_name[name_in_file] = out if isinstance(out, Example) else np.asarray(out)
 
-    def inside(self, graph: Any, given: Sequence, known: Collection[int] = ()) -> Inside:
-        return Inside(self, graph, given, known)
+    def inside(self, graph: Any, arguments: Sequence, constants: Collection[int] = ()) -> Inside:
+        return Inside(self, graph, arguments, constants)
 
-    def result(self, called: str) -> str:
+    def result(self, name_in_file: str) -> str:
         """A register for an output that is no other output's."""
-        out = self.known[called]
+        out = self.by_name[name_in_file]
         if isinstance(out, Example) and out.name not in self.known_inputs:
             return out.name
-        return self.writer.line("alias", [out], getattr(out, "value", out), self.name(called)).name
+        return self.writer.line("alias", [out], getattr(out, "value", out), self.name(name_in_file)).name
 
     def imported(self, lines: list[Line]) -> Imported:
         steps = WengertList(lines)
@@ -260,33 +260,35 @@ class Reading:
 
 
 class Inside(Reading):
-    """Reads a graph inside of a node, as the lines of a function. given: its inputs, or examples of them.
-    known: the inputs, by number, that always have the given value.
+    """Reads a graph inside of a node, as the lines of a function.
+
+    arguments: its inputs, or examples of them. constants: the numbers of the inputs that always have the
+    value in arguments.
 
     Registers around it that it reads become further parameters: `outside` has each with its name here.
     """
 
-    def __init__(self, around: Reading, graph: Any, given: Sequence, known: Collection[int]):
-        self.onnx, self.writer, self.free, self.taken = around.onnx, NodeLines(), around.free, {*around.taken}
+    def __init__(self, around: Reading, graph: Any, arguments: Sequence, constants: Collection[int]):
+        self.onnx, self.writer, self.free, self.names = around.onnx, NodeLines(), around.free, {*around.names}
         self.depth = around.depth + 1
         if self.depth > DEEPEST:
             raise XManError(f"its graphs lie in one another, deeper than {DEEPEST}")
         self.outside: dict[Example, Example] = {}
-        self.known, self.parameters = Around(self, around), []
-        self.known |= {t.name: array(self.onnx, t) for t in graph.initializer}
-        for k, (x, a) in enumerate(zip(graph.input, given, strict=True)):
-            self.known[x.name] = a if k in known else self.register(x.name, getattr(a, "value", a))
-            self.parameters += [] if k in known else [self.known[x.name]]
+        self.by_name, self.parameters = Around(self, around), []
+        self.by_name |= {t.name: array(self.onnx, t) for t in graph.initializer}
+        for k, (x, a) in enumerate(zip(graph.input, arguments, strict=True)):
+            self.by_name[x.name] = a if k in constants else self.register(x.name, getattr(a, "value", a))
+            self.parameters += [] if k in constants else [self.by_name[x.name]]
         for node in graph.node:
-            self.follow(self.onnx, node)
-        self.results = [self.known[out.name] for out in graph.output]
+            self.write_node(self.onnx, node)
+        self.results = [self.by_name[out.name] for out in graph.output]
 
     def function(self, name: str, results: Sequence, outside: Iterable[Example] | None = None) -> Function:
         """The function as a literal. outside: registers around it that it takes (None: those it reads)."""
         ends = [a if isinstance(a, Example) else self.writer.line("alias", [a], a) for a in results]
-        lines = [*self.writer.named(self.taken)]
-        more = self.outside if outside is None else outside
-        parameters, results = (tuple(a.name for a in own) for own in ((*self.parameters, *more), ends))
+        lines = [*self.writer.named(self.names)]
+        outside = self.outside if outside is None else outside
+        parameters, results = (tuple(a.name for a in xs) for xs in ((*self.parameters, *outside), ends))
         return "def", name, parameters, tuple(needed(lines, results)), results
 
 
@@ -297,7 +299,7 @@ class Around(dict):
         self.inside, self.around = inside, around
 
     def __missing__(self, name: str) -> Any:
-        a = self.around.known[name]
+        a = self.around.by_name[name]
         if isinstance(a, Example):
             if a not in self.inside.outside:
                 self.inside.outside[a] = Example(self.inside.writer, a.name, a.value)
@@ -317,9 +319,9 @@ def array(onnx: Any, tensor: Any) -> np.ndarray:
 
 def attribute_value(onnx: Any, attribute: Any) -> Any:
     """An attribute of a node as a value of Python."""
-    found = onnx.helper.get_attribute_value(attribute)
-    if isinstance(found, bytes):
-        return found.decode()
+    value = onnx.helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode()
     if attribute.name == "to":
-        return numeric(onnx.helper.tensor_dtype_to_np_dtype(found))
-    return array(onnx, found) if attribute.type == attribute.TENSOR else found
+        return numeric(onnx.helper.tensor_dtype_to_np_dtype(value))
+    return array(onnx, value) if attribute.type == attribute.TENSOR else value

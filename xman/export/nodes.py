@@ -31,14 +31,14 @@ class OnnxNode:
 
     def __getitem__(self, keys: tuple) -> OnnxNode:
         """x[keys]. keys: slices, whole numbers and None."""
-        y, axis, cuts, whole, new = self, 0, [], [], []
-        for place, key in enumerate(keys):
+        y, axis, cuts, dropped, new = self, 0, [], [], []
+        for position, key in enumerate(keys):
             if key is None:
-                new.append(place - len(whole))
+                new.append(position - len(dropped))
                 continue
             if isinstance(key, int):
                 cuts.append((axis, key, key + 1 or END, 1))
-                whole.append(axis)
+                dropped.append(axis)
             elif key != slice(None):
                 step = key.step or 1
                 start, end = (0, END) if step > 0 else (END, -END)
@@ -47,11 +47,11 @@ class OnnxNode:
             axis += 1
         if cuts:
             axes, starts, stops, steps = zip(*cuts, strict=True)
-            parts = [slice(None)] * self.ndim
+            slices = [slice(None)] * self.ndim
             for a, *key in cuts:
-                parts[a] = slice(*(None if abs(k) == END else k for k in key))
-            y = self.xp.node("Slice", (y, starts, stops, axes, steps), y.example[tuple(parts)])
-        y = self.xp.squeeze(y, tuple(whole)) if whole else y
+                slices[a] = slice(*(None if abs(k) == END else k for k in key))
+            y = self.xp.node("Slice", (y, starts, stops, axes, steps), y.example[tuple(slices)])
+        y = self.xp.squeeze(y, tuple(dropped)) if dropped else y
         return self.xp.expand_dims(y, new) if new else y
 
 
@@ -120,12 +120,12 @@ class Nodes:
         except TypeError:
             raise AttributeError(name) from None
 
-    def one_node(self, name: str, *args: Any, **named: Any) -> OnnxNode:
-        op, inputs, attributes = API[name](*args, **named)
+    def one_node(self, name: str, *args: Any, **options: Any) -> OnnxNode:
+        op, inputs, attributes = API[name](*args, **options)
         if op in ("Floor", "Ceil", "Round") and args[0].dtype.kind != "f":
             return args[0]
-        of = lambda a: a.example if isinstance(a, OnnxNode) else list(map(of, a)) if isinstance(a, list) else a
-        return self.node(op, inputs, getattr(np, name)(*map(of, args), **named), **attributes)
+        of = lambda a: list(map(of, a)) if isinstance(a, list) else getattr(a, "example", a)
+        return self.node(op, inputs, getattr(np, name)(*map(of, args), **options), **attributes)
 
     def astype(self, x, dtype): return self.node("Cast", (x,), x.example.astype(dtype), to=np.dtype(dtype))
     def isfinite(self, x): return self.less(self.abs(x), self.asarray(np.asarray(np.inf, x.dtype)))
@@ -162,11 +162,11 @@ def beyond(xp: Nodes) -> dict[str, Callable]:
     def einsum(subscripts, *arrays):
         arrays, (equation,) = [array(a) for a in arrays], subscripts_of(subscripts)
         dtype = np.result_type(*[a.dtype for a in arrays])
-        lead = [a.ndim - len(part.replace("...", "")) if "." in part else None
-                for a, part in zip(arrays, einsum_parts(subscripts)[0], strict=True)]
-        most = max([n for n in lead if n is not None], default=0)  # the axes that the dots stand for
+        lead = [a.ndim - len(letters.replace("...", "")) if "." in letters else None
+                for a, letters in zip(arrays, einsum_parts(subscripts)[0], strict=True)]
+        dots = max([n for n in lead if n is not None], default=0)  # the axes that the dots stand for
         arrays = [a if a.dtype == dtype else xp.astype(a, dtype) for a in arrays]
-        arrays = [a if n in (None, most) else a[(None,) * (most - n) + (slice(None),) * a.ndim]
+        arrays = [a if n in (None, dots) else a[(None,) * (dots - n) + (slice(None),) * a.ndim]
                   for a, n in zip(arrays, lead, strict=True)]
         example = np.einsum(equation, *[a.example for a in arrays])
         return xp.node("Einsum", arrays, example, equation=equation.replace(" ", ""))

@@ -55,27 +55,27 @@ def function_rows(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callabl
                 raise XManError(f"in {name}, line {k}, {shown(line)}: {error}") from error
         return [array(node_of[r]) for r in results]
 
-    def inside(start: Callable[[], Sequence], *given: np.ndarray) -> Subgraph:
+    def inside(start: Callable[[], Sequence], *examples: np.ndarray) -> Subgraph:
         """The graph of the results of start(*inputs), for inputs like those given."""
         graph, around = Subgraph(), xp.graph
         xp.graph = graph
-        for like in given:
+        for like in examples:
             graph.inputs.append(xp.node("Input", (), like))
             graph.inputs[-1].name = f"given/{len(xp.written)}"
         graph.results = [xp.node("Identity", (a := array(r),), a.example) for r in start(*graph.inputs)]
         xp.graph = around
         return graph
 
-    def parts(op: str, args: Sequence[OnnxNode], values: Sequence, **graphs: Subgraph) -> list[OnnxNode]:
+    def node_results(op: str, args: Sequence, values: Sequence, **graphs: Subgraph) -> list[OnnxNode]:
         """The results of a node with graphs inside."""
         ends = [r for graph in graphs.values() for r in graph.results]
         node = xp.node(op, (*args, *ends), 0.0)
         node.given, node.graphs = len(args), graphs
         return [xp.node("Part", (node,), v, part=i) for i, v in enumerate(values)]
 
-    def loop(most: Any, holds: Any, carries: Sequence[OnnxNode], step: Callable, values: Sequence) -> list[OnnxNode]:
+    def loop(limit: Any, holds: Any, carries: Sequence, step: Callable, values: Sequence) -> list[OnnxNode]:
         body = inside(step, np.array(0), np.array(True), *[c.example for c in carries])
-        return parts("Loop", (array(most), array(holds), *carries), values, body=body)
+        return node_results("Loop", (array(limit), array(holds), *carries), values, body=body)
 
     def scan(function, carries, slices, args, reverse=False):
         k, m = carries, carries + slices
@@ -83,32 +83,32 @@ def function_rows(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callabl
         values = G["scan"](function, k, slices, examples, reverse)
         if any(isinstance(a, OnnxNode) and not a.ndim and a.op != "Constant" for a in args[k:m]):
             raise XManError("the number of its steps is computed, or an input; give it as a literal")
-        first = [*map(array, args[:k], values)]
-        turned = lambda a: a[(slice(None, None, -1),)] if reverse else a
+        start = [*map(array, args[:k], values)]
+        in_order = lambda a: a[(slice(None, None, -1),)] if reverse else a
         n = len(examples[k]) if np.ndim(examples[k]) else int(examples[k])
         if not n:
-            return Bundle([*first, *map(array, values[k:])])
+            return Bundle([*start, *map(array, values[k:])])
 
-        gone = [turned(array(a)) if np.ndim(a) else None for a in args[k:m]]
+        sequences = [in_order(array(a)) if np.ndim(a) else None for a in args[k:m]]
 
         def step(t, holds, *carry):
-            place = xp.node("Sub", (n - 1, t), n - 1) if reverse and None in gone else t
-            xs = [place if a is None else xp.take(a, t, 0) for a in gone]
+            place = xp.node("Sub", (n - 1, t), n - 1) if reverse and None in sequences else t
+            xs = [place if a is None else xp.take(a, t, 0) for a in sequences]
             results = written(function, (*carry, *xs, *args[m:]))
             return holds, *map(array, results[:k], values[:k]), *results[k:]
-        begun = [a[:1] if np.ndim(a) else 1 for a in examples[k:m]]
-        one = G["scan"](function, k, slices, Bundle([*examples[:k], *begun, *examples[m:]]))
-        if [np.shape(a)[1:] for a in one[k:]] != [np.shape(a)[1:] for a in values[k:]]:
+        first_slices = [a[:1] if np.ndim(a) else 1 for a in examples[k:m]]
+        first_step = G["scan"](function, k, slices, Bundle([*examples[:k], *first_slices, *examples[m:]]))
+        if [np.shape(a)[1:] for a in first_step[k:]] != [np.shape(a)[1:] for a in values[k:]]:
             raise XManError(f"the first step of {function[1]} gives smaller arrays than the others; "
                             "broadcast its carry before the loop")
-        found = loop(n, True, first, step, values)
+        loop_results = loop(n, True, start, step, values)
         # the reference evaluator joins the results of steps along the first axis, but runtimes stack them
-        stacked = [xp.reshape(y, np.shape(v)) for y, v in zip(found[k:], values[k:], strict=True)]
-        return Bundle([*found[:k], *map(turned, stacked)])
+        stacked = [xp.reshape(y, np.shape(v)) for y, v in zip(loop_results[k:], values[k:], strict=True)]
+        return Bundle([*loop_results[:k], *map(in_order, stacked)])
 
-    def while_loop(test, function, carries, args, most=None):
+    def while_loop(test, function, carries, args, limit=None):
         examples = Bundle(a.example[()] if isinstance(a, OnnxNode) else a for a in args)
-        *values, n = G["while_loop"](test, function, carries, examples, most)
+        *values, n = G["while_loop"](test, function, carries, examples, limit)
         constants = args[carries:]
 
         def truth(carry: Sequence[OnnxNode]) -> OnnxNode:
@@ -116,22 +116,22 @@ def function_rows(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callabl
             return array(holds, np.array(bool(holds.example)))
 
         def step(t, holds, *carry):
-            after = [*map(array, written(function, (*carry[:-1], *constants)), values)]
-            return truth(after), *after, xp.add(carry[-1], xp.asarray(1))
-        first = [*map(array, args[:carries], values)]
-        most = END if most is None else most
-        return Bundle(loop(most, truth(first), [*first, array(0)], step, [*values, np.array(n)]))
+            stepped = [*map(array, written(function, (*carry[:-1], *constants)), values)]
+            return truth(stepped), *stepped, xp.add(carry[-1], xp.asarray(1))
+        start = [*map(array, args[:carries], values)]
+        limit = END if limit is None else limit
+        return Bundle(loop(limit, truth(start), [*start, array(0)], step, [*values, np.array(n)]))
 
     def cond(c, yes, no, args):
-        one, other = [inside(partial(written, function, args)) for function in (yes, no)]
-        for a, b in zip(one.results, other.results, strict=True):
+        then_graph, else_graph = [inside(partial(written, function, args)) for function in (yes, no)]
+        for a, b in zip(then_graph.results, else_graph.results, strict=True):
             if (a.shape, a.dtype) != (b.shape, b.dtype):
                 raise XManError(f"{yes[1]} gives {a.dtype} of shape {a.shape} and {no[1]} {b.dtype} of shape "
                                 f"{b.shape}, and the branches of If are alike")
         c = array(c)
-        values = [r.example for r in (one if c.example else other).results]
+        values = [r.example for r in (then_graph if c.example else else_graph).results]
         c = array(c, np.array(bool(c.example)))
-        return Bundle(parts("If", (c,), values, then_branch=one, else_branch=other))
+        return Bundle(node_results("If", (c,), values, then_branch=then_graph, else_branch=else_graph))
 
     return {"bundle": lambda *arrays: Bundle(arrays), "item": lambda b, i: b[i], "scan": scan, "cond": cond,
             "while_loop": while_loop, "call": lambda function, args: Bundle(written(function, args))}
@@ -139,17 +139,17 @@ def function_rows(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callabl
 
 # ---- reading -----------------------------------------------------------------------------------------------
 
-def results_of_line(reading: Any, op: str, args: Sequence, entries: Sequence, found: Sequence,
+def results_of_line(reading: Any, op: str, args: Sequence, entries: Sequence, examples: Sequence,
                     *after: Any) -> list:
-    """The results of op for the arguments, the bundle of entries and `after`. found: examples of these."""
+    """The results of op for the arguments, the bundle of entries and `after`. examples: of these."""
     line = reading.writer.line
     plain = lambda a: not a.ndim and a.dtype in (float, int, bool)
     entries = [a if not isinstance(a, np.ndarray) else a.item() if plain(a) else line("alias", [a], a)
                for a in entries]
-    found = Bundle(getattr(a, "value", a) for a in found)
+    examples = Bundle(getattr(a, "value", a) for a in examples)
     bundle = line("bundle", entries, Bundle(getattr(a, "value", a) for a in entries))
-    made = line(op, (*args, bundle, *after), found)
-    return [line("item", (made, i), x) for i, x in enumerate(found)]
+    result_bundle = line(op, (*args, bundle, *after), examples)
+    return [line("item", (result_bundle, i), x) for i, x in enumerate(examples)]
 
 
 def same_shapes(carries: Sequence, results: Sequence) -> None:
@@ -164,47 +164,47 @@ def graph_scan(reading: Any, body: Any, carries: Sequence, slices: Sequence, rev
     n = len(x.value) if np.ndim(x) else int(getattr(x, "value", x)) or int(hasattr(x, "value"))
     rows = [getattr(y, "value", y) for y in body.results[k:]]
     stacked = [np.broadcast_to(y, within_bounds((n, *np.shape(y)))) for y in rows]
-    given, found = [*carries, *slices, *body.outside], [*body.results[:k], *stacked]
+    entries, examples = [*carries, *slices, *body.outside], [*body.results[:k], *stacked]
     step = body.function("step", body.results)
-    return results_of_line(reading, "scan", (step, k, m), given, found, *[True] * reverse)
+    return results_of_line(reading, "scan", (step, k, m), entries, examples, *[True] * reverse)
 
 
-def loop_node(reading: Any, most: Any, holds: Any, *carries: Any, body: Any) -> list:
-    """A Loop: `most` steps, or as long as a condition holds that is tested before each step."""
-    first = [np.int64(0), *carries]
-    endless = most is None
+def loop_node(reading: Any, trip_count: Any, holds: Any, *carries: Any, body: Any) -> list:
+    """A Loop: trip_count steps, or as long as a condition holds that is tested before each step."""
+    start = [np.int64(0), *carries]
+    endless = trip_count is None
     if holds is None or isinstance(holds, np.ndarray) and holds.all():
-        inside = reading.inside(body, [first[0], np.array(True), *carries], known=[1])
+        inside = reading.inside(body, [start[0], np.array(True), *carries], constants=[1])
         goes_on, *inside.results = inside.results
         if isinstance(goes_on, np.ndarray) and goes_on.all():
             if endless:
                 raise XManError("it has no end: neither a number of steps nor a condition")
-            count, *rest = inside.parameters
-            inside.parameters = [*rest, count]
-            most = np.ravel(most)[0] if isinstance(most, np.ndarray) else most
-            return graph_scan(reading, inside, carries, [most])
+            counter, *carried = inside.parameters
+            inside.parameters = [*carried, counter]
+            trip_count = np.ravel(trip_count)[0] if isinstance(trip_count, np.ndarray) else trip_count
+            return graph_scan(reading, inside, carries, [trip_count])
     holds = np.array(True) if holds is None else holds
-    inside = reading.inside(body, [first[0], np.array(True), *carries])
-    count, goes_on, *_ = inside.parameters
+    inside = reading.inside(body, [start[0], np.array(True), *carries])
+    counter, goes_on, *_ = inside.parameters
     if len(inside.results) > len(inside.parameters) - 1:
         raise XManError("it stacks what its steps give and ends on a condition; a list has one or the other")
-    same_shapes([first[0], *carries], inside.results)
-    results = [count + 1, *inside.results]
+    same_shapes([start[0], *carries], inside.results)
+    results = [counter + 1, *inside.results]
     step = inside.function("step", results)
-    words = (*step[2], *["most"] * (limited := hasattr(most, "value")))
-    limit = "most" if limited else END if endless else int(np.ravel(most)[0])
-    lines = ("more", "less", (count.name, limit)), ("goes_on", "logical_and", (goes_on.name, "more"))
+    words = (*step[2], *["most"] * (limited := hasattr(trip_count, "value")))
+    limit = "most" if limited else END if endless else int(np.ravel(trip_count)[0])
+    lines = ("more", "less", (counter.name, limit)), ("goes_on", "logical_and", (goes_on.name, "more"))
     test = ("def", "test", words, lines, ("goes_on",))
     step = (*step[:2], words, *step[3:])
-    entries = [np.array(0), holds, *carries, *inside.outside, *[most] * limited]
+    entries = [np.array(0), holds, *carries, *inside.outside, *[trip_count] * limited]
     return results_of_line(reading, "while_loop", (test, step, len(results)), entries, results)[2:]
 
 
-def Scan(reading: Any, *args: Any, body: Any, num_scan_inputs: int, **named: Any) -> list:
+def Scan(reading: Any, *args: Any, body: Any, num_scan_inputs: int, **options: Any) -> list:
     """A Scan: the graph runs along the first axis of its last num_scan_inputs arguments."""
-    ways = {*named.pop("scan_input_directions", ()), *named.pop("scan_output_directions", ())} or {0}
-    axes = {n for name in ("scan_input_axes", "scan_output_axes") for n in named.pop(name, ())}
-    if axes - {0} or len(ways) > 1 or named:
+    ways = {*options.pop("scan_input_directions", ()), *options.pop("scan_output_directions", ())} or {0}
+    axes = {n for name in ("scan_input_axes", "scan_output_axes") for n in options.pop(name, ())}
+    if axes - {0} or len(ways) > 1 or options:
         raise XManError("a scan goes along the leading axes, all of them one way")
     carries, slices = args[:len(args) - num_scan_inputs], args[len(args) - num_scan_inputs:]
     inside = reading.inside(body, [*carries, *[np.zeros_like(getattr(x, "value", x)[0]) for x in slices]])
@@ -213,12 +213,11 @@ def Scan(reading: Any, *args: Any, body: Any, num_scan_inputs: int, **named: Any
 
 def If(reading: Any, condition: Any, then_branch: Any, else_branch: Any) -> list:
     """The results of one of the two graphs."""
-    both = [reading.inside(graph, []) for graph in (then_branch, else_branch)]
-    outside = list(dict.fromkeys(a for inside in both for a in inside.outside))
-    yes, no = both
-    same_shapes(yes.results, no.results)
-    branches = [inside.function(name, inside.results, outside) for name, inside in (("yes", yes), ("no", no))]
-    return results_of_line(reading, "cond", (condition, *branches), outside, yes.results)
+    then_graph, else_graph = graphs = [reading.inside(graph, []) for graph in (then_branch, else_branch)]
+    outside = list(dict.fromkeys(a for inside in graphs for a in inside.outside))
+    same_shapes(then_graph.results, else_graph.results)
+    branches = [g.function(name, g.results, outside) for name, g in zip(("yes", "no"), graphs, strict=True)]
+    return results_of_line(reading, "cond", (condition, *branches), outside, then_graph.results)
 
 
 GRAPHS = operators(vars()) | {"Loop": loop_node}
