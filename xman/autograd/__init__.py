@@ -43,11 +43,11 @@ class Autograd:
     def eval(self, opseq: Steps, valueDict: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         """valueDict itself, with the values of all lines of opseq added; whole parameters become floats."""
         opseq = checked_list(opseq)
-        whole = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
+        not_floats = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
                  or isinstance(x, np.ndarray) and x.dtype.kind != "f"]
-        known = self.xman.registers() if whole and isinstance(self.xman, XMan) else {}
-        for name in whole:
-            if name in known and known[name].role == "param":
+        model_registers = self.xman.registers() if not_floats and isinstance(self.xman, XMan) else {}
+        for name in not_floats:
+            if name in model_registers and model_registers[name].role == "param":
                 valueDict[name] = as_floats(valueDict[name])
         valueDict.update(eval(opseq, valueDict, self._table("EVAL_FUNS")))
         return valueDict

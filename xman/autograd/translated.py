@@ -41,18 +41,18 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
             steps.operationSequence(*outputs, **options), operators)
         return model
     steps, renamed = apart_from_operators(checked_list(steps))
-    for said in renamings(renamed):
-        warnings.warn(f"in the translated list, {said}", stacklevel=2)
+    for renaming in renamings(renamed):
+        warnings.warn(f"in the translated list, {renaming}", stacklevel=2)
     writer, symbols = ListWriter(), {}
     for k, (dst, op, args) in enumerate(steps, 1):
         args = [symbols.setdefault(a, Symbol(writer, a)) if isinstance(a, str) else a for a in args]
-        meant = operators.get(op, op)
-        if not callable(meant) and meant not in ops.G:
+        meaning = operators.get(op, op)
+        if not callable(meaning) and meaning not in ops.G:
             raise XManError(f"line {k}, {shown(steps[k - 1])}, calls {op!r}, which has no "
                             "translation; say what it means, translated(…, {**COURSE, "
                             f"{op!r}: 'mul'}}), by a name of ops or a function{nearest(op, ops.G)}")
         try:
-            out = meant(*args) if callable(meant) else writer.write(meant, args)
+            out = meaning(*args) if callable(meaning) else writer.write(meaning, args)
         except TypeError as error:
             raise XManError(f"line {k}, {shown(steps[k - 1])}: {error}") from None
         if not isinstance(out, Symbol) or out.name:  # the result is an argument itself, or a number

@@ -19,11 +19,11 @@ def general(readings: list[Any], sizes: list[int]) -> list[Line]:
     fresh = (name for k in itertools.count(1) if (name := f"rows{k}") not in first.shapes)
     rows = next((x, k) for x in names for k, n in enumerate(first.shapes[x]) if n != readings[1].shapes[x][k])
     alike = itertools.zip_longest(*(reading.lines for reading in readings), fillvalue=("", "", ()))
-    for (dst, op, args), *counterparts in alike:
-        if any(op != counterpart[1] or len(args) != len(counterpart[2]) for counterpart in counterparts):
+    for (dst, op, args), *twins in alike:
+        if any(op != twin[1] or len(args) != len(twin[2]) for twin in twins):
             raise only_one_number(dst)
         new_args = []
-        for versions in zip(args, *(counterpart[2] for counterpart in counterparts), strict=True):
+        for versions in zip(args, *(twin[2] for twin in twins), strict=True):
             a = versions[0]
             if not all(equal(a, b) for b in versions):
                 if is_function(a):

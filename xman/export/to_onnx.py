@@ -48,7 +48,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     a file above 2 GB.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
-    steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
+    steps, values, outputs, constants, rows = export_arguments(steps, values, outputs, constants, rows)
     sizes = three_sizes(needed(steps, outputs), values) if rows else [0]
     sized = lambda n: values | {x: np.resize(values[x], (n, *np.shape(values[x])[1:])) for x in rows}
     written = [write(steps, sized(n), outputs, constants) for n in sizes]
@@ -58,7 +58,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     return model
 
 
-def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None,
+def export_arguments(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None,
           constants: Iterable[str], rows: Iterable[str]) -> tuple[WengertList, dict, list, list, list]:
     """(steps, values, outputs, constants, rows) for ONNX or StableHLO. XManError where they do not fit."""
     steps = checked_list(steps, ops.G)
@@ -155,12 +155,12 @@ def slopes(written: list[tuple], sizes: list[int], steps: WengertList) -> dict[O
     form = lambda node: (node.op, node.attributes, [positions[a] for a in node.args])
     coefficients = {}
     for versions in itertools.zip_longest(*(nodes for nodes, _ in written)):
-        node, *others = versions
-        fit: Any = None not in versions and all(form(node) == form(other) for other in others)
-        if fit and node.op == "Constant" and not all(equal(node.example, one.example) for one in others):
-            coefficients[node] = fit = straight([one.example for one in versions], sizes)
+        node, *twins = versions
+        fit: Any = None not in versions and all(form(node) == form(twin) for twin in twins)
+        if fit and node.op == "Constant" and not all(equal(node.example, twin.example) for twin in twins):
+            coefficients[node] = fit = straight([twin.example for twin in versions], sizes)
         if not fit:
-            k = max(1, *(one.line for one in versions if one))
+            k = max(1, *(twin.line for twin in versions if twin))
             raise XManError(f"line {k}, {shown(steps[k - 1])}, depends on the number of rows in a way that "
                             "no node of ONNX does; leave rows out, and the model is for as many as the "
                             "examples have")

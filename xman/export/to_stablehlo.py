@@ -16,7 +16,7 @@ from ..interpreters import eval
 from ..notation import shown
 from ..validity import refuse_line
 from ..wengert import Steps, needed, registers
-from .to_onnx import asked
+from .to_onnx import export_arguments
 
 
 def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
@@ -37,28 +37,28 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
 
     from ..engines.jax.engine import wide
     from ..engines.jax.table import OWN
-    steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
+    steps, values, outputs, constants, rows = export_arguments(steps, values, outputs, constants, rows)
     if loops := [(k, line) for k, line in enumerate(steps, 1) if functions_in([line])]:
         refuse_line(*loops[0], "applies a function, which StableHLO has no form for; write the loop out, a line "
                                "for each operator of each step")
-    lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
+    lines, fixed = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
     eval(lines, values)  # an error of the list is raised here, as a sentence
     table = on(jax.numpy, **OWN)
 
-    def run(given):
-        known = {**{x: jax.numpy.asarray(v) for x, v in kept.items()}, **given}
+    def run(inputs):
+        values_of = {**{x: jax.numpy.asarray(v) for x, v in fixed.items()}, **inputs}
         for line in lines:
             dst, op, args = line
             try:
-                known[dst] = table[op](*[known[a] if isinstance(a, str) else a for a in args])
+                values_of[dst] = table[op](*[values_of[a] if isinstance(a, str) else a for a in args])
             except Exception as error:  # whatever it is, JAX cannot compute the line
                 where = f"line {steps.index(line) + 1}, {shown(line)}"
                 raise XManError(f"{where}: {error}; that cannot be written in StableHLO") from error
-        return {x: jax.numpy.asarray(known[x]) for x in outputs}
+        return {x: jax.numpy.asarray(values_of[x]) for x in outputs}
 
     with wide():
         n, = export.symbolic_shape("rows") if rows else [0]
-        inputs = {a for _, _, args in lines for a in registers(args)} & {*steps.inputs} - kept.keys()
+        inputs = {a for _, _, args in lines for a in registers(args)} & {*steps.inputs} - fixed.keys()
         arrays = {x: np.asarray(values[x]) for x in steps.inputs if x in inputs}
         shapes = {x: jax.ShapeDtypeStruct((n, *a.shape[1:]) if x in rows else a.shape, a.dtype)
                   for x, a in arrays.items()}

@@ -28,55 +28,55 @@ def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0
         total = [max(0, (-(-n // s) - 1) * s + r - n) for n, s, r in zip(sizes, steps, reach, strict=True)]
         halves = [n // 2 for n in total], [n - n // 2 for n in total]
         pads = [n for half in halves[::1 if auto_pad == "SAME_UPPER" else -1] for n in half]
-    more = [0] * len(pads)
+    past_end = [0] * len(pads)
     for k, (n, s, r) in enumerate(zip(sizes, steps, reach, strict=True), len(kernel)):
-        rest = (n := n + pads[k - len(kernel)]) + pads[k] - r
-        if ceil_mode and rest % s and (rest // s + 1) * s < n:  # one more window begins before the end of x
-            more[k] = s - rest % s
-    for widths, value in (pads, fill), (more, beyond):
+        excess = (n := n + pads[k - len(kernel)]) + pads[k] - r
+        if ceil_mode and excess % s and (excess // s + 1) * s < n:  # one more window begins before the end of x
+            past_end[k] = s - excess % s
+    for widths, value in (pads, fill), (past_end, beyond):
         if any(widths):
             x = Pad(x, np.array(widths), np.array(value), np.arange(2, np.ndim(x)))
     lead, sizes = np.shape(x)[:2], np.shape(x)[2:]
-    places = sliding_window_view(np.arange(math.prod(sizes)).reshape(sizes), reach)  # raises if none fits
-    places = places[tuple(slice(None, None, step) for step in (*steps, *gaps))]
-    within_bounds((*lead, *places.shape))
-    positions = places.shape[:len(kernel)]
-    return f.reshape(x, (*lead, math.prod(sizes)))[:, :, places.reshape(math.prod(positions), -1)], positions
+    indices = sliding_window_view(np.arange(math.prod(sizes)).reshape(sizes), reach)  # raises if none fits
+    indices = indices[tuple(slice(None, None, step) for step in (*steps, *gaps))]
+    within_bounds((*lead, *indices.shape))
+    positions = indices.shape[:len(kernel)]
+    return f.reshape(x, (*lead, math.prod(sizes)))[:, :, indices.reshape(math.prod(positions), -1)], positions
 
 
-def Conv(x, w, b=None, *, group=1, kernel_shape=(), **named):
+def Conv(x, w, b=None, *, group=1, kernel_shape=(), **attributes):
     m, c, *kernel = np.shape(w)
-    seen, positions = windows(x, kernel, **named)
-    seen = f.reshape(seen, (-1, group, c, *np.shape(seen)[2:]))
-    y = f.einsum(("ngcpk,gmck->ngmp",), seen, f.reshape(w, (group, m // group, c, math.prod(kernel))))
+    gathered, positions = windows(x, kernel, **attributes)
+    gathered = f.reshape(gathered, (-1, group, c, *np.shape(gathered)[2:]))
+    y = f.einsum(("ngcpk,gmck->ngmp",), gathered, f.reshape(w, (group, m // group, c, math.prod(kernel))))
     y = f.reshape(y, (-1, m, *positions))
     return y if b is None else y + f.reshape(b, (m, *(1 for _ in positions)))
 
 
 def pool(reduce: Callable) -> Callable:
     """A node that pools. reduce: a reduction of the windows over their last axis."""
-    def pooled(x, *, kernel_shape, **named):
-        y, positions = reduce(x, kernel_shape, **named)
+    def pooled(x, *, kernel_shape, **attributes):
+        y, positions = reduce(x, kernel_shape, **attributes)
         return f.reshape(y, (-1, np.shape(x)[1], *positions))
     return pooled
 
 
-def greatest(x, kernel, storage_order=0, **named):
+def greatest(x, kernel, storage_order=0, **attributes):
     least = -math.inf if numpy_dtype(x).kind == "f" else np.iinfo(numpy_dtype(x)).min
-    seen, positions = windows(x, kernel, fill=least, beyond=least, **named)
-    return f.max(seen, -1), positions
+    gathered, positions = windows(x, kernel, fill=least, beyond=least, **attributes)
+    return f.max(gathered, -1), positions
 
 
-def average(x, kernel, count_include_pad=0, **named):
-    seen, positions = windows(x, kernel, **named)
+def average(x, kernel, count_include_pad=0, **attributes):
+    gathered, positions = windows(x, kernel, **attributes)
     ones = np.ones((1, 1, *np.shape(x)[2:]), numpy_dtype(x))
-    there, _ = windows(ones, kernel, fill=count_include_pad, **named)
-    return f.sum(seen, -1) / there.sum(-1), positions
+    counts, _ = windows(ones, kernel, fill=count_include_pad, **attributes)
+    return f.sum(gathered, -1) / counts.sum(-1), positions
 
 
-def power_mean(x, kernel, p=2, **named):
-    seen, positions = windows(f.power(f.abs(x), float(p)), kernel, **named)
-    return f.power(f.sum(seen, -1), 1.0 / p), positions
+def power_mean(x, kernel, p=2, **attributes):
+    gathered, positions = windows(f.power(f.abs(x), float(p)), kernel, **attributes)
+    return f.power(f.sum(gathered, -1), 1.0 / p), positions
 
 
 def over_all(op: str) -> Callable:
