@@ -158,9 +158,9 @@ def slopes(written: list[tuple], sizes: list[int], steps: WengertList) -> dict[O
         node, *twins = versions
         fit: Any = None not in versions and all(form(node) == form(twin) for twin in twins)
         if fit and node.op == "Constant" and not all(equal(node.example, twin.example) for twin in twins):
-            coefficients[node] = fit = straight([twin.example for twin in versions], sizes)
+            coefficients[node] = fit = straight([version.example for version in versions], sizes)
         if not fit:
-            k = max(1, *(twin.line for twin in versions if twin))
+            k = max(1, *(version.line for version in versions if version))
             raise XManError(f"line {k}, {shown(steps[k - 1])}, depends on the number of rows in a way that "
                             "no node of ONNX does; leave rows out, and the model is for as many as the "
                             "examples have")

@@ -31,7 +31,7 @@ def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0
     past_end = [0] * len(pads)
     for k, (n, s, r) in enumerate(zip(sizes, steps, reach, strict=True), len(kernel)):
         excess = (n := n + pads[k - len(kernel)]) + pads[k] - r
-        if ceil_mode and excess % s and (excess // s + 1) * s < n:  # one more window begins before the end of x
+        if ceil_mode and excess % s and (excess // s + 1) * s < n:  # one more window begins inside of x
             past_end[k] = s - excess % s
     for widths, value in (pads, fill), (past_end, beyond):
         if any(widths):

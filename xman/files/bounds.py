@@ -31,9 +31,9 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
     if not isinstance(text, str) or len(text) > TEXT or text.count("\n") > LINES:
         raise ValueError(f"its list is no text of at most {LINES:,} lines and {TEXT:,} characters")
     steps = checked_list(WengertList.from_text(text), ops.G)
-    if strange := [name for name in steps.inputs if name not in values
+    if unknown := [name for name in steps.inputs if name not in values
                    and name not in {c.register for c in columns}]:
-        raise ValueError(f"its list reads {strange[0]!r}, which is no column and has no value")
+        raise ValueError(f"its list reads {unknown[0]!r}, which is no column and has no value")
     bodies = [(f" of {name}", lines) for _, name, _, lines, _ in ops.loops.functions_in(steps)]
     for where, lines in (("", steps), *bodies):
         for k, (_, op, args) in enumerate(lines, 1):
@@ -42,27 +42,27 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
             for a in args:
                 if not (isinstance(a, (str, np.ndarray)) or ops.is_function(a)) and literal_size(a) > LARGEST:
                     raise ValueError(f"line {k}{where} has a literal that is too large: {str(a)[:60]}")
-    spent = given = sum(x.size for x in values.values())
+    total = parameter_entries = sum(x.size for x in values.values())
 
     def bounded(entries: int) -> None:
-        if spent + entries > ENTRIES + given:
-            raise ValueError(f"it would hold {spent + entries:,} numbers for one row")
+        if total + entries > ENTRIES + parameter_entries:
+            raise ValueError(f"it would hold {total + entries:,} numbers for one row")
 
     def counted(_: str, args: tuple, out: Any) -> Any:
-        nonlocal spent
+        nonlocal total
         bounded(size_of := np.size(out))
-        spent += size_of
+        total += size_of
         return out
 
     blank = {column.register: blank_cell(column) for column in columns}
     try:
-        found = eval(steps, {**values, **blank},
-                     metered(steps, lambda op, args: bounded(most_entries(op, args)), counted))
+        registers = eval(steps, {**values, **blank},
+                         metered(steps, lambda op, args: bounded(most_entries(op, args)), counted))
     except XManError as error:
         raise ValueError(f"its list does not run on one row: {error}") from None
-    if output not in found or output in blank:
+    if output not in registers or output in blank:
         raise ValueError(f"its list does not compute {output!r}")
-    shape = np.shape(found[output])
+    shape = np.shape(registers[output])
     if len(shape) != 2 or shape[0] != 1 or classes and shape[1] not in (1, classes):
         raise ValueError(f"{output!r} of one row has shape {shape}, and {classes} classes are named")
     return steps
@@ -70,10 +70,10 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
 
 def most_entries(op: str, args: tuple) -> int:
     """An upper bound of the entries of an operator's result, before it is computed."""
-    known = ops.facts_of(op)
-    if known.elementwise or known.gives is bool:
+    facts = ops.facts_of(op)
+    if facts.elementwise or facts.gives is bool:
         return math.prod(np.broadcast_shapes(*(np.shape(a) for a in args if hasattr(a, "shape"))))
-    return (known.entries or entries_together)(*args)
+    return (facts.entries or entries_together)(*args)
 
 
 def blank_cell(column: Column) -> np.ndarray:

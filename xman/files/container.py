@@ -39,9 +39,9 @@ def restore(path: str | Path,
             metadata = file.metadata() or {}
             number, text = int(metadata["format"]), metadata["xman"]
             if number != FORMAT:
-                age, mend = ("a later", "update xman") if number > FORMAT else ("an older", "train again")
+                age, advice = ("a later", "update xman") if number > FORMAT else ("an older", "train again")
                 raise XManError(f"{path} is of {age} version of xman, format {number}; this one reads "
-                                f"{FORMAT}: {mend}")
+                                f"{FORMAT}: {advice}")
             arrays = {name: file.get_tensor(name) for name in file.keys()}
         if metadata["sha256"] != digest(arrays, text):
             raise ValueError("its content is not what was written: it was altered")
@@ -60,11 +60,11 @@ def restore(path: str | Path,
 
 def digest(arrays: dict[str, np.ndarray], text: str) -> str:
     """SHA-256 of the facts and of every array, with its name, type and shape."""
-    found = hashlib.sha256(text.encode())
+    sha = hashlib.sha256(text.encode())
     for name, a in sorted(arrays.items()):
-        found.update(f"\n{name} {a.dtype} {a.shape}\n".encode())
-        found.update(np.ascontiguousarray(a).reshape(-1).view(np.uint8))
-    return found.hexdigest()
+        sha.update(f"\n{name} {a.dtype} {a.shape}\n".encode())
+        sha.update(np.ascontiguousarray(a).reshape(-1).view(np.uint8))
+    return sha.hexdigest()
 
 
 def versions() -> dict[str, str]:

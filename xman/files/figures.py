@@ -11,13 +11,14 @@ from ..errors import XManError, extra
 
 @contextmanager
 def drawing(path: str | Path | IO[bytes], width: float, height: float, *grid: int,
-            **how: Any) -> Iterator[Any]:
+            **options: Any) -> Iterator[Any]:
     """A context with the axes of a figure, width × height inches; its end writes path, a .png, .svg or .pdf.
 
-    grid, how: for several axes, as for Matplotlib's `subplots`. XManError where the file cannot be written.
+    grid, options: for several axes, as for Matplotlib's `subplots`. XManError where the file cannot be
+    written.
     """
     figure = extra("matplotlib.figure", "cli", "a plot").Figure(figsize=(width, height), layout="constrained")
-    yield figure.subplots(*grid, **how)
+    yield figure.subplots(*grid, **options)
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:

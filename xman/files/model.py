@@ -43,9 +43,9 @@ class Model(NamedTuple):
 
     def outputs(self, table: Any, where: str = "the table") -> np.ndarray:
         """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …)."""
-        found = inputs(self.columns, table, where)
-        rows = max(1, next(iter(found.values())).shape[0])
-        pieces = ({name: x[k:k + BATCH] for name, x in found.items()} for k in range(0, rows, BATCH))
+        arrays = inputs(self.columns, table, where)
+        rows = max(1, next(iter(arrays.values())).shape[0])
+        pieces = ({name: x[k:k + BATCH] for name, x in arrays.items()} for k in range(0, rows, BATCH))
         return np.concatenate([eval(self.steps, {**self.values, **piece})[self.output] for piece in pieces])
 
     def predict(self, table: Any, where: str = "the table") -> np.ndarray:
@@ -61,8 +61,8 @@ class Model(NamedTuple):
     def labels(self, outputs: np.ndarray) -> np.ndarray:
         """The predictions, from the outputs: the class with the greatest output, or the number."""
         if outputs.shape[-1] == 1:
-            found = outputs[..., 0]
-            return found if not self.classes else np.array(self.classes, object)[(found > 0.5).astype(int)]
+            scores = outputs[..., 0]
+            return scores if not self.classes else np.array(self.classes, object)[(scores > 0.5).astype(int)]
         return np.array(self.classes, object)[outputs.argmax(-1)] if self.classes else outputs.argmax(-1)
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
@@ -86,14 +86,14 @@ class Model(NamedTuple):
         if not (name := [self.target] if self.target in names else last):
             raise TableError(f"{where} lacks the column {self.target!r}, which holds the truth")
         column = Column(name[0], "", "category" if self.classes else "number")
-        found, place = target_cells(table, column, where)
-        return found[place]
+        distinct, places = target_cells(table, column, where)
+        return distinct[places]
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
         """Write the model to path as safetensors, whole or not at all. arrays, facts: a checkpoint's."""
-        own = self._asdict() | {"list": to_text(self.steps)}
-        container.save(path, {**arrays, **{f"values/{name}": x for name, x in own.pop("values").items()}},
-                       {key: x for key, x in own.items() if key != "steps"} | facts)
+        fields = self._asdict() | {"list": to_text(self.steps)}
+        container.save(path, {**arrays, **{f"values/{name}": x for name, x in fields.pop("values").items()}},
+                       {key: x for key, x in fields.items() if key != "steps"} | facts)
 
 
 def load(path: str | Path) -> Model:
@@ -125,41 +125,41 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     """
     if not hasattr(network, "outputs"):
         raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")
-    names, own = network.names(), network.operationSequence(network.outputs)
+    names, body = network.names(), network.operationSequence(network.outputs)
     output = names[id(network.outputs)]
-    known = {name: np.asarray(x) for name, x in {**network.inputDict(), **parameters}.items()
-             if name in own.inputs}
+    network_values = {name: np.asarray(x) for name, x in {**network.inputDict(), **parameters}.items()
+                      if name in body.inputs}
     columns = (Column("X", "X", "array", "x".join(map(str, shape))),)
     before, rows, scale, target = WengertList(), "X", None, "y"
     if prepared is not None:
         columns, before, rows, classes, target = *prepared[:3], prepared.classes, prepared.target.name
         scale, shape = None if classes else prepared.scale, prepared.shape
-    fed = feeding(network, own, np.zeros((2, *shape), np.float32))
-    direct = {dst.removeprefix("fed_"): rows for dst, op, args in fed if op == "alias" and args == ("X",)}
-    ends = [name + "_" * (name in all_registers(own)) for name in ("deviations", "prediction") if scale]
-    taken = {*names.values(), *all_registers(own), *ends} - direct.keys()
-    ours = {*all_registers(before), *(column.register for column in columns)}
-    fresh = temporaries(taken | ours | {*all_registers(fed)})
-    new = {name: next(fresh) for name in all_registers(before) + [c.register for c in columns]
-           if name in taken}
-    indirect = [line for line in fed if line[0].removeprefix("fed_") not in direct]
-    inside = ({name: name[4:] if name.startswith("fed_") else next(fresh) for name in all_registers(fed)}
+    feed = feeding(network, body, np.zeros((2, *shape), np.float32))
+    direct = {dst.removeprefix("fed_"): rows for dst, op, args in feed if op == "alias" and args == ("X",)}
+    ends = [name + "_" * (name in all_registers(body)) for name in ("deviations", "prediction") if scale]
+    used_names = {*names.values(), *all_registers(body), *ends} - direct.keys()
+    table_registers = {*all_registers(before), *(column.register for column in columns)}
+    fresh = temporaries(used_names | table_registers | {*all_registers(feed)})
+    new_names = {name: next(fresh) for name in all_registers(before) + [c.register for c in columns]
+                 if name in used_names}
+    indirect = [line for line in feed if line[0].removeprefix("fed_") not in direct]
+    inside = ({name: name[4:] if name.startswith("fed_") else next(fresh) for name in all_registers(feed)}
               | {"X": rows})
-    steps = [*renamed(before, new), *renamed(renamed(indirect, inside), new)]
-    steps += renamed(own, {x: new.get(rows, rows) for x in direct})
+    steps = [*renamed(before, new_names), *renamed(renamed(indirect, inside), new_names)]
+    steps += renamed(body, {x: new_names.get(rows, rows) for x in direct})
     if scale:
         steps += [(ends[0], "mul", (output, scale[1])), (ends[1], "add", (ends[0], scale[0]))]
         output = ends[1]
     steps = simplify(WengertList(steps), [output])
     steps = WengertList(renamed(steps, in_order(steps)))
-    columns = tuple(c._replace(register=new.get(c.register, c.register)) for c in columns)
-    values = {name: known[name] for name in steps.inputs if name in known}
+    columns = tuple(c._replace(register=new_names.get(c.register, c.register)) for c in columns)
+    values = {name: network_values[name] for name in steps.inputs if name in network_values}
     return Model(steps, values, columns, output, tuple(classes), target, dict(settings or {}))
 
 
-def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList:
+def feeding(network: XMan, body: WengertList, example: np.ndarray) -> WengertList:
     """The lines of the network's `feed`, from X to the inputs of its list; their results are called fed_…."""
     def fed(X: Any) -> dict[str, Any]:
         inputs = network.feed(X, None) if hasattr(network, "feed") else {"X": X}
-        return {name: x for name, x in inputs.items() if name in own.inputs}
+        return {name: x for name, x in inputs.items() if name in body.inputs}
     return trace(fed, example)

@@ -18,23 +18,24 @@ def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, An
     recall, f1 and rows), the matrix confusion [truth][prediction], log_loss, and calibration: the mean
     confidence, accuracy and rows of each tenth of confidence.
     """
-    found = model.labels(outputs)
+    predicted = model.labels(outputs)
     if not model.classes:
-        off = found.astype(float) - truth
+        off = predicted.astype(float) - truth
         square, size = float(np.mean(off ** 2)), float(np.mean(np.abs(off)))
         r2 = float(1 - square / np.var(truth)) if np.ptp(truth) else None
         return {"rows": len(truth), "r2": r2, "rmse": square ** 0.5, "mae": size}
     names = [*model.classes, *sorted({*truth.tolist()} - {*model.classes})]
     place = {name: k for k, name in enumerate(names)}
-    at, guess = (np.array([place[label] for label in labels.tolist()], int) for labels in (truth, found))
-    confusion = np.bincount(at * len(names) + guess, minlength=len(names) ** 2).reshape(len(names), -1)
-    right, taken, there = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
-    each = {"precision": right / np.maximum(taken, 1), "recall": right / np.maximum(there, 1),
-            "f1": 2 * right / np.maximum(taken + there, 1), "rows": there}
+    actual, guessed = (np.array([place[label] for label in a.tolist()], int) for a in (truth, predicted))
+    confusion = np.bincount(actual * len(names) + guessed, minlength=len(names) ** 2).reshape(len(names), -1)
+    right, guess_totals, class_totals = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
+    each = {"precision": right / np.maximum(guess_totals, 1), "recall": right / np.maximum(class_totals, 1),
+            "f1": 2 * right / np.maximum(guess_totals + class_totals, 1), "rows": class_totals}
     classes = [{"class": name, **{key: x[k].item() for key, x in each.items()}}
                for k, name in enumerate(names)]
-    found = {"rows": len(truth), "accuracy": float(np.mean(at == guess)), "confusion": confusion.tolist()}
-    return {**found, "classes": classes, **calibration(model, outputs, at, guess)}
+    report = {"rows": len(truth), "accuracy": float(np.mean(actual == guessed))}
+    return {**report, "confusion": confusion.tolist(), "classes": classes,
+            **calibration(model, outputs, actual, guessed)}
 
 
 def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.ndarray) -> dict[str, Any]:
@@ -60,14 +61,14 @@ def report_text(report: dict[str, Any]) -> str:
         return f"{r2}, root mean square error {report['rmse']:.4g}, mean error {report['mae']:.4g} of {rows}"
     keys = [key for key in ("log_loss", "calibration_error") if key in report]
     sure = "".join(f", {key.replace('_', ' ')} {report[key]:.4f}" for key in keys)
-    told, counts = [["class", "precision", "recall", "F1", "rows"]], [[""]]
+    table, counts = [["class", "precision", "recall", "F1", "rows"]], [[""]]
     for row, confused in zip(report["classes"], report["confusion"], strict=True):
         name, shares = row["class"][:24], [row[key] for key in ("precision", "recall", "f1")]
-        told.append([name, *(f"{share:.4f}" for share in shares), f"{row['rows']:,}"])
+        table.append([name, *(f"{share:.4f}" for share in shares), f"{row['rows']:,}"])
         counts.append([name, *(f"{n:,}" for n in confused)])
     size = max(6, *(len(n) for _, *row in counts for n in row))
-    counts[0] += [name[:size] for name, *_ in told[1:]]
-    lines = [f"accuracy {report['accuracy']:.2%} of {rows}{sure}", table_as_text(told, 1)]
-    if len(told) <= 21:
+    counts[0] += [name[:size] for name, *_ in table[1:]]
+    lines = [f"accuracy {report['accuracy']:.2%} of {rows}{sure}", table_as_text(table, 1)]
+    if len(table) <= 21:
         lines += ["confusion: each row a class, each column what it was taken for", table_as_text(counts, 1)]
     return "\n".join(lines)

@@ -27,11 +27,11 @@ def write_whole(path: str | Path, content: str | bytes, lasting: bool = True) ->
     """
     path = Path(path)
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-    for left in path.parent.glob(f"{glob.escape(path.name)}*.part"):
-        with contextlib.suppress(OSError), open(left) as file:
-            if time.time() - left.stat().st_mtime > YOUNG:
+    for leftover in path.parent.glob(f"{glob.escape(path.name)}*.part"):
+        with contextlib.suppress(OSError), open(leftover) as file:
+            if time.time() - leftover.stat().st_mtime > YOUNG:
                 lock_file(file)
-                left.unlink()
+                leftover.unlink()
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part",
                                          delete=False) as file:
