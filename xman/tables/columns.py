@@ -36,7 +36,7 @@ NUMBERS = {"1,5": (r"[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?", ((",", "."),)),
            "1,234.5": (r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?|[-+]?\d*(\.\d*)?", ((",", ""),)),
            "1 234,5": (r"[-+]?\d{1,3}([  ]\d{3})+(,\d*)?|[-+]?\d*(,\d*)?", ((" ", ""), (" ", ""), (",", ".")))}
 DIGITS = {"%Y": r"\d{4}", "%m": r"\d{1,2}", "%d": r"\d{1,2}"}
-DATES = {form: re.sub("%.", lambda part: DIGITS[part[0]], form.replace(".", r"\."))
+DATES = {form: re.sub("%.", lambda code: DIGITS[code[0]], form.replace(".", r"\."))
          for form in ("%Y-%m-%d", "%d-%m-%Y", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y.%m.%d")}
 
 
@@ -52,11 +52,11 @@ def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> d
         table = by_position(columns, table, where)
     elif not hasattr(table, "column_names"):
         table = of_frame(table)
-    there = dict(zip(table.column_names, table.columns, strict=True))
-    if lacking := [column.name for column in columns if column.name not in there]:
+    chunks_of = dict(zip(table.column_names, table.columns, strict=True))
+    if lacking := [column.name for column in columns if column.name not in chunks_of]:
         raise TableError(f"{where} lacks the column {lacking[0]!r}; the model was trained with "
-                         f"{', '.join(repr(c.name) for c in columns[:12])}{nearest(lacking[0], there)}")
-    return {column.register: cells(there[column.name], column, where) for column in columns}
+                         f"{', '.join(repr(c.name) for c in columns[:12])}{nearest(lacking[0], chunks_of)}")
+    return {column.register: cells(chunks_of[column.name], column, where) for column in columns}
 
 
 def sizes(column: Column) -> tuple[int, ...]:
@@ -126,8 +126,8 @@ def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
                 chunks = pc.if_else(pc.equal(chunks, ""), None, chunks)
             elif spelling:
                 chunks = pc.strptime(chunks, spelling, "s")
-        to, of = ("float64", float) if kind == "number" else (pa.timestamp("ms"), "datetime64[ms]")
-        return chunks.cast(to, safe=False).to_numpy(zero_copy_only=False).astype(of, copy=False)
+        cast_type, dtype = ("float64", float) if kind == "number" else (pa.timestamp("ms"), "datetime64[ms]")
+        return chunks.cast(cast_type, safe=False).to_numpy(zero_copy_only=False).astype(dtype, copy=False)
     if kind == "category":
         words, places = words_and_places(chunks, column)
         return words[places]

@@ -16,8 +16,8 @@ FEW = 20          # so many different whole numbers, or fewer, are classes
 SAMPLE = 10_000   # the rows that tell a column's kind
 
 
-def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[str, str]:
-    """(kind, spelling) of a column, from its type or the look of its strings. said: gets what is doubtful."""
+def column_kind(chunks: Any, name: str, day_first: bool, notes: list[str]) -> tuple[str, str]:
+    """(kind, spelling) of a column, from its type or the look of its strings. notes: gets what is doubtful."""
     pc, types, arrow_kind = arrow().compute, arrow().types, cell_kind(chunks.type)
     if arrow_kind == "truth" or types.is_dictionary(chunks.type):
         return "category", ""
@@ -35,26 +35,26 @@ def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tup
         return kind, spelling
     not_numbers = [word for word in sample if not re.fullmatch(r"[-+]?[\d.,]+([eE][-+]?\d+)?", word)]
     if len(not_numbers) < len(sample) / 2:
-        said.append(f"{name!r} holds words among numbers, such as {not_numbers[0][:40]!r}, and so counts as "
-                    "words: mend or empty those cells where it is a number")
+        notes.append(f"{name!r} holds words among numbers, such as {not_numbers[0][:40]!r}, and so counts as "
+                     "words: mend or empty those cells where it is a number")
     different = pc.count_distinct(words).as_py()
     return ("category" if different <= max(FEW, len(words) / 2) and different <= 50 * COMMON else "text"), ""
 
 
-def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
-                said: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
-    """The target as a column, its classes, and its cells. said: gets the sentence that names the task."""
-    kind, spelling = column_kind(chunks, name, day_first, said)
+def target_facts(chunks: Any, name: str, task: str | None, day_first: bool,
+                 notes: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
+    """The target as a column, its classes, and its cells. notes: gets the sentence that names the task."""
+    kind, spelling = column_kind(chunks, name, day_first, notes)
     column = Column(name, "y", "category" if kind == "text" else kind, spelling)
     targets = cells(chunks, column, "the table")
     if kind == "date":
         raise TableError(f"the target {name!r} holds dates; --target names the column to predict")
-    why = "it holds words"
+    content = "it holds words"
     if kind == "number":
         finite = targets[np.isfinite(targets)]
         values = np.unique(finite[:SAMPLE])
         is_discrete = len(values) <= FEW and bool((finite == np.rint(finite)).all())
-        why = f"it holds {len(values)} whole numbers" if is_discrete else "it holds numbers"
+        content = f"it holds {len(values)} whole numbers" if is_discrete else "it holds numbers"
         if task == "classify" or task is None and is_discrete:
             column = column._replace(kind="category")
         task = task or ("classify" if is_discrete else "regress")
@@ -67,8 +67,8 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
         if np.ptp(targets) == 0:
             raise TableError(f"the target {name!r} is {targets[0]:g} in every row: nothing can be learnt; "
                              "--target names another")
-        said.append(f"the task is to regress, since the target {name!r} is a number; --task classify makes "
-                    "classes of them")
+        notes.append(f"the task is to regress, since the target {name!r} is a number; --task classify makes "
+                     "classes of them")
         return column, (), targets
     counts = Counter(targets.tolist())
     if len(counts) < 2:
@@ -77,7 +77,7 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
     if len(counts) > max(FEW, len(targets) / 2):
         raise TableError(f"the target {name!r} has {len(counts):,} classes in {len(targets):,} rows, too many "
                          "to learn; --target names another column, --task regress fits numbers")
-    said.append(f"the task is to classify, since the target {name!r}: {why}; " + (
+    notes.append(f"the task is to classify, since the target {name!r}: {content}; " + (
         "--task regress fits them as numbers" if kind == "number" else f"{len(counts)} classes"))
     return column, tuple(sorted(counts, key=float if kind == "number" else str)), targets
 

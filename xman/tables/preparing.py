@@ -17,7 +17,7 @@ from ..notation import WORDS
 from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, arrow, first_line, of_frame
-from .kinds import COMMON, column_kind, leaks, summary, target_cells, told_target, useless
+from .kinds import COMMON, column_kind, leaks, summary, target_cells, target_facts, useless
 from .statistics import Moments, Words, moments, word_statistics
 
 CHARACTERS = 20  # the first ones of a text, which are all that is read of it
@@ -94,38 +94,38 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     features = [name for name in names if name not in ignored and name != target]
     if not features:
         raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
-    said = ["the first column has no name and is taken for row numbers: left out"] * (
+    notes = ["the first column has no name and is taken for row numbers: left out"] * (
         "" in ignored - {*ignore})
-    goal, classes, y = told_target(table[target], target, task, day_first, said)
+    goal, classes, y = target_facts(table[target], target, task, day_first, notes)
     rows = rows(y) if callable(rows) else rows
     training, y = (table, y) if rows is None else (table.take(rows), y[rows])
-    columns, arrays, found, constants = [], [], [], []
+    columns, arrays, profile, constants = [], [], [], []
     registers, chunks_of = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, training.columns, strict=True))
     for name in features:
         chunks = chunks_of[name]
-        kind, spelling = column_kind(chunks, name, day_first, said)
+        kind, spelling = column_kind(chunks, name, day_first, notes)
         column = Column(name, register_of(name, registers), kind, spelling)
         array = cells(chunks, column, "the table")
-        found.append((name, kind, *summary(array, kind)))
+        profile.append((name, kind, *summary(array, kind)))
         if spelling.startswith(("%d/", "%m/")):
-            said.append(f"{name!r}: dates are read as {spelling}; --day-first or --no-day-first says which")
-        why = useless(array, kind)
-        if why and (kind != "number" or np.isnan(array).any()):
-            said.append(f"{name!r} {why}: left out")
+            notes.append(f"{name!r}: dates are read as {spelling}; --day-first or --no-day-first says which")
+        reason = useless(array, kind)
+        if reason and (kind != "number" or np.isnan(array).any()):
+            notes.append(f"{name!r} {reason}: left out")
             continue
-        constants += [f"{name!r} {why}"] * bool(why)
+        constants += [f"{name!r} {reason}"] * bool(reason)
         columns.append(column)
         arrays.append(array)
     if constants:  # equal columns stay: a network may know its inputs by their places, as those of an image
         more = f" and {len(constants) - 3} others are such" if len(constants) > 3 else ""
-        said.append(f"{', '.join(constants[:3])}{more}: nothing is learnt from that, and the place is kept")
+        notes.append(f"{', '.join(constants[:3])}{more}: nothing is learnt from that, and the place is kept")
     if len(constants) == len(columns):
-        raise TableError(f"no column tells rows apart: {'; '.join(said)[:1000]}")
-    said += leaks(columns, arrays, y, target)
+        raise TableError(f"no column tells rows apart: {'; '.join(notes)[:1000]}")
+    notes += leaks(columns, arrays, y, target)
     steps, output = lines(columns, [*map(statistics_of, columns, arrays)], registers)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
-    found.append((target, "target", *summary(y, goal.kind)))
-    return Prepared(tuple(columns), steps, output, goal, classes, scale_of(y, classes, task), found, said,
+    profile.append((target, "target", *summary(y, goal.kind)))
+    return Prepared(tuple(columns), steps, output, goal, classes, scale_of(y, classes, task), profile, notes,
                     shape)
 
 
@@ -149,21 +149,21 @@ def as_column(y: Any, rows: int) -> Any:
 
 def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     """`prepared` for an array, which is put on one scale, or a sparse matrix, which stays as it is."""
-    said: list[str] = []
-    goal, classes, y = told_target(as_column(y, X.shape[0]), "target", task, False, said)
+    notes: list[str] = []
+    goal, classes, y = target_facts(as_column(y, X.shape[0]), "target", task, False, notes)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
     steps, output = ((WengertList(), "X") if hasattr(X, "tocsr")
                      else lines([column], [statistics_of(column, np.asarray(X, float))], {"X"}))
     shape = eval(steps, {"X": X[:1]})[output].shape[1:]
-    return Prepared((column,), steps, output, goal, classes, scale_of(y, classes, task), [], said, shape)
+    return Prepared((column,), steps, output, goal, classes, scale_of(y, classes, task), [], notes, shape)
 
 
 # ---- lines -------------------------------------------------------------------------------------------------
 
-def register_of(name: str, taken: set[str]) -> str:
-    """A register's name for a column, like the column's own and not in taken, to which it is added."""
+def register_of(name: str, registers: set[str]) -> str:
+    """A register's name for a column, like the column's own and not in registers, to which it is added."""
     plain = re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_")[:60] or "column"
-    return fresh(plain if plain[0].isalpha() else f"c{plain}", taken)
+    return fresh(plain if plain[0].isalpha() else f"c{plain}", registers)
 
 
 def statistics_of(column: Column, array: np.ndarray, like: Any = None) -> Any:
@@ -177,9 +177,9 @@ def statistics_of(column: Column, array: np.ndarray, like: Any = None) -> Any:
     return moments(np.asarray(ops.G["days"](array) if column.kind == "date" else array, float)[:, None])
 
 
-def lines(columns: Sequence[Column], facts: Sequence[Any], taken: set[str]) -> tuple[WengertList, str]:
+def lines(columns: Sequence[Column], facts: Sequence[Any], registers: set[str]) -> tuple[WengertList, str]:
     """(lines, register): the lines from columns to rows of numbers, by these facts, and their register."""
-    (steps, line), blocks = writer(taken), []
+    (steps, line), blocks = writer(registers), []
     numeric = [(c, fact) for c, fact in zip(columns, facts, strict=True) if c.kind in ("number", "date")]
     if numeric:
         stacked = line("stack", 1, *(line("days", c.register) if c.kind == "date" else c.register
@@ -202,9 +202,9 @@ def lines(columns: Sequence[Column], facts: Sequence[Any], taken: set[str]) -> t
     return WengertList(steps), rows
 
 
-def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
+def writer(registers: Collection[str]) -> tuple[list, Callable[..., str]]:
     """A list to be written, and the function that writes a line of it and gives its register."""
-    steps, names = [], temporaries(taken)
+    steps, names = [], temporaries(registers)
 
     def line(op: str, *args: Any) -> str:
         steps.append((next(names), op, args))

@@ -24,9 +24,9 @@ class DataError(XManError):
     """A data file that cannot be read; its sentence has the file and the line (or the byte)."""
 
 
-def misfit(place: Any, found: Any, wanted: str) -> DataError:
+def misfit(place: Any, content: Any, expected: str) -> DataError:
     """The error of all files: the place, what was found there, and what was wanted."""
-    return DataError(f"{place}: found {found}, wanted {wanted}.")
+    return DataError(f"{place}: found {content}, wanted {expected}.")
 
 
 def read_idx(path: str | Path) -> np.ndarray:

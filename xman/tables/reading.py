@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 HEAD = 2 ** 18  # the first bytes of a CSV file, which tell how it is written
 DELIMITERS = "\t;|,"  # the rarest inside of a cell first
-NULLS = ["", *(word for known in ("NA", "N/A", "NaN", "null", "none", "#N/A", "-nan", "nil") for word in
-               dict.fromkeys((known, known.lower(), known.upper(), known.capitalize()))), "?", "-", "."]
+NULLS = ["", *(word for null in ("NA", "N/A", "NaN", "null", "none", "#N/A", "-nan", "nil") for word in
+               dict.fromkeys((null, null.lower(), null.upper(), null.capitalize()))), "?", "-", "."]
 PARQUET, FEATHER, CSV = (".parquet", ".pq"), (".feather", ".arrow", ".ipc"), (".csv", ".tsv", ".tab", ".txt", ".data")
-Known = Sequence[Sequence[str]]
+NameLists = Sequence[Sequence[str]]
 
 
 class Form(NamedTuple):
@@ -34,7 +34,7 @@ class Form(NamedTuple):
     quoted: bool
 
 
-def read(source: Any, header: bool | None = None, known: Known = ()) -> pyarrow.Table:
+def read(source: Any, header: bool | None = None, known: NameLists = ()) -> pyarrow.Table:
     """The table that source holds.
 
     source: the path of a CSV or TSV file (also .gz; the delimiter, the encoding and the header are
@@ -69,7 +69,7 @@ def file_kind(path: Path) -> str:
     return "parquet" if last in PARQUET else "feather" if last in FEATHER else "csv" if last in CSV else ""
 
 
-def batches(path: str | Path, header: bool | None = None, known: Known = (), rows: int | None = None,
+def batches(path: str | Path, header: bool | None = None, known: NameLists = (), rows: int | None = None,
             types: dict[str, Any] | None = None) -> Iterator[pyarrow.Table]:
     """The table of the file at path in pieces of about `rows` rows, one after another (None: all at once).
 
@@ -113,33 +113,33 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
 
 # ---- CSV ---------------------------------------------------------------------------------------------------
 
-def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
+def of_csv(path: Path, header: bool | None, name_lists: NameLists, rows: int | None,
            types: dict[str, Any] | None) -> Iterator[Any]:
     """The pieces of a CSV file. It is read again where it has a quoted newline or another encoding."""
     csv, size = arrow().csv, path.stat().st_size
     with unzipped(path) as file:
-        form = formed(path, file.read(HEAD), header, known)
+        form = formed(path, file.read(HEAD), header, name_lists)
     block = 2 ** 22
     while True:
-        how = options(form, types, block)
-        begun = False
+        read_options = options(form, types, block)
+        is_begun = False
         try:
             with unzipped(path) as file:
                 if rows is None:
-                    table = csv.read_csv(file, *how)
+                    table = csv.read_csv(file, *read_options)
                     if "binary" in map(str, table.schema.types) and form.encoding == "utf8":
                         form = form._replace(encoding="cp1252")
                         continue
                     yield table
                 else:
-                    for piece in csv.open_csv(file, *how):
-                        begun = True
+                    for piece in csv.open_csv(file, *read_options):
+                        is_begun = True
                         yield piece
             return
         except (arrow().ArrowInvalid, UnicodeDecodeError) as error:
             words = first_line(error)
-            if begun or "straddling" not in words and form.quoted:
-                raise reading_again(path, form, how, words) from None
+            if is_begun or "straddling" not in words and form.quoted:
+                raise reading_again(path, form, read_options, words) from None
             form, block = form._replace(quoted=True), min(max(block, size * 4), 2 ** 30)
 
 
@@ -165,12 +165,12 @@ def of_text(text: bytes, form: Form, types: dict[str, Any]) -> pyarrow.Table:
     raise TableError("standard input: found bytes that are neither UTF-8 nor Windows-1252; wanted text")
 
 
-def reading_again(path: Path, form: Form, how: tuple, words: str) -> TableError:
+def reading_again(path: Path, form: Form, read_options: tuple, words: str) -> TableError:
     """The error for a file that cannot be read, with the row, which pyarrow knows when it uses one thread."""
-    how[0].use_threads = False
+    read_options[0].use_threads = False
     try:
         with unzipped(path) as file:
-            arrow().csv.read_csv(file, *how)
+            arrow().csv.read_csv(file, *read_options)
     except arrow().ArrowInvalid as error:
         words = first_line(error)
     return misread(path, form, words)
@@ -197,7 +197,7 @@ def unzipped(path: Path) -> Any:
     return gzip.open(path) if zipped else arrow().OSFile(str(path))
 
 
-def formed(path: str | Path, head: bytes, header: bool | None = None, known: Known = ()) -> Form:
+def formed(path: str | Path, head: bytes, header: bool | None = None, name_lists: NameLists = ()) -> Form:
     """The Form of a CSV file, from its first bytes. TableError where it is not one."""
     encoding = "utf16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf8"
     if encoding == "utf8":
@@ -216,34 +216,35 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, known: Kno
     is_all = len(head) < HEAD
     delimiter = max(DELIMITERS, key=lambda d: agreeing(records(text, d, is_all)))
     rows = records(text, delimiter, is_all)
-    first = [cell.strip() for cell in rows[0]]
+    names = [cell.strip() for cell in rows[0]]
     if header is None:
-        header = (bool(known) and {*known[0]} <= {*first}
-                  or (not known or not {*known[0]}.isdisjoint(first)) and is_header(first, rows[1:]))
+        header = (bool(name_lists) and {*name_lists[0]} <= {*names}
+                  or (not name_lists or not {*name_lists[0]}.isdisjoint(names))
+                  and is_header(names, rows[1:]))
     if not header:
-        numbered = [f"column{k}" for k in range(1, len(first) + 1)]
-        first = next((list(names) for names in known if len(names) == len(first)), numbered)
-    if twice := [name for name, n in Counter(first).items() if name and n > 1]:
-        raise TableError(f"{path}: two columns are called {twice[0]!r}; rename one of them")
+        numbered = [f"column{k}" for k in range(1, len(names) + 1)]
+        names = next((list(row) for row in name_lists if len(row) == len(names)), numbered)
+    if repeated := [name for name, n in Counter(names).items() if name and n > 1]:
+        raise TableError(f"{path}: two columns are called {repeated[0]!r}; rename one of them")
     # the index that pandas writes has no name
-    first[1:] = [name or f"column{k}" for k, name in enumerate(first[1:], 2)]
+    names[1:] = [name or f"column{k}" for k, name in enumerate(names[1:], 2)]
     # pyarrow reads on below the header's own lines, of which a quoted name can take several
     above = text[:len(text) - len(text.lstrip("\n"))].count("\n")
-    return Form(delimiter, encoding, first, above + 1 + sum(name.count("\n") for name in rows[0]) if header
+    return Form(delimiter, encoding, names, above + 1 + sum(name.count("\n") for name in rows[0]) if header
                 else 0, '"' in text)
 
 
-def records(text: str, delimiter: str, whole: bool, most: int = 100) -> list[list[str]]:
+def records(text: str, delimiter: str, is_complete: bool, limit: int = 100) -> list[list[str]]:
     """The first records of the text that are not blank, without a last one that is cut off."""
     csv.field_size_limit(2 ** 31 - 1)
     rows = []
     for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
         if row:
             rows.append(row)
-        if len(rows) > most:
+        if len(rows) > limit:
             break
     else:
-        rows = rows if whole or len(rows) < 2 else rows[:-1]
+        rows = rows if is_complete or len(rows) < 2 else rows[:-1]
     return rows
 
 

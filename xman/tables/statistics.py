@@ -18,12 +18,12 @@ class Moments(NamedTuple):
     squares: np.ndarray
     missing: np.ndarray
 
-    def __add__(self, other: Moments) -> Moments:  # type: ignore[override]
+    def __add__(self, piece: Moments) -> Moments:  # type: ignore[override]
         """The moments of both pieces together (Chan, Golub and LeVeque 1979, eqs. 2.1)."""
-        n = self.count + other.count
-        apart, part = other.mean - self.mean, other.count / np.maximum(n, 1)
-        return Moments(n, self.mean + apart * part, self.squares + other.squares + apart ** 2 * part
-                       * self.count, self.missing + other.missing)
+        n = self.count + piece.count
+        shift, share = piece.mean - self.mean, piece.count / np.maximum(n, 1)
+        return Moments(n, self.mean + shift * share, self.squares + piece.squares + shift ** 2 * share
+                       * self.count, self.missing + piece.missing)
 
     def deviation(self) -> np.ndarray:
         """The standard deviation of each column; if all numbers equal a, the larger of |a| and 1."""
@@ -46,8 +46,8 @@ class Words(NamedTuple):
     longest: int
     several: bool  # whether most cells hold several words
 
-    def __add__(self, other: Words) -> Words:  # type: ignore[override]
-        return Words(self.counts + other.counts, max(self.longest, other.longest), self.several)
+    def __add__(self, piece: Words) -> Words:  # type: ignore[override]
+        return Words(self.counts + piece.counts, max(self.longest, piece.longest), self.several)
 
 
 def word_statistics(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
