@@ -30,9 +30,9 @@ def axes_taken(key):
 
 def written_out(keys, axes):
     """The keys for an array with so many axes, with slices in place of the ellipsis and of keys left out."""
-    at = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
-    left = axes - sum(axes_taken(key) for key in keys if key is not Ellipsis)
-    return [*keys[:at], *[slice(None)] * left, *keys[at + 1:]]
+    position = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
+    n_left = axes - sum(axes_taken(key) for key in keys if key is not Ellipsis)
+    return [*keys[:position], *[slice(None)] * n_left, *keys[position + 1:]]
 
 
 def through_take(d, out, x, indices, axis=None):
@@ -48,8 +48,8 @@ def codes(x, categories):
     """The place of each entry of x in the tuple categories; len(categories) for others. None counts as ""."""
     place = {category: k for k, category in enumerate(categories)}
     place.setdefault(None, place.get("", len(place)))
-    found = map(place.get, np.ravel(x).tolist(), repeat(len(categories)))
-    return np.fromiter(found, np.int64, np.size(x)).reshape(np.shape(x))
+    places = map(place.get, np.ravel(x).tolist(), repeat(len(categories)))
+    return np.fromiter(places, np.int64, np.size(x)).reshape(np.shape(x))
 
 
 def characters(x, n):

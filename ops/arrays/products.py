@@ -45,8 +45,8 @@ def einsum_parts(subscripts):
     letters = inputs.replace(",", "").replace("...", "")
     if not arrow:
         out = "..." * ("..." in inputs) + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
-    for part in (*inputs.split(","), out):
-        if "..." in part[1:]:
+    for labels in (*inputs.split(","), out):
+        if "..." in labels[1:]:
             raise ValueError(f"einsum({subscripts!r}): ... can only stand first in an argument; move the "
                              "axis with transpose")
     return inputs.split(","), out
@@ -54,10 +54,10 @@ def einsum_parts(subscripts):
 
 def of_letters(out, subscripts, *arrays):
     """A product for each combination of letters, and its addition where a letter is summed over."""
-    parts, result = einsum_parts(subscripts)
-    sizes = sorted((n, c) for part, x in zip(parts, arrays, strict=True)
+    inputs, result = einsum_parts(subscripts)
+    sizes = sorted((n, c) for labels, x in zip(inputs, arrays, strict=True)
                    # a size 1 that is stretched is overwritten by the larger one
-                   for c, n in zip(part.replace(".", "")[::-1], np.shape(x)[::-1], strict=False))
+                   for c, n in zip(labels.replace(".", "")[::-1], np.shape(x)[::-1], strict=False))
     terms = np.size(out) * math.prod(n for c, n in {c: n for n, c in sizes}.items() if c not in result)
     return terms * (len(arrays) - 1 + (terms > np.size(out)))
 
@@ -82,11 +82,11 @@ def letter_diagonals(x, letters, lead):
     """The diagonal over each letter that occurs twice, and the letters, each once."""
     while repeated := next((c for c in letters if letters.count(c) > 1), ""):
         i, j = letters.index(repeated), letters.rindex(repeated)
-        rest = [k for k in range(len(letters)) if k not in (i, j)]
-        x = f.transpose(x, (*range(lead), *(lead + k for k in (*rest, i, j))))
+        unrepeated = [k for k in range(len(letters)) if k not in (i, j)]
+        x = f.transpose(x, (*range(lead), *(lead + k for k in (*unrepeated, i, j))))
         n = x.shape[-1]
         x = f.reshape(x, (*x.shape[:-2], n * n))[..., ::n + 1]
-        letters = "".join(letters[k] for k in rest) + repeated
+        letters = "".join(letters[k] for k in unrepeated) + repeated
     return x, letters
 
 
@@ -94,12 +94,12 @@ def einsum_rule(i):
     """The adjoint of argument i: the same sum, with result and argument exchanged."""
     def rule(d, out, subscripts, *arrays):
         inputs, result = einsum_parts(subscripts)
-        labels, rest = inputs.pop(i), [a for j, a in enumerate(arrays) if j != i]
-        found = set("".join(inputs) + result) - {"."}
-        kept = "".join(dict.fromkeys(c for c in labels if c in found))
-        lead = "..." if any("..." in part for part in (*inputs, result)) else ""
-        product = f.einsum((",".join([result, *inputs]) + "->" + lead + kept,), d, *rest)
-        return f.einsum_back(product, arrays[i], (kept, labels.replace(".", "")))
+        labels, factors = inputs.pop(i), [a for j, a in enumerate(arrays) if j != i]
+        letters = set("".join(inputs) + result) - {"."}
+        shared = "".join(dict.fromkeys(c for c in labels if c in letters))
+        lead = "..." if "..." in "".join([*inputs, result]) else ""
+        product = f.einsum((",".join([result, *inputs]) + "->" + lead + shared,), d, *factors)
+        return f.einsum_back(product, arrays[i], (shared, labels.replace(".", "")))
     return rule
 
 
@@ -109,12 +109,12 @@ def einsum_back(x, like, letters):
     A letter that x lacks is spread; a letter that like has twice is a diagonal; an axis of length 1 that the
     sum stretched is summed over. Leading axes belong to `...`.
     """
-    (kept, labels), full = letters, np.shape(like)
+    (letters_of_x, labels), full = letters, np.shape(like)
     x = np.asarray(x) if isinstance(x, (int, float)) else x
-    if kept == labels and x.shape == full:
+    if letters_of_x == labels and x.shape == full:
         return in_precision_of(x, like)
     unique, lead = "".join(dict.fromkeys(labels)), len(full) - len(labels)
-    x = x[(Ellipsis, *(slice(None) if c in kept else None for c in unique))]
+    x = x[(Ellipsis, *(slice(None) if c in letters_of_x else None for c in unique))]
     sizes = [full[lead + labels.index(c)] for c in unique]
     spread = [1 if n == 1 else m for n, m in zip(sizes, x.shape[x.ndim - len(unique):], strict=True)]
     x = f.unbroadcast(x, np.broadcast_to(np.zeros((), x.dtype), (*full[:lead], *spread)))
@@ -128,8 +128,8 @@ def einsum_back(x, like, letters):
 
 
 def einsum_back_rule(d, out, x, like, letters):
-    kept, labels = letters
-    return f.broadcast(f.einsum((f"...{labels}->...{kept}",), d), x)
+    letters_of_x, labels = letters
+    return f.broadcast(f.einsum((f"...{labels}->...{letters_of_x}",), d), x)
 
 
 def correlate(a, v):

@@ -90,9 +90,9 @@ def roll_of_parts(x, places, axis=None):
     if axis is None:
         return f.reshape(roll_of_parts(f.reshape(x, (-1,)), places, 0), x)
     for k, a in np.broadcast(places, axis):
-        whole = (slice(None),) * (a % x.ndim)
+        before = (slice(None),) * (a % x.ndim)
         if x.shape[a] and (k := int(math.fmod(k, x.shape[a]))):
-            x = f.concat(int(a), x[(*whole, slice(-k, None))], x[(*whole, slice(None, -k))])
+            x = f.concat(int(a), x[(*before, slice(-k, None))], x[(*before, slice(None, -k))])
     return x
 
 

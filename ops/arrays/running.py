@@ -31,10 +31,10 @@ def shift(x, axis, first=0.0):
 
 def moved_on(x, axis, places, first):
     """x moved by `places` along axis, with `first` at the start."""
-    whole = (slice(None),) * (axis % x.ndim)
-    border = x[(*whole, slice(0, places))]
+    before = (slice(None),) * (axis % x.ndim)
+    border = x[(*before, slice(0, places))]
     return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border),
-                    x[(*whole, slice(None, -places))])
+                    x[(*before, slice(None, -places))])
 
 
 def recurrence(x, a, axis):
@@ -68,8 +68,8 @@ def prod_of_others(x, axis=None):
     """For each entry of x the product of all others along axis; of floats a quotient if none is 0."""
     if not np.ndim(x):
         return f.broadcast(1.0, x)
-    others = quotients(f.prod(x, axis, axis is not None), x) if np.asarray(x).dtype.kind == "f" else None
-    return products_of_others(x, axis) if others is None else others
+    products = quotients(f.prod(x, axis, axis is not None), x) if np.asarray(x).dtype.kind == "f" else None
+    return products_of_others(x, axis) if products is None else products
 
 
 @silent
@@ -84,8 +84,8 @@ def products_of_others(x, axis=None):
     if isinstance(axis, tuple):
         if not axis:
             return f.broadcast(1.0, x)
-        first, *others = axis
-        return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
+        first, *axes = axis
+        return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(axes))
     running = f.cumprod(x, axis)  # of a number with an axis, as cumprod has it
     after = f.flip(f.shift(f.cumprod(f.flip(f.reshape(x, running), axis), axis), axis, 1.0), axis)
     return f.reshape(f.shift(running, axis, 1.0) * after, x)

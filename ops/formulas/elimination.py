@@ -9,17 +9,17 @@ from ..expression import f
 def eliminated(m):
     """m, (…, n, w), with its first n columns eliminated, the pivots, (…, n), each the greatest,
     and the sign of the exchanges of rows (Golub and Van Loan 2013, §3.4)."""
-    n, left, pivots, order = m.shape[-2], True, [], []
+    n, is_unused, pivots, order = m.shape[-2], True, [], []
     for k in range(n):
         column = m[..., k]
-        at = f.argmax(f.where(left, f.abs(column), -1.0), -1)[..., None]
-        chosen = f.equal(at, np.arange(n))
-        row = f.sum(f.where(chosen[..., None], m, 0), -2, True)
+        pivot_row = f.argmax(f.where(is_unused, f.abs(column), -1.0), -1)[..., None]
+        is_pivot = f.equal(pivot_row, np.arange(n))
+        row = f.sum(f.where(is_pivot[..., None], m, 0), -2, True)
         pivot = row[..., k]
         row = row / f.where(f.equal(pivot, 0), 1, pivot)[..., None]
-        m = f.where(chosen[..., None], row, m - column[..., None] * row)
-        left = f.logical_and(left, f.logical_not(chosen))
-        pivots, order = [*pivots, pivot], [*order, at]
+        m = f.where(is_pivot[..., None], row, m - column[..., None] * row)
+        is_unused = f.logical_and(is_unused, f.logical_not(is_pivot))
+        pivots, order = [*pivots, pivot], [*order, pivot_row]
     order = f.concat(-1, *order)
     exchanged = f.where(np.tri(n, k=-1, dtype=bool), f.sign(order[..., :, None] - order[..., None, :]), 1)
     return (f.astype(f.equal(order[..., None], np.arange(n)), (m.dtype.name,)) @ m, f.concat(-1, *pivots),
@@ -72,10 +72,10 @@ def reflected(a):
     q = f.astype(q, (a.dtype.name,))
     for k in range(min(n, m - 1)):
         x = f.where(places < k, 0, a[..., k])
-        first, rest = x[..., k:k + 1], f.sum(f.where(places <= k, 0, x * x), -1, True)
-        v = f.where(places == k, first + f.where(f.less(first, 0), -1, 1) * f.sqrt(first * first + rest), x)
-        v = f.where(f.equal(rest, 0), 0, v)
-        v = v[..., None] * f.sqrt(2.0 / f.where(f.equal(rest, 0), 1, f.sum(v * v, -1, True)))[..., None]
+        head, tail = x[..., k:k + 1], f.sum(f.where(places <= k, 0, x * x), -1, True)
+        v = f.where(places == k, head + f.where(f.less(head, 0), -1, 1) * f.sqrt(head * head + tail), x)
+        v = f.where(f.equal(tail, 0), 0, v)
+        v = v[..., None] * f.sqrt(2.0 / f.where(f.equal(tail, 0), 1, f.sum(v * v, -1, True)))[..., None]
         a, q = a - v @ (f.mT(v) @ a), q - (q @ v) @ f.mT(v)
     return a, q
 
@@ -95,9 +95,9 @@ def upper(a):
 def minors(a):
     """a without row i and column j, (…, n, n, n − 1, n − 1), and the sign of each."""
     n = a.shape[-1]
-    rest = np.array([[k for k in range(n) if k != i] for i in range(n)], int).reshape(n, n - 1)
+    indices = np.array([[k for k in range(n) if k != i] for i in range(n)], int).reshape(n, n - 1)
     signs = np.outer(*2 * [(-1.0) ** np.arange(n)])
-    return a[..., rest[:, None, :, None], rest[None, :, None, :]], signs
+    return a[..., indices[:, None, :, None], indices[None, :, None, :]], signs
 
 
 def cofactor(a):

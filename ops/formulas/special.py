@@ -107,20 +107,20 @@ def by_reflection(function, x):
 
 
 def gammaln(x):
-    def both(x, angle):
+    def left_and_right(x, angle):
         near = f.less(x, SHIFT)
         z = f.where(near, x + SHIFT, x)
         product = functools.reduce(operator.mul, [x + k for k in range(SHIFT)])
         series = (z - 0.5) * (f.log(z) - 1.0) + LOG_ROOT_TWO_PI - 0.5 + bernoulli_series(-1, z)
         right = series - f.where(near, f.log(product), 0.0)
         return f.log(math.pi / f.abs(f.sin(angle))) - right, right
-    return by_reflection(both, x)
+    return by_reflection(left_and_right, x)
 
 
 def polygamma(n, x):
     from numpy.polynomial import Polynomial
 
-    def both(x, angle):
+    def left_and_right(x, angle):
         z = x + SHIFT
         before = functools.reduce(operator.add, [(x + k) ** -(n + 1.0) for k in range(SHIFT)])
         lead = -f.log(z) if n == 0 else math.factorial(n - 1) * z ** -float(n)
@@ -131,7 +131,7 @@ def polygamma(n, x):
         c = f.cos(angle) / f.sin(angle)
         slope = functools.reduce(lambda total, a: total * c + a, cot.coef[::-1].tolist())
         return (-1.0) ** n * right - slope, right
-    return by_reflection(both, x)
+    return by_reflection(left_and_right, x)
 
 
 def sign_of_gamma(x):

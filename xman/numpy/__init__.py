@@ -16,25 +16,25 @@ from ..traced.dispatch import call_numpy, cast_to
 from ..traced.refusals import refuse
 
 __all__ = numpy.__all__
-sys.modules |= {f"{__name__}.{part}": getattr(numpy, part) for part in ("linalg", "random", "fft")}
+sys.modules |= {f"{__name__}.{module}": getattr(numpy, module) for module in ("linalg", "random", "fft")}
 
 
 def __getattr__(name: str) -> Any:
     return getattr(numpy, name)
 
 
-def made(function: Callable) -> Callable:
+def array_maker(function: Callable) -> Callable:
     """NumPy's function that makes an array of a list; the list may have traced values in it."""
     def array(a: Any, dtype: Any = None, *, ndmin: int = 0, **options: Any) -> Any:
         if not is_traced(a):
             return function(a, dtype, **options | ({"ndmin": ndmin} if ndmin else {}))
-        x = a if isinstance(a, ArrayLike) else numpy.stack([array(part) for part in a])
+        x = a if isinstance(a, ArrayLike) else numpy.stack([array(entry) for entry in a])
         x = numpy.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
         return x if dtype is None else cast_to(x, dtype)
     return array
 
 
-array, asarray, asanyarray, ascontiguousarray, asfortranarray = map(made, (
+array, asarray, asanyarray, ascontiguousarray, asfortranarray = map(array_maker, (
     numpy.array, numpy.asarray, numpy.asanyarray, numpy.ascontiguousarray, numpy.asfortranarray))
 
 

@@ -180,11 +180,11 @@ def piecewise(x, condlist, funclist, *args, **kw):
         raise ValueError(f"np.piecewise takes as many functions as conditions, {len(conditions)}, or a rest")
     result = np.zeros_like(x)
     for condition, function in zip(conditions, funclist, strict=True):
-        there = x[condition]
-        if not callable(function) or there.size:
-            new = function(there, *args, **kw) if callable(function) else function
-            new = f.broadcast(cast_to(with_shape(new), x.dtype), there.shape)
-            result = f.where(condition, f.scatterAdd(new, x, condition), result)
+        entries = x[condition]
+        if not callable(function) or entries.size:
+            pieces = function(entries, *args, **kw) if callable(function) else function
+            pieces = f.broadcast(cast_to(with_shape(pieces), x.dtype), entries.shape)
+            result = f.where(condition, f.scatterAdd(pieces, x, condition), result)
     return result
 
 

@@ -70,9 +70,9 @@ def split_like(split: Any) -> Any:
 
 def of_positions(function: Any, a: Any, args: tuple, options: dict) -> Any:
     """NumPy's function of the positions of a's entries; what it is told in traced arrays is a constant."""
-    known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
-    return function(np.arange(a.size).reshape(a.shape), *map(known, args),
-                    **{name: known(x) for name, x in options.items()})
+    constant = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
+    return function(np.arange(a.size).reshape(a.shape), *map(constant, args),
+                    **{name: constant(x) for name, x in options.items()})
 
 
 def concatenate(arrays, axis=0):
@@ -131,10 +131,10 @@ def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    places, n = noted(with_shape(indices)), np.size(arr, axis)
-    known = np.all(f.logical_and(places >= -n, places < n))
-    places = np.zeros(places.shape, places.dtype) if known else plain(places)
-    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), places, axis)  # raises what NumPy does
+    positions, n = noted(with_shape(indices)), np.size(arr, axis)
+    is_within = np.all(f.logical_and(positions >= -n, positions < n))
+    positions = np.zeros(positions.shape, positions.dtype) if is_within else plain(positions)
+    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), positions, axis)  # raises what NumPy does
     return f.take(arr, indices) if axis is None else taken_along(arr, indices, axis)
 
 

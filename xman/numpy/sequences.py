@@ -137,10 +137,10 @@ def letters_for_dots(subscripts, ndims):
 # ---- arrays of arrays --------------------------------------------------------------------------------------
 
 def block(arrays):
-    depth, most = depth_of(arrays)
+    depth, ndim = depth_of(arrays)
     if not depth:
         return with_shape(arrays)
-    return joined_blocks(arrays, depth, max(depth, most))
+    return joined_blocks(arrays, depth, max(depth, ndim))
 
 
 def depth_of(nested: Any) -> tuple[int, int]:
@@ -167,15 +167,15 @@ def insert(arr, obj, values, axis=None):
     np.insert(np.zeros(x.shape), obj, plain(values), axis)  # raises what NumPy does
     x, axis = (np.ravel(x), 0) if axis is None else (x, axis % x.ndim)
     n = x.shape[axis]
-    where = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(obj)
-    where = np.flatnonzero(where) if where.dtype.kind == "b" else where.astype(int)
-    new = where.size
-    if new == 1:  # one position for all values
+    places = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(obj)
+    places = np.flatnonzero(places) if places.dtype.kind == "b" else places.astype(int)
+    count = places.size
+    if count == 1:  # one position for all values
         values = np.reshape(values, (*(1,) * (x.ndim - values.ndim), *values.shape))
-        values = np.moveaxis(values, 0, axis) if where.ndim == 0 else values
-        where, new = int(where.item()), values.shape[axis]
-    values = np.broadcast_to(cast_to(values, x.dtype), (*x.shape[:axis], new, *x.shape[axis + 1:]))
-    return f.take(f.concat(axis, x, values), np.insert(np.arange(n), where, np.arange(n, n + new)), axis)
+        values = np.moveaxis(values, 0, axis) if places.ndim == 0 else values
+        places, count = int(places.item()), values.shape[axis]
+    values = np.broadcast_to(cast_to(values, x.dtype), (*x.shape[:axis], count, *x.shape[axis + 1:]))
+    return f.take(f.concat(axis, x, values), np.insert(np.arange(n), places, np.arange(n, n + count)), axis)
 
 
 def bincount(x, weights=None, minlength=0):

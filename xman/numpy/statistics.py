@@ -27,19 +27,19 @@ def reduction_by(op: str) -> Any:
         if not options.keys() <= {"dtype"}:
             return checked(over_some, getattr(np, op))(a, axis=axis, keepdims=keepdims, **options)
         a = in_summing_precision(op, a, **options) if options else a
-        given = (whole_axis(axis), True) if keepdims else () if axis is None else (whole_axis(axis),)
-        return over(a, *given)
+        arguments = (whole_axis(axis), True) if keepdims else () if axis is None else (whole_axis(axis),)
+        return over(a, *arguments)
 
     def over_some(a, axis, keepdims, where=True, initial=None, **options):
         if op == "mean":
             total = np.sum(in_summing_precision(op, a, **options), axis, keepdims=keepdims, where=where)
             return total / np.sum(np.broadcast_to(where, a.shape), axis, keepdims=keepdims)
-        join, first = JOINED[op]
-        initial = initial if initial is None or first is not None else cast_to(initial, a.dtype)
-        if first is None and not a.size:
+        join, neutral = JOINED[op]
+        initial = initial if initial is None or neutral is not None else cast_to(initial, a.dtype)
+        if neutral is None and not a.size:
             return initial
-        rest = a if where is True else f.where(where, a, initial if first is None else first)
-        total = reduced(rest, axis, keepdims, **options)
+        summands = a if where is True else f.where(where, a, initial if neutral is None else neutral)
+        total = reduced(summands, axis, keepdims, **options)
         return total if initial is None else join(total, cast_to(initial, total.dtype))
     return reduced
 
@@ -94,8 +94,8 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
         if weights.shape != a.shape:
             axes = [i % a.ndim for i in np.ravel(axis)]
             weights = np.transpose(weights, np.argsort(axes).tolist())
-            others = [i for i in range(a.ndim) if i not in axes]
-            weights = np.broadcast_to(np.expand_dims(weights, others), a.shape)
+            other_axes = [i for i in range(a.ndim) if i not in axes]
+            weights = np.broadcast_to(np.expand_dims(weights, other_axes), a.shape)
         a = cast_to(a, np.result_type(a.dtype, weights.dtype, *["f8"] * (a.dtype.kind != "f")))
         if not np.all(np.sum(weights, **options)):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
@@ -104,8 +104,8 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
 
 
 def argmax(a, axis=None, keepdims=False):
-    at = f.argmax(a, axis if axis is None else operator.index(axis))
-    return np.expand_dims(at, tuple(range(a.ndim)) if axis is None else axis) if keepdims else at
+    position = f.argmax(a, axis if axis is None else operator.index(axis))
+    return np.expand_dims(position, tuple(range(a.ndim)) if axis is None else axis) if keepdims else position
 
 
 def argmin(a, axis=None, keepdims=False):
@@ -161,14 +161,14 @@ def percentile(a, q, **options):
     return quantile(a, q, **options)
 
 
-def sort(a, axis=-1, **how):
+def sort(a, axis=-1, **options):
     a, axis = (np.ravel(a), -1) if axis is None else (a, axis)
-    return taken_along(a, argsort(a, axis, **how), axis)
+    return taken_along(a, argsort(a, axis, **options), axis)
 
 
-def argsort(a, axis=-1, **how):
-    if how:
-        np.argsort(np.zeros(0), **how)  # raises what NumPy does
+def argsort(a, axis=-1, **options):
+    if options:
+        np.argsort(np.zeros(0), **options)  # raises what NumPy does
     return f.argsort(np.ravel(a), -1) if axis is None else f.argsort(a, operator.index(axis))
 
 
@@ -215,16 +215,16 @@ def nan_spread(op):
 
 def quantile_past_nan(a, q, axis=None, overwrite_input=False, keepdims=False):
     """np.nanquantile: linear between the two nearest entries in order."""
-    def at(q):
+    def quantile_at(q):
         quantile_rows = quantile_of_numbers(rows, q)
         return np.expand_dims(quantile_rows, axes) if keepdims else quantile_rows
 
     rows, axes = axes_first(in_floats(a), axis)
     rows = rows if len(rows) else np.full((1, *rows.shape[1:]), np.nan, rows.dtype)
     if not np.ndim(q):
-        return at(q)
+        return quantile_at(q)
     rows = cast_to(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
-    return np.stack([at(part) for part in q])
+    return np.stack([quantile_at(probability) for probability in q])
 
 
 def quantile_of_numbers(a, q):

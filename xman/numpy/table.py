@@ -125,8 +125,8 @@ def take(a, indices, axis=None):
 
 def clip(a, **bounds):
     if bounds.keys() != {"a_min", "a_max"}:
-        given = {side: bound if bound is None else 0.0 for side, bound in bounds.items()}
-        np.clip(0.0, **given)  # raises what NumPy does
+        blank_bounds = {side: bound if bound is None else 0.0 for side, bound in bounds.items()}
+        np.clip(0.0, **blank_bounds)  # raises what NumPy does
     low, high = (bounds.get(f"a_{side}", bounds.get(side)) for side in ("min", "max"))
     return np.positive(a) if low is None is high else f.clip(a, low, high)
 

@@ -63,11 +63,11 @@ def located(name, method):
     function = {"cdf": CDF[name][0], "sf": CDF[name][1]}.get(method.removeprefix("log"))
 
     def value(x, *args, **named):
-        given = dict(zip((*shapes, "loc", "scale"), args, strict=False)) | named
-        loc, scale = given.pop("loc", 0.0), given.pop("scale", 1.0)
-        parameters = [with_shape(given.pop(shape)) + 0.0 for shape in shapes]
-        if given:
-            raise TypeError(f"scipy.stats.{name}.{method} takes no argument {next(iter(given))!r}")
+        arguments = dict(zip((*shapes, "loc", "scale"), args, strict=False)) | named
+        loc, scale = arguments.pop("loc", 0.0), arguments.pop("scale", 1.0)
+        parameters = [with_shape(arguments.pop(shape)) + 0.0 for shape in shapes]
+        if arguments:
+            raise TypeError(f"scipy.stats.{name}.{method} takes no argument {next(iter(arguments))!r}")
         z = (x - loc) / scale
         if function:
             result = function(z, *parameters)

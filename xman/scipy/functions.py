@@ -16,13 +16,13 @@ from ..traced.refusals import SCIPY, refuse
 ROOT_HALF = math.sqrt(0.5)
 
 
-def rel_entr(x, y, rest=lambda x, y: 0.0):
-    """x log(x/y) + rest(x, y); rest(x, y) where x is 0, ∞ outside the domain, NaN where x or y is NaN."""
+def rel_entr(x, y, term=lambda x, y: 0.0):
+    """x log(x/y) + term(x, y); term(x, y) where x is 0, ∞ outside the domain, NaN where x or y is NaN."""
     inside = f.logical_and(f.greater(x, 0), f.greater(y, 0))
     edge = f.logical_and(f.equal(x, 0), f.greater_equal(y, 0))
     p, q = f.where(inside, x, 1.0), f.where(inside, y, 1.0)
     outside = f.where(f.logical_or(f.isnan(x), f.isnan(y)), f.add(x, y), np.inf)
-    return f.where(inside, p * f.log(p / q) + rest(p, q), f.where(edge, rest(x, y), outside))
+    return f.where(inside, p * f.log(p / q) + term(p, q), f.where(edge, term(x, y), outside))
 
 
 
