@@ -26,7 +26,7 @@ def within_bounds(shape: Iterable[int]) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def constant_of(a: Any, what: str) -> np.ndarray:
+def fixed_value(a: Any, what: str) -> np.ndarray:
     """a as an array. XManError where it is not a constant of the file."""
     if getattr(a, "constant", False):
         return a.value
@@ -36,7 +36,7 @@ def constant_of(a: Any, what: str) -> np.ndarray:
 
 
 def wholes(a: Any, what: str = "axes") -> tuple[int, ...] | None:
-    return None if a is None else tuple(np.ravel(constant_of(a, what)).tolist())
+    return None if a is None else tuple(np.ravel(fixed_value(a, what)).tolist())
 
 
 def numpy_dtype(x: Any) -> np.dtype:
@@ -147,7 +147,7 @@ def Pad(x, pads, fill=None, axes=None, mode="constant"):
         for axis, width in enumerate(widths):
             x = f.take(x, np.pad(np.arange(np.shape(x)[axis]), width, mode), axis) if any(width) else x
         return x
-    padded, fill = f.pad(x, tuple(widths)), 0 if fill is None else constant_of(fill, "rims").item()
+    padded, fill = f.pad(x, tuple(widths)), 0 if fill is None else fixed_value(fill, "rims").item()
     rim = np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True)
     return padded if fill == 0 else f.where(rim, fill, padded)
 
@@ -160,7 +160,7 @@ def downwards(x):
 
 def TopK(x, k, *, axis=-1, largest=1, sorted=1, parts=2):
     order = f.argsort(downwards(x) if largest else x, axis)
-    if (n := int(constant_of(k, "numbers").item())) != np.shape(x)[axis]:
+    if (n := int(fixed_value(k, "numbers").item())) != np.shape(x)[axis]:
         order = f.getitem(order, *(slice(None),) * (axis % np.ndim(x)), slice(0, n))
     values = f.max(x, axis, True) if n == 1 and largest else f.getitem(x, *keys_along(order, x, axis))
     return [values, order]
@@ -181,7 +181,7 @@ def ScatterElements(x, indices, updates, axis=0, reduction="none"):
 
 
 def CumSum(x, axis, exclusive=0, reverse=0):
-    axis = int(constant_of(axis, "axes").item())
+    axis = int(fixed_value(axis, "axes").item())
     y = f.cumsum(f.flip(x, axis) if reverse else x, axis)
     y = f.shift(y, axis) if exclusive else y
     return as_dtype(f.flip(y, axis) if reverse else y, numpy_dtype(x))
@@ -197,8 +197,8 @@ def index_of(op):
 
 
 def OneHot(indices, depth, values, axis=-1):
-    off, on = constant_of(values, "values").tolist()
-    depth = int(constant_of(depth, "depths").item())
+    off, on = fixed_value(values, "values").tolist()
+    depth = int(fixed_value(depth, "depths").item())
     within_bounds((*np.shape(indices), depth))
     classes = np.arange(depth).reshape(-1, *[1] * (-axis - 1 if axis < 0 else np.ndim(indices) - axis))
     indices = Unsqueeze(indices, axis)
@@ -222,7 +222,7 @@ def LayerNormalization(x, scale, bias=None, axis=-1, epsilon=1e-5, stash_type=1)
 
 
 def Dropout(x, ratio=None, training=None, seed=0):
-    if training is not None and constant_of(training, "modes"):
+    if training is not None and fixed_value(training, "modes"):
         raise XManError("only its form for predictions is read")
     return [f.alias(x), np.ones(np.shape(x), bool)]
 
@@ -248,7 +248,7 @@ def Flatten(x, axis=1):
 
 
 def Range(*ends):
-    start, limit, step = (constant_of(a, "ends").item() for a in ends)
+    start, limit, step = (fixed_value(a, "ends").item() for a in ends)
     within_bounds([max(0, math.ceil((limit - start) / step))])
     return np.arange(start, limit, step).astype(numpy_dtype(ends[0]))
 
@@ -261,7 +261,7 @@ MEANINGS: dict[str, Callable] = {
     "Identity": f.alias, "Xor": f.not_equal,
     "Max": lambda *xs: reduce(f.maximum, xs), "Min": lambda *xs: reduce(f.minimum, xs),
     "Sum": lambda *xs: reduce(operator.add, xs), "Mean": lambda *xs: reduce(operator.add, xs) / len(xs),
-    "Clip": lambda x, lo=None, hi=None: f.clip(x, *(None if a is None else constant_of(a, "bounds").item() for a in (lo, hi))),
+    "Clip": lambda x, lo=None, hi=None: f.clip(x, *(None if a is None else fixed_value(a, "bounds").item() for a in (lo, hi))),
     "LeakyRelu": lambda x, alpha=0.01: f.leakyRelu(x, alpha), "Elu": lambda x, alpha=1.0: f.elu(x, alpha),
     "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875: gamma * f.elu(x, alpha),
     "HardSigmoid": lambda x, alpha=0.2, beta=0.5: f.clip(alpha * x + beta, 0.0, 1.0),

@@ -125,28 +125,28 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     """
     if not hasattr(network, "outputs"):
         raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")
-    names, body = network.names(), network.operationSequence(network.outputs)
+    names, net = network.names(), network.operationSequence(network.outputs)
     output = names[id(network.outputs)]
     network_values = {name: np.asarray(x) for name, x in {**network.inputDict(), **parameters}.items()
-                      if name in body.inputs}
+                      if name in net.inputs}
     columns = (Column("X", "X", "array", "x".join(map(str, shape))),)
     before, rows, scale, target = WengertList(), "X", None, "y"
     if prepared is not None:
         columns, before, rows, classes, target = *prepared[:3], prepared.classes, prepared.target.name
         scale, shape = None if classes else prepared.scale, prepared.shape
-    feed = feeding(network, body, np.zeros((2, *shape), np.float32))
+    feed = feeding(network, net, np.zeros((2, *shape), np.float32))
     direct = {dst.removeprefix("fed_"): rows for dst, op, args in feed if op == "alias" and args == ("X",)}
-    ends = [name + "_" * (name in all_registers(body)) for name in ("deviations", "prediction") if scale]
-    used_names = {*names.values(), *all_registers(body), *ends} - direct.keys()
+    ends = [name + "_" * (name in all_registers(net)) for name in ("deviations", "prediction") if scale]
+    used = {*names.values(), *all_registers(net), *ends} - direct.keys()
     table_registers = {*all_registers(before), *(column.register for column in columns)}
-    fresh = temporaries(used_names | table_registers | {*all_registers(feed)})
+    fresh = temporaries(used | table_registers | {*all_registers(feed)})
     new_names = {name: next(fresh) for name in all_registers(before) + [c.register for c in columns]
-                 if name in used_names}
+                 if name in used}
     indirect = [line for line in feed if line[0].removeprefix("fed_") not in direct]
     inside = ({name: name[4:] if name.startswith("fed_") else next(fresh) for name in all_registers(feed)}
               | {"X": rows})
     steps = [*renamed(before, new_names), *renamed(renamed(indirect, inside), new_names)]
-    steps += renamed(body, {x: new_names.get(rows, rows) for x in direct})
+    steps += renamed(net, {x: new_names.get(rows, rows) for x in direct})
     if scale:
         steps += [(ends[0], "mul", (output, scale[1])), (ends[1], "add", (ends[0], scale[0]))]
         output = ends[1]
@@ -157,9 +157,9 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     return Model(steps, values, columns, output, tuple(classes), target, dict(settings or {}))
 
 
-def feeding(network: XMan, body: WengertList, example: np.ndarray) -> WengertList:
+def feeding(network: XMan, net: WengertList, example: np.ndarray) -> WengertList:
     """The lines of the network's `feed`, from X to the inputs of its list; their results are called fed_…."""
     def fed(X: Any) -> dict[str, Any]:
         inputs = network.feed(X, None) if hasattr(network, "feed") else {"X": X}
-        return {name: x for name, x in inputs.items() if name in body.inputs}
+        return {name: x for name, x in inputs.items() if name in net.inputs}
     return trace(fed, example)

@@ -26,16 +26,15 @@ def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, An
         return {"rows": len(truth), "r2": r2, "rmse": square ** 0.5, "mae": size}
     names = [*model.classes, *sorted({*truth.tolist()} - {*model.classes})]
     place = {name: k for k, name in enumerate(names)}
-    actual, guessed = (np.array([place[label] for label in a.tolist()], int) for a in (truth, predicted))
-    confusion = np.bincount(actual * len(names) + guessed, minlength=len(names) ** 2).reshape(len(names), -1)
+    actual, guess = (np.array([place[label] for label in a.tolist()], int) for a in (truth, predicted))
+    confusion = np.bincount(actual * len(names) + guess, minlength=len(names) ** 2).reshape(len(names), -1)
     right, guess_totals, class_totals = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
     each = {"precision": right / np.maximum(guess_totals, 1), "recall": right / np.maximum(class_totals, 1),
             "f1": 2 * right / np.maximum(guess_totals + class_totals, 1), "rows": class_totals}
     classes = [{"class": name, **{key: x[k].item() for key, x in each.items()}}
                for k, name in enumerate(names)]
-    report = {"rows": len(truth), "accuracy": float(np.mean(actual == guessed))}
-    return {**report, "confusion": confusion.tolist(), "classes": classes,
-            **calibration(model, outputs, actual, guessed)}
+    facts = {"accuracy": float(np.mean(actual == guess)), "confusion": confusion.tolist(), "classes": classes}
+    return {"rows": len(truth), **facts, **calibration(model, outputs, actual, guess)}
 
 
 def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.ndarray) -> dict[str, Any]:

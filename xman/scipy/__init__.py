@@ -22,7 +22,7 @@ def plain_or_traced(on_arrays: Callable, on_traced: Callable) -> Callable:
 
 
 def module_like(module: str, on_traced: Mapping[str, Callable]) -> tuple[Callable, Callable]:
-    """__getattr__ and __dir__ of a module like SciPy's of that name; on_traced: its functions of traced values."""
+    """__getattr__ and __dir__ of a module like SciPy's of that name. on_traced: for traced values."""
     def attribute(name: str) -> Any:
         on_arrays = getattr(importlib.import_module(module), name)
         return plain_or_traced(on_arrays, on_traced[name]) if name in on_traced else on_arrays

@@ -17,7 +17,7 @@ SAMPLE = 10_000   # the rows that tell a column's kind
 
 
 def column_kind(chunks: Any, name: str, day_first: bool, notes: list[str]) -> tuple[str, str]:
-    """(kind, spelling) of a column, from its type or the look of its strings. notes: gets what is doubtful."""
+    """(kind, spelling) of a column, from its type or the look of its strings. notes: gets the doubts."""
     pc, types, arrow_kind = arrow().compute, arrow().types, cell_kind(chunks.type)
     if arrow_kind == "truth" or types.is_dictionary(chunks.type):
         return "category", ""
