@@ -28,7 +28,7 @@ def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0
         total = [max(0, (-(-n // s) - 1) * s + r - n) for n, s, r in zip(sizes, steps, reach, strict=True)]
         halves = [n // 2 for n in total], [n - n // 2 for n in total]
         pads = [n for half in halves[::1 if auto_pad == "SAME_UPPER" else -1] for n in half]
-    past_end = [0] * len(pads)
+    past_end = [0] * len(pads)  # what the last window needs: 5 entries, windows of 2, steps of 2 need 1 more
     for k, (n, s, r) in enumerate(zip(sizes, steps, reach, strict=True), len(kernel)):
         excess = (n := n + pads[k - len(kernel)]) + pads[k] - r
         if ceil_mode and excess % s and (excess // s + 1) * s < n:  # one more window begins inside of x

@@ -134,6 +134,10 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     if prepared is not None:
         columns, before, rows, classes, target = *prepared[:3], prepared.classes, prepared.target.name
         scale, shape = None if classes else prepared.scale, prepared.shape
+    # Three lists become one: `before`, from columns to rows of numbers; `feed`, from rows to the network's
+    # inputs; and `net`. The network's registers keep their names. For example, where `feed` is the line
+    # fed_X = alias(X), the network reads the rows themselves; a column called W gets a new name where the
+    # network has a parameter W.
     feed = feeding(network, net, np.zeros((2, *shape), np.float32))
     direct = {dst.removeprefix("fed_"): rows for dst, op, args in feed if op == "alias" and args == ("X",)}
     ends = [name + "_" * (name in all_registers(net)) for name in ("deviations", "prediction") if scale]
