@@ -57,7 +57,7 @@ class Facts(NamedTuple):
     flow: str = ""                     # one of the words above
     overflows: bool = False            # its result may be infinite where its arguments are finite
     grows: bool = False                # it overflows as the exponential does
-    settles: int | Callable | None = None  # the place of an argument in which it does not overflow, or (*args) -> it
+    settles: int | Callable | None = None  # the place of an argument where it stays finite, or (*args) -> it
 
 
 FACTS: dict[str, Facts] = {}  # by operator

@@ -159,7 +159,7 @@ elementwise("squared_hypot", squared_hypot,        lambda out, x, y: 2.0 * x,
 # ---- special functions: SciPy's, under longer names where a register would want the short one --------------
 
 def bessel(op: str, name: str, doc: str, of_neighbours: Callable) -> None:
-    """A row for a function of order v. of_neighbours: (below, above, out, x) -> its slope; below is of v − 1."""
+    """A row for a function of order v. of_neighbours(below, above, out, x): its slope; below is of v − 1."""
     def slope(out, v, x):
         below, above = (getattr(f, op)(v + k, x) for k in (-1, 1))
         return of_neighbours(below, above, out, x)

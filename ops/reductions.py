@@ -29,7 +29,7 @@ LARGEST_HALF = 65504  # the largest number of float16
 
 
 def halves_in_singles(reduction):
-    """The reduction (x, axis, …), in which an x of float16 is added up and divided in float32, as NumPy does."""
+    """The reduction (x, axis, …), where an x of float16 is added up and divided in float32, as by NumPy."""
     @functools.wraps(reduction)
     def reduced(x, *args, **named):
         if getattr(x, "dtype", None) != np.float16:

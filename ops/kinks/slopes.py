@@ -38,8 +38,8 @@ class branch(NamedTuple):
 def send(d: Any, slope: Any) -> Any:
     """d · slope, the one product of all entrywise rules: a delta on its way back, a tangent on its way forth.
 
-    slope: an array, a number, one of the above, a linear operator as f.half, or a tuple of such factors, which
-    are applied in order.
+    slope: an array, a number, one of the above, a linear operator as f.half, or a tuple of such factors,
+    which are applied in order.
     """
     kind = type(slope)
     if kind is int or kind is float:  # a slope that is the same everywhere

@@ -42,8 +42,8 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         if DG is ops.DG:
             def columns(tangents: list) -> list:
                 tangents = dict(zip(names, tangents, strict=True))
-                tangents = kinks.looked(lambda t: walk.forth(lines, primals, t), tangents, tangents, lines,
-                                        values.values(), starts, True)
+                step_forth = lambda tangents: walk.forth(lines, primals, tangents)
+                tangents = kinks.looked(step_forth, tangents, tangents, lines, values.values(), starts, True)
                 return [tangents.get(name, 0.0) for name in starts]
             names = [name for name in ends if name in deltas]
             either = either_way([deltas[name] for name in names], [*starts.values()], columns)

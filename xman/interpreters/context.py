@@ -120,9 +120,9 @@ def either_way(derivatives: list, directions: Sequence[Any], transposed: Callabl
     """The derivatives; entries that are NaN, if they are few, by the other mode.
 
     Both modes multiply the same slopes along each path, but from different ends, so one of them may meet 0·∞
-    where the other has met a 0 that settles it: x / (sqrt(x*x) + 1e-8) at 0. transposed: the other mode. For a
-    unit at one entry it gives the row or the column of the Jacobian, whose product with the directions is this
-    entry.
+    where the other has met a 0 that settles it: x / (sqrt(x*x) + 1e-8) at 0. transposed: the other mode. For
+    a unit at one entry it gives the row or the column of the Jacobian, whose product with the directions is
+    this entry.
     """
     if any(isinstance(x, (Expression, dict)) for x in (*derivatives, *directions)):
         return derivatives

@@ -39,8 +39,8 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         if TG is ops.TG:
             def rows(deltas: list) -> list:
                 deltas = dict(zip(names, deltas, strict=True))
-                deltas = kinks.looked(lambda d: walk.back(lines, primals, d, keep=True), deltas, deltas, lines,
-                                      values.values(), starts)
+                step_back = lambda deltas: walk.back(lines, primals, deltas, keep=True)
+                deltas = kinks.looked(step_back, deltas, deltas, lines, values.values(), starts)
                 return [deltas.get(name, 0.0) for name in starts]
             names = [name for name in steps.outputs if name in tangents]
             either = either_way([tangents[name] for name in names], [*starts.values()], rows)

@@ -80,7 +80,7 @@ class Jitted(Derivative):
         values = latest.reads(args) if latest and not options else None
         if values is not None:
             if (found := latest.outputs(values, failed, missed)) is not None:
-                return latest.result(found) if not latest.unsure(found) else self.__wrapped__(*args)
+                return self.__wrapped__(*args) if latest.unsure(found) else latest.result(found)
             key, fixed, inputs = latest.key, latest.fixed, values.values()
         else:
             latest, inputs, fixed, tokens = None, [], [], []
@@ -99,7 +99,7 @@ class Jitted(Derivative):
                 found = path.outputs(dict(zip(path.inputs, inputs, strict=True)), failed, missed)
                 if found is not None:
                     self.latest = None if options else path
-                    return path.result(found) if not path.unsure(found) else self.__wrapped__(*args, **options)
+                    return self.__wrapped__(*args, **options) if path.unsure(found) else path.result(found)
         return self._new_path(key, failed, fixed, args, options)
 
     def _new_path(self, key: tuple, failed: list, fixed: list, args: tuple, options: dict) -> Any:
@@ -140,9 +140,9 @@ class TracedPath:
         wanted = dict.fromkeys((*checks, *(name for name, _ in outputs if name)))
         self.program = compiled(steps, wanted) if wanted else None
         self.values = [(name, comparable(was[()])) for name, (was, _) in checks.items()]
-        # A derivative that is NaN: 0·∞ may be known to who sees the numbers, as fn's own second walk does, and a
-        # list is written without them (ops.kinks). Where all operators are tame, with finite slopes at numbers,
-        # only infinite arguments make NaN; there numbers alone are looked at.
+        # A derivative that is NaN: what 0·∞ is may be known to the second walk, which sees the numbers, and a
+        # list is written without them (ops.kinks). Where all operators are tame, with finite slopes at
+        # numbers, only infinite arguments make NaN; there numbers alone are looked at.
         self.kinks, self.slopes = walked, [name for name, _ in outputs if name] if walked else []
         self.size = 2 if all(facts_of(op).tame for _, op, _ in steps) else SIZE
 
@@ -155,8 +155,8 @@ class TracedPath:
                                    *(f"{line}: {shown(was)}" for was, line in self.checks.values()))))
 
     def unsure(self, outputs: dict) -> bool:
-        """Whether a derivative is NaN in its outputs, so that the plain function is asked. Arrays of SIZE entries
-        and more are not looked at, since that would cost as much as some programs."""
+        """Whether a derivative is NaN in its outputs, so that the plain function is asked. Arrays of SIZE
+        entries and more are not looked at, since that would cost as much as some programs."""
         return any([unclear(x) for name in self.slopes if getattr(x := outputs[name], "size", 1) < self.size])
 
     def stands(self, fixed: list) -> bool:
