@@ -127,9 +127,9 @@ def operator_for(function):
     return op
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """'; did you mean …?' where a known name is close to this one, else nothing."""
     import difflib  # only an error needs it
-    known = list(known)
-    near = [SYNONYMS[name]] if SYNONYMS.get(name) in known else difflib.get_close_matches(str(name), known, 1)
+    names = list(names)
+    near = [SYNONYMS[name]] if SYNONYMS.get(name) in names else difflib.get_close_matches(str(name), names, 1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -66,13 +66,13 @@ TAME = {"moved", "part", "filled", "chosen", "plus", "same"}  # the flows of row
 FLOWS = {"", *TAME, "product", "kept", "summed"}
 
 
-def refuse_facts(op: str, known: dict) -> None:
+def refuse_facts(op: str, facts: dict) -> None:
     """ValueError for an unknown fact or an unknown flow."""
-    flow = {known.get("flow", "")}
-    for found, there, what in ((set(known), set(Facts._fields), "fact"), (flow, FLOWS, "flow")):
-        if strange := sorted(found - there):
-            raise ValueError(f"the row of {op} has the {what} {strange[0]!r}, which nothing reads; there are "
-                             f"{', '.join(sorted(there - {''}))}")
+    flow = {facts.get("flow", "")}
+    for words, allowed, kind in ((set(facts), set(Facts._fields), "fact"), (flow, FLOWS, "flow")):
+        if strange := sorted(words - allowed):
+            raise ValueError(f"the row of {op} has the {kind} {strange[0]!r}, which nothing reads; there are "
+                             f"{', '.join(sorted(allowed - {''}))}")
 
 
 def facts_of(op: str) -> Facts:
@@ -88,16 +88,16 @@ def operations(op: str) -> Count | None:
 
 def shaped_by(op: str) -> int | None:
     """The place of the argument that op looks at for its shape and precision alone."""
-    known = facts_of(op)
-    return known.shape if known.like is None else known.like
+    facts = facts_of(op)
+    return facts.shape if facts.like is None else facts.like
 
 
 def linear_in(op: str, places: list[int]) -> bool:
     """Whether op is linear in its arguments at these places together, entry by entry or moving entries."""
-    known = facts_of(op)
-    return (known.elementwise or known.view) and (
-        known.flow == "plus" or places == [0] and known.flow in ("same", "moved", "product")
-        or len(places) == 1 and known.flow == "product" and known.commutes)
+    facts = facts_of(op)
+    return (facts.elementwise or facts.view) and (
+        facts.flow == "plus" or places == [0] and facts.flow in ("same", "moved", "product")
+        or len(places) == 1 and facts.flow == "product" and facts.commutes)
 
 
 def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
@@ -133,7 +133,7 @@ def literal_size(a: Any) -> int:
     if isinstance(a, tuple):
         return prod(max(1, literal_size(part)) for part in a)
     if isinstance(a, slice):
-        return max(literal_size(part) for part in (a.start, a.stop, a.step))
+        return max(literal_size(end) for end in (a.start, a.stop, a.step))
     return abs(a) if isinstance(a, int) else 0
 
 
@@ -146,8 +146,8 @@ def arity(function: Callable) -> tuple[int, int]:
     code = getattr(function := undecorated(function), "__code__", None)
     if code is None:
         return 0, MANY
-    most = code.co_argcount - hasattr(function, "__self__")
-    return most - len(function.__defaults__ or ()), MANY if code.co_flags & 4 else most
+    greatest = code.co_argcount - hasattr(function, "__self__")
+    return greatest - len(function.__defaults__ or ()), MANY if code.co_flags & 4 else greatest
 
 
 def undecorated(function: Callable) -> Callable:
@@ -159,38 +159,39 @@ def undecorated(function: Callable) -> Callable:
 
 def takes(function: Callable) -> str:
     """'2 arguments', '1 to 3 arguments', 'at least 1 argument': what `arity` says, in words."""
-    least, most = arity(function)
-    count = f"{least}" if least == most else f"at least {least}" if most == MANY else f"{least} to {most}"
+    least, greatest = arity(function)
+    count = (f"{least}" if least == greatest else f"at least {least}" if greatest == MANY else
+             f"{least} to {greatest}")
     return f"{count} argument{'s' * (count not in ('1', 'at least 1'))}"
 
 
 def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
     """The arguments by position, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
     names, defaults, *_ = parameters(value)
-    given, rest = [*args], names[len(args):]
-    for name in rest:
-        given.append(named.pop(name) if name in named else defaults.get(name, missing))
+    arguments = [*args]
+    for name in names[len(args):]:
+        arguments.append(named.pop(name) if name in named else defaults.get(name, missing))
     if named:
         raise TypeError(f"{op} has no argument {next(iter(named))!r}; it takes "
                         f"{', '.join(names) or takes(value)}")
-    while len(given) > len(args) and given[-1] is defaults.get(names[len(given) - 1], missing):
-        given.pop()
-    if lacking := [name for name, a in zip(names, given, strict=False) if a is missing]:
+    while len(arguments) > len(args) and arguments[-1] is defaults.get(names[len(arguments) - 1], missing):
+        arguments.pop()
+    if lacking := [name for name, a in zip(names, arguments, strict=False) if a is missing]:
         raise TypeError(f"{op} needs its argument {lacking[0]!r}")
-    return tuple(given)
+    return tuple(arguments)
 
 
 def parameters_of(function: Callable) -> tuple[tuple[str, ...], dict[str, Any], str, dict[str, Any]]:
     """The names of what a function takes by position, their defaults, the name of its *rest, and what it
     takes by name alone. Nothing of a ufunc, and of what does not say, as some functions in C."""
     try:
-        found = () if isinstance(function, np.ufunc) else inspect.signature(function).parameters.values()
+        signature = () if isinstance(function, np.ufunc) else inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        found = ()
-    places = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        signature = ()
+    places = [p for p in signature if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return ((*(p.name for p in places),), {p.name: p.default for p in places if p.default is not p.empty},
-            "".join(p.name for p in found if p.kind is p.VAR_POSITIONAL),
-            {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY})
+            "".join(p.name for p in signature if p.kind is p.VAR_POSITIONAL),
+            {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY})
 
 
 parameters = functools.cache(parameters_of)  # of what stays: the values of operators, NumPy's functions
@@ -223,8 +224,8 @@ class by_tables:
     def __init__(self, G: Mapping | None = None, DG: Mapping | None = None, TG: Mapping | None = None):
         self.old = self.new = old = IN_USE.get()
         if not ((G is None or G is old.G) and (DG is None or DG is old.DG) and (TG is None or TG is old.TG)):
-            given = zip(old, (G, DG, TG), strict=True)
-            self.new = Tables(*[was if own is None else own for was, own in given])
+            pairs = zip(old, (G, DG, TG), strict=True)
+            self.new = Tables(*[before if table is None else table for before, table in pairs])
 
     def __enter__(self) -> None:
         if self.new is not self.old:
@@ -237,7 +238,7 @@ class by_tables:
 
 def operator_called(op: str) -> Callable[..., Any]:
     """f.<op>, also of an operator that is only in a user's own tables."""
-    def own(*args):
+    def by_tables_in_use(*args):
         inmost = max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level, default=None)
         return IN_USE.get().G[op](*args) if inmost is None else inmost.record(op, args)
-    return getattr(f, op) if op in G else own
+    return getattr(f, op) if op in G else by_tables_in_use

@@ -44,12 +44,12 @@ class Each(Sequence):
     def __len__(self) -> int: return MANY
 
 
-def elementwise(op: str, value: Callable, *slopes: Callable | None, **known: Any) -> None:
+def elementwise(op: str, value: Callable, *slopes: Callable | None, **facts: Any) -> None:
     """A row with a diagonal Jacobian. It states its slopes, and `send` multiplies by them in both modes.
 
         elementwise("cube", lambda x: x ** 3, lambda out, x: 3 * x ** 2)
 
-    op, value, known: as for `operator`. slopes: (out, *args) -> ∂out/∂argument, in the language: an array, a
+    op, value, facts: as for `operator`. slopes: (out, *args) -> ∂out/∂argument, in the language: an array, a
     number, or one of ops.kinks: over(y), 1/y by which d is divided; only(c), where 0 sends nothing. They need
     not know of broadcasting and dtypes: this row sums adjoints and spreads tangents. ValueError for a rule
     (d, out, *args), which was the form of a row before.
@@ -61,22 +61,22 @@ def elementwise(op: str, value: Callable, *slopes: Callable | None, **known: Any
         one = len(slopes) == 1
 
         def product(d, out, *args): return send(d, slope(out, *args))
-        correct = correction(product, i, known)
+        correct = correction(product, i, facts)
 
         def contribution(d, out, *args):
             s = slope(out, *args)
-            part, like = d * s if type(s) in NUMERIC else send(d, s), args[i] if back else out
-            if correct and type(part) is Masked:
-                part = correct(part, d, out, *args)
-            if one or (kind := type(part)) is type(like) and (kind is np.float64 or kind is np.ndarray
-                    and part.shape == like.shape and part.dtype == like.dtype):
-                return part  # the common case first
-            return (f.unbroadcast if back else f.broadcast)(part, like)
+            term, like = d * s if type(s) in NUMERIC else send(d, s), args[i] if back else out
+            if correct and type(term) is Masked:
+                term = correct(term, d, out, *args)
+            if one or (kind := type(term)) is type(like) and (kind is np.float64 or kind is np.ndarray
+                    and term.shape == like.shape and term.dtype == like.dtype):
+                return term  # the common case first
+            return (f.unbroadcast if back else f.broadcast)(term, like)
         return contribution
 
     SLOPES[op] = slopes
     rules = [[slope and rule(slope, i, back) for i, slope in enumerate(slopes)] for back in (True, False)]
-    operator(op, value, *rules[0], tangents=rules[1], **{"flops": 1, "elementwise": True} | known)
+    operator(op, value, *rules[0], tangents=rules[1], **{"flops": 1, "elementwise": True} | facts)
 
 
 NUMERIC = {np.ndarray, np.float64}
@@ -84,8 +84,8 @@ NUMERIC = {np.ndarray, np.float64}
 
 def refuse_rule(op: str, value: Callable, slope: Callable) -> None:
     """ValueError for a rule in the place of a slope: it takes d too, the delta or the tangent."""
-    names, least, most = parameters(slope)[0], arity(slope)[0], arity(value)[1]
-    if names[1:2] == ("out",) or least > most + 1:
+    names, fewest, greatest = parameters(slope)[0], arity(slope)[0], arity(value)[1]
+    if names[1:2] == ("out",) or fewest > greatest + 1:
         arguments = ", ".join(names[2:]) or "x"
         raise ValueError(f"elementwise({op!r}, …) takes slopes, and found a rule of ({', '.join(names)}); leave out d "
                          f"and the product with it: lambda out, {arguments}: …, as lambda out, x: 3 * x ** 2 for x³")
@@ -96,40 +96,41 @@ def slope_by(op: str, i: int) -> Callable:
     return lambda out, *args: send(1.0, SLOPES[op][i](out, *args))
 
 
-def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
+def linear(op: str, value: Callable, *rules: Rule | None | Each, **facts: Any) -> None:
     """A row that is linear in each argument with a rule: its tangent is the operator of that one's tangent.
-    op, value, rules, known: as for `operator`."""
+    op, value, rules, facts: as for `operator`."""
     def tangent(rule, i): return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
-    operator(op, value, *rules, tangents=rules and ruled(rules, tangent), **{"tame": True} | known)
+    operator(op, value, *rules, tangents=rules and ruled(rules, tangent), **{"tame": True} | facts)
 
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
-             | None = None, **known: Any) -> None:
+             | None = None, **facts: Any) -> None:
     """Add a row to G, DG, TG and `f.<op>`: its value, and an adjoint rule per argument, None if it is zero.
 
     op: the name. value: a function of arrays. rules: (delta, out, *args) -> contribution to the argument's
     delta; without any, the value, if it is written in the language, is traced and differentiated. tangents:
     (tangent, out, *args) -> tangent of out; without them xman goes back through the adjoint rule, which is
     linear in its first argument: that is right for every operator, but slow, so frequent operators have their
-    own. known: facts, by the names of `Facts`. ValueError for an impossible or taken name, or unknown fact.
+    own. facts: facts, by the names of `Facts`. ValueError for an impossible or taken name, or unknown fact.
     """
-    refuse_facts(op, known)
+    refuse_facts(op, facts)
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
         raise ValueError(f"an operator cannot be called {op!r}: " + (
             "that is a row of ops; choose another name, or give eval and backprop tables of your own"
             if op in OURS else "the name has to be a Python identifier"))
-    least, most = arity(value)
+    fewest, greatest = arity(value)
     if not rules:
-        rules = [Each(partial(traced, value))] if most == MANY else [traced(value, i) for i in range(most)]
-    if not (each := isinstance(rules[0], Each)) and len(rules) > most:
+        rules = ([Each(partial(traced, value))] if greatest == MANY else
+                 [traced(value, i) for i in range(greatest)])
+    if not (each := isinstance(rules[0], Each)) and len(rules) > greatest:
         raise ValueError(f"{op} takes {takes(value)}, and was given {len(rules)} rules: one an argument")
-    if not each and len(rules) < least:
+    if not each and len(rules) < fewest:
         raise ValueError(f"{op} takes {takes(value)}, and has {len(rules)} rule{'s' * (len(rules) > 1)}; write one for "
                          "each argument, None where the derivative is zero")
     flat = not (each or any(rules))
     (FLAT.add if flat else FLAT.discard)(op)
-    FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": flat or known.get("flow") in TAME}
-                      | known)
+    FACTS[op] = Facts(**{"flops": 0 if facts.get("view") else None, "tame": flat or facts.get("flow") in TAME}
+                      | facts)
     if getattr(value, "__name__", "") == "<lambda>":
         value.__name__ = value.__qualname__ = op  # for errors
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)
@@ -143,7 +144,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
                 inmost = a
         if inmost is None:
             return value(*args)
-        if not least <= len(args) <= most:
+        if not fewest <= len(args) <= greatest:
             raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'were' if args[1:] else 'was'} given")
         return inmost.record(op, args)
 

@@ -88,26 +88,26 @@ def rule_for(rules: Sequence, i: int, op: str) -> Any:
                     "is zero")
 
 
-def fitted(part: Any, x: Any, i: int, op: str, a: str) -> Any:
+def fitted(term: Any, x: Any, i: int, op: str, a: str) -> Any:
     """What a rule gave, in the precision of x. TypeError if it gave nothing, Misshapen for another shape."""
-    if type(part) is type(x) and (
-            type(x) is not np.ndarray or part.dtype is x.dtype and part.shape == x.shape):
-        return part  # the common case
-    if part is None:
+    if type(term) is type(x) and (
+            type(x) is not np.ndarray or term.dtype is x.dtype and term.shape == x.shape):
+        return term  # the common case
+    if term is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")
-    if isinstance(part, Masked):
-        return part.at(fitted(part.value, x, i, op, a))
+    if isinstance(term, Masked):
+        return term.at(fitted(term.value, x, i, op, a))
     if hasattr(x, "tocsr"):
         raise TypeError(f"{a} is a sparse matrix, which has no rules: only dot takes one, on its left")
-    shape, shape_of_x = shape_within(part), shape_within(x)
+    shape, shape_of_x = shape_within(term), shape_within(x)
     if None not in (shape, shape_of_x) and shape != shape_of_x:
-        if shape_of_x or np.size(part) != 1:  # one number is a number, however many brackets are around it
+        if shape_of_x or np.size(term) != 1:  # one number is a number, however many brackets are around it
             raise Misshapen(op, i, shape, shape_of_x)
-        part = part.reshape(())[()]
+        term = term.reshape(())[()]
     dtype = getattr(x, "dtype", None)
-    if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
-        return part
-    return part.astype(dtype if dtype.kind == "f" else float, copy=False)
+    if dtype is None or not isinstance(term, (np.ndarray, np.floating)) or term.dtype is dtype:
+        return term
+    return term.astype(dtype if dtype.kind == "f" else float, copy=False)
 
 
 def shape_within(x: Any) -> tuple[int, ...] | None:

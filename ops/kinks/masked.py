@@ -227,9 +227,9 @@ MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "f
 
 def flow_after(op: str, args: Sequence, out: Any, kind: str) -> Places:
     """The flow, or steep, of out = op(*args) with Masked args; by default all flows if any of them does."""
-    how, masked = facts_of(op).flow, [a for a in args if type(a) is Masked]
+    flowing, masked = facts_of(op).flow, [a for a in args if type(a) is Masked]
     by_value = all([a.steep is BY_VALUE for a in masked])
-    if kind == "steep" and by_value and how not in PRODUCTS and how != "summed":
+    if kind == "steep" and by_value and flowing not in PRODUCTS and flowing != "summed":
         return BY_VALUE  # no 0 of it has met an infinite number so far
     flows = [a.where(kind) for a in masked]
     if op == "where":
@@ -239,9 +239,9 @@ def flow_after(op: str, args: Sequence, out: Any, kind: str) -> Places:
     if (op == "scale" and type(args[0]) is not Masked
         and (not isinstance(args[0], Expression) or args[0].slopeless)):
         return chosen(Flow(lambda: f.not_equal(args[0], 0)), flows[0], NOWHERE)  # 0 where args[0] is 0
-    if how == "filled" or how in MOVED and flows[0]:
+    if flowing == "filled" or flowing in MOVED and flows[0]:
         return moved_places(op, args, out, kind)
-    if how == "plus" and len(flows) == 2:
+    if flowing == "plus" and len(flows) == 2:
         numbers = not isinstance(out, Expression) or hasattr(out, "value")  # in a list it costs much
         if kind == "steep" and numbers and flows[0] is not flows[1]:
             finite = Flow(lambda: f.isfinite(out))  # an infinite sum is as steep as its terms
@@ -249,17 +249,17 @@ def flow_after(op: str, args: Sequence, out: Any, kind: str) -> Places:
             flows = [chosen(term(a), flow, NOWHERE) for a, flow in zip(args, flows, strict=True)]
         if None not in flows:
             return flows[0] if flows[0] is flows[1] else Flow(f.logical_or, *flows)
-    if None in flows and (kind == "flow" or how != "summed") or how == "plus":
+    if None in flows and (kind == "flow" or flowing != "summed") or flowing == "plus":
         return None
-    if how == "same" or how in PRODUCTS:
+    if flowing == "same" or flowing in PRODUCTS:
         return flows[0]
-    some = Flow(lambda share: f.not_equal(f.sum(share), 0.0), share_of(masked[0], kind))
-    if kind == "flow" or how != "summed" or number_within(out) is None:
-        return some
+    summed = Flow(lambda share: f.not_equal(f.sum(share), 0.0), share_of(masked[0], kind))
+    if kind == "flow" or flowing != "summed" or number_within(out) is None:
+        return summed
     # an infinite product of finite factors has overflowed
     factors = [bare(a) for a in args if isinstance(a, (np.ndarray, np.floating, Expression))]
     finite = lambda: f.isfinite(sum(f.sum(0.0 * a) for a in factors))
-    return chosen(Flow(lambda: f.logical_or(f.isfinite(out), f.logical_not(finite()))), some, NOWHERE)
+    return chosen(Flow(lambda: f.logical_or(f.isfinite(out), f.logical_not(finite()))), summed, NOWHERE)
 
 
 def moved_places(op: str, args: Sequence, out: Any, kind: str) -> Flow:
@@ -277,7 +277,7 @@ def moved_places(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         infinite = [Flow(lambda s, a=a: f.where(f.isfinite(a.value), 0.0, s), share_of(a, kind))
                     for a in args if type(a) is Masked]
         of_terms = Flow(moved, *infinite)
-        share = Flow(lambda whole, terms: f.where(f.isfinite(out), whole, terms), share, of_terms)
+        share = Flow(lambda share, terms: f.where(f.isfinite(out), share, terms), share, of_terms)
     return Flow(lambda share: f.not_equal(share, 0.0), share, share=share, out=out)
 
 

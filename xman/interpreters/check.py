@@ -50,14 +50,14 @@ class Report(NamedTuple):
     def __str__(self) -> str:
         lines = []
         for name in dict.fromkeys(e.register for e in self.entries):
-            mine = [e for e in self.entries if e.register == name]
-            worst = max(abs(e.backprop - e.difference) for e in mine)
-            kind = "directions" if isinstance(mine[0].where, str) else "elements"
-            lines.append(f"{name:<12} {sum(e.right for e in mine)} of {len(mine)} {kind} agree, worst "
+            comparisons = [e for e in self.entries if e.register == name]
+            worst = max(abs(e.backprop - e.difference) for e in comparisons)
+            kind = "directions" if isinstance(comparisons[0].where, str) else "elements"
+            lines.append(f"{name:<12} {sum(e.right for e in comparisons)} of {len(comparisons)} {kind} agree, worst "
                          f"difference {worst:.1e}")
         wrong = [f"WRONG {e}" for e in self.wrong]
-        more = [f"… and {len(wrong) - 10} more"] * (len(wrong) > 10)
-        return "\n".join([*lines, *self.misshapen, *wrong[:10], *more])
+        left_out = [f"… and {len(wrong) - 10} more"] * (len(wrong) > 10)
+        return "\n".join([*lines, *self.misshapen, *wrong[:10], *left_out])
 
     __repr__ = __str__
     _repr_html_ = in_notebooks("report_in_html")
@@ -104,7 +104,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
 
     def total(name, x): return np.sum(eval(steps, {**inputs, name: x}, G)[of] * weight)
 
-    entries, misshapen, here = [], [], np.sum(result[of] * weight)
+    entries, misshapen, at_point = [], [], np.sum(result[of] * weight)
     for name in wrt:
         x = inputs[name]
         delta = np.asarray(deltas.get(name, np.zeros_like(x)))
@@ -114,12 +114,12 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
             continue
         for where, direction in probes(x, most, directions, random):
             h = step * float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=1.0))
-            below = total(name, x - h * direction) if sides == 2 else here
+            below = total(name, x - h * direction) if sides == 2 else at_point
             quotient = (total(name, x + h * direction) - below) / (sides * h)
-            mine = float(np.sum(delta * direction))
-            rounding = 100 * np.finfo(float).eps * max(1.0, abs(float(here))) / h
-            right = abs(mine - quotient) <= tolerance * max(abs(mine), abs(quotient)) + rounding
-            entries.append(Entry(name, where, mine, float(quotient), bool(right)))
+            slope = float(np.sum(delta * direction))
+            rounding = 100 * np.finfo(float).eps * max(1.0, abs(float(at_point))) / h
+            right = abs(slope - quotient) <= tolerance * max(abs(slope), abs(quotient)) + rounding
+            entries.append(Entry(name, where, slope, float(quotient), bool(right)))
     return Report(entries, misshapen)
 
 
