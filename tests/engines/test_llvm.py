@@ -16,10 +16,10 @@ from xman.engines.llvm import compiled, engine, threads
 from xman.engines.llvm.arithmetic import OPERATORS
 from xman.engines.llvm.step import NestStep
 from xman.engines.nests import tree
-from xman.engines.nests.lines import translated
+from xman.engines.nests.lines import nests_of
 from xman.engines.nests.operators import ENTRYWISE
 from xman.engines.nests.schedule import Tree
-from xman.engines.nests.views import indexed, reshaped, spread, strided, transposed, whole
+from xman.engines.nests.views import broadcast_view, indexed, reshaped, strided, transposed, whole
 from xman.engines.specialise import program_of
 
 R = np.random.default_rng(15)
@@ -41,7 +41,7 @@ def test_a_view_is_what_numpy_makes_of_an_array():
     for view, array, wanted in [
             (indexed(all_of_it, keys), x, x[keys]), (transposed(all_of_it, (2, 0, 1)), x, x.transpose(2, 0, 1)),
             (reshaped(all_of_it, (2, 6, 2, 3)), x, x.reshape(2, 6, 2, 3)), (reshaped(all_of_it, (12, 6)), x, x.reshape(12, 6)),
-            (spread(indexed(all_of_it, (0, slice(None), slice(0, 1))), (2, 3, 5)), x, np.broadcast_to(x[0, :, :1], (2, 3, 5))),
+            (broadcast_view(indexed(all_of_it, (0, slice(None), slice(0, 1))), (2, 3, 5)), x, np.broadcast_to(x[0, :, :1], (2, 3, 5))),
             (strided(indexed(whole("s", (3, 3)), (slice(1, None), slice(2))), "ii", "i", {"i": 2}), square, np.diag(square, -1))]:
         np.testing.assert_array_equal(read(view, array), wanted)
     assert reshaped(transposed(all_of_it, (1, 0, 2)), (72,)) is None  # takes a copy
@@ -94,7 +94,7 @@ def test_placing_is_not_quadratic():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Tree, "waits", lambda self, node, count=count, place=place:
                           count.__setitem__(0, count[0] + len(found := place(self, node))) or found)
-            translated(program)
+            nests_of(program)
         taken.append(count[0])
     assert taken[1] < 12 * taken[0]
 
@@ -235,7 +235,7 @@ def test_no_bit_depends_on_the_number_of_threads(seed, monkeypatch):
     grown = gradient(lines, of="loss", wrt=["x"])
     outputs = ["s", "y", "top", "c", "l", *grown.outputs]
     program = program_of(xman.WengertList(grown), {"x": x}, tuple(outputs), {})
-    assert NestStep(translated(program)).threaded
+    assert NestStep(nests_of(program)).threaded
     one, *others = [xman.compile(grown, outputs, "llvm", threads=n)({"x": x}) for n in (1, 2, 3)]
     wanted = eval(grown, {"x": x})
     for name in outputs:
@@ -250,8 +250,8 @@ def test_each_stage_of_the_compiler_prints_what_it_made():
     assert "gemm()" in texts["folded"] and "y = exp(p)" in texts["layout"] and "for 9:" in texts["nests"] and "define i64 @step0" in texts["text"]
 
 
-def nests_of(lines, values):
-    return NestStep(translated(program_of(xman.WengertList(lines), values, (lines[-1][0],), {})))
+def nest_step_of(lines, values):
+    return NestStep(nests_of(program_of(xman.WengertList(lines), values, (lines[-1][0],), {})))
 
 
 @pytest.mark.parametrize("op", ["cumsum", "cumprod"])
@@ -263,8 +263,8 @@ def test_a_running_sum_is_a_loop_and_no_chunk_begins_in_its_middle(op, monkeypat
         step = step_of(lines, values)
         assert not step.plan.calls
         np.testing.assert_allclose(step(values)["z"], eval(lines, values)["z"], rtol=1e-14)
-    assert nests_of([("y", op, ("x", 1))], {"x": np.ones((32, 32))}).threaded
-    assert not nests_of([("y", op, ("x", 0))], {"x": np.ones(32)}).threaded
+    assert nest_step_of([("y", op, ("x", 1))], {"x": np.ones((32, 32))}).threaded
+    assert not nest_step_of([("y", op, ("x", 0))], {"x": np.ones(32)}).threaded
 
 
 @pytest.mark.parametrize("op", ["var", "std", "centered"])
@@ -290,7 +290,7 @@ def test_loops_over_no_entries_are_not_entered(shape):
 
 
 def test_axes_in_order_are_one_loop_and_others_are_not():
-    loops = lambda shape, *lines: "\n".join(nests_of(lines, {"x": np.ones(shape)}).names).count("phi")
+    loops = lambda shape, *lines: "\n".join(nest_step_of(lines, {"x": np.ones(shape)}).names).count("phi")
     assert loops((20, 6, 3), ("y", "exp", ("x",))) == 1
     assert loops((3000, 3), ("y", "exp", ("x",))) == 2  # over tiles, and within one
     assert loops((4, 3000), ("y", "exp", ("x",))) == 3
@@ -306,7 +306,7 @@ def test_axes_in_order_are_one_loop_and_others_are_not():
 
 @pytest.mark.parametrize(("columns", "hint"), [(8, "!2"), (12, "!1"), (30, "!5"), (100, "")])
 def test_sums_of_short_rows_are_written_out_so_that_they_stay_in_registers(columns, hint):
-    text, = nests_of([("y", "sum", ("x", 0))], {"x": np.ones((50, columns))}).names
+    text, = nest_step_of([("y", "sum", ("x", 0))], {"x": np.ones((50, columns))}).names
     _, inner, outer = [line.partition("!llvm.loop ")[2] for line in text.splitlines() if " br i1 " in line]
     assert (inner, outer) == (hint, "!2")
     x = R.normal(size=(50, columns))
@@ -327,7 +327,7 @@ def test_steps_in_a_row_that_are_alike_share_their_code():
     values = {"h0": R.normal(size=(16, 16)), "W": R.normal(size=(16, 16))}
     from xman.engines.llvm.step import NestStep
     program = program_of(xman.WengertList(lines), values, ("h6",), {})
-    assert len(NestStep(translated(program)).names) == 1
+    assert len(NestStep(nests_of(program)).names) == 1
 
 
 def test_long_sums_of_single_precision_are_added_up_in_double():
@@ -456,7 +456,7 @@ def test_code_for_a_processor_without_avx_has_no_avx(monkeypatch):
     from xman.engines.llvm.compiled import llvm
     from xman.engines.llvm.step import NestStep
     program = program_of(xman.WengertList([("y", "tanh", ("x",))]), {"x": np.ones(1000)}, ("y",), {})
-    text = NestStep(translated(program)).text
+    text = NestStep(nests_of(program)).text
     found = {}
     for cpu in ("x86-64", "haswell"):
         monkeypatch.setenv("XMAN_CPU", cpu)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ops import Expression, f, facts_of
 
-from .function import Function, literal, llvm_type
+from .function import Function, llvm_literal, llvm_type
 
 BOOL, BYTE, INT, INDEX, FLOAT = map(np.dtype, ("bool", "uint8", "int32", "int64", "float64"))
 COMPARISONS = dict(equal="eq", not_equal="ne", less="lt", less_equal="le", greater="gt", greater_equal="ge")
@@ -50,7 +50,7 @@ class Number(Expression):
         """A number or a literal in the type of this number."""
         if isinstance(x, Number):
             return x.to(self.dtype)
-        each = literal(x, self.dtype)
+        each = llvm_literal(x, self.dtype)
         every = f"<{', '.join([f'{llvm_type(self.dtype)} {each}'] * self.lanes)}>"
         return Number(self.by, each if self.lanes == 1 else every, self.dtype, self.lanes)
 
@@ -184,4 +184,4 @@ def gathered_of_none(f: Function, how: str, dtype: np.dtype) -> Number:
     if how in ("max", "min"):
         low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         found = low if how == "max" else high
-    return Number(f, literal(found, dtype), dtype)
+    return Number(f, llvm_literal(found, dtype), dtype)

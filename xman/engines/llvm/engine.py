@@ -61,13 +61,13 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
         threads = step.threaded * (program.threads or as_blas())
         kinds = {f"step{k}": STEP for k in range(len(step.parts))}
         steps = functions(code, kinds, step.routines, threads)
-        writer = Writer(step)
+        writer = PythonWriter(step)
         run = writer.function(steps)
         return Built(run, f"{text_of(step.nests)}\n\n{writer.text}", writer.plan())
     return end
 
 
-class Writer:
+class PythonWriter:
     def __init__(self, step: NestStep):
         nests = self.nests = step.nests
         self.step, self.program, self.kinds = step, nests.program, nests.kinds

@@ -147,7 +147,7 @@ def in_memory(dtype: np.dtype) -> str:
     return "i8" if dtype.kind == "b" else llvm_type(dtype)
 
 
-def literal(x: Any, dtype: np.dtype) -> str:
+def llvm_literal(x: Any, dtype: np.dtype) -> str:
     """The literal of a number in this type; LLVM writes a float as the bits of a double."""
     if dtype.kind == "b":
         return "true" if x else "false"

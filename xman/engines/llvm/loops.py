@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..nests.tree import Applied, Run
+from ..nests.tree import Applied, FunctionRun
 from .arithmetic import BOOL, INDEX, INT, Number, number_at
 from .function import in_memory
 
@@ -15,7 +15,7 @@ OFTEN = 2 ** 24  # operations between two checks for signals
 class Pointers:
     """The row of pointers that a step gets, and where each begins."""
 
-    def __init__(self, f: Any, run: Run, step: Any, space: str):
+    def __init__(self, f: Any, run: FunctionRun, step: Any, space: str):
         self.f, self.run, self.step, self.row = f, run, step, f.alloca(f"[{1 + len(step.arguments)} x ptr]")
         self.index = f.alloca("i64") if None in run.given.values() else ""
         self.begin = {}

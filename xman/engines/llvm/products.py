@@ -17,7 +17,7 @@ from ..nests.matrices import leading
 from ..nests.tree import Product, Routine
 from ..nests.views import exchanged
 from .arithmetic import INT, number_at, store
-from .function import Function, literal, llvm_type
+from .function import Function, llvm_literal, llvm_type
 
 
 @functools.cache
@@ -40,7 +40,7 @@ def call_routine(f: Function, dtype: np.dtype, routine: str, *args: Any, whole: 
     for a in args:
         if type(a) is not str or len(a) == 1:
             kind = {str: "i8", int: whole, float: llvm_type(dtype)}[type(a)]
-            value = str(ord(a) if type(a) is str else a if type(a) is int else literal(a, dtype))
+            value = str(ord(a) if type(a) is str else a if type(a) is int else llvm_literal(a, dtype))
             a = f"@c_{kind}_{value}".replace("-", "m")
             f.declare(f"{a} = private constant {kind} {value}")
         given.append(f"ptr {a}")

@@ -19,7 +19,7 @@ from ...wengert import WengertList, fresh
 from ..specialise import program_of
 from .arrangements import ByNumPy, need
 from .builder import Builder, is_native
-from .tree import Applied, Call, Run
+from .tree import Applied, Call, FunctionRun
 from .views import View, indexed, row_by_row
 
 WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # beside these Python's numbers act like NumPy's
@@ -91,9 +91,9 @@ def lying_rows(w: Builder, x: View, axis: int = 0) -> View:
 
 
 def steps_of(w: Builder, dst: str, made: Made, entries: Sequence[View], parts: dict,
-             outs: list, looked_at: bool = False) -> tuple[list[View], Run]:
+             outs: list, looked_at: bool = False) -> tuple[list[View], FunctionRun]:
     """Where the carries are afterwards, and what runs the steps. parts, outs: of entries that are slices and
-    of results that are no carries the places, as of a Run. looked_at: the carries, by a test before."""
+    of results that are no carries the places, as of a FunctionRun. looked_at: the carries, by a test before."""
     carry, places, nests = [], dict(zip(made.names[made.k:], outs, strict=True)), made.nests
     for i, (p, x) in enumerate(zip(made.parameters, entries, strict=True)):
         if i in parts:
@@ -110,7 +110,7 @@ def steps_of(w: Builder, dst: str, made: Made, entries: Sequence[View], parts: d
     for x, root in nests.tree.roots.items():
         if root.place == "given":
             given[x] = (w.constant(np.array(own[x], root.dtype)), 0) if x in own else places[x]
-    return carry, Run(nests, given | {view.root: places[y] for y, view in nests.results.items()})
+    return carry, FunctionRun(nests, given | {view.root: places[y] for y, view in nests.results.items()})
 
 
 # ---- the operators -----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 from ops.arrays.indexing import written_out
 
 from .builder import Accumulated, Builder
-from .views import View, indexed, reshaped, spread, transposed, whole
+from .views import View, broadcast_view, indexed, reshaped, transposed, whole
 
 
 class ByNumPy(Exception):
@@ -47,7 +47,7 @@ def broadcast(w: Builder, dst: str, op: str, x: View, like: Any, axis: Any) -> V
     need(axes is not None)
     if axes:
         x = indexed(x, [None if k in axes else slice(None) for k in range(len(shape))])
-    return spread(x, shape)
+    return broadcast_view(x, shape)
 
 
 def reshape(w: Builder, dst: str, op: str, x: View, like: Any) -> View:
@@ -72,10 +72,10 @@ def transpose(w: Builder, dst: str, op: str, x: View, axes: Any = None) -> View:
 def keys_of(w: Builder, keys: Sequence[Any], shape: Sequence[int]) -> list:
     """The keys of an index into an array of that shape, arrays as views."""
     sizes = iter(shape)
-    return [None if key is None else key_of(w, key, next(sizes)) for key in written_out(keys, len(shape))]
+    return [None if key is None else single_key(w, key, next(sizes)) for key in written_out(keys, len(shape))]
 
 
-def key_of(w: Builder, key: Any, n: int) -> Any:
+def single_key(w: Builder, key: Any, n: int) -> Any:
     """The same for one key, into n entries."""
     if isinstance(key, slice):
         return key

@@ -13,7 +13,7 @@ from ..program import Program
 from .operators import TRUTHS
 from .schedule import Tree
 from .tree import Line, levels_of
-from .views import View, indexed, spread, strided, whole
+from .views import View, broadcast_view, indexed, strided, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 
@@ -104,7 +104,7 @@ class Builder:
             target = strided(result, axes, range(len(shape)), dict(enumerate(shape)))
         else:
             result, dtype = target, self.dtype(target)
-        args = [spread(a, shape) if isinstance(a, View) else a for a in args]
+        args = [broadcast_view(a, shape) if isinstance(a, View) else a for a in args]
         views = [a for a in args if isinstance(a, View)]
         views += [target] * (how != "set" or op == "copy" or dst in self.layout.orders)
         levels = levels_of(shape, views, self.layout.summed[shape])
@@ -131,7 +131,7 @@ class Builder:
         """The view of one number for each index of a space."""
         view = self.constant(np.array(x).astype(dtype))
         self.fills[view.root] = self.constants[view.root].item()
-        return spread(view, shape)
+        return broadcast_view(view, shape)
 
     def typed(self, dst: str, x: View, dtype: np.dtype) -> View:
         """The numbers of a view, in this type."""

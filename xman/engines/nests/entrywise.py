@@ -73,7 +73,7 @@ def accumulated(w: Builder, dst: str, v: Sequence[Any]) -> View:
 
 # ---- reductions --------------------------------------------------------------------------------------------
 
-def reduction(w: Builder, dst: str, op: str, x: View, axis: Any, keepdims: Any) -> View:
+def axis_reduction(w: Builder, dst: str, op: str, x: View, axis: Any, keepdims: Any) -> View:
     """sum, prod, max and min over axes."""
     axes = axes_of(axis, len(x.shape))
     need(axes is not None and w.kinds[dst].dtype.kind != "b" and (op in ("sum", "prod") or 0 not in x.shape))
@@ -102,7 +102,7 @@ def unbroadcast(w: Builder, dst: str, op: str, x: View, like: Any, axis: Any) ->
     return in_shape(w, summed, kind.shape)
 
 
-def running(w: Builder, dst: str, op: str, x: View, axis: int | None) -> View:
+def running_reduction(w: Builder, dst: str, op: str, x: View, axis: int | None) -> View:
     """Running sums or products: each entry is made of the entry before it."""
     kind = w.kinds[dst]
     x, root = in_shape(w, w.typed(dst, x, kind.dtype), kind.shape), w.root_in_order(dst, *kind[:2])
@@ -129,5 +129,5 @@ def argmax(w: Builder, dst: str, op: str, x: View, axis: Any) -> View:
     return found
 
 
-REDUCED = dict.fromkeys(("sum", "prod", "max", "min"), reduction)
-REDUCED |= dict(argmax=argmax, cumsum=running, cumprod=running, unbroadcast=unbroadcast)
+REDUCED = dict.fromkeys(("sum", "prod", "max", "min"), axis_reduction)
+REDUCED |= dict(argmax=argmax, cumsum=running_reduction, cumprod=running_reduction, unbroadcast=unbroadcast)

@@ -29,19 +29,19 @@ from .tree import Call
 from .views import View, row_by_row, whole
 
 
-def translated(program: Program, positions: Mapping[str, int] = {}) -> Builder:
+def nests_of(program: Program, positions: Mapping[str, int] = {}) -> Builder:
     """The program as nests. positions: as of a Builder."""
     return in_nests(program, layout_of(program, folded(program)), positions)
 
 
 def in_nests(program: Program, layout: Layout, positions: Mapping[str, int] = {}) -> Builder:
     """The lines as nests in a tree, with the views of the outputs."""
-    w = Builder(program, layout, translated, positions)
+    w = Builder(program, layout, nests_of, positions)
     for step in layout.steps:
         place_step(w, step)
     for x in program.outputs:
         as_object(w, x)
-    w.results = {x: output(w, x) for x in program.outputs if x not in w.objects}
+    w.results = {x: output_view(w, x) for x in program.outputs if x not in w.objects}
     for y, x in program.inplace.items():
         if y not in w.direct:
             place = whole(x, w.kinds[x].shape)
@@ -124,7 +124,7 @@ def as_array(w: Builder, x: str) -> View:
     return view
 
 
-def output(w: Builder, x: str) -> View:
+def output_view(w: Builder, x: str) -> View:
     """An output, as a root of its own that is given to the caller."""
     view, kind = w.views[x], w.kinds[x]
     root = w.tree.roots[view.root]

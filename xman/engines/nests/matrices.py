@@ -25,7 +25,7 @@ from ..folded import TINY
 from .arrangements import in_shape, need
 from .builder import Builder
 from .tree import Line, Product, Routine
-from .views import View, exchanged, reshaped, spread, strided, transposed, whole
+from .views import View, broadcast_view, exchanged, reshaped, strided, transposed, whole
 
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies it by a vector
 
@@ -153,7 +153,7 @@ def gemm(w: Builder, dst: str, op: str, alpha: float, s: Any, a: View, ta: bool,
     return target
 
 
-def product(w: Builder, dst: str, op: str, *v: View) -> View:
+def matrix_product(w: Builder, dst: str, op: str, *v: View) -> View:
     """dot, and its adjoints d bᵀ and aᵀ d, summed over batch axes that an argument lacks."""
     na, nb = [len(x.shape) for x in v][-2:]
     a, b, d = "mk"[-na:], "kn"[:nb], "m" * (na > 1) + "n" * (nb > 1)
@@ -175,7 +175,7 @@ def lettered(part: str, n: int) -> list:
     return [*range(n - len(own))][::-1] + [*own]
 
 
-CONTRACTIONS = {"gemm()": gemm, "dot": product, "dot_left": product, "dot_right": product, "einsum": einsum}
+CONTRACTIONS = {"gemm()": gemm, "dot": matrix_product, "dot_left": matrix_product, "dot_right": matrix_product, "einsum": einsum}
 
 
 # ---- LAPACK ------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def solved(w: Builder, dst: str, a: View, b: View) -> View:
 
 def inv(w: Builder, dst: str, op: str, a: View) -> View:
     unit = w.constant(np.eye(a.shape[-1], dtype=w.dtype(a)))
-    return solved(w, dst, a, w.copied(f"{dst}.b", spread(unit, a.shape)))
+    return solved(w, dst, a, w.copied(f"{dst}.b", broadcast_view(unit, a.shape)))
 
 
 def cholesky(w: Builder, dst: str, op: str, a: View) -> View:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .tree import PARTLY, REDUCTIONS, Line, Loop, Node, Product, Root
+from .tree import PARTLY, REDUCTIONS, Line, Loop, Product, Root, TreeNode
 from .views import View, whole
 
 ON_STACK = 8  # a root that keeps at most this many numbers inside of loops is on the stack
@@ -35,7 +35,7 @@ class Tree:
         self.roots: dict[str, Root] = {}
         self.writers: dict[str, list] = defaultdict(list)  # by root
         self.readers: dict[str, list] = defaultdict(list)
-        self.calls: list[Node] = []                        # those that may refuse the values
+        self.calls: list[TreeNode] = []                        # those that may refuse the values
 
     def root(self, name: str, shape: Sequence[int], dtype: Any, place: str = "arena") -> View:
         """The view of a whole new root, with this name or one like it."""
@@ -46,7 +46,7 @@ class Tree:
 
     # ---- placing -------------------------------------------------------------------------------------------
 
-    def waits(self, node: Node) -> list:
+    def waits(self, node: TreeNode) -> list:
         """The nodes that have to run before: those that write what it reads, or touch what it overwrites."""
         given = any(self.roots[x].place == "given" for x in node.writes if x in self.roots)
         found = [w for x in node.reads for w in self.writers.get(x, ())]
@@ -55,7 +55,7 @@ class Tree:
         # it writes to the caller's own array: first no call may refuse the values any more
         return found + self.calls * given
 
-    def place(self, node: Node) -> None:
+    def place(self, node: TreeNode) -> None:
         """Put the node at the place that the rule gives."""
         waits, body, depth = self.waits(node), self.body, 0
         while True:
@@ -66,7 +66,7 @@ class Tree:
             if depth == len(node.levels):
                 insert(body, first, node)
                 break
-            loop = next((x for x in islice(body, first, None) if takes(x, node, depth)), None)
+            loop = next((x for x in islice(body, first, None) if accepts(x, node, depth)), None)
             if loop is None:
                 loop = Loop(*node.size(depth), scatters=node.scatters(depth))
                 insert(body, first, loop)
@@ -121,7 +121,7 @@ class Tree:
             root.place = "stack"
 
 
-def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
+def accepts(loop: Loop | TreeNode, line: Line, depth: int) -> bool:
     """Whether the loop is over this axis of the line, and has room for it. Two sums into parts of one root go
     into different loops, so that LLVM sees that their entries differ, unless one is between entries of the
     other."""
@@ -136,9 +136,9 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
     return part[4:] == mine[4:] and abs(part.offset - mine.offset) < step  # strides, and what is gathered
 
 
-def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
+def together(line: TreeNode, depth: int, w: TreeNode, loop: Loop | TreeNode) -> bool:
     """Whether the line may be in the loop of a node that it waits for: written roots meet at one index."""
-    if depth >= min(len(line.levels), len(w.levels)) or w.how in PARTLY or not takes(loop, line, depth):
+    if depth >= min(len(line.levels), len(w.levels)) or w.how in PARTLY or not accepts(loop, line, depth):
         return False
     mine, others = line.levels[depth][0], w.levels[depth][0]
     if w.how in REDUCTIONS and w.target.strides[others] == 0 or line.target.root == w.target.root:
@@ -156,11 +156,11 @@ def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
                for (start, steps), theirs in zip(one.index, other.index, strict=True))
 
 
-def position(body: list, node: Loop | Node) -> int:
+def position(body: list, node: Loop | TreeNode) -> int:
     return bisect_left(body, node.rank, key=lambda x: x.rank)
 
 
-def insert(body: list, k: int, node: Loop | Node) -> None:
+def insert(body: list, k: int, node: Loop | TreeNode) -> None:
     """Put a node into a body, which is sorted by rank."""
     low = body[k - 1].rank if k else body[0].rank - 2.0 if body else 0.0
     high = body[k].rank if k < len(body) else low + 2.0

@@ -29,7 +29,7 @@ LONG, TILE = 2048, 1024
 FAR, MANY, BLOCK = 8, 1024, 32
 
 
-class Node:
+class TreeNode:
     """A node of the tree, inside of the loops `path`: `op` of `args`, brought to `target`. views: those among
     its arguments. reads, writes: roots and Python's objects, by name. by: the library that computes it."""
     path: Sequence[Loop] = ()
@@ -44,16 +44,17 @@ class Node:
     writes = property(lambda self: [self.target.root])
 
     def __str__(self) -> str:
-        return f"{', '.join(self.writes)} = {self.op}({', '.join(map(named, self.args))})   # {self.by}"
+        arguments = ", ".join(map(argument_text, self.args))
+        return f"{', '.join(self.writes)} = {self.op}({arguments})   # {self.by}"
 
 
-def named(a: Any) -> str:
+def argument_text(a: Any) -> str:
     """The text of an argument."""
     return a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
 
 
 @dataclass(eq=False)
-class Line(Node):
+class Line(TreeNode):
     """`op` of `args`, computed in `dtype` for each index of the space `shape`, and brought to `target`.
 
     args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
@@ -71,12 +72,12 @@ class Line(Node):
 
     @property
     def views(self) -> list[View]:
-        found = Node.views.fget(self)
+        found = TreeNode.views.fget(self)
         return found + [v for a in (*found, self.target) for _, _, v in a.gathered]
 
     def __str__(self) -> str:
         how = self.how.replace("set", "")
-        return f"{self.target.root} {how}= {self.op}({', '.join(map(named, self.args))})"
+        return f"{self.target.root} {how}= {self.op}({', '.join(map(argument_text, self.args))})"
 
     def size(self, depth: int) -> tuple[int, str, int]:
         """(entries of the axis, what it runs over, how many entries at once) of its loop at that depth."""
@@ -154,7 +155,7 @@ class Loop:
 
 
 @dataclass(eq=False)
-class Product(Node):
+class Product(TreeNode):
     """target = alpha·s·a@b by BLAS, for each matrix of a batch. added: add the product to the target."""
     target: View
     a: View
@@ -169,17 +170,17 @@ class Product(Node):
 
 
 @dataclass(eq=False)
-class Routine(Node):
+class Routine(TreeNode):
     """A routine of LAPACK, for each matrix of a batch. args: views that it overwrites, the target last."""
     op: str
     args: list[View]
     target: View
     by = "LAPACK"
-    writes = Node.reads
+    writes = TreeNode.reads
 
 
 @dataclass(eq=False)
-class Call(Node):
+class Call(TreeNode):
     """An operator that NumPy computes. args: views of whole roots, literals, and names of Python's objects.
 
     target: the place of the result; None if the result is Python's object `dst`, such as a sparse matrix.
@@ -195,7 +196,7 @@ class Call(Node):
 
 
 @dataclass(eq=False)
-class Run:
+class FunctionRun:
     """The nests of a function, as one step. given: for each root that is an argument or a result, the view of
     the first step, and by how many entries it moves on; None for the number of the step."""
     nests: Any                                    # the function's Builder
@@ -208,12 +209,12 @@ class Run:
 
 
 @dataclass(eq=False)
-class Applied(Node):
+class Applied(TreeNode):
     """Runs of functions. op: `scan` runs one `size` times, for the steps first, first + way, …; `cond` runs
     one of two, as the number `test` says; `while` runs the first, and as long as it writes a true `test`, the
     second, at most `size` times. count: gets the number of steps; for a scan, has it."""
     op: str
-    runs: list[Run]
+    runs: list[FunctionRun]
     targets: list[View]
     size: int
     test: View | None = None

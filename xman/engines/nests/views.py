@@ -9,7 +9,7 @@ costs nothing when it runs.
     x = whole("x", (2, 3))           entry 3i + j
     transposed(x, (1, 0))            entry i + 3j of a space (3, 2)
     indexed(x, (slice(None), 1))     entry 3i + 1 of a space (2,)
-    spread(…, (4, 2))                the same for each of four rows: entry 0·i + 3j + 1
+    broadcast_view(…, (4, 2))        the same for each of four rows: entry 0·i + 3j + 1
 """
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: Mappin
     return substituted(view, [sizes[c] for c in order], becomes)
 
 
-def spread(view: View, shape: Sequence[int]) -> View:
+def broadcast_view(view: View, shape: Sequence[int]) -> View:
     """The view, broadcast as by NumPy: with new axes in front, and longer axes for those of one entry."""
     n = len(shape)
     return strided(view, range(n - len(view.shape), n), range(n), dict(enumerate(shape)))
@@ -153,6 +153,6 @@ def indexed(view: View, keys: Sequence[Any]) -> View:
         becomes.append((start, steps))
     found = substituted(view, shape, becomes)
     axes = [(0, ((at + k, 1),)) for k in range(len(block))]
-    terms = tuple((view.strides[old], view.shape[old], substituted(spread(key, block), shape, axes))
+    terms = tuple((view.strides[old], view.shape[old], substituted(broadcast_view(key, block), shape, axes))
                   for old, key in of.items())
     return found._replace(index=None if of else found.index, gathered=found.gathered + terms)

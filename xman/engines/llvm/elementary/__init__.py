@@ -13,7 +13,8 @@ from ..function import Function
 from . import formulas, powers
 
 FUSED = "contract "
-WRITTEN = {op: getattr(formulas, op, None) or getattr(powers, op) for op in (*FORMULAS, "both")}
+FUNCTIONS = vars(powers) | vars(formulas) | {"both": powers.sin_and_cos}
+WRITTEN = {op: FUNCTIONS[op] for op in (*FORMULAS, "both")}
 # the most calls of formulas that are inlined, and formulas that count as several: more would take LLVM long
 INLINED, HEAVY = 24, {"power": 4}
 

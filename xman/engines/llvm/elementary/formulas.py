@@ -36,7 +36,7 @@ def signed(y, x): return number(bits(y) ^ (bits(x) & -1 << 8 * x.size - 1))
 def pattern(x, value): return int(np.array(value, f"f{x.size}").view(f"u{x.size}"))  # of a float like x
 
 
-def polynomial(x, coefficients):
+def horner(x, coefficients):
     y = coefficients[-1]
     for c in coefficients[-2::-1]:
         y = y * x + c
@@ -93,7 +93,7 @@ def reduced(x, rest=None):
     high, low = LN2[x.size]
     n, k = nearest_whole(x * (1 / math.log(2)))
     r = x - n * high - n * low
-    more = r * r * polynomial(r, EXPM1[r.size])
+    more = r * r * horner(r, EXPM1[r.size])
     return k, r + (more if rest is None else more + rest)
 
 
@@ -127,7 +127,7 @@ def sigmoid(x):
 def erf(x):
     """1.4 and 1.3 ulp: −expm1(−a − a P(a)) of a = |x|."""
     a = below(abs(x), ERF_IS_ONE[x.size])
-    p = a * polynomial(a, ERF[x.size])
+    p = a * horner(a, ERF[x.size])
     q = a + p
     n, e = reduced(-q, (q - a) - p)
     return signed((1.0 - two(n)) - e * two(n), x)
@@ -157,7 +157,7 @@ def normal_exponent(x):
 def log_terms(f, coefficients):
     """h and t, where log(1 + f) = f − (h − t): s = f/(2 + f), h = f²/2 and t = s (h + s² P(s²)) (fdlibm)."""
     s, h = f / (2.0 + f), 0.5 * f * f
-    return h, s * (h + s * s * polynomial(s * s, coefficients))
+    return h, s * (h + s * s * horner(s * s, coefficients))
 
 
 def log_of(n, f):

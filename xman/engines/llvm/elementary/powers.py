@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from . import formulas as base
-from .formulas import EXPM1, above, below, bits, nearest_whole, number, polynomial, signed, where
+from .formulas import EXPM1, above, below, bits, horner, nearest_whole, number, signed, where
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -29,7 +29,7 @@ def two_to(z, rest, coefficients):
     """y and k: 2^(z + rest) = 2ᵏ y."""
     n, k = nearest_whole(z)
     r = above(below((z - n + rest) * math.log(2), 1.0), -1.0)
-    return 1.0 + (r + r * r * polynomial(r, coefficients)), k
+    return 1.0 + (r + r * r * horner(r, coefficients)), k
 
 
 def power_in_double(a, y):
@@ -50,7 +50,7 @@ def power_in_parts(a, y):
     s = f / d
     s1, d1 = front(s, 26), front(d, 26)
     s2 = ((f - s1 * d1) - s1 * (f - (d1 - 2.0))) / d
-    rest = s2 * (s1 + s) + s * s * (s * s) * polynomial(s * s, CUBIC)
+    rest = s2 * (s1 + s) + s * s * (s * s) * horner(s * s, CUBIC)
     t1 = front(3.0 + s1 * s1 + rest, 26)
     t2 = rest - ((t1 - 3.0) - s1 * s1)
     v = s2 * t1 + t2 * s
@@ -107,8 +107,8 @@ def circular(x, quarters):
     k, r, rest = turns(a.to(DOUBLE))
     z = r * r
     h = 0.5 * z
-    sin = r + (r * z * polynomial(z, SIN) + (rest - rest * h))
-    cos = (1.0 - h) + (((1.0 - (1.0 - h)) - h) + (z * z * polynomial(z, COS) - r * rest))
+    sin = r + (r * z * horner(z, SIN) + (rest - rest * h))
+    cos = (1.0 - h) + (((1.0 - (1.0 - h)) - h) + (z * z * horner(z, COS) - r * rest))
     for n in (k + q for q in quarters):
         y = number(bits(where((n & 1) == 0, sin, cos)) ^ ((n & 2) << 62))
         yield where(a < math.inf, y.to(x.dtype), math.nan)
@@ -126,11 +126,11 @@ def cos(x):
     return y
 
 
-def both(x):
+def sin_and_cos(x):
     """sin and cos."""
     y, z = circular(x, [0, 1])
     return signed(y, x), z
 
 
 # what serves for |x| ≥ NEAR, where the formulas do not: functions of C, one number after the other
-FAR = {sin: ["sin"], cos: ["cos"], both: ["sin", "cos"]}
+FAR = {sin: ["sin"], cos: ["cos"], sin_and_cos: ["sin", "cos"]}
