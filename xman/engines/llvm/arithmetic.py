@@ -103,10 +103,10 @@ def result_of(op: str, args: Sequence[Any], like: Number) -> Number:
     return OPERATORS[op](*map(truth.like, args[:truths]), *map(like.like, args[truths:]))
 
 
-def number_at(f: Function, dtype: np.dtype, place: str) -> Number:
+def number_at(function: Function, dtype: np.dtype, place: str) -> Number:
     """The number of this type at that place in memory."""
     kept = BYTE if dtype == BOOL else dtype
-    return Number(f, f.do(f"load {llvm_type(kept)}, ptr {place}"), kept).to(dtype)
+    return Number(function, function.do(f"load {llvm_type(kept)}, ptr {place}"), kept).to(dtype)
 
 
 def store(x: Number, place: str) -> None:
@@ -178,10 +178,10 @@ def combined(how: str, x: Number, y: Number) -> Number:
     return calculated("mul" if how == "prod" else "add", x, y, "reassoc contract ")
 
 
-def gathered_of_none(f: Function, how: str, dtype: np.dtype) -> Number:
+def gathered_of_none(function: Function, how: str, dtype: np.dtype) -> Number:
     """The reduction of no numbers, with which it begins."""
-    found: Any = how == "prod"
+    start: Any = how == "prod"
     if how in ("max", "min"):
         low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-        found = low if how == "max" else high
-    return Number(f, llvm_literal(found, dtype), dtype)
+        start = low if how == "max" else high
+    return Number(function, llvm_literal(start, dtype), dtype)

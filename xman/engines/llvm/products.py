@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy._core import _multiarray_umath
@@ -18,6 +18,9 @@ from ..nests.tree import Product, Routine
 from ..nests.views import exchanged
 from .arithmetic import INT, number_at, store
 from .function import Function, llvm_literal, llvm_type
+
+if TYPE_CHECKING:
+    from .step import StepFunction
 
 
 @functools.cache
@@ -34,51 +37,52 @@ def address(name: str) -> int:
     return pointer(capsule, named(capsule))
 
 
-def call_routine(f: Function, dtype: np.dtype, routine: str, *args: Any, whole: str = "i64") -> None:
+def call_routine(function: Function, dtype: np.dtype, routine: str, *args: Any, whole: str = "i64") -> None:
     """Call a routine. args: pointers, and values to be passed by reference: letters, sizes, numbers."""
-    given = []
+    pointers = []
     for a in args:
         if type(a) is not str or len(a) == 1:
             kind = {str: "i8", int: whole, float: llvm_type(dtype)}[type(a)]
             value = str(ord(a) if type(a) is str else a if type(a) is int else llvm_literal(a, dtype))
             a = f"@c_{kind}_{value}".replace("-", "m")
-            f.declare(f"{a} = private constant {kind} {value}")
-        given.append(f"ptr {a}")
-    f.call("void", f"xman_{'s' if dtype.itemsize == 4 else 'd'}{routine}", *given)
+            function.declare(f"{a} = private constant {kind} {value}")
+        pointers.append(f"ptr {a}")
+    function.call("void", f"xman_{'s' if dtype.itemsize == 4 else 'd'}{routine}", *pointers)
 
 
-def write_product(f: Any, node: Product) -> None:
-    """Write the call of a product, or the loops of calls. f: the `StepFunction`."""
-    dtype, shape, a, b = f.roots[node.target.root].dtype, node.target.shape, node.a, node.b
+def write_product(function: StepFunction, node: Product) -> None:
+    """Write the call of a product, or the loops of calls."""
+    dtype, shape, a, b = function.roots[node.target.root].dtype, node.target.shape, node.a, node.b
     if shape[-2] == 1 != shape[-1]:  # Cᵀ = Bᵀ aᵀ
         a, b = exchanged(b), exchanged(a)
     (m, k), n, (ta, lda) = a.shape[-2:], b.shape[-1], leading(a)
-    with f.over(*shape[:-2]) as loops:
-        x, y, out = (f.place(view, loops) for view in (a, b, node.target))
-        alpha, beta = factor_in_memory(f, node) if node.s else float(node.alpha), float(node.added)
+    with function.over(*shape[:-2]) as loops:
+        x, y, out = (function.place(view, loops) for view in (a, b, node.target))
+        alpha, beta = factor_in_memory(function, node) if node.s else float(node.alpha), float(node.added)
         if n == 1:
             turned = ("t", k, m) if ta == "n" else ("n", m, k)
-            call_routine(f, dtype, "gemv", *turned, alpha, x, lda, y, b.strides[-2] or 1, beta, out, 1)
+            call_routine(function, dtype, "gemv", *turned, alpha, x, lda, y, b.strides[-2] or 1, beta, out, 1)
         else:
             tb, ldb = leading(b)
-            call_routine(f, dtype, "gemm", tb, ta, n, m, k, alpha, y, ldb, x, lda, beta, out, n)
+            call_routine(function, dtype, "gemm", tb, ta, n, m, k, alpha, y, ldb, x, lda, beta, out, n)
 
 
-def write_routine(f: Any, node: Routine) -> None:
+def write_routine(function: StepFunction, node: Routine) -> None:
     """Write the call of LAPACK, or the loops of calls."""
-    dtype, rows, n, info = f.roots[node.target.root].dtype, *node.target.shape[-2:], f.alloca("i32")
-    with f.over(*node.target.shape[:-2]) as loops:
-        x, *more = (f.place(view, loops) for view in node.views)
+    dtype, info = function.roots[node.target.root].dtype, function.alloca("i32")
+    rows, n = node.target.shape[-2:]
+    with function.over(*node.target.shape[:-2]) as loops:
+        x, *pivots = (function.place(view, loops) for view in node.views)
         args = {"potrf": ("U", n, x, n),  # rows of the lower triangle are columns of the upper one
-                "getrf": (n, n, *more, n, x), "gesv": (n, rows, x, n, *more, n)}
-        call_routine(f, dtype, node.op, *args[node.op], info, whole="i32")
+                "getrf": (n, n, *pivots, n, x), "gesv": (n, rows, x, n, *pivots, n)}
+        call_routine(function, dtype, node.op, *args[node.op], info, whole="i32")
         if node.op != "getrf":  # it works for singular matrices too
-            f.leave(number_at(f, INT, info) != 0)
+            function.leave(number_at(function, INT, info) != 0)
 
 
-def factor_in_memory(f: Any, node: Product) -> str:
+def factor_in_memory(function: StepFunction, node: Product) -> str:
     """The pointer to a number in memory: alpha times s."""
-    dtype = f.roots[node.target.root].dtype
-    found = f.alloca(llvm_type(dtype))
-    store(number_at(f, f.roots[node.s.root].dtype, f.place(node.s)).to(dtype) * node.alpha, found)
-    return found
+    dtype = function.roots[node.target.root].dtype
+    factor = function.alloca(llvm_type(dtype))
+    store(function.number(node.s).to(dtype) * node.alpha, factor)
+    return factor

@@ -19,7 +19,7 @@ from ..nests.builder import Builder
 from ..nests.tree import Applied, Call, Line, Loop, Product
 from ..nests.views import View
 from ..plan import flops_of
-from .arithmetic import INDEX, number_at
+from .arithmetic import INDEX, Number, number_at
 from .elementary import definitions
 from .emit import Nest
 from .function import HINTS, Function, in_memory
@@ -76,6 +76,9 @@ class StepFunction(Function):
         terms = {index: s for index, s in zip(loops, view.strides, strict=False) if s}
         T, base = in_memory(self.roots[view.root].dtype), self.pointer(view.root)
         return self.entry_at(T, base, self.sum(terms, view.offset))
+
+    def number(self, view: View) -> Number:
+        return number_at(self, self.roots[view.root].dtype, self.place(view))
 
 
 class NestStep:
@@ -150,9 +153,8 @@ class NestStep:
         few = self.outer and all(self.roots[x].size <= FEW for x in nest.memory)
         text = nest.named("NAME", "alwaysinline" if few else "noinline")
         name, memory = self.names.setdefault(text, f"nest{len(self.names)}"), list(nest.memory)
-        call = lambda f: f.put(f"call void @{name}({', '.join(f'ptr {f.pointer(x)}' for x in memory)})")
         if not chunks:
-            return Item(memory, call)
+            return Item(memory, partial(write_call, nest=name, memory=memory))
         self.threaded = True
         return Item([*memory, *chunks.sums], partial(write_chunks, nest=name, chunks=chunks, memory=memory))
 
@@ -169,37 +171,43 @@ class NestStep:
         return places, size + ALIGNED
 
     def function(self, k: int, part: list[Item]) -> str:
-        f = StepFunction(self)
+        function = StepFunction(self)
         for x, low, high in self.nests.bounds if k == 0 else ():
-            bounded(f, x, low, high)
+            bounded(function, x, low, high)
         for roots, write in part:
             for x in roots:
-                self.fill(f, x)
-            write(f)
+                self.fill(function, x)
+            write(function)
         if self.outer:
             head, free = f"define internal i64 @{self.body}(ptr %args)", []
         else:
             head, free = f"define i64 @step{k}(ptr %args)", [" call void @PyEval_RestoreThread(ptr %thread)"]
-        left = ["bad:", *free, " ret i64 1"] * f.leaves
-        return f.text(head, *free, " ret i64 0", *left)
+        left = ["bad:", *free, " ret i64 1"] * function.leaves
+        return function.text(head, *free, " ret i64 0", *left)
 
-    def fill(self, f: StepFunction, x: str) -> None:
+    def fill(self, function: StepFunction, x: str) -> None:
         """Write zeros into a root to which lines add, before the first item that touches it."""
         mine = x not in self.filled and self.roots[x].place != "given"
         if mine and any(isinstance(w, Line) and w.how == "into" for w in self.tree.writers.get(x, ())):
             zeros = "i8 0", f"i64 {self.roots[x].bytes}", "i1 false"
-            f.call("void", "llvm.memset.p0.i64", f"ptr {f.pointer(x)}", *zeros)
+            function.call("void", "llvm.memset.p0.i64", f"ptr {function.pointer(x)}", *zeros)
         self.filled.add(x)
 
 
-def bounded(f: StepFunction, x: str, low: int, high: int) -> None:
+def write_call(function: StepFunction, nest: str, memory: Sequence[str]) -> None:
+    pointers = ", ".join(f"ptr {function.pointer(x)}" for x in memory)
+    function.put(f"call void @{nest}({pointers})")
+
+
+def bounded(function: StepFunction, x: str, low: int, high: int) -> None:
     """Leave the program if a root has a whole number outside of low … high − 1."""
-    root = f.roots[x]
+    root = function.roots[x]
     least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ are below it
     if root.size:
-        with f.over(root.size) as (k,):
-            number = number_at(f, root.dtype, f.entry_at(in_memory(root.dtype), f.pointer(x), k)).to(INDEX)
-            f.leave((number < least) | (number >= high))
+        with function.over(root.size) as (k,):
+            place = function.entry_at(in_memory(root.dtype), function.pointer(x), k)
+            number = number_at(function, root.dtype, place).to(INDEX)
+            function.leave((number < least) | (number >= high))
 
 
 OF_PYTHON = """declare ptr @PyEval_SaveThread()

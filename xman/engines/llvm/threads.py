@@ -10,14 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ops import f as language
+from ops import f
 
 from ..nests.schedule import Tree, at_one_index
 from ..nests.tree import REDUCTIONS, Line, Loop
 from .arithmetic import INDEX, INT, Number, combined, gathered_of_none, number_at, store
 from .function import Function, in_memory
+
+if TYPE_CHECKING:
+    from .step import StepFunction
 
 WORTH = 2 ** 19   # numbers of a nest, from which on it gets threads: to make one takes 20 to 80 µs
 CHUNKS = 16       # the most chunks of a loop
@@ -78,52 +81,58 @@ def lines_within(node: Loop | Line) -> Iterator[Line]:
             yield from lines_within(inner)
 
 
-def write_chunks(f: Any, nest: str, chunks: Chunks, memory: list[str]) -> None:
-    """Write the text that runs the chunks of a nest and adds up their sums. f: the `StepFunction`."""
+def write_chunks(function: StepFunction, nest: str, chunks: Chunks, memory: list[str]) -> None:
+    """Write the text that runs the chunks of a nest and adds up their sums."""
     part = {x: part for part, (x, _) in chunks.sums.items()}
-    name = thread(f.declared, nest, chunks, memory)
-    job = f.alloca(f"[{2 + len(memory)} x i64]")
-    for j, x in enumerate(["i64 0", "i64 0", *[f"ptr {f.pointer(part.get(x, x))}" for x in memory]]):
-        f.put(f"store {x}, ptr {f.entry_at('i64', job, j)}")
-    f.do(f"call ptr @{name}(ptr {job})")
+    name = thread(function.declared, nest, chunks, memory)
+    job = function.alloca(f"[{2 + len(memory)} x i64]")
+    for j, x in enumerate(["i64 0", "i64 0", *[f"ptr {function.pointer(part.get(x, x))}" for x in memory]]):
+        function.put(f"store {x}, ptr {function.entry_at('i64', job, j)}")
+    function.do(f"call ptr @{name}(ptr {job})")
     for part, (x, how) in chunks.sums.items():
-        root, T = f.roots[x], in_memory(f.roots[x].dtype)
-        with f.over(root.size) as (each,):
-            target = f.entry_at(T, f.pointer(x), each)
-            store(gathered_of_none(f, how, root.dtype), target)
-            with f.over(chunks.count) as (k,):
-                place = f.entry_at(T, f.pointer(part), f.sum({k: root.size, each: 1}, 0))
-                total = number_at(f, root.dtype, target)
-                store(combined(how, total, number_at(f, root.dtype, place)), target)
+        root, T = function.roots[x], in_memory(function.roots[x].dtype)
+        with function.over(root.size) as (each,):
+            target = function.entry_at(T, function.pointer(x), each)
+            store(gathered_of_none(function, how, root.dtype), target)
+            with function.over(chunks.count) as (k,):
+                place = function.entry_at(T, function.pointer(part), function.sum({k: root.size, each: 1}, 0))
+                total = number_at(function, root.dtype, target)
+                store(combined(how, total, number_at(function, root.dtype, place)), target)
 
 
 def thread(declared: dict, nest: str, chunks: Chunks, memory: list[str]) -> str:
     """Write the function of a thread, which starts the next thread, runs chunk after chunk, and waits for the
     thread that it has started; give its name. Its argument, the job, has the number of threads that have
     begun, that of chunks, and the nest's pointers."""
-    f, name, given = Function(declared), f"{nest}.{len(declared)}", []
+    function, name, pointers = Function(declared), f"{nest}.{len(declared)}", []
     summed = {x for x, _ in chunks.sums.values()}
-    f.declare("@xman_threads = global i64 1")
-    another, failed = f.alloca("i64"), f.alloca("i32")
-    store(Number(f, "1", INT), failed)
-    own = Number(f, f.do("atomicrmw add ptr %job, i64 1 seq_cst"), INDEX)
-    with f.when((own + 1 < number_at(f, INDEX, "@xman_threads")) & (own + 1 < chunks.count)):
-        made = f.call("i32", "pthread_create", f"ptr {another}", "ptr null", f"ptr @{name}", "ptr %job")
-        store(Number(f, made, INT), failed)
-    with f.over(chunks.count):
-        k = Number(f, f.do(f"atomicrmw add ptr {f.entry_at('i64', '%job', 1)}, i64 1 seq_cst"), INDEX)
-        with f.when(k < chunks.count):
+    function.declare("@xman_threads = global i64 1")
+    another, failed = function.alloca("i64"), function.alloca("i32")
+    store(Number(function, "1", INT), failed)
+    rank = drawn(function, "%job")
+    with function.when((rank + 1 < number_at(function, INDEX, "@xman_threads")) & (rank + 1 < chunks.count)):
+        arguments = f"ptr {another}", "ptr null", f"ptr @{name}", "ptr %job"
+        store(Number(function, function.call("i32", "pthread_create", *arguments), INT), failed)
+    with function.over(chunks.count):
+        k = drawn(function, function.entry_at("i64", "%job", 1))
+        with function.when(k < chunks.count):
             for j, x in enumerate(memory):
-                place = f.do(f"load ptr, ptr {f.entry_at('ptr', '%job', 2 + j)}")
+                place = function.do(f"load ptr, ptr {function.entry_at('ptr', '%job', 2 + j)}")
                 if x in chunks.private:
-                    place = f.entry_at("i8", place, ((k if x in summed else own) * chunks.private[x]).name)
-                given.append(f"ptr {place}")
-            last = language.minimum((k + 1) * chunks.width, chunks.size)
-            f.put(f"call void @{nest}({', '.join([*given, str(k * chunks.width), str(last)])})")
-    with f.when(number_at(f, INT, failed) == 0):
-        f.call("i32", "pthread_join", number_at(f, INDEX, another), "ptr null")
-    f.declare(f.text(f"define internal ptr @{name}(ptr %job) noinline", " ret ptr null"))
+                    copy = (k if x in summed else rank) * chunks.private[x]
+                    place = function.entry_at("i8", place, copy.name)
+                pointers.append(f"ptr {place}")
+            last = f.minimum((k + 1) * chunks.width, chunks.size)
+            function.put(f"call void @{nest}({', '.join([*pointers, str(k * chunks.width), str(last)])})")
+    with function.when(number_at(function, INT, failed) == 0):
+        function.call("i32", "pthread_join", number_at(function, INDEX, another), "ptr null")
+    function.declare(function.text(f"define internal ptr @{name}(ptr %job) noinline", " ret ptr null"))
     return name
+
+
+def drawn(function: Function, place: str) -> Number:
+    """The number at that place, which goes up by 1, so that each thread draws another one."""
+    return Number(function, function.do(f"atomicrmw add ptr {place}, i64 1 seq_cst"), INDEX)
 
 
 def as_blas() -> int:

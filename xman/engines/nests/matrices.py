@@ -175,7 +175,7 @@ def lettered(part: str, n: int) -> list:
     return [*range(n - len(own))][::-1] + [*own]
 
 
-CONTRACTIONS = {"gemm()": gemm, "dot": matrix_product, "dot_left": matrix_product, "dot_right": matrix_product, "einsum": einsum}
+CONTRACTIONS = {"gemm()": gemm, "einsum": einsum} | dict.fromkeys(("dot", "dot_left", "dot_right"), matrix_product)
 
 
 # ---- LAPACK ------------------------------------------------------------------------------------------------

@@ -28,9 +28,9 @@ def pairs_in_vectors() -> bool:
 
 def one_of_both(op: str, x: Number) -> Number:
     """sin or cos of x, by a call that gives both: LLVM then makes one call if both are needed."""
-    f, pair = x.by, f"{{{x.type}, {x.type}}}"
-    f.declare(("both", x.dtype.name))
-    found = f.do(f"call {pair} @xman_both_{x.dtype.name}({x})")
+    function, pair = x.by, f"{{{x.type}, {x.type}}}"
+    function.declare(("both", x.dtype.name))
+    found = function.do(f"call {pair} @xman_both_{x.dtype.name}({x})")
     return x.made(f"extractvalue {pair} {found}, {op == 'cos':d}")
 
 
@@ -64,27 +64,28 @@ def definitions(declared: Iterable[str | tuple[str, str]], callers: Iterable[str
 @functools.cache
 def written(op: str, kind: str, lanes: int, attributes: str) -> list[str]:
     """The text of a function for one of the formulas, after its declarations."""
-    f, formula = Function({}), WRITTEN[op]
-    f.flags = FUSED
-    args = [Number(f, f"%x{k}", np.dtype(kind), lanes) for k in range(formula.__code__.co_argcount)]
+    function, formula = Function({}), WRITTEN[op]
+    function.flags = FUSED
+    args = [Number(function, f"%x{k}", np.dtype(kind), lanes) for k in range(formula.__code__.co_argcount)]
     gives = f"{{{args[0].type}, {args[0].type}}}" if op == "both" else args[0].type
 
     def give(y: Any, *more: Any) -> None:
         for z in more:
-            one = f.do(f"insertvalue {gives} undef, {y}, 0")
-            y = f"{gives} {f.do(f'insertvalue {gives} {one}, {z}, 1')}"
-        f.put(f"ret {y}")
+            one = function.do(f"insertvalue {gives} undef, {y}, 0")
+            y = f"{gives} {function.do(f'insertvalue {gives} {one}, {z}, 1')}"
+        function.put(f"ret {y}")
 
     found = [*formula(*args)] if op == "both" else [formula(*args)]
     if formula in powers.FAR:
         near = abs(args[0]) < powers.NEAR
-        every = f"icmp eq i{lanes} {f.do(f'bitcast {near} to i{lanes}')}, -1"
-        f.put(f"br i1 {f.do(every)}, label %near, label %far")
-        f.begin("near")
+        every = f"icmp eq i{lanes} {function.do(f'bitcast {near} to i{lanes}')}, -1"
+        function.put(f"br i1 {function.do(every)}, label %near, label %far")
+        function.begin("near")
         give(*found)
-        f.begin("far")
+        function.begin("far")
         found = [formulas.where(near, y, args[0].call(name))
                  for y, name in zip(found, powers.FAR[formula], strict=True)]
     give(*found)
     name = f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1)
-    return [*f.declared, f.text(f"define internal {gives} @{name}({', '.join(map(str, args))}) {attributes}")]
+    head = f"define internal {gives} @{name}({', '.join(map(str, args))}) {attributes}"
+    return [*function.declared, function.text(head)]
