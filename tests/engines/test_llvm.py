@@ -19,7 +19,7 @@ from xman.engines.nests import tree
 from xman.engines.nests.lines import nests_of
 from xman.engines.nests.operators import ENTRYWISE
 from xman.engines.nests.schedule import Tree
-from xman.engines.nests.views import broadcast_view, indexed, reshaped, strided, transposed, whole
+from xman.engines.nests.views import broadcast_view, indexed, reshaped, root_view, strided, transposed
 from xman.engines.specialise import program_of
 
 R = np.random.default_rng(15)
@@ -35,14 +35,14 @@ def read(view, array):
 
 def test_a_view_is_what_numpy_makes_of_an_array():
     x = R.normal(size=(4, 3, 6))
-    all_of_it = whole("x", x.shape)
+    all_of_it = root_view("x", x.shape)
     keys = (slice(None, None, -2), None, 1, slice(1, 5, 3))
     square = x[0, :, :3].copy()
     for view, array, wanted in [
             (indexed(all_of_it, keys), x, x[keys]), (transposed(all_of_it, (2, 0, 1)), x, x.transpose(2, 0, 1)),
             (reshaped(all_of_it, (2, 6, 2, 3)), x, x.reshape(2, 6, 2, 3)), (reshaped(all_of_it, (12, 6)), x, x.reshape(12, 6)),
             (broadcast_view(indexed(all_of_it, (0, slice(None), slice(0, 1))), (2, 3, 5)), x, np.broadcast_to(x[0, :, :1], (2, 3, 5))),
-            (strided(indexed(whole("s", (3, 3)), (slice(1, None), slice(2))), "ii", "i", {"i": 2}), square, np.diag(square, -1))]:
+            (strided(indexed(root_view("s", (3, 3)), (slice(1, None), slice(2))), "ii", "i", {"i": 2}), square, np.diag(square, -1))]:
         np.testing.assert_array_equal(read(view, array), wanted)
     assert reshaped(transposed(all_of_it, (1, 0, 2)), (72,)) is None  # takes a copy
 

@@ -59,7 +59,7 @@ class Nest(Function):
             if isinstance(node, Line):
                 self.line(node)
                 continue
-            sums = [(x, *x.summed()) for x in lines_within(node) if x.how in REDUCTIONS]
+            sums = [(x, *x.summed()) for x in lines_within(node) if x.mode in REDUCTIONS]
             ending = [(x, last) for x, _, last in sums if node in x.path[last:last + 1]]
             for line, _ in ending:
                 self.slots[line] = self.alloca(in_memory(self.dtype(line)))
@@ -80,7 +80,7 @@ class Nest(Function):
             first, last = (self.sum({x: node.size}, 0) if isinstance(x, str) else x * node.size
                            for x in (first, last))
         lines = [line for line in node.body if isinstance(line, Line)]
-        sums = any(line.how in REDUCTIONS and line.summed()[0] < line.summed()[1] == len(line.levels)
+        sums = any(line.mode in REDUCTIONS and line.summed()[0] < line.summed()[1] == len(line.levels)
                    for line in lines)
         few = isinstance(last, int) and MASKED[0] <= last <= SHORT and node.lines <= FEW
         hint = ("!1" if last < MASKED[1] else "!5") if sums and few else ""
@@ -110,7 +110,7 @@ class Nest(Function):
     def line(self, line: Line) -> None:
         """Write the computation of a line's number, and put it into its target, or add it to its sum."""
         if line in self.slots:
-            self.gather(line.how, self.formula(line), self.slots[line])
+            self.gather(line.mode, self.formula(line), self.slots[line])
         else:
             self.bring(line, self.formula(line))
 
@@ -135,11 +135,11 @@ class Nest(Function):
         """Bring a number to its target, or add it there. If it is finished, it is known in these loops, and
         stored if other loops read it. depth: of the loops that it is computed in."""
         first, last = line.summed()
-        if line.how == "into" or line.how in REDUCTIONS and first < last:
-            how = "sum" if line.how == "into" else line.how
+        if line.mode == "into" or line.mode in REDUCTIONS and first < last:
+            how = "sum" if line.mode == "into" else line.mode
             self.gather(how, value, self.address(line.target, self.at(line, depth)))
             return
-        if line.how != "put":
+        if line.mode != "put":
             self.values[line.target.root] = value
         if self.roots[line.target.root].place != "none":
             store(value, self.address(line.target, self.at(line, depth)))
@@ -152,7 +152,7 @@ class Nest(Function):
         return self.roots[line.target.root].dtype
 
     def none(self, line: Line) -> Number:
-        return gathered_of_none(self, line.how, self.dtype(line))
+        return gathered_of_none(self, line.mode, self.dtype(line))
 
     def fill(self, line: Line) -> None:
         """Begin sums in memory, one for each index of the inner loops."""

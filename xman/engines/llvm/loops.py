@@ -21,11 +21,11 @@ class Pointers:
     def __init__(self, function: StepFunction, run: FunctionRun, step: NestStep, space: str):
         self.function, self.run, self.step = function, run, step
         self.row = function.alloca(f"[{1 + len(step.arguments)} x ptr]")
-        self.index = function.alloca("i64") if None in run.given.values() else ""
+        self.index = function.alloca("i64") if None in run.places.values() else ""
         self.begin = {}
         function.put(f"store ptr {function.pointer(space)}, ptr {self.row}")
         for x in step.arguments:
-            place = run.given[x]
+            place = run.places[x]
             self.begin[x] = self.index if place is None else function.place(place[0])
             self.put(x, self.begin[x])
 
@@ -39,7 +39,7 @@ class Pointers:
         if self.index:
             function.put(f"store i64 {function.sum({i: way}, first)}, ptr {self.index}")
         for x, start in self.begin.items():
-            if self.run.given[x] and (stride := self.run.given[x][1]):
+            if self.run.places[x] and (stride := self.run.places[x][1]):
                 T = in_memory(self.run.nests.tree.roots[x].dtype)
                 self.put(x, function.entry_at(T, start, function.sum({i: stride}, 0)))
 
@@ -70,7 +70,8 @@ def write_applied(function: StepFunction, node: Applied, steps: Sequence[NestSte
         write_scan(function, node, rows[0], work, "0", node.size)
 
 
-def write_scan(function: StepFunction, node: Applied, row: Pointers, work: int, first: str, last: int | str) -> None:
+def write_scan(function: StepFunction, node: Applied, row: Pointers, work: int,
+               first: str, last: int | str) -> None:
     with function.stepping(last, first, lines=100) as i:
         row.move(i, node.first, node.way)
         row.go()

@@ -144,7 +144,7 @@ class NestStep:
     def nest(self, group: list) -> Item:
         """The item of a loop, which is cut into chunks if that pays, or of several single numbers."""
         node, here = group[0], {*group}
-        for x in [line.target.root for line in group if isinstance(line, Line) and line.how == "set"]:
+        for x in [line.target.root for line in group if isinstance(line, Line) and line.mode == "set"]:
             alone = len(self.tree.writers[x]) == 1 and here.issuperset(self.tree.readers[x])
             if alone and self.roots[x].place == "arena":
                 self.roots[x].place = "none"  # its number stays in a register, as `narrow` has it for loops
@@ -188,7 +188,7 @@ class NestStep:
     def fill(self, function: StepFunction, x: str) -> None:
         """Write zeros into a root to which lines add, before the first item that touches it."""
         mine = x not in self.filled and self.roots[x].place != "given"
-        if mine and any(isinstance(w, Line) and w.how == "into" for w in self.tree.writers.get(x, ())):
+        if mine and any(isinstance(w, Line) and w.mode == "into" for w in self.tree.writers.get(x, ())):
             zeros = "i8 0", f"i64 {self.roots[x].bytes}", "i1 false"
             function.call("void", "llvm.memset.p0.i64", f"ptr {function.pointer(x)}", *zeros)
         self.filled.add(x)

@@ -49,8 +49,8 @@ def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
     for line in lines:
         axis, target = line.levels[0][0], line.target
         root, along = roots[target.root], target.strides[axis]
-        alone = along or line.how in REDUCTIONS and not root.depth and root.place != "none"
-        if line.how == "into":  # chunks add to rows of their own, or to columns
+        alone = along or line.mode in REDUCTIONS and not root.depth and root.place != "none"
+        if line.mode == "into":  # chunks add to rows of their own, or to columns
             own = [(j, start, steps[0][1]) for j, (start, steps) in enumerate(target.index or ())
                    if len(steps) == 1 and steps[0][0] == axis]
             alone = own and added.setdefault(root.name, own[0]) == own[0]
@@ -58,7 +58,7 @@ def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
         if target.gathered or not alone or not all(at_one_index(v, axis, target, axis) for v in steps):
             return None
         if not along:
-            sums[root.name] = line.how
+            sums[root.name] = line.mode
         if root.depth and root.place == "arena" or not along:
             private[root.name] = root.bytes
     if sum(private.values()) * count > OWN:

@@ -26,7 +26,7 @@ WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # beside these Python's numbers
 ENDLESS = 2 ** 62  # steps: more than any loop takes
 
 
-class Made(NamedTuple):
+class StepNests(NamedTuple):
     """A function as nests. names: the register of each result; None for a carry that does not change. k: how
     many results are carries."""
     nests: Builder
@@ -41,42 +41,42 @@ class Made(NamedTuple):
 
 def entries_in(w: Builder, b: str, function: Function) -> list[View]:
     """The entries of a bundle, one for each parameter."""
-    given = w.bundles.get(b, ())
-    need(all(type(a) in (bool, int, float) or isinstance(a, str) and is_native(w.program, a) for a in given))
-    need(len(given) == len(function[2]))
-    return [w.views[a] if isinstance(a, str) else w.filled(a, (), np.dtype(type(a))) for a in given]
+    args = w.bundles.get(b, ())
+    need(all(type(a) in (bool, int, float) or isinstance(a, str) and is_native(w.program, a) for a in args))
+    need(len(args) == len(function[2]))
+    return [w.views[a] if isinstance(a, str) else w.filled(a, (), np.dtype(type(a))) for a in args]
 
 
 def lines_of_function(w: Builder, function: Function, entries: Sequence[View], k: int = 0,
-                      moving: Mapping[int, int] = {}) -> Made:
+                      moving: Mapping[int, int] = {}) -> StepNests:
     """The function as nests, for these entries, of which the first k are carries. ByNumPy if loops cannot run
     it, or if a step returns a carry of another kind than it gets.
 
     moving: {the place of a slice: the number of steps if the slice is the number of the step, else 0}.
     """
     _, _, parameters, lines, results = function
-    there = {*G, *parameters, *(x for x, _, _ in lines)}
-    names = [None if (r,) == parameters[i:i + 1] and i < k else fresh(f"{r}_out", there)
+    registers = {*G, *parameters, *(x for x, _, _ in lines)}
+    names = [None if (r,) == parameters[i:i + 1] and i < k else fresh(f"{r}_out", registers)
              for i, r in enumerate(results)]
     steps = WengertList([*lines, *((y, "alias", (r,)) for y, r in zip(names, results, strict=True) if y)])
     over = {p: y for p, y in zip(parameters, names[:k], strict=False) if y and p in steps.inputs}
-    wanted = tuple(y for y in names if y and y not in over.values())
+    outputs = tuple(y for y in names if y and y not in over.values())
     blanks = [blank_of(w.dtype(x), x.shape[i in moving:]) for i, x in enumerate(entries)]
     try:
-        program = program_of(steps, dict(zip(parameters, blanks, strict=True)), wanted, over)
+        program = program_of(steps, dict(zip(parameters, blanks, strict=True)), outputs, over)
         carried = zip(names[:k], blanks, strict=False)
         need(all(program.kinds[y][:2] == (x.shape, x.dtype) for y, x in carried if y))
-        found = w.translated(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
+        nests = w.translated(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
     except TimeoutError:
         raise  # a time limit that the user set
     except Exception:  # the list is interpreted, and the interpreter raises the error
         raise ByNumPy from None
     numbers = any(x.root in w.fills and i not in moving for i, x in enumerate(entries))
     weak = numbers and not {kind.dtype for kind in program.kinds.values()} <= WIDE
-    need(not (found.objects or program.others or weak or any(isinstance(x, Call) for x in found.tree.calls)))
-    for y in wanted:
-        found.tree.roots[found.results[y].root].place = "output"
-    return Made(found, names, parameters, k)
+    need(not (nests.objects or program.others or weak or any(isinstance(x, Call) for x in nests.tree.calls)))
+    for y in outputs:
+        nests.tree.roots[nests.results[y].root].place = "output"
+    return StepNests(nests, names, parameters, k)
 
 
 def blank_of(dtype: np.dtype, shape: Sequence[int]) -> np.ndarray:
@@ -90,27 +90,28 @@ def lying_rows(w: Builder, x: View, axis: int = 0) -> View:
     return x if lies else w.copied(x.root, x)
 
 
-def steps_of(w: Builder, dst: str, made: Made, entries: Sequence[View], parts: dict,
-             outs: list, looked_at: bool = False) -> tuple[list[View], FunctionRun]:
-    """Where the carries are afterwards, and what runs the steps. parts, outs: of entries that are slices and
-    of results that are no carries the places, as of a FunctionRun. looked_at: the carries, by a test before."""
-    carry, places, nests = [], dict(zip(made.names[made.k:], outs, strict=True)), made.nests
-    for i, (p, x) in enumerate(zip(made.parameters, entries, strict=True)):
-        if i in parts:
-            places[p] = parts[i]
+def steps_of(w: Builder, dst: str, body: StepNests, entries: Sequence[View], slices: dict,
+             outs: list, tested: bool = False) -> tuple[list[View], FunctionRun]:
+    """Where the carries are afterwards, and what runs the steps. slices: the places of entries that move from
+    step to step; outs: those of results that are no carries, as in a FunctionRun. tested: whether a test reads
+    the carries before."""
+    carry, places, nests = [], dict(zip(body.names[body.k:], outs, strict=True)), body.nests
+    for i, (p, x) in enumerate(zip(body.parameters, entries, strict=True)):
+        if i in slices:
+            places[p] = slices[i]
             continue
-        over, written = p in nests.program.inplace.values(), i < made.k and made.names[i]
-        x = w.copied(dst, x) if over or written and looked_at else lying_rows(w, x)
+        over, written = p in nests.program.inplace.values(), i < body.k and body.names[i]
+        x = w.copied(dst, x) if over or written and tested else lying_rows(w, x)
         places[p] = x, 0
         if written and not over:
-            x = x if looked_at else w.tree.root(f"{dst}.{i}", *nests.kinds[written][:2])
+            x = x if tested else w.tree.root(f"{dst}.{i}", *nests.kinds[written][:2])
             places[written] = x, 0
-        carry += [x] * (i < made.k)
-    own, given = nests.program.constants | nests.constants, {}
+        carry += [x] * (i < body.k)
+    constants, views = nests.program.constants | nests.constants, {}
     for x, root in nests.tree.roots.items():
         if root.place == "given":
-            given[x] = (w.constant(np.array(own[x], root.dtype)), 0) if x in own else places[x]
-    return carry, FunctionRun(nests, given | {view.root: places[y] for y, view in nests.results.items()})
+            views[x] = (w.constant(np.array(constants[x], root.dtype)), 0) if x in constants else places[x]
+    return carry, FunctionRun(nests, views | {view.root: places[y] for y, view in nests.results.items()})
 
 
 # ---- the operators -----------------------------------------------------------------------------------------
@@ -130,62 +131,63 @@ def scan_in_place(w: Builder, dst: str, function: Function, k: int, slices: int,
     moving = {i: n * (not entries[i].shape) for i in range(k, k + slices)}
     alone = None
     try:
-        made = lines_of_function(w, function, entries, k, moving)
+        body = lines_of_function(w, function, entries, k, moving)
     except ByNumPy:  # the first step may give carries of another kind, which stays
         alone = lines_of_function(w, function, entries, 0, moving)
-        rest = [w.tree.root(f"{dst}.{i}", *kind) for i, kind in enumerate(alone.kinds()[:k])]
-        made = lines_of_function(w, function, [*rest, *entries[k:]], k, moving)
-        carries = zip(w.bundles[b], entries, rest, strict=False)
-        other = any(isinstance(a, str) and w.dtype(x) != w.dtype(new) for a, x, new in carries)
-        need(not count and not other and alone.kinds()[k:] == made.kinds())
+        carries = [w.tree.root(f"{dst}.{i}", *kind) for i, kind in enumerate(alone.kinds()[:k])]
+        body = lines_of_function(w, function, [*carries, *entries[k:]], k, moving)
+        differ = any(isinstance(a, str) and w.dtype(x) != w.dtype(carry)
+                     for a, x, carry in zip(w.bundles[b], entries, carries, strict=False))
+        need(not count and not differ and alone.kinds()[k:] == body.kinds())
     slices = {i: lying_rows(w, entries[i], 1) if entries[i].shape else None for i in moving}
-    outs = [w.tree.root(f"{dst}.{j}", (n, *shape), dtype) for j, (shape, dtype) in enumerate(made.kinds(), k)]
+    outs = [w.tree.root(f"{dst}.{j}", (n, *shape), dtype) for j, (shape, dtype) in enumerate(body.kinds(), k)]
 
-    def run(which: Made, entries: list[View], handed: list[View], t: int, steps: int) -> list[View]:
-        at = lambda x: (indexed(x, [t]), way * x.strides[0])
-        parts = {i: x and at(x) for i, x in slices.items()}
-        results = [*((x, 0) for x in handed), *map(at, outs)]
-        carry, run = steps_of(w, dst, which, entries, parts, results, bool(count))
+    def run(which: StepNests, entries: list[View], handed: list[View], t: int, steps: int) -> list[View]:
+        moving_place = lambda x: (indexed(x, [t]), way * x.strides[0])
+        slice_places = {i: x and moving_place(x) for i, x in slices.items()}
+        results = [*((x, 0) for x in handed), *map(moving_place, outs)]
+        carry, run = steps_of(w, dst, which, entries, slice_places, results, bool(count))
         if run.written():
             w.tree.place(Applied("scan", [run], run.written(), steps, count=count, first=t, way=way))
         return handed or carry
 
     if alone:
-        run(alone, entries, rest, first, 1)
-        entries, first, n = [*rest, *entries[k:]], first + way, n - 1
-    return [*(run(made, entries, [], first, n) if n else rest), *outs]
+        run(alone, entries, carries, first, 1)
+        entries, first, n = [*carries, *entries[k:]], first + way, n - 1
+    return [*(run(body, entries, [], first, n) if n else carries), *outs]
 
 
-def branch_in_place(w: Builder, dst: str, asked: Any, one: Function, other: Function, b: str) -> list[View]:
-    test = w.views.get(asked) if isinstance(asked, str) else None
+def branch_in_place(w: Builder, dst: str, condition: Any, function: Function, otherwise: Function,
+                    b: str) -> list[View]:
+    test = w.views.get(condition) if isinstance(condition, str) else None
     need(isinstance(test, View) and not test.shape and not test.gathered)
-    return call_in_place(w, dst, one, b, other, test=test)
+    return call_in_place(w, dst, function, b, otherwise, test=test)
 
 
-def call_in_place(w: Builder, dst: str, function: Function, b: str, *other: Function,
+def call_in_place(w: Builder, dst: str, function: Function, b: str, *alternatives: Function,
                   test: View | None = None) -> list[View]:
     """The results of a function, or of one of two functions; the test decides which."""
     entries = entries_in(w, b, function)
-    made = [lines_of_function(w, each, entries) for each in (function, *other)]
-    need(all(one.kinds() == made[0].kinds() for one in made))
-    outs = [w.tree.root(f"{dst}.{j}", *kind) for j, kind in enumerate(made[0].kinds())]
-    runs = [steps_of(w, dst, one, entries, {}, [(out, 0) for out in outs])[1] for one in made]
+    bodies = [lines_of_function(w, each, entries) for each in (function, *alternatives)]
+    need(all(body.kinds() == bodies[0].kinds() for body in bodies))
+    outs = [w.tree.root(f"{dst}.{j}", *kind) for j, kind in enumerate(bodies[0].kinds())]
+    runs = [steps_of(w, dst, body, entries, {}, [(out, 0) for out in outs])[1] for body in bodies]
     if outs:
         w.tree.place(Applied("cond" if test else "scan", runs, outs, 1, test=test))
     return outs
 
 
 def while_in_place(w: Builder, dst: str, test: Function, function: Function, k: int, b: str,
-                   most: int | None = None) -> list[View]:
-    most, entries = ENDLESS if most is None else most, entries_in(w, b, function)
-    asked = lines_of_function(w, test, entries_in(w, b, test))
-    made = lines_of_function(w, function, entries, k)
-    need([shape for shape, _ in asked.kinds()] == [()] and isinstance(most, int))
-    carry, run = steps_of(w, dst, made, entries, {}, [], looked_at=True)
-    truth, count = w.tree.root(f"{dst}.{k}", *asked.kinds()[0]), w.tree.root(f"{dst}.count", (), np.int64)
-    _, look = steps_of(w, dst, asked, [*carry, *entries[k:]], {}, [(truth, 0)])
-    most = max(most, 0)
-    w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], most, test=truth,
+                   limit: int | None = None) -> list[View]:
+    limit, entries = ENDLESS if limit is None else limit, entries_in(w, b, function)
+    condition = lines_of_function(w, test, entries_in(w, b, test))
+    body = lines_of_function(w, function, entries, k)
+    need([shape for shape, _ in condition.kinds()] == [()] and isinstance(limit, int))
+    carry, run = steps_of(w, dst, body, entries, {}, [], tested=True)
+    truth, count = w.tree.root(f"{dst}.{k}", *condition.kinds()[0]), w.tree.root(f"{dst}.count", (), np.int64)
+    _, look = steps_of(w, dst, condition, [*carry, *entries[k:]], {}, [(truth, 0)])
+    limit = max(limit, 0)
+    w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], limit, test=truth,
                          count=count))
     return [*carry, count]
 

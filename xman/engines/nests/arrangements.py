@@ -15,7 +15,7 @@ import numpy as np
 from ops.arrays.indexing import written_out
 
 from .builder import Accumulated, Builder
-from .views import View, broadcast_view, indexed, reshaped, transposed, whole
+from .views import View, broadcast_view, indexed, reshaped, root_view, transposed
 
 
 class ByNumPy(Exception):
@@ -56,8 +56,8 @@ def reshape(w: Builder, dst: str, op: str, x: View, like: Any) -> View:
 
 def in_shape(w: Builder, x: View, shape: Sequence[int]) -> View:
     """The view in another shape, of a copy if necessary."""
-    found = reshaped(x, shape)
-    return found if found is not None else reshaped(w.copied(x.root, x), shape)
+    view = reshaped(x, shape)
+    return view if view is not None else reshaped(w.copied(x.root, x), shape)
 
 
 def order_of(shape: Sequence[int], axes: Any = None) -> list[int]:
@@ -81,20 +81,20 @@ def single_key(w: Builder, key: Any, n: int) -> Any:
         return key
     if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
         return int(key)
-    own = isinstance(key, np.ndarray) and key.dtype.kind in "iu"
-    view = w.constant(key) if own else key
+    is_constant = isinstance(key, np.ndarray) and key.dtype.kind in "iu"
+    view = w.constant(key) if is_constant else key
     need(isinstance(view, View) and w.dtype(view).kind in "iu")
-    if not own and w.positions.get(view.root, n + 1) > n:
+    if not is_constant and w.positions.get(view.root, n + 1) > n:
         need(w.tree.roots[view.root].place == "given")
         w.bounds[view.root, -n, n] = None
     return view
 
 
 def getitem(w: Builder, dst: str, op: str, x: View, *keys: Any) -> View:
-    found = keys_of(w, keys, x.shape)
-    if x.gathered and any(isinstance(key, View) for key in found):  # its places are no map of the new axes
+    views = keys_of(w, keys, x.shape)
+    if x.gathered and any(isinstance(key, View) for key in views):  # its places are no map of the new axes
         x = w.copied(dst, x)
-    return indexed(x, found)
+    return indexed(x, views)
 
 
 def take(w: Builder, dst: str, op: str, x: View, indices: Any, axis: Any) -> View:
@@ -107,13 +107,13 @@ def scatter_add(w: Builder, dst: str, op: str, x: View, like: Any, *keys: Any) -
     """Zeros, to which x is added at the keys; or x itself, if the keys are all places in order."""
     kind, keys = w.kinds[dst], keys_of(w, keys, w.kinds[dst].shape)
     need(kind.dtype.kind != "b")
-    place = indexed(whole(dst, kind.shape), keys)
+    place = indexed(root_view(dst, kind.shape), keys)
     need(len(x.shape) <= len(place.shape))  # NumPy drops axes of one entry
     forward = all(getattr(key, "step", None) in (None, 1) and not isinstance(key, View) for key in keys)
     everywhere = forward and place.shape == x.shape != () and prod(x.shape) == prod(kind.shape)
-    if everywhere and w.dtype(x) == kind.dtype and (found := reshaped(x, kind.shape)):
-        return found
-    if dst in w.layout.late:
+    if everywhere and w.dtype(x) == kind.dtype and (view := reshaped(x, kind.shape)):
+        return view
+    if dst in w.layout.index_adjoints:
         return Accumulated(x, keys)
     root = w.root_in_order(dst, kind.shape, kind.dtype)
     Accumulated(x, keys).add(w, root)
@@ -127,7 +127,7 @@ def concat(w: Builder, dst: str, op: str, axis: int, *arrays: View) -> View:
     for x in arrays:
         n = x.shape[len(before)]
         target = indexed(root, (*before, slice(start, start + n)))
-        w.line(dst, "copy", [x], target.shape, how="put", target=target)
+        w.line(dst, "copy", [x], target.shape, mode="put", target=target)
         start += n
     return root
 

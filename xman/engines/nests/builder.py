@@ -13,7 +13,7 @@ from ..program import Program
 from .operators import TRUTHS
 from .schedule import Tree
 from .tree import Line, levels_of
-from .views import View, broadcast_view, indexed, strided, whole
+from .views import View, broadcast_view, indexed, root_view, strided
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 
@@ -22,14 +22,14 @@ class Layout(NamedTuple):
     """What is known of a program's lines before the first is placed.
 
     steps: the lines, in order. direct: the updates that can overwrite their inputs at once. uses: how many
-    lines read a register, or hand it out. late: adjoints of indices that only one sum reads. orders: by
+    lines read a register, or hand it out. index_adjoints: those that only one sum reads. orders: by
     register the order that its axes should have in memory. summed: by shape the axes over which lines of it
     add up.
     """
     steps: list[Step]
     direct: set[str]
     uses: Mapping[str, int]
-    late: set[str]
+    index_adjoints: set[str]
     orders: dict[str, tuple[int, ...]]
     summed: Mapping[tuple, set[int]]
 
@@ -41,7 +41,7 @@ class Accumulated(NamedTuple):
 
     def add(self, w: Builder, base: View) -> None:
         target = indexed(base, self.keys)
-        w.line(base.root, "copy", [self.x], target.shape, how="into", target=target)
+        w.line(base.root, "copy", [self.x], target.shape, mode="into", target=target)
 
 
 def arguments_of(program: Program) -> list[str]:
@@ -84,7 +84,7 @@ class Builder:
                 self.objects.add(x)
 
     def line(self, dst: str, op: str, args: Sequence[Any], shape: Sequence[int], dtype: Any = None, *,
-             how: str = "set", reduced: Iterable[int] = (), keepdims: bool = False,
+             mode: str = "set", reduced: Iterable[int] = (), keepdims: bool = False,
              target: View | None = None, computed: Any = None) -> View:
         """Add a line; give the view of its result, a new root of that dtype, or the target.
 
@@ -94,7 +94,7 @@ class Builder:
         args = [self.fills.get(a.root, a) if isinstance(a, View) else a for a in args]
         if target is None:
             dtype = np.dtype(dtype)
-            if how == "set" and op != "copy" and not any(isinstance(a, View) for a in args):
+            if mode == "set" and op != "copy" and not any(isinstance(a, View) for a in args):
                 kind = np.dtype(computed or dtype)
                 with np.errstate(all="ignore"):
                     return self.filled(ops.G[op](*(kind.type(a) for a in args)), shape, dtype)
@@ -106,10 +106,10 @@ class Builder:
             result, dtype = target, self.dtype(target)
         args = [broadcast_view(a, shape) if isinstance(a, View) else a for a in args]
         views = [a for a in args if isinstance(a, View)]
-        views += [target] * (how != "set" or op == "copy" or dst in self.layout.orders)
+        views += [target] * (mode != "set" or op == "copy" or dst in self.layout.orders)
         levels = levels_of(shape, views, self.layout.summed[shape])
-        line = Line(op, args, shape, target, np.dtype(computed or dtype), levels, how)
-        self.tree.follow(line, levels_of(shape, (), self.layout.summed[shape]))
+        line = Line(op, args, shape, target, np.dtype(computed or dtype), levels, mode)
+        self.tree.adopt_levels(line, levels_of(shape, (), self.layout.summed[shape]))
         self.tree.place(line)
         return result
 
@@ -144,7 +144,8 @@ class Builder:
         return self.line(f"{name}.copy", "copy", [view], view.shape, self.dtype(view))
 
     def is_whole(self, x: Any, shape: tuple[int, ...]) -> bool:
-        return isinstance(x, View) and self.tree.roots[x.root].shape == shape and x == whole(x.root, shape)
+        root = self.tree.roots[x.root] if isinstance(x, View) else None
+        return bool(root) and root.shape == shape and x == root_view(x.root, shape)
 
     def unread(self, x: str) -> bool:
         """Whether only the present line reads the register, which is in the program's own memory."""

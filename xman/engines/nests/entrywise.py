@@ -10,7 +10,7 @@ import numpy as np
 from .arrangements import axes_of, in_shape, need
 from .builder import NATIVE, Accumulated, Builder
 from .operators import has
-from .views import View, indexed, whole
+from .views import View, indexed, root_view
 
 LONG_SUM = 4096  # numbers: a longer sum in single precision is computed in double
 
@@ -24,13 +24,13 @@ def entrywise(w: Builder, dst: str, op: str, *v: Any) -> View:
     kind, computed = w.kinds[dst], computed_in(w, dst, op, v)
     if op == "astype":
         op, v = "copy", v[:1]
-    x, *rest = v = [a.item() if isinstance(a, np.generic) else a for a in v]
+    x, *more_args = v = [a.item() if isinstance(a, np.generic) else a for a in v]
     numbers = all(isinstance(a, (View, int, float)) for a in v)
     need(computed and has(op, computed, kind.dtype) and numbers)
-    if op == "power" and rest[0] in (2, 3) and type(rest[0]) is not bool and kind.dtype.kind == "f":
+    if op == "power" and more_args[0] in (2, 3) and type(more_args[0]) is not bool and kind.dtype.kind == "f":
         square = w.compute("mul", x, x, dtype=kind.dtype)
-        return square if rest[0] == 2 else w.compute("mul", square, x, dtype=kind.dtype)
-    target = whole(w.program.inplace[dst], kind.shape) if dst in w.direct else None
+        return square if more_args[0] == 2 else w.compute("mul", square, x, dtype=kind.dtype)
+    target = root_view(w.program.inplace[dst], kind.shape) if dst in w.direct else None
     if target and any(a != target for a in v if isinstance(a, View) and a.root == target.root):
         target = None  # the line would read other places of it than it writes
     return w.line(dst, op, v, kind.shape, kind.dtype, computed=computed, target=target)
@@ -46,28 +46,28 @@ def computed_in(w: Builder, dst: str, op: str, v: Sequence[Any]) -> np.dtype | N
     if op == "where" or dtype.kind == "f":
         return dtype
     try:
-        found = np.result_type(*types) if dtype.kind == "b" else dtype
+        computed = np.result_type(*types) if dtype.kind == "b" else dtype
         for a in types:
             if not isinstance(a, np.dtype):
-                found.type(a)  # raises an error if the number does not fit
+                computed.type(a)  # raises an error if the number does not fit
     except (OverflowError, TypeError, ValueError):
         return None
     signs = {t.kind for t in types if isinstance(t, np.dtype)}
-    return found if found in NATIVE and not signs >= {"i", "u"} else None
+    return computed if computed in NATIVE and not signs >= {"i", "u"} else None
 
 
 def accumulated(w: Builder, dst: str, v: Sequence[Any]) -> View:
     """A sum with the adjoint of an index, which is added at its place, and not spread over zeros first."""
     shape = w.kinds[dst].shape
     over = w.program.inplace[dst] if dst in w.direct else None
-    own = [x for a, x in zip(w.step[2], v, strict=True) if w.is_whole(x, shape)
-           and (x.root == over or w.unread(a) and {node.how for node in w.tree.writers[x.root]} == {"into"})]
-    base = own[0] if own else w.root_in_order(dst, *w.kinds[dst][:2])
+    bases = [x for a, x in zip(w.step[2], v, strict=True) if w.is_whole(x, shape)
+           and (x.root == over or w.unread(a) and {node.mode for node in w.tree.writers[x.root]} == {"into"})]
+    base = bases[0] if bases else w.root_in_order(dst, *w.kinds[dst][:2])
     for x in sorted(v, key=lambda x: isinstance(x, Accumulated)):  # arrays first
         if isinstance(x, Accumulated):
             x.add(w, base)
-        elif not own:
-            w.line(dst, "copy", [x], shape, how="into", target=base)
+        elif not bases:
+            w.line(dst, "copy", [x], shape, mode="into", target=base)
     return base
 
 
@@ -80,13 +80,13 @@ def axis_reduction(w: Builder, dst: str, op: str, x: View, axis: Any, keepdims: 
     return gathered_over(w, dst, op, x, axes, bool(keepdims))
 
 
-def gathered_over(w: Builder, dst: str, how: str, x: View, axes: set[int], keepdims: bool = False) -> View:
+def gathered_over(w: Builder, dst: str, mode: str, x: View, axes: set[int], keepdims: bool = False) -> View:
     """The reduction of x over axes; a long sum in single precision is computed in double."""
     dtype = w.kinds[dst].dtype
-    if how != "sum" or dtype != np.float32 or prod(x.shape[a] for a in axes) <= LONG_SUM:
-        return w.line(dst, "copy", [x], x.shape, dtype, how=how, reduced=axes, keepdims=keepdims)
-    found = w.line(f"{dst}.double", "copy", [x], x.shape, float, how=how, reduced=axes, keepdims=keepdims)
-    return w.line(dst, "copy", [found], found.shape, dtype)
+    if mode != "sum" or dtype != np.float32 or prod(x.shape[a] for a in axes) <= LONG_SUM:
+        return w.line(dst, "copy", [x], x.shape, dtype, mode=mode, reduced=axes, keepdims=keepdims)
+    total = w.line(f"{dst}.double", "copy", [x], x.shape, float, mode=mode, reduced=axes, keepdims=keepdims)
+    return w.line(dst, "copy", [total], total.shape, dtype)
 
 
 def unbroadcast(w: Builder, dst: str, op: str, x: View, like: Any, axis: Any) -> View:
@@ -94,10 +94,10 @@ def unbroadcast(w: Builder, dst: str, op: str, x: View, like: Any, axis: Any) ->
     have, kind = x.shape, w.kinds[dst]
     axes = axes_of(axis, len(have))
     need(axes is not None and w.dtype(x) == kind.dtype and kind.dtype.kind == "f")
-    rest = [k for k in range(len(have)) if k not in axes]
-    extra = len(rest) - len(kind.shape)
+    axes_left = [k for k in range(len(have)) if k not in axes]
+    extra = len(axes_left) - len(kind.shape)
     need(extra >= 0)
-    axes |= {k for j, k in enumerate(rest) if j < extra or kind.shape[j - extra] == 1 != have[k]}
+    axes |= {k for j, k in enumerate(axes_left) if j < extra or kind.shape[j - extra] == 1 != have[k]}
     summed = gathered_over(w, dst, "sum", x, axes) if any(have[k] != 1 for k in axes) else x
     return in_shape(w, summed, kind.shape)
 
@@ -107,11 +107,11 @@ def running_reduction(w: Builder, dst: str, op: str, x: View, axis: int | None) 
     kind = w.kinds[dst]
     x, root = in_shape(w, w.typed(dst, x, kind.dtype), kind.shape), w.root_in_order(dst, *kind[:2])
     before = [slice(None)] * ((axis or 0) % len(kind.shape))
-    part = lambda view, *ends: indexed(view, [*before, slice(*ends)])
-    start, rest = part(root, 1), part(root, 1, None)
-    w.line(dst, "copy", [part(x, 1)], start.shape, how="put", target=start)
-    op, args = {"cumsum": "add", "cumprod": "mul"}[op], [part(root, -1), part(x, 1, None)]
-    w.line(dst, op, args, rest.shape, how="put", target=rest)
+    along = lambda view, *ends: indexed(view, [*before, slice(*ends)])
+    first_entry, next_entries = along(root, 1), along(root, 1, None)
+    w.line(dst, "copy", [along(x, 1)], first_entry.shape, mode="put", target=first_entry)
+    op, args = {"cumsum": "add", "cumprod": "mul"}[op], [along(root, -1), along(x, 1, None)]
+    w.line(dst, op, args, next_entries.shape, mode="put", target=next_entries)
     return root
 
 
@@ -120,13 +120,13 @@ def argmax(w: Builder, dst: str, op: str, x: View, axis: Any) -> View:
     shape, dtype, axes = x.shape, w.dtype(x), axes_of(axis, len(x.shape))
     need(dtype.kind == "f" and len(axes or ()) == 1 and 0 not in shape)
     k, = axes
-    top = w.line(f"{dst}.top", "copy", [x], shape, dtype, how="max", reduced=axes, keepdims=True)
-    there = w.compute("logical_or", w.compute("equal", x, top), w.compute("isnan", x))
+    top = w.line(f"{dst}.top", "copy", [x], shape, dtype, mode="max", reduced=axes, keepdims=True)
+    is_top = w.compute("logical_or", w.compute("equal", x, top), w.compute("isnan", x))
     places = w.constant(np.arange(shape[k]).reshape([-1 if a == k else 1 for a in range(len(shape))]))
-    place = w.compute("where", there, places, shape[k])
-    found = w.line(dst, "copy", [place], shape, np.int64, how="min", reduced=axes)
-    w.positions[found.root] = shape[k]
-    return found
+    place = w.compute("where", is_top, places, shape[k])
+    index = w.line(dst, "copy", [place], shape, np.int64, mode="min", reduced=axes)
+    w.positions[index.root] = shape[k]
+    return index
 
 
 REDUCED = dict.fromkeys(("sum", "prod", "max", "min"), axis_reduction)

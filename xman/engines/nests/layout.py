@@ -32,8 +32,8 @@ def layout_of(program: Program, steps: list[Step]) -> Layout:
     outputs = *program.outputs, *program.inplace
     uses = Counter([*outputs, *(a for _, op, args in steps for a in read_by(op, args))])
     scattered = {dst for dst, op, _ in steps if op == "scatterAdd" and uses[dst] == 1}
-    late = {a for step in steps if adds(program, step) for a in step[2] if a in scattered}
-    return Layout(steps, direct, uses, late, *orders_of(program, steps, outputs))
+    index_adjoints = {a for step in steps if adds(program, step) for a in step[2] if a in scattered}
+    return Layout(steps, direct, uses, index_adjoints, *orders_of(program, steps, outputs))
 
 
 def read_by(op: str, args: Sequence[Any]) -> list[str]:

@@ -26,7 +26,7 @@ from .entrywise import entrywise
 from .layout import RULES, layout_of, read_by
 from .matrices import CONTRACTIONS, ROUTINES, for_lapack
 from .tree import Call
-from .views import View, row_by_row, whole
+from .views import View, root_view, row_by_row
 
 
 def nests_of(program: Program, positions: Mapping[str, int] = {}) -> Builder:
@@ -44,7 +44,7 @@ def in_nests(program: Program, layout: Layout, positions: Mapping[str, int] = {}
     w.results = {x: output_view(w, x) for x in program.outputs if x not in w.objects}
     for y, x in program.inplace.items():
         if y not in w.direct:
-            place = whole(x, w.kinds[x].shape)
+            place = root_view(x, w.kinds[x].shape)
             w.line(x, "copy", [w.views[y]], place.shape, target=place)
     for x in w.fills.keys() - w.tree.readers:
         del w.tree.roots[x], w.constants[x]

@@ -25,7 +25,7 @@ from ..folded import TINY
 from .arrangements import in_shape, need
 from .builder import Builder
 from .tree import Line, Product, Routine
-from .views import View, broadcast_view, exchanged, reshaped, strided, transposed, whole
+from .views import View, broadcast_view, exchanged, reshaped, root_view, strided, transposed
 
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies it by a vector
 
@@ -35,32 +35,32 @@ def contract(w: Builder, dst: str, views: Sequence[View], letters: Sequence[Sequ
     """The sum of products of views over the letters that `out` lacks, or has for an axis of one entry."""
     shape, dtype, _ = w.kinds[dst]
     need(dtype.kind != "b" and {w.dtype(x).kind for x in views} != {"b"})  # their product is a truth value
-    factors = [one_each(x, own) for x, own in zip(views, letters, strict=True)]
-    sizes = {c: n for x, own in factors for c, n in zip(own, x.shape, strict=True)}
+    factors = [one_each(x, axes) for x, axes in zip(views, letters, strict=True)]
+    sizes = {c: n for x, axes in factors for c, n in zip(axes, x.shape, strict=True)}
     out = [c for c, n in zip(out, shape, strict=True) if n != 1 and c in sizes]
-    letters_in = lambda factors: {c for _, own in factors for c in own}
+    letters_in = lambda factors: {c for _, axes in factors for c in axes}
     while len(factors) > 2:  # first the two with which all take least
         splits = [([factors[j], factors[k]], [*factors[:j], *factors[j + 1:k], *factors[k + 1:]])
                   for j, k in combinations(range(len(factors)), 2)]
-        turns = lambda letters: prod(sizes[c] for c in letters)
-        pair, rest = min(splits, key=lambda s: turns(letters_in(s[0])) + turns(letters_in(s[1]).union(out)))
-        kept = [c for c in sizes if c in letters_in(pair) and c in letters_in(rest).union(out)]
-        factors = [*rest, (multiplied(w, f"{dst}.{len(rest)}", pair, kept, dtype), kept)]
+        cost = lambda letters: prod(sizes[c] for c in letters)
+        pair, outside = min(splits, key=lambda s: cost(letters_in(s[0])) + cost(letters_in(s[1]).union(out)))
+        shared = [c for c in sizes if c in letters_in(pair) and c in letters_in(outside).union(out)]
+        factors = [*outside, (multiplied(w, f"{dst}.{len(outside)}", pair, shared, dtype), shared)]
     return reshaped(multiplied(w, dst, factors, out, dtype), shape)
 
 
 def multiplied(w: Builder, dst: str, factors: Sequence[tuple], out: list, dtype: np.dtype) -> View:
     """The sum of products of one or two factors, (view, letters of its axes)."""
     sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
-    found = by_blas(w, dst, factors, out, sizes, dtype) if len(factors) == 2 and dtype.kind == "f" else None
-    return found if found else in_loops(w, dst, factors, out, sizes, dtype)
+    product = by_blas(w, dst, factors, out, sizes, dtype) if len(factors) == 2 and dtype.kind == "f" else None
+    return product if product else in_loops(w, dst, factors, out, sizes, dtype)
 
 
 def one_each(x: View, letters: Sequence) -> tuple[View, list]:
     """The view without axes of one entry, and with one axis per letter: a double letter is a diagonal."""
-    kept = [c for c, n in zip(letters, x.shape, strict=True) if n != 1]
-    x, unique = reshaped(x, [n for n in x.shape if n != 1]), list(dict.fromkeys(kept))
-    return strided(x, kept, unique, dict(zip(kept, x.shape, strict=True))), unique
+    long_axes = [c for c, n in zip(letters, x.shape, strict=True) if n != 1]
+    x, unique = reshaped(x, [n for n in x.shape if n != 1]), list(dict.fromkeys(long_axes))
+    return strided(x, long_axes, unique, dict(zip(long_axes, x.shape, strict=True))), unique
 
 
 def in_loops(w: Builder, dst: str, factors: Sequence[tuple], out: list, sizes: dict, dtype: np.dtype) -> View:
@@ -73,8 +73,8 @@ def in_loops(w: Builder, dst: str, factors: Sequence[tuple], out: list, sizes: d
     root = w.tree.root(dst, [sizes[c] for c in out], dtype)
     args = [strided(x, letters, order, sizes) for x, letters in factors]
     target = strided(root, out, order, sizes)
-    op, how = "mul" if len(args) == 2 else "copy", "sum" if summed else "set"
-    w.line(dst, op, args, target.shape, computed=dtype, how=how, target=target)
+    op, mode = "mul" if len(args) == 2 else "copy", "sum" if summed else "set"
+    w.line(dst, op, args, target.shape, computed=dtype, mode=mode, target=target)
     return root
 
 
@@ -96,8 +96,8 @@ def by_blas(w: Builder, dst: str, factors: Sequence[tuple], out: list, sizes: di
     b = matrices(w, dst, y, ys, [*batch, *summed, *columns], [*lead, k, n], dtype)
     root = w.tree.root(dst, [*lead, m, n], dtype)
     w.tree.place(Product(root, a, b))
-    found, order = reshaped(root, [sizes[c] for c in (*batch, *rows, *columns)]), [*batch, *rows, *columns]
-    return transposed(found, [order.index(c) for c in out])
+    product, order = reshaped(root, [sizes[c] for c in (*batch, *rows, *columns)]), [*batch, *rows, *columns]
+    return transposed(product, [order.index(c) for c in out])
 
 
 def lies(w: Builder, x: View) -> bool:
@@ -144,7 +144,7 @@ def gemm(w: Builder, dst: str, op: str, alpha: float, s: Any, a: View, ta: bool,
     a, b = for_blas(w, a), for_blas(w, b)
     name = w.step[2][6]
     if c is None:
-        target = whole(over, kind.shape) if over else w.tree.root(dst, kind.shape, kind.dtype)
+        target = root_view(over, kind.shape) if over else w.tree.root(dst, kind.shape, kind.dtype)
     elif w.is_whole(c, kind.shape) and (c.root == over or c.root == name and w.unread(name)):
         target = c  # no other line needs it
     else:
@@ -165,30 +165,31 @@ def matrix_product(w: Builder, dst: str, op: str, *v: View) -> View:
 
 def einsum(w: Builder, dst: str, op: str, subscripts: str, *arrays: View) -> View:
     inputs, result = einsum_parts(subscripts)
-    letters = [lettered(part, len(x.shape)) for part, x in zip(inputs, arrays, strict=True)]
+    letters = [lettered(axes, len(x.shape)) for axes, x in zip(inputs, arrays, strict=True)]
     return contract(w, dst, arrays, letters, lettered(result, len(w.kinds[dst].shape)))
 
 
-def lettered(part: str, n: int) -> list:
+def lettered(subscript: str, n: int) -> list:
     """The letters of n axes, as in `part`; each axis under the … of it gets a number, the last one 0."""
-    own = part.replace(".", "")
-    return [*range(n - len(own))][::-1] + [*own]
+    letters = subscript.replace(".", "")
+    return [*range(n - len(letters))][::-1] + [*letters]
 
 
-CONTRACTIONS = {"gemm()": gemm, "einsum": einsum} | dict.fromkeys(("dot", "dot_left", "dot_right"), matrix_product)
+CONTRACTIONS = dict.fromkeys(("dot", "dot_left", "dot_right"), matrix_product)
+CONTRACTIONS |= {"gemm()": gemm, "einsum": einsum}
 
 
 # ---- LAPACK ------------------------------------------------------------------------------------------------
 
-def for_lapack(w: Builder, dst: str, a: View, *more: View) -> bool:
+def for_lapack(w: Builder, dst: str, a: View, *factors: View) -> bool:
     """Whether these are square matrices of one precision that have entries, and what stands beside them."""
-    square = len(a.shape) > 1 and a.shape[-1] == a.shape[-2] and not any(0 in x.shape for x in (a, *more))
-    dtypes = {w.kinds[dst].dtype, *(w.dtype(x) for x in (a, *more))}
+    square = len(a.shape) > 1 and a.shape[-1] == a.shape[-2] and not any(0 in x.shape for x in (a, *factors))
+    dtypes = {w.kinds[dst].dtype, *(w.dtype(x) for x in (a, *factors))}
     return square and len(dtypes) == 1 and dtypes <= {*map(np.dtype, ("f4", "f8"))}
 
 
-def routine(w: Builder, name: str, target: View, *others: View) -> None:
-    w.tree.place(Routine(name, [*others, target], target))
+def routine(w: Builder, name: str, target: View, *inputs: View) -> None:
+    w.tree.place(Routine(name, [*inputs, target], target))
 
 
 def in_columns(w: Builder, dst: str, x: View) -> View:
@@ -234,13 +235,13 @@ def determinant(w: Builder, dst: str, op: str, a: View) -> View:
     entries = strided(a, [*lead, "i", "i"], [*lead, "i"], {**dict(enumerate(a.shape[:-2])), "i": n})
     last = {len(lead)}
     logs = w.compute("log", w.compute("abs", entries))
-    logarithm = w.line(f"{dst}.log", "copy", [logs], logs.shape, dtype, how="sum", reduced=last)
+    logarithm = w.line(f"{dst}.log", "copy", [logs], logs.shape, dtype, mode="sum", reduced=last)
     if op == "logabsdet":
         return logarithm
     stays = w.compute("equal", p, w.constant(np.arange(1, n + 1, dtype=np.int32)))
-    turns = w.compute("where", stays, 1.0, -1.0, dtype=dtype)
-    signs = w.compute("mul", w.compute("sign", entries), turns)
-    sign = w.line(f"{dst}.sign", "copy", [signs], signs.shape, dtype, how="prod", reduced=last)
+    flips = w.compute("where", stays, 1.0, -1.0, dtype=dtype)
+    signs = w.compute("mul", w.compute("sign", entries), flips)
+    sign = w.line(f"{dst}.sign", "copy", [signs], signs.shape, dtype, mode="prod", reduced=last)
     return w.compute("mul", sign, w.compute("exp", logarithm))
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .tree import PARTLY, REDUCTIONS, Line, Loop, Product, Root, TreeNode
-from .views import View, whole
+from .views import View, root_view
 
 ON_STACK = 8  # a root that keeps at most this many numbers inside of loops is on the stack
 MOST = 100    # the most lines of a nest: more would take long to compile
@@ -42,18 +42,18 @@ class Tree:
         while name in self.roots:
             name += "'"
         self.roots[name] = Root(name, tuple(shape), np.dtype(dtype), place)
-        return whole(name, shape)
+        return root_view(name, shape)
 
     # ---- placing -------------------------------------------------------------------------------------------
 
     def waits(self, node: TreeNode) -> list:
         """The nodes that have to run before: those that write what it reads, or touch what it overwrites."""
-        given = any(self.roots[x].place == "given" for x in node.writes if x in self.roots)
-        found = [w for x in node.reads for w in self.writers.get(x, ())]
-        if given or node.how not in PARTLY:
-            found += [w for x in node.writes for w in (*self.writers.get(x, ()), *self.readers.get(x, ()))]
+        overwrites = any(self.roots[x].place == "given" for x in node.writes if x in self.roots)
+        nodes = [w for x in node.reads for w in self.writers.get(x, ())]
+        if overwrites or node.mode not in PARTLY:
+            nodes += [w for x in node.writes for w in (*self.writers.get(x, ()), *self.readers.get(x, ()))]
         # it writes to the caller's own array: first no call may refuse the values any more
-        return found + self.calls * given
+        return nodes + self.calls * overwrites
 
     def place(self, node: TreeNode) -> None:
         """Put the node at the place that the rule gives."""
@@ -61,8 +61,8 @@ class Tree:
         while True:
             first = 0
             for w in waits:
-                other = w.path[depth] if depth < len(w.path) else w
-                first = max(first, position(body, other) + (not together(node, depth, w, other)))
+                neighbour = w.path[depth] if depth < len(w.path) else w
+                first = max(first, position(body, neighbour) + (not together(node, depth, w, neighbour)))
             if depth == len(node.levels):
                 insert(body, first, node)
                 break
@@ -71,8 +71,8 @@ class Tree:
                 loop = Loop(*node.size(depth), scatters=node.scatters(depth))
                 insert(body, first, loop)
             loop.lines += 1
-            if node.how in PARTLY:
-                loop.parts[node.target.root] = node.target
+            if node.mode in PARTLY:
+                loop.targets[node.target.root] = node.target
             node.path = (*node.path, loop)
             waits = [w for w in waits if depth < len(w.path) and w.path[depth] is loop]
             body, depth = loop.body, depth + 1
@@ -83,11 +83,11 @@ class Tree:
         if not isinstance(node, (Line, Product)):
             self.calls.append(node)
 
-    def follow(self, line: Line, any_order: list) -> None:
+    def adopt_levels(self, line: Line, any_order: list) -> None:
         """If a line's axes may have any order, it takes the loops of a line that it reads at one index."""
         for v in line.args if line.levels == any_order else ():
             w = self.writers.get(v.root, [None])[-1] if isinstance(v, View) else None
-            if w and w.how == "set" and v == w.target and w.levels != line.levels:
+            if w and w.mode == "set" and v == w.target and w.levels != line.levels:
                 line.levels = w.levels
 
     # ---- keeping -------------------------------------------------------------------------------------------
@@ -96,25 +96,25 @@ class Tree:
         """Decide how much memory each root needs."""
         for root in self.roots.values():
             root.keeps(root.shape, [False] * len(root.shape))
-            w, *others = self.writers.get(root.name) or [None]
-            if root.place == "arena" and not others and isinstance(w, Line) and w.how not in PARTLY:
+            w, *more_writers = self.writers.get(root.name) or [None]
+            if root.place == "arena" and not more_writers and isinstance(w, Line) and w.mode not in PARTLY:
                 self.narrow(root, w)
 
     def narrow(self, root: Root, w: Line) -> None:
         """Keep only the part of a root, which one line computes, that its readers need at a time."""
         first, last = w.summed()
         home = w.path[:first] if first == last else ()  # where its number is in a processor's register
-        others = [r for r in self.readers.get(root.name, ()) if not home or r.path[:first] != home]
-        if home and not others:
+        outside = [r for r in self.readers.get(root.name, ()) if not home or r.path[:first] != home]
+        if home and not outside:
             root.place = "none"
             return
-        depth = min([first, *(sum(map(is_, r.path, w.path)) for r in others)])  # the loops that all share
+        depth = min([first, *(sum(map(is_, r.path, w.path)) for r in outside)])  # the loops that all share
         root.depth, sizes, tiled = depth, [], []
         for _, steps in w.target.index:
-            mine = [d for d, (axis, *_) in enumerate(w.levels) if steps and axis == steps[0][0]]
-            within = [d for d in mine if d >= depth]
+            depths = [d for d, (axis, *_) in enumerate(w.levels) if steps and axis == steps[0][0]]
+            within = [d for d in depths if d >= depth]
             n = w.shape[steps[0][0]] if within else 1
-            tiled.append(bool(within) and len(within) < len(mine))
+            tiled.append(bool(within) and len(within) < len(depths))
             sizes.append(min(w.levels[within[0]][2], n) if tiled[-1] else n)
         root.keeps(sizes, tiled)
         if depth and root.size <= ON_STACK:
@@ -129,31 +129,32 @@ def accepts(loop: Loop | TreeNode, line: Line, depth: int) -> bool:
         return False
     if loop.scatters != line.scatters(depth):
         return False
-    part, mine = loop.parts.get(line.target.root, line.target), line.target
-    if depth < len(line.levels) - 1 or line.how not in PARTLY:
+    target, neighbour = line.target, loop.targets.get(line.target.root, line.target)
+    if depth < len(line.levels) - 1 or line.mode not in PARTLY:
         return True
-    step = max(1, abs(mine.strides[line.levels[depth][0]]))
-    return part[4:] == mine[4:] and abs(part.offset - mine.offset) < step  # strides, and what is gathered
+    step = max(1, abs(target.strides[line.levels[depth][0]]))
+    # from the fourth field on: strides, and what is gathered
+    return neighbour[4:] == target[4:] and abs(neighbour.offset - target.offset) < step
 
 
 def together(line: TreeNode, depth: int, w: TreeNode, loop: Loop | TreeNode) -> bool:
     """Whether the line may be in the loop of a node that it waits for: written roots meet at one index."""
-    if depth >= min(len(line.levels), len(w.levels)) or w.how in PARTLY or not accepts(loop, line, depth):
+    if depth >= min(len(line.levels), len(w.levels)) or w.mode in PARTLY or not accepts(loop, line, depth):
         return False
-    mine, others = line.levels[depth][0], w.levels[depth][0]
-    if w.how in REDUCTIONS and w.target.strides[others] == 0 or line.target.root == w.target.root:
+    axis, other_axis = line.levels[depth][0], w.levels[depth][0]
+    if w.mode in REDUCTIONS and w.target.strides[other_axis] == 0 or line.target.root == w.target.root:
         return False
     shared = [(w.target, v) for v in line.views if v.root == w.target.root]
     shared += [(v, line.target) for v in w.views if v.root == line.target.root]
-    return all(at_one_index(theirs, others, own, mine) for theirs, own in shared)
+    return all(at_one_index(other_view, other_axis, view, axis) for other_view, view in shared)
 
 
-def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
+def at_one_index(other: View, axis: int, view: View, view_axis: int) -> bool:
     """Whether two views of a root meet only where the index of one's axis equals that of the other's."""
-    if one.index is None or other.index is None:
+    if other.index is None or view.index is None:
         return False
-    return any(len(steps) == 1 and steps[0][0] == axis and theirs == (start, ((its, steps[0][1]),))
-               for (start, steps), theirs in zip(one.index, other.index, strict=True))
+    return any(len(steps) == 1 and steps[0][0] == axis and mapped == (start, ((view_axis, steps[0][1]),))
+               for (start, steps), mapped in zip(other.index, view.index, strict=True))
 
 
 def position(body: list, node: Loop | TreeNode) -> int:

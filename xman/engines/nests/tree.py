@@ -38,7 +38,7 @@ class TreeNode:
     op: str
     args: Any
     target: Any
-    how, by = "", ""
+    mode, by = "", ""
     views = property(lambda self: [a for a in self.args if isinstance(a, View)])
     reads = property(lambda self: [v.root for v in self.views])
     writes = property(lambda self: [self.target.root])
@@ -57,7 +57,7 @@ def argument_text(a: Any) -> str:
 class Line(TreeNode):
     """`op` of `args`, computed in `dtype` for each index of the space `shape`, and brought to `target`.
 
-    args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
+    args: views over the space, and numbers. mode: `set` where each entry of the target is written once; `put`
     where the target is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`,
     `min` over the axes along which the target stands still. levels: its loops from the outermost, (axis,
     "all" | "tile" | "lane", how many of them at once).
@@ -68,16 +68,16 @@ class Line(TreeNode):
     target: View
     dtype: np.dtype
     levels: list
-    how: str = "set"
+    mode: str = "set"
 
     @property
     def views(self) -> list[View]:
-        found = TreeNode.views.fget(self)
-        return found + [v for a in (*found, self.target) for _, _, v in a.gathered]
+        views = TreeNode.views.fget(self)
+        return views + [v for a in (*views, self.target) for _, _, v in a.gathered]
 
     def __str__(self) -> str:
-        how = self.how.replace("set", "")
-        return f"{self.target.root} {how}= {self.op}({', '.join(map(argument_text, self.args))})"
+        mode = self.mode.replace("set", "")
+        return f"{self.target.root} {mode}= {self.op}({', '.join(map(argument_text, self.args))})"
 
     def size(self, depth: int) -> tuple[int, str, int]:
         """(entries of the axis, what it runs over, how many entries at once) of its loop at that depth."""
@@ -85,7 +85,7 @@ class Line(TreeNode):
         return self.shape[axis], *kind
 
     def reduced(self, depth: int) -> bool:
-        return self.how in REDUCTIONS and self.target.strides[self.levels[depth][0]] == 0
+        return self.mode in REDUCTIONS and self.target.strides[self.levels[depth][0]] == 0
 
     def scatters(self, depth: int) -> bool:
         """Whether it adds to other places at each turn of its innermost loop, the one at that depth."""
@@ -144,7 +144,7 @@ class Loop:
     width: int                                    # how many entries at once
     body: list = field(default_factory=list)
     lines: int = 0                                # how many lines are in it, at any depth
-    parts: dict = field(default_factory=dict)     # by root, the part that is written here
+    targets: dict = field(default_factory=dict)     # by root, the part that is written here
     scatters: bool = False                        # whether its lines do; vectors are made of others alone
     rank: float = 0.0
 
@@ -197,15 +197,15 @@ class Call(TreeNode):
 
 @dataclass(eq=False)
 class FunctionRun:
-    """The nests of a function, as one step. given: for each root that is an argument or a result, the view of
+    """The nests of a function, as one step. places: for each root that is an argument or a result, the view of
     the first step, and by how many entries it moves on; None for the number of the step."""
     nests: Any                                    # the function's Builder
-    given: dict[str, tuple[View, int] | None]
+    places: dict[str, tuple[View, int] | None]
 
     def written(self) -> list[View]:
         out = {x for x, root in self.nests.tree.roots.items() if root.place == "output"}
         out.update(self.nests.program.inplace.values())
-        return [place[0] for x, place in self.given.items() if place and x in out]
+        return [place[0] for x, place in self.places.items() if place and x in out]
 
 
 @dataclass(eq=False)
@@ -226,8 +226,9 @@ class Applied(TreeNode):
     writes = property(lambda self: [v.root for v in self.targets])
 
     by = property(lambda self: f"{self.size:,} steps at most")
-    given = property(lambda self: [place[0] for run in self.runs for place in run.given.values() if place])
-    args = property(lambda self: [*self.given, *self.targets, *filter(None, (self.test, self.count))])
+    places = property(lambda self: [place for run in self.runs for place in run.places.values() if place])
+    args = property(lambda self: [*(view for view, _ in self.places), *self.targets,
+                                  *filter(None, (self.test, self.count))])
 
 
 @dataclass
@@ -259,8 +260,8 @@ def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]
     text = []
     for node in body:
         root = roots[node.target.root] if isinstance(node, Line) else None
-        kept = f"   # {root.place}, {root.size:,} of {root.dtype}" if root and root.place != "none" else ""
-        text.append(f"{indent}{node}{kept}")
+        memory = f"   # {root.place}, {root.size:,} of {root.dtype}" if root and root.place != "none" else ""
+        text.append(f"{indent}{node}{memory}")
         if isinstance(node, Loop):
             text += tree_text(node.body, roots, indent + "  ")
         for run in node.runs if isinstance(node, Applied) else ():

@@ -6,7 +6,7 @@ transpose, every other column, a reversed axis, a diagonal, a row that is spread
 of 0): all are such maps. To make one is arithmetic on a few small numbers while the program is made, and
 costs nothing when it runs.
 
-    x = whole("x", (2, 3))           entry 3i + j
+    x = root_view("x", (2, 3))       entry 3i + j
     transposed(x, (1, 0))            entry i + 3j of a space (3, 2)
     indexed(x, (slice(None), 1))     entry 3i + 1 of a space (2,)
     broadcast_view(…, (4, 2))        the same for each of four rows: entry 0·i + 3j + 1
@@ -49,7 +49,7 @@ def row_by_row(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(strides[::-1])
 
 
-def whole(root: str, shape: Sequence[int]) -> View:
+def root_view(root: str, shape: Sequence[int]) -> View:
     """The view of a whole root."""
     index = tuple((0, ((k, 1),) if n != 1 else ()) for k, n in enumerate(shape))
     return View(root, tuple(shape), index, 0, row_by_row(shape))
@@ -133,10 +133,10 @@ def indexed(view: View, keys: Sequence[Any]) -> View:
     # the axes of the block stand in the place of the keys that make it, or first if others are between these
     begins = several[0] if several and several == [*range(several[0], several[-1] + 1)] else 0
     shape: list[int] = []
-    becomes, at, of = [], 0, {}
+    becomes, block_axis, of = [], 0, {}
     for k, key in enumerate(keys):
         if k == begins:
-            at = len(shape)
+            block_axis = len(shape)
             shape += block
         if key is None:
             shape.append(1)
@@ -151,8 +151,8 @@ def indexed(view: View, keys: Sequence[Any]) -> View:
         else:
             start = int(key) % n
         becomes.append((start, steps))
-    found = substituted(view, shape, becomes)
-    axes = [(0, ((at + k, 1),)) for k in range(len(block))]
+    mapped = substituted(view, shape, becomes)
+    axes = [(0, ((block_axis + k, 1),)) for k in range(len(block))]
     terms = tuple((view.strides[old], view.shape[old], substituted(broadcast_view(key, block), shape, axes))
                   for old, key in of.items())
-    return found._replace(index=None if of else found.index, gathered=found.gathered + terms)
+    return mapped._replace(index=None if of else mapped.index, gathered=mapped.gathered + terms)
