@@ -58,10 +58,10 @@ def test_buffers_that_live_at_once_do_not_overlap(events):
 @given(st.lists(st.sampled_from([64, 128, 640, 1024]), min_size=1, max_size=40), st.randoms())
 def test_memory_that_was_all_given_back_is_one_piece_again(sizes, random):
     memory = Memory()
-    held = [(memory.take(n), n) for n in sizes]
+    held = [(memory.allocate(n), n) for n in sizes]
     random.shuffle(held)
     for start, n in held:
-        memory.give(start, n)
+        memory.release(start, n)
     assert list(memory.free) == [0] and memory.end == sum(sizes)
 
 

@@ -23,16 +23,16 @@ def folded(program: Program) -> list[Line]:
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
-    made: dict[str, tuple] = {}      # the arguments of each gemm
+    gemms: dict[str, tuple] = {}      # the arguments of each gemm
     flipped: dict[str, str] = {}     # the matrix that each is the transpose of
     lines: list[Line] = []
     for line in program.steps:
         dst, op, args = line
         if op in ("transpose", "mT") and is_matrix(args[0], kinds) and args[1:] in ((), (None,), ((1, 0),)):
             flipped[dst] = args[0]
-        if found := gemm_of(line, kinds, flipped) or absorbed(line, program, made, uses):
-            made[dst] = found
-        lines.append((dst, GEMM, found) if found else line)
+        if gemm := gemm_of(line, kinds, flipped) or absorbed(line, program, gemms, uses):
+            gemms[dst] = gemm
+        lines.append((dst, GEMM, gemm) if gemm else line)
     return needed(lines, (*program.outputs, *program.inplace))
 
 
@@ -54,26 +54,26 @@ def gemm_of(line: Line, kinds: Mapping[str, Kind], flipped: Mapping[str, str]) -
     return 1.0, None, flipped.get(a, a), a in flipped, flipped.get(b, b), b in flipped, None
 
 
-def absorbed(line: Line, program: Program, made: Mapping[str, tuple], uses: Counter[str]) -> tuple | None:
+def absorbed(line: Line, program: Program, gemms: Mapping[str, tuple], uses: Counter[str]) -> tuple | None:
     """The gemm of a product together with the one line that reads it: scaled, negated, or a sum."""
     dst, op, args = line
     kinds, takes = program.kinds, op in ("negative", "mul", "add", "subtract")
-    free = [a for a in registers(args) if takes and a in made and uses[a] == 1]
+    free = [a for a in registers(args) if takes and a in gemms and uses[a] == 1]
     for z in reversed(free):  # the product that was computed last takes in the other term
-        alpha, s, a, ta, b, tb, c = made[z]
-        other, = [other for other in args if other is not z] or [None]
-        kind = kinds.get(other) if isinstance(other, str) else None
+        alpha, s, a, ta, b, tb, c = gemms[z]
+        term, = [term for term in args if term is not z] or [None]
+        kind = kinds.get(term) if isinstance(term, str) else None
         if c is not None or dst not in kinds or kinds[dst][:2] != kinds[z][:2]:
             continue
         if op == "negative":
             return -alpha, s, a, ta, b, tb, None
-        if op == "mul" and is_number(other):
-            return alpha * other, s, a, ta, b, tb, None
-        given = other in (*program.original.inputs, *program.constants)
-        if op == "mul" and s is None and kind and kind.shape == () and kind.dtype.kind == "f" and given:
-            return alpha, other, a, ta, b, tb, None
+        if op == "mul" and is_number(term):
+            return alpha * term, s, a, ta, b, tb, None
+        is_argument = term in (*program.original.inputs, *program.constants)
+        if op == "mul" and s is None and kind and kind.shape == () and kind.dtype.kind == "f" and is_argument:
+            return alpha, term, a, ta, b, tb, None
         if kind and kind[:2] == kinds[dst][:2] and (op == "add" or op == "subtract" and args[1] is z):
-            return alpha if op == "add" else -alpha, s, a, ta, b, tb, other
+            return alpha if op == "add" else -alpha, s, a, ta, b, tb, term
     return None
 
 

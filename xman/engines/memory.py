@@ -34,10 +34,10 @@ def placed(events: Sequence[Event]) -> tuple[dict[str, int], int]:
         for name, size in event.writes.items():
             sizes[name] = rounded(size)
             heirs = [old for old in event.over.get(name, ()) if old in ending and sizes[old] == sizes[name]]
-            places[name] = places[heirs[0]] if heirs else memory.take(sizes[name])
+            places[name] = places[heirs[0]] if heirs else memory.allocate(sizes[name])
             ending.difference_update(heirs[:1])
         for name in (*ending, *(name for name in event.writes if last[name] == k)):
-            memory.give(places[name], sizes[name])
+            memory.release(places[name], sizes[name])
     return places, memory.end
 
 
@@ -52,14 +52,14 @@ class Memory:
     def __init__(self) -> None:
         self.end, self.free, self.starts = 0, {0: 2 ** 62}, {2 ** 62: 0}
 
-    def take(self, size: int) -> int:
+    def allocate(self, size: int) -> int:
         start = min((stop - start, start) for start, stop in self.free.items() if stop - start >= size)[1]
         del self.starts[stop := self.free.pop(start)]
-        self.give(start + size, stop - start - size)
+        self.release(start + size, stop - start - size)
         self.end = max(self.end, start + size)
         return start
 
-    def give(self, start: int, size: int) -> None:
+    def release(self, start: int, size: int) -> None:
         if size:
             stop = self.free.pop(start + size, start + size)
             start = self.starts.pop(start, start)

@@ -42,8 +42,8 @@ class Number(Expression):
     def named(self, name: str) -> Number:
         return Number(self.by, name, self.dtype, self.lanes)
 
-    def made(self, text: str, dtype: np.dtype | None = None) -> Number:
-        """The result of an instruction."""
+    def do(self, text: str, dtype: np.dtype | None = None) -> Number:
+        """The number that an instruction computes."""
         return Number(self.by, self.by.do(text), dtype or self.dtype, self.lanes)
 
     def like(self, x: Any) -> Number:
@@ -62,22 +62,22 @@ class Number(Expression):
             return self != 0
         if dtype.kind == "f":
             wider = "fpext" if dtype.itemsize > source.itemsize else "fptrunc"
-            how = {"f": wider, "i": "sitofp"}.get(kind, "uitofp")
+            conversion = {"f": wider, "i": "sitofp"}.get(kind, "uitofp")
         elif self.real:
-            how = "fptoui" if dtype.kind == "u" else "fptosi"
+            conversion = "fptoui" if dtype.kind == "u" else "fptosi"
         elif kind != "b" and dtype.itemsize <= source.itemsize:
-            how = "bitcast" if dtype.itemsize == source.itemsize else "trunc"
+            conversion = "bitcast" if dtype.itemsize == source.itemsize else "trunc"
         else:
-            how = "sext" if kind == "i" else "zext"
-        return self.cast(how, dtype)
+            conversion = "sext" if kind == "i" else "zext"
+        return self.cast(conversion, dtype)
 
-    def cast(self, how: str, dtype: np.dtype) -> Number:
-        return self.made(f"{how} {self} to {Number(self.by, '', dtype, self.lanes).type}", dtype)
+    def cast(self, conversion: str, dtype: np.dtype) -> Number:
+        return self.do(f"{conversion} {self} to {Number(self.by, '', dtype, self.lanes).type}", dtype)
 
-    def call(self, name: str, *more: Number) -> Number:
+    def call(self, name: str, *args: Number) -> Number:
         """The result of LLVM's own function `name` of this number and the others."""
         kind = f"{f'v{self.lanes}' * (self.lanes > 1)}{'f' if self.real else 'i'}{8 * self.size}"
-        return self.named(self.by.call(self.type, f"llvm.{name}.{kind}", self, *more))
+        return self.named(self.by.call(self.type, f"llvm.{name}.{kind}", self, *args))
 
     def __invert__(self): return self ^ -1
 
@@ -87,13 +87,13 @@ class Number(Expression):
             return args[0]
         if op not in OPERATORS:
             return facts_of(op).formula(*args)
-        given = [a for a in args[op == "where":] if isinstance(a, Number)]
-        given = given or [args[0].to(FLOAT)]  # both branches of this `where` are literals
-        return result_of(op, args, next((a for a in given if a.real), given[0]))
+        numbers = [a for a in args[op == "where":] if isinstance(a, Number)]
+        numbers = numbers or [args[0].to(FLOAT)]  # both branches of this `where` are literals
+        return result_of(op, args, next((a for a in numbers if a.real), numbers[0]))
 
 
 for _name, _word in {"and": "and", "or": "or", "xor": "xor", "lshift": "shl", "rshift": "lshr"}.items():
-    setattr(Number, f"__{_name}__", lambda x, y, word=_word: x.made(f"{word} {x}, {x.like(y).name}"))
+    setattr(Number, f"__{_name}__", lambda x, y, word=_word: x.do(f"{word} {x}, {x.like(y).name}"))
 
 
 def result_of(op: str, args: Sequence[Any], like: Number) -> Number:
@@ -105,8 +105,8 @@ def result_of(op: str, args: Sequence[Any], like: Number) -> Number:
 
 def number_at(function: Function, dtype: np.dtype, place: str) -> Number:
     """The number of this type at that place in memory."""
-    kept = BYTE if dtype == BOOL else dtype
-    return Number(function, function.do(f"load {llvm_type(kept)}, ptr {place}"), kept).to(dtype)
+    stored = BYTE if dtype == BOOL else dtype
+    return Number(function, function.do(f"load {llvm_type(stored)}, ptr {place}"), stored).to(dtype)
 
 
 def store(x: Number, place: str) -> None:
@@ -116,15 +116,15 @@ def store(x: Number, place: str) -> None:
 
 def calculated(op: str, x: Number, y: Number, flags: str = "") -> Number:
     flags = flags or ("contract " if op == "mul" else x.by.flags)
-    return x.made(f"f{ARITHMETIC[op]} {flags}{x}, {y.name}" if x.real else f"{ARITHMETIC[op]} {x}, {y.name}")
+    return x.do(f"f{ARITHMETIC[op]} {flags}{x}, {y.name}" if x.real else f"{ARITHMETIC[op]} {x}, {y.name}")
 
 
 def compared(op: str, x: Number, y: Number) -> Number:
     word = COMPARISONS[op]
     if x.real:
-        return x.made(f"fcmp {'u' if op == 'not_equal' else 'o'}{word} {x}, {y.name}", BOOL)
+        return x.do(f"fcmp {'u' if op == 'not_equal' else 'o'}{word} {x}, {y.name}", BOOL)
     sign = "" if op in ("equal", "not_equal") else "s" if x.dtype.kind == "i" else "u"
-    return x.made(f"icmp {sign}{word} {x}, {y.name}", BOOL)
+    return x.do(f"icmp {sign}{word} {x}, {y.name}", BOOL)
 
 
 def extreme(op: str, x: Number, y: Number) -> Number:
@@ -139,7 +139,7 @@ def called(op: str, *args: Number) -> Number:
         name = op.replace("arc", "a") + "f" * (x.size == 4)
         return x.named(x.by.call(T, name, *args, facts="memory(none)"))
     x.by.declare((op, x.dtype.name))
-    return x.made(f"call {T} @xman_{op}_{x.dtype.name}({', '.join(map(str, args))})")
+    return x.do(f"call {T} @xman_{op}_{x.dtype.name}({', '.join(map(str, args))})")
 
 
 def unless_undefined(x: Number, y: Number) -> Number:
@@ -161,27 +161,27 @@ OPERATORS: dict[str, Callable[..., Number]] = {
     "isfinite":    lambda x: abs(x) < np.inf,
     "signbit":     lambda x: bits(x) < 0,
     "copy":        lambda x: x,
-    "where":       lambda c, x, y: x.made(f"select {c}, {x}, {y}"),
-    "negative":    lambda x: x.made(f"fneg {x}") if x.real else 0 - x,
+    "where":       lambda c, x, y: x.do(f"select {c}, {x}, {y}"),
+    "negative":    lambda x: x.do(f"fneg {x}") if x.real else 0 - x,
     "sign":        lambda x: f.where(x != x, x, f.where(x > 0, 1, f.where(x < 0, -1, x.like(0)))),
     "scale":       lambda x, w: unless_undefined(x, x * w),
     "ratio":       lambda x, y: unless_undefined(x, x / y),
     "share":       lambda x, y: f.where(x > y, 1, f.where(x >= y, 0.5, x.like(0)))}
 
 
-def combined(how: str, x: Number, y: Number) -> Number:
+def combined(reduction: str, x: Number, y: Number) -> Number:
     """The reduction so far, with one more number."""
-    if how in ("max", "min"):
-        return extreme(how, x, y)
+    if reduction in ("max", "min"):
+        return extreme(reduction, x, y)
     if x.dtype == BOOL:
         return x | y
-    return calculated("mul" if how == "prod" else "add", x, y, "reassoc contract ")
+    return calculated("mul" if reduction == "prod" else "add", x, y, "reassoc contract ")
 
 
-def gathered_of_none(function: Function, how: str, dtype: np.dtype) -> Number:
+def gathered_of_none(function: Function, reduction: str, dtype: np.dtype) -> Number:
     """The reduction of no numbers, with which it begins."""
-    start: Any = how == "prod"
-    if how in ("max", "min"):
+    start: Any = reduction == "prod"
+    if reduction in ("max", "min"):
         low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-        start = low if how == "max" else high
+        start = low if reduction == "max" else high
     return Number(function, llvm_literal(start, dtype), dtype)

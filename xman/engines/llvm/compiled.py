@@ -36,11 +36,11 @@ def llvm() -> ModuleType:
     extra("llvmlite.binding", "fast", "the engine llvm")
     array, number = np.zeros(3), np.float64(2.5)
     pair = (array, number)
-    read = lambda kind, at: kind.from_address(at).value
+    read = lambda kind, place: kind.from_address(place).value
     pointer = ctypes.c_void_p
-    found = (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA),
+    contents = (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA),
              read(ctypes.c_double, id(number) + DATA))
-    if found != (id(number), array.ctypes.data, 2.5) or sys.byteorder != "little":
+    if contents != (id(number), array.ctypes.data, 2.5) or sys.byteorder != "little":
         raise XManError("the engine llvm reads arrays where CPython keeps them, and this Python keeps them "
                         "elsewhere")
     from . import optimise
@@ -49,13 +49,13 @@ def llvm() -> ModuleType:
 
 def code_of(text: str, apart: bool) -> bytes:
     """The machine code of a text, from the disk if it is there. apart: another process compiles it."""
-    own = llvm()
-    made_of = [Path(own.__file__).read_text("utf-8"), *own.processor(), text]
+    compiler = llvm()
+    made_of = [Path(compiler.__file__).read_text("utf-8"), *compiler.processor(), text]
     key = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:40]
     code = code_on_disk(key)
     if code is None:
-        here = not apart or not sys.executable or hasattr(sys, "frozen")
-        code = own.optimised(text) if here else compiled_apart(text)
+        inside = not apart or not sys.executable or hasattr(sys, "frozen")
+        code = compiler.optimised(text) if inside else compiled_apart(text)
         keep_on_disk(key, code)
     return code
 
@@ -64,9 +64,9 @@ def code_on_disk(key: str) -> bytes | None:
     """The machine code that was stored under a key; None if it is missing or not whole."""
     place = cache_folder()
     with suppress(OSError):
-        found = (place / f"{key}.o").read_bytes() if place else b""
-        if found[:32] == hashlib.sha256(found[32:]).digest():
-            return found[32:]
+        content = (place / f"{key}.o").read_bytes() if place else b""
+        if content[:32] == hashlib.sha256(content[32:]).digest():
+            return content[32:]
     return None
 
 
@@ -84,9 +84,9 @@ def cache_folder() -> Path | None:
         place = Path(os.environ.get("XMAN_CACHE")
                      or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xman")
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = place.stat()
-        open_to_others = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if hasattr(os, "getuid") and (found.st_uid != os.getuid() or open_to_others):
+        status = place.stat()
+        open_to_others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or open_to_others):
             return None
         for old in sorted(place.glob("*.o"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
@@ -113,12 +113,12 @@ def compiled_apart(text: str) -> bytes:
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=env)
     processes.add(process)
     try:
-        code, said = process.communicate(text.encode())
+        code, errors = process.communicate(text.encode())
     finally:
         processes.discard(process)
     if process.returncode:
         raise RuntimeError(f"LLVM's process ended with {process.returncode}: "
-                           f"{said.decode(errors='replace')[-300:]}")
+                           f"{errors.decode(errors='replace')[-300:]}")
     return code
 
 
@@ -130,17 +130,17 @@ def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (
               threads: int = 0) -> list[Callable]:
     """The functions in machine code. names: the type of each. routines: those of BLAS that it calls. threads:
     how many run its large nests."""
-    own, binding = llvm(), llvm().binding()
+    compiler, binding = llvm(), llvm().binding()
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), own.machine())
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), compiler.machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     if threads:
         ctypes.c_int64.from_address(engine.get_global_value_address("xman_threads")).value = threads
-    found = []
+    callables = []
     for name, kind in names.items():
         function = kind(engine.get_function_address(name))
         function.engine = engine  # the engine owns the code, and has to live as long
-        found.append(function)
-    return found
+        callables.append(function)
+    return callables

@@ -29,12 +29,12 @@ FEW, MASKED = 4, (9, 16)
 
 
 class Nest(Function):
-    """The function of some nodes of the tree. part: whether it runs one loop from an index to another.
+    """The function of some nodes of the tree. sliced: whether it runs one loop from an index to another.
     memory: the parameter of each root that it touches."""
 
-    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None], part: bool = False):
+    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None], sliced: bool = False):
         super().__init__(declared)
-        self.tree, self.roots, self.part = tree, tree.roots, nodes[0] if part else None
+        self.tree, self.roots, self.sliced = tree, tree.roots, nodes[0] if sliced else None
         self.memory: dict[str, str] = {}
         self.stack: dict[str, str] = {}
         self.values: dict[str, Number] = {}     # the roots whose number is in a register
@@ -49,7 +49,7 @@ class Nest(Function):
 
     def named(self, name: str, attribute: str) -> str:
         args = [f"ptr noalias {p}" for p in self.memory.values()]
-        args += ["i64 %first", "i64 %last"] * bool(self.part)
+        args += ["i64 %first", "i64 %last"] * bool(self.sliced)
         return self.text(f"define internal void @{name}({', '.join(args)}) {attribute}", " ret void")
 
     def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
@@ -70,10 +70,10 @@ class Nest(Function):
             if node.size:
                 self.loop(node, tile)
             for line, depth in ending:
-                self.bring(line, number_at(self, self.dtype(line), self.slots[line]), depth)
+                self.write_target(line, number_at(self, self.dtype(line), self.slots[line]), depth)
 
     def loop(self, node: Loop, tile: tuple) -> None:
-        first, last = tile if node.kind == "lane" else ("%first", "%last") if node is self.part else (
+        first, last = tile if node.kind == "lane" else ("%first", "%last") if node is self.sliced else (
             0, node.size)
         while self.one_with_inner(node):  # of their indices the inner one runs through both axes
             self.index[node], (node,) = "0", node.body
@@ -112,16 +112,16 @@ class Nest(Function):
         if line in self.slots:
             self.gather(line.mode, self.formula(line), self.slots[line])
         else:
-            self.bring(line, self.formula(line))
+            self.write_target(line, self.formula(line))
 
     def formula(self, line: Line) -> Number:
         self.current = line
-        given = [self.read(a, line) if isinstance(a, View) else a for a in line.args]
+        args = [self.read(a, line) if isinstance(a, View) else a for a in line.args]
         paired = line.op in TURNS and len(self.turned[line.args[0]]) == 2 and (
             not line.path or pairs_in_vectors())
         like = Number(self, "", line.dtype)
-        found = one_of_both(line.op, like.like(given[0])) if paired else result_of(line.op, given, like)
-        return found.to(self.dtype(line))
+        number = one_of_both(line.op, like.like(args[0])) if paired else result_of(line.op, args, like)
+        return number.to(self.dtype(line))
 
     def read(self, view: View, line: Line) -> Number:
         if view.root in self.values:
@@ -129,24 +129,24 @@ class Nest(Function):
             first, _ = w.summed()
             if line.path[:first] == w.path[:first]:
                 return self.values[view.root]
-        return number_at(self, self.roots[view.root].dtype, self.address(view, self.at(line)))
+        return number_at(self, self.roots[view.root].dtype, self.address(view, self.indices_of(line)))
 
-    def bring(self, line: Line, value: Number, depth: int | None = None) -> None:
+    def write_target(self, line: Line, value: Number, depth: int | None = None) -> None:
         """Bring a number to its target, or add it there. If it is finished, it is known in these loops, and
         stored if other loops read it. depth: of the loops that it is computed in."""
         first, last = line.summed()
         if line.mode == "into" or line.mode in REDUCTIONS and first < last:
-            how = "sum" if line.mode == "into" else line.mode
-            self.gather(how, value, self.address(line.target, self.at(line, depth)))
+            reduction = "sum" if line.mode == "into" else line.mode
+            self.gather(reduction, value, self.address(line.target, self.indices_of(line, depth)))
             return
         if line.mode != "put":
             self.values[line.target.root] = value
         if self.roots[line.target.root].place != "none":
-            store(value, self.address(line.target, self.at(line, depth)))
+            store(value, self.address(line.target, self.indices_of(line, depth)))
 
-    def gather(self, how: str, value: Number, place: str) -> None:
+    def gather(self, reduction: str, value: Number, place: str) -> None:
         """Add a number to a reduction in memory."""
-        store(combined(how, number_at(self, value.dtype, place), value), place)
+        store(combined(reduction, number_at(self, value.dtype, place), value), place)
 
     def dtype(self, line: Line) -> np.dtype:
         return self.roots[line.target.root].dtype
@@ -157,7 +157,7 @@ class Nest(Function):
     def fill(self, line: Line) -> None:
         """Begin sums in memory, one for each index of the inner loops."""
         first, _ = line.summed()
-        at, levels = self.at(line, first), [*enumerate(line.levels)]
+        indices, levels = self.indices_of(line, first), [*enumerate(line.levels)]
         tiles = {axis: self.tiles[line.path[d]] for d, (axis, kind, _) in levels[:first] if kind == "tile"}
         within = [axis for d, (axis, kind, _) in levels[first:] if kind != "tile" and not line.reduced(d)]
         if any(line.shape[axis] == 0 for axis in within):
@@ -165,27 +165,27 @@ class Nest(Function):
         with ExitStack() as loops:
             for axis in within:
                 begin, end = tiles.get(axis, ("0", line.shape[axis]))
-                at[axis] = loops.enter_context(self.stepping(end, begin)), begin
-            store(self.none(line), self.address(line.target, at))
+                indices[axis] = loops.enter_context(self.stepping(end, begin)), begin
+            store(self.none(line), self.address(line.target, indices))
 
     # ---- memory --------------------------------------------------------------------------------------------
 
-    def at(self, line: Line, depth: int | None = None) -> dict[int, tuple[str, str | None]]:
+    def indices_of(self, line: Line, depth: int | None = None) -> dict[int, tuple[str, str | None]]:
         """{axis of the line: (its index, the beginning of its tile)}."""
-        found, tile = {}, {}
+        indices, tile = {}, {}
         for (axis, kind, _), loop in zip(line.levels[:depth], line.path, strict=False):
             if kind == "tile":
                 tile[axis] = self.index[loop]
             else:
-                found[axis] = self.index[loop], tile.get(axis)
-        return found
+                indices[axis] = self.index[loop], tile.get(axis)
+        return indices
 
-    def address(self, view: View, at: dict) -> str:
+    def address(self, view: View, indices: dict) -> str:
         root, terms, (start, steps) = self.roots[view.root], {}, self.affine(view)
         for k, step, tiled in steps:
-            terms[at[k][0]] = terms.get(at[k][0], 0) + step
+            terms[indices[k][0]] = terms.get(indices[k][0], 0) + step
             if tiled:
-                terms[at[k][1]] = terms.get(at[k][1], 0) - step
+                terms[indices[k][1]] = terms.get(indices[k][1], 0) - step
         for stride, n, key in view.gathered:
             k = self.read(key, self.current).to(INDEX)  # its number may be known only in these loops
             terms[f.where(k < 0, k + n, k).name] = stride

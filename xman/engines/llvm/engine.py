@@ -59,7 +59,7 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
 
     def end() -> Built:
         threads = step.threaded * (program.threads or as_blas())
-        kinds = {f"step{k}": STEP for k in range(len(step.parts))}
+        kinds = {f"step{k}": STEP for k in range(len(step.segments))}
         steps = functions(code, kinds, step.routines, threads)
         writer = PythonWriter(step)
         run = writer.function(steps)
@@ -105,7 +105,7 @@ class PythonWriter:
                 text.add(f"{self.name(x)} = {text.empty(roots[x])}")
         text.add(f"{arguments} = ({', '.join([memory, *map(self.name, self.step.arguments)])},)")
         for k, call in enumerate([*self.step.calls, None]):
-            if self.step.parts[k] or k == 0 and self.nests.bounds:
+            if self.step.segments[k] or k == 0 and self.nests.bounds:
                 text.add(f"if {text.object('run', steps[k])}({arguments}):")
                 text.leave("None", 2)
             if call:

@@ -52,8 +52,8 @@ class Function:
     def alloca(self, of: str) -> str:
         return self.early(f"alloca {of}, align 64")
 
-    def declare(self, what: str | tuple[str, str]) -> None:
-        self.declared[what] = None
+    def declare(self, declaration: str | tuple[str, str]) -> None:
+        self.declared[declaration] = None
 
     def call(self, T: str, name: str, *args: Any, facts: str = "") -> str:
         """Declare a function and call it; give the name of its result, of type T. args: Numbers, and texts
@@ -96,9 +96,9 @@ class Function:
         self.out.append("")
         yield index
         after = self.do(f"add nuw nsw i64 {index}, {step}")
-        more = self.do(f"icmp slt i64 {after}, {size}")
+        again = self.do(f"icmp slt i64 {after}, {size}")
         hint = hint or hint_of(size, lines, self.block == name, slow)
-        self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
+        self.put(f"br i1 {again}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.begin(f"{name}_end")
 
@@ -114,18 +114,18 @@ class Function:
 
     def sum(self, terms: dict[str, int], start: int) -> str:
         """The number start + Σ index · step."""
-        parts = [index if step == 1 else self.do(f"mul nsw i64 {index}, {step}")
+        products = [index if step == 1 else self.do(f"mul nsw i64 {index}, {step}")
                  for index, step in terms.items()]
-        parts += [str(start)] * bool(start or not parts)
-        return reduce(lambda x, y: self.do(f"add nsw i64 {x}, {y}"), parts)
+        products += [str(start)] * bool(start or not products)
+        return reduce(lambda x, y: self.do(f"add nsw i64 {x}, {y}"), products)
 
 
 def hint_of(size: int | str, lines: int, innermost: bool, slow: bool) -> str:
     """The name of the hint, below, that LLVM gets for a loop."""
-    turns, few = INNERMOST if innermost else OUTER
+    max_turns, max_lines = INNERMOST if innermost else OUTER
     if not isinstance(size, int) or size > SHORT:
         return "!3" * slow
-    if size <= turns and lines <= few:
+    if size <= max_turns and lines <= max_lines:
         return "!1"
     return "!3" if slow and size >= WIDE else "!2"
 

@@ -29,9 +29,9 @@ class Pointers:
             self.begin[x] = self.index if place is None else function.place(place[0])
             self.put(x, self.begin[x])
 
-    def put(self, x: str, at: str) -> None:
+    def put(self, x: str, pointer: str) -> None:
         slot = self.function.entry_at("ptr", self.row, 1 + self.step.arguments.index(x))
-        self.function.put(f"store ptr {at}, ptr {slot}")
+        self.function.put(f"store ptr {pointer}, ptr {slot}")
 
     def move(self, i: str, first: int, way: int) -> None:
         """Move on to the i-th step."""
@@ -45,8 +45,8 @@ class Pointers:
 
     def go(self) -> None:
         """Run the step; leave the program if the step refuses the values."""
-        found = self.function.do(f"call i64 @{self.step.body}(ptr {self.row})")
-        self.function.leave(Number(self.function, found, INDEX) != 0)
+        refusal = self.function.do(f"call i64 @{self.step.body}(ptr {self.row})")
+        self.function.leave(Number(self.function, refusal, INDEX) != 0)
 
 
 def write_applied(function: StepFunction, node: Applied, steps: Sequence[NestStep], space: str) -> None:
@@ -98,6 +98,6 @@ def listen(function: StepFunction, i: str, size: int, work: int) -> None:
     if size > every:
         with function.when(Number(function, function.do(f"and i64 {i}, {every - 1}"), INDEX) == every - 1):
             lock = function.call("i32", "PyGILState_Ensure")
-            found = function.call("i32", "PyErr_CheckSignals")
+            signal = function.call("i32", "PyErr_CheckSignals")
             function.call("void", "PyGILState_Release", f"i32 {lock}")
-            function.leave(Number(function, found, INT) != 0)
+            function.leave(Number(function, signal, INT) != 0)

@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 
 @functools.cache
 def address(name: str) -> int:
-    own = getattr(ctypes.CDLL(_multiarray_umath.__file__), f"scipy_{name}_64_", None)
-    if own and name[1:] in ("gemm", "gemv"):
-        return ctypes.cast(own, ctypes.c_void_p).value
+    symbol = getattr(ctypes.CDLL(_multiarray_umath.__file__), f"scipy_{name}_64_", None)
+    if symbol and name[1:] in ("gemm", "gemv"):
+        return ctypes.cast(symbol, ctypes.c_void_p).value
     from scipy.linalg import cython_blas, cython_lapack
-    named = ctypes.pythonapi.PyCapsule_GetName
-    named.restype, named.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    name_of = ctypes.pythonapi.PyCapsule_GetName
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     capsule = (cython_blas.__pyx_capi__ | cython_lapack.__pyx_capi__)[name]
-    return pointer(capsule, named(capsule))
+    return pointer(capsule, name_of(capsule))
 
 
-def call_routine(function: Function, dtype: np.dtype, routine: str, *args: Any, whole: str = "i64") -> None:
+def call_routine(function: Function, dtype: np.dtype, routine: str, *args: Any, integer: str = "i64") -> None:
     """Call a routine. args: pointers, and values to be passed by reference: letters, sizes, numbers."""
     pointers = []
     for a in args:
         if type(a) is not str or len(a) == 1:
-            kind = {str: "i8", int: whole, float: llvm_type(dtype)}[type(a)]
+            kind = {str: "i8", int: integer, float: llvm_type(dtype)}[type(a)]
             value = str(ord(a) if type(a) is str else a if type(a) is int else llvm_literal(a, dtype))
             a = f"@c_{kind}_{value}".replace("-", "m")
             function.declare(f"{a} = private constant {kind} {value}")
@@ -75,7 +75,7 @@ def write_routine(function: StepFunction, node: Routine) -> None:
         x, *pivots = (function.place(view, loops) for view in node.views)
         args = {"potrf": ("U", n, x, n),  # rows of the lower triangle are columns of the upper one
                 "getrf": (n, n, *pivots, n, x), "gesv": (n, rows, x, n, *pivots, n)}
-        call_routine(function, dtype, node.op, *args[node.op], info, whole="i32")
+        call_routine(function, dtype, node.op, *args[node.op], info, integer="i32")
         if node.op != "getrf":  # it works for singular matrices too
             function.leave(number_at(function, INT, info) != 0)
 

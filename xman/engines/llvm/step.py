@@ -53,11 +53,11 @@ class StepFunction(Function):
     def item(self, k: int, number: bool = False) -> str:
         """The pointer to the numbers of item k: a step of a loop has it as it is, and a program an object."""
         first = 0 if self.step.outer else ITEMS // 8
-        found = self.early(f"load ptr, ptr {self.early(f'getelementptr ptr, ptr %args, i64 {first + k}')}")
+        pointer = self.early(f"load ptr, ptr {self.early(f'getelementptr ptr, ptr %args, i64 {first + k}')}")
         if not self.step.outer:
-            found = self.early(f"getelementptr i8, ptr {found}, i64 {DATA}")
-            found = found if number else self.early(f"load ptr, ptr {found}")
-        return found
+            pointer = self.early(f"getelementptr i8, ptr {pointer}, i64 {DATA}")
+            pointer = pointer if number else self.early(f"load ptr, ptr {pointer}")
+        return pointer
 
     def pointer(self, x: str) -> str:
         if x not in self.where:
@@ -100,14 +100,14 @@ class NestStep:
         self.places, self.size = self.memory(items)
         self.arguments = [x for x, root in self.roots.items() if root.place in ("given", "output")]
         self.calls = [node for node in self.tree.body if isinstance(node, Call)]
-        self.parts: list[list[Item]] = [[]]
+        self.segments: list[list[Item]] = [[]]
         for item in items:
             if item.write:
-                self.parts[-1].append(item)
+                self.segments[-1].append(item)
             else:
-                self.parts.append([])
+                self.segments.append([])
         self.body = f"body{len(self.declared)}"
-        functions = [self.function(k, part) for k, part in enumerate(self.parts)]
+        functions = [self.function(k, segment) for k, segment in enumerate(self.segments)]
         self.declared.update(dict.fromkeys(functions))
         if not outer:
             texts = [text.replace("NAME", name, 1) for text, name in self.names.items()]
@@ -116,13 +116,13 @@ class NestStep:
 
     def items(self) -> list[Item]:
         """An item for each node at the top of the tree; neighbouring single numbers share one."""
-        found: list[Item] = []
-        held: dict[str, list[str]] = {}  # the roots that Python's objects hold
+        items: list[Item] = []
+        touched_by: dict[str, list[str]] = {}  # the roots that Python's objects hold
         for numbers, nodes in groupby(self.tree.body, lambda node: isinstance(node, Line)):
             for group in [[*nodes]] if numbers else [[node] for node in nodes]:
                 node, = group[:1]
                 if isinstance(node, (Line, Loop)):
-                    found.append(self.nest(group))
+                    items.append(self.nest(group))
                     continue
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
                 write: Callable[[Function], None] | None = None
@@ -134,18 +134,18 @@ class NestStep:
                     touched.append(space)
                     write = partial(write_applied, node=node, steps=steps, space=space)
                 elif isinstance(node, Call):
-                    touched += [x for a in node.args if isinstance(a, str) for x in held.get(a, ())]
-                    held |= {} if node.target else {node.dst: touched}
+                    touched += [x for a in node.args if isinstance(a, str) for x in touched_by.get(a, ())]
+                    touched_by |= {} if node.target else {node.dst: touched}
                 else:
                     write = partial(write_product if isinstance(node, Product) else write_routine, node=node)
-                found.append(Item(list(dict.fromkeys(touched)), write))
-        return found
+                items.append(Item(list(dict.fromkeys(touched)), write))
+        return items
 
     def nest(self, group: list) -> Item:
         """The item of a loop, which is cut into chunks if that pays, or of several single numbers."""
-        node, here = group[0], {*group}
+        node, lines = group[0], {*group}
         for x in [line.target.root for line in group if isinstance(line, Line) and line.mode == "set"]:
-            alone = len(self.tree.writers[x]) == 1 and here.issuperset(self.tree.readers[x])
+            alone = len(self.tree.writers[x]) == 1 and lines.issuperset(self.tree.readers[x])
             if alone and self.roots[x].place == "arena":
                 self.roots[x].place = "none"  # its number stays in a register, as `narrow` has it for loops
         chunks = chunks_of(node, self.tree) if isinstance(node, Loop) and not self.outer else None
@@ -160,21 +160,21 @@ class NestStep:
 
     def memory(self, items: list[Item]) -> tuple[dict[str, int], int]:
         """({root: its place in the arena}, the bytes of the arena)."""
-        seen: set[str] = set()
+        written: set[str] = set()
         events = []
         for item in items:
             inside = [x for x in item.roots if self.roots[x].place in ("arena", "number")]
-            events.append(Event(inside, {x: self.roots[x].bytes for x in inside if x not in seen}))
-            seen.update(inside)
-        events.append(Event([x for x in seen if self.roots[x].place == "number"], {}))
+            events.append(Event(inside, {x: self.roots[x].bytes for x in inside if x not in written}))
+            written.update(inside)
+        events.append(Event([x for x in written if self.roots[x].place == "number"], {}))
         places, size = placed(events)
         return places, size + ALIGNED
 
-    def function(self, k: int, part: list[Item]) -> str:
+    def function(self, k: int, segment: list[Item]) -> str:
         function = StepFunction(self)
         for x, low, high in self.nests.bounds if k == 0 else ():
             bounded(function, x, low, high)
-        for roots, write in part:
+        for roots, write in segment:
             for x in roots:
                 self.fill(function, x)
             write(function)
@@ -187,8 +187,8 @@ class NestStep:
 
     def fill(self, function: StepFunction, x: str) -> None:
         """Write zeros into a root to which lines add, before the first item that touches it."""
-        mine = x not in self.filled and self.roots[x].place != "given"
-        if mine and any(isinstance(w, Line) and w.mode == "into" for w in self.tree.writers.get(x, ())):
+        starts = x not in self.filled and self.roots[x].place != "given"
+        if starts and any(isinstance(w, Line) and w.mode == "into" for w in self.tree.writers.get(x, ())):
             zeros = "i8 0", f"i64 {self.roots[x].bytes}", "i1 false"
             function.call("void", "llvm.memset.p0.i64", f"ptr {function.pointer(x)}", *zeros)
         self.filled.add(x)

@@ -51,9 +51,9 @@ def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
         root, along = roots[target.root], target.strides[axis]
         alone = along or line.mode in REDUCTIONS and not root.depth and root.place != "none"
         if line.mode == "into":  # chunks add to rows of their own, or to columns
-            own = [(j, start, steps[0][1]) for j, (start, steps) in enumerate(target.index or ())
+            strips = [(j, start, steps[0][1]) for j, (start, steps) in enumerate(target.index or ())
                    if len(steps) == 1 and steps[0][0] == axis]
-            alone = own and added.setdefault(root.name, own[0]) == own[0]
+            alone = strips and added.setdefault(root.name, strips[0]) == strips[0]
         steps = (v for v in line.views if v.root == target.root and v != target)  # of running sums
         if target.gathered or not alone or not all(at_one_index(v, axis, target, axis) for v in steps):
             return None
@@ -66,11 +66,11 @@ def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
     for x in private:
         if x not in sums:
             roots[x].size *= count
-    parts = {}
-    for x, how in sums.items():
+    chunk_sums = {}
+    for x, mode in sums.items():
         name = tree.root(f"{x}.parts", (0,), roots[x].dtype).root
-        parts[name], roots[name].size = (x, how), roots[x].size * count
-    return Chunks(count, width, node.size, private, parts)
+        chunk_sums[name], roots[name].size = (x, mode), roots[x].size * count
+    return Chunks(count, width, node.size, private, chunk_sums)
 
 
 def lines_within(node: Loop | Line) -> Iterator[Line]:
@@ -83,21 +83,21 @@ def lines_within(node: Loop | Line) -> Iterator[Line]:
 
 def write_chunks(function: StepFunction, nest: str, chunks: Chunks, memory: list[str]) -> None:
     """Write the text that runs the chunks of a nest and adds up their sums."""
-    part = {x: part for part, (x, _) in chunks.sums.items()}
+    slots = {x: slot for slot, (x, _) in chunks.sums.items()}
     name = thread(function.declared, nest, chunks, memory)
     job = function.alloca(f"[{2 + len(memory)} x i64]")
-    for j, x in enumerate(["i64 0", "i64 0", *[f"ptr {function.pointer(part.get(x, x))}" for x in memory]]):
+    for j, x in enumerate(["i64 0", "i64 0", *[f"ptr {function.pointer(slots.get(x, x))}" for x in memory]]):
         function.put(f"store {x}, ptr {function.entry_at('i64', job, j)}")
     function.do(f"call ptr @{name}(ptr {job})")
-    for part, (x, how) in chunks.sums.items():
+    for slot, (x, reduction) in chunks.sums.items():
         root, T = function.roots[x], in_memory(function.roots[x].dtype)
         with function.over(root.size) as (each,):
             target = function.entry_at(T, function.pointer(x), each)
-            store(gathered_of_none(function, how, root.dtype), target)
+            store(gathered_of_none(function, reduction, root.dtype), target)
             with function.over(chunks.count) as (k,):
-                place = function.entry_at(T, function.pointer(part), function.sum({k: root.size, each: 1}, 0))
+                place = function.entry_at(T, function.pointer(slot), function.sum({k: root.size, each: 1}, 0))
                 total = number_at(function, root.dtype, target)
-                store(combined(how, total, number_at(function, root.dtype, place)), target)
+                store(combined(reduction, total, number_at(function, root.dtype, place)), target)
 
 
 def thread(declared: dict, nest: str, chunks: Chunks, memory: list[str]) -> str:
@@ -138,6 +138,6 @@ def drawn(function: Function, place: str) -> Number:
 def as_blas() -> int:
     """The number of BLAS's threads, from OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, or one for each core."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        if (said := os.environ.get(name, "")).isdecimal() and int(said):
-            return int(said)
+        if (number := os.environ.get(name, "")).isdecimal() and int(number):
+            return int(number)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -93,8 +93,8 @@ def lying_rows(w: Builder, x: View, axis: int = 0) -> View:
 def steps_of(w: Builder, dst: str, body: StepNests, entries: Sequence[View], slices: dict,
              outs: list, tested: bool = False) -> tuple[list[View], FunctionRun]:
     """Where the carries are afterwards, and what runs the steps. slices: the places of entries that move from
-    step to step; outs: those of results that are no carries, as in a FunctionRun. tested: whether a test reads
-    the carries before."""
+    step to step; outs: those of results that are no carries, as in a FunctionRun. tested: whether a test
+    reads the carries before."""
     carry, places, nests = [], dict(zip(body.names[body.k:], outs, strict=True)), body.nests
     for i, (p, x) in enumerate(zip(body.parameters, entries, strict=True)):
         if i in slices:
@@ -136,8 +136,8 @@ def scan_in_place(w: Builder, dst: str, function: Function, k: int, slices: int,
         alone = lines_of_function(w, function, entries, 0, moving)
         carries = [w.tree.root(f"{dst}.{i}", *kind) for i, kind in enumerate(alone.kinds()[:k])]
         body = lines_of_function(w, function, [*carries, *entries[k:]], k, moving)
-        differ = any(isinstance(a, str) and w.dtype(x) != w.dtype(carry)
-                     for a, x, carry in zip(w.bundles[b], entries, carries, strict=False))
+        pairs = zip(w.bundles[b], entries, carries, strict=False)
+        differ = any(isinstance(a, str) and w.dtype(x) != w.dtype(carry) for a, x, carry in pairs)
         need(not count and not differ and alone.kinds()[k:] == body.kinds())
     slices = {i: lying_rows(w, entries[i], 1) if entries[i].shape else None for i in moving}
     outs = [w.tree.root(f"{dst}.{j}", (n, *shape), dtype) for j, (shape, dtype) in enumerate(body.kinds(), k)]
@@ -157,11 +157,10 @@ def scan_in_place(w: Builder, dst: str, function: Function, k: int, slices: int,
     return [*(run(body, entries, [], first, n) if n else carries), *outs]
 
 
-def branch_in_place(w: Builder, dst: str, condition: Any, function: Function, otherwise: Function,
-                    b: str) -> list[View]:
-    test = w.views.get(condition) if isinstance(condition, str) else None
-    need(isinstance(test, View) and not test.shape and not test.gathered)
-    return call_in_place(w, dst, function, b, otherwise, test=test)
+def branch_in_place(w: Builder, dst: str, test: Any, then: Function, orelse: Function, b: str) -> list[View]:
+    view = w.views.get(test) if isinstance(test, str) else None
+    need(isinstance(view, View) and not view.shape and not view.gathered)
+    return call_in_place(w, dst, then, b, orelse, test=view)
 
 
 def call_in_place(w: Builder, dst: str, function: Function, b: str, *alternatives: Function,

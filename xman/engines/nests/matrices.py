@@ -181,10 +181,10 @@ CONTRACTIONS |= {"gemm()": gemm, "einsum": einsum}
 
 # ---- LAPACK ------------------------------------------------------------------------------------------------
 
-def for_lapack(w: Builder, dst: str, a: View, *factors: View) -> bool:
+def for_lapack(w: Builder, dst: str, a: View, *right: View) -> bool:
     """Whether these are square matrices of one precision that have entries, and what stands beside them."""
-    square = len(a.shape) > 1 and a.shape[-1] == a.shape[-2] and not any(0 in x.shape for x in (a, *factors))
-    dtypes = {w.kinds[dst].dtype, *(w.dtype(x) for x in (a, *factors))}
+    square = len(a.shape) > 1 and a.shape[-1] == a.shape[-2] and not any(0 in x.shape for x in (a, *right))
+    dtypes = {w.kinds[dst].dtype, *(w.dtype(x) for x in (a, *right))}
     return square and len(dtypes) == 1 and dtypes <= {*map(np.dtype, ("f4", "f8"))}
 
 

@@ -44,11 +44,10 @@ class TreeNode:
     writes = property(lambda self: [self.target.root])
 
     def __str__(self) -> str:
-        arguments = ", ".join(map(argument_text, self.args))
-        return f"{', '.join(self.writes)} = {self.op}({arguments})   # {self.by}"
+        return f"{', '.join(self.writes)} = {self.op}({', '.join(map(arg_text, self.args))})   # {self.by}"
 
 
-def argument_text(a: Any) -> str:
+def arg_text(a: Any) -> str:
     """The text of an argument."""
     return a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
 
@@ -77,7 +76,7 @@ class Line(TreeNode):
 
     def __str__(self) -> str:
         mode = self.mode.replace("set", "")
-        return f"{self.target.root} {mode}= {self.op}({', '.join(map(argument_text, self.args))})"
+        return f"{self.target.root} {mode}= {self.op}({', '.join(map(arg_text, self.args))})"
 
     def size(self, depth: int) -> tuple[int, str, int]:
         """(entries of the axis, what it runs over, how many entries at once) of its loop at that depth."""
@@ -197,8 +196,8 @@ class Call(TreeNode):
 
 @dataclass(eq=False)
 class FunctionRun:
-    """The nests of a function, as one step. places: for each root that is an argument or a result, the view of
-    the first step, and by how many entries it moves on; None for the number of the step."""
+    """The nests of a function, as one step. places: for each root that is an argument or a result, the view
+    of the first step, and by how many entries it moves on; None for the number of the step."""
     nests: Any                                    # the function's Builder
     places: dict[str, tuple[View, int] | None]
 
@@ -226,9 +225,8 @@ class Applied(TreeNode):
     writes = property(lambda self: [v.root for v in self.targets])
 
     by = property(lambda self: f"{self.size:,} steps at most")
-    places = property(lambda self: [place for run in self.runs for place in run.places.values() if place])
-    args = property(lambda self: [*(view for view, _ in self.places), *self.targets,
-                                  *filter(None, (self.test, self.count))])
+    passed = property(lambda self: [place[0] for run in self.runs for place in run.places.values() if place])
+    args = property(lambda self: [*self.passed, *self.targets, *filter(None, (self.test, self.count))])
 
 
 @dataclass

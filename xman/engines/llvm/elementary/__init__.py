@@ -30,8 +30,8 @@ def one_of_both(op: str, x: Number) -> Number:
     """sin or cos of x, by a call that gives both: LLVM then makes one call if both are needed."""
     function, pair = x.by, f"{{{x.type}, {x.type}}}"
     function.declare(("both", x.dtype.name))
-    found = function.do(f"call {pair} @xman_both_{x.dtype.name}({x})")
-    return x.made(f"extractvalue {pair} {found}, {op == 'cos':d}")
+    values = function.do(f"call {pair} @xman_both_{x.dtype.name}({x})")
+    return x.do(f"extractvalue {pair} {values}, {op == 'cos':d}")
 
 
 def definitions(declared: Iterable[str | tuple[str, str]], callers: Iterable[str]) -> list[str]:
@@ -69,23 +69,23 @@ def written(op: str, kind: str, lanes: int, attributes: str) -> list[str]:
     args = [Number(function, f"%x{k}", np.dtype(kind), lanes) for k in range(formula.__code__.co_argcount)]
     gives = f"{{{args[0].type}, {args[0].type}}}" if op == "both" else args[0].type
 
-    def give(y: Any, *more: Any) -> None:
-        for z in more:
+    def give(y: Any, *second: Any) -> None:
+        for z in second:
             one = function.do(f"insertvalue {gives} undef, {y}, 0")
             y = f"{gives} {function.do(f'insertvalue {gives} {one}, {z}, 1')}"
         function.put(f"ret {y}")
 
-    found = [*formula(*args)] if op == "both" else [formula(*args)]
+    results = [*formula(*args)] if op == "both" else [formula(*args)]
     if formula in powers.FAR:
         near = abs(args[0]) < powers.NEAR
         every = f"icmp eq i{lanes} {function.do(f'bitcast {near} to i{lanes}')}, -1"
         function.put(f"br i1 {function.do(every)}, label %near, label %far")
         function.begin("near")
-        give(*found)
+        give(*results)
         function.begin("far")
-        found = [formulas.where(near, y, args[0].call(name))
-                 for y, name in zip(found, powers.FAR[formula], strict=True)]
-    give(*found)
+        results = [formulas.where(near, y, args[0].call(name))
+                 for y, name in zip(results, powers.FAR[formula], strict=True)]
+    give(*results)
     name = f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1)
     head = f"define internal {gives} @{name}({', '.join(map(str, args))}) {attributes}"
     return [*function.declared, function.text(head)]

@@ -78,9 +78,9 @@ def nearest_whole(x):
 
 def scaled(y, n):
     """2ⁿ y, by two factors, so that it overflows and underflows at the right places."""
-    both = n + 2 * y.bias
-    half = both >> 1
-    return y * number(half << y.digits) * number(both - half << y.digits)
+    biased = n + 2 * y.bias
+    half = biased >> 1
+    return y * number(half << y.digits) * number(biased - half << y.digits)
 
 
 def clamped(x, octave):
@@ -88,13 +88,13 @@ def clamped(x, octave):
     return above(below(x, (x.bias + 3) * octave), -(x.bias + x.digits + 1) * octave)
 
 
-def reduced(x, rest=None):
-    """n and eʳ − 1, where x + rest = n ln 2 + r and |r| ≤ ln 2/2 (Cody and Waite), for a clamped x."""
+def reduced(x, remainder=None):
+    """n and eʳ − 1, where x + remainder = n ln 2 + r and |r| ≤ ln 2/2 (Cody and Waite), for a clamped x."""
     high, low = LN2[x.size]
     n, k = nearest_whole(x * (1 / math.log(2)))
     r = x - n * high - n * low
-    more = r * r * horner(r, EXPM1[r.size])
-    return k, r + (more if rest is None else more + rest)
+    terms = r * r * horner(r, EXPM1[r.size])
+    return k, r + (terms if remainder is None else terms + remainder)
 
 
 def exp(x):
@@ -105,9 +105,9 @@ def exp(x):
 
 def expm1(x):
     """1.7 and 2.0 ulp: 2ⁿ (eʳ − 1 + (1 − 2⁻ⁿ))."""
-    most = (x.digits + 3) * math.log(2)
-    n, q = reduced(clamped(above(x, -most), math.log(2)))
-    return where(x == 0.0, x, scaled(q + where(x < most, 1.0 - two(-n), 1.0), n))
+    limit = (x.digits + 3) * math.log(2)
+    n, q = reduced(clamped(above(x, -limit), math.log(2)))
+    return where(x == 0.0, x, scaled(q + where(x < limit, 1.0 - two(-n), 1.0), n))
 
 
 def tanh(x):

@@ -25,10 +25,10 @@ CUBIC = (0.600000000000034, 0.4285714285514387, 0.3333333378089962, 0.2727267645
          0.1988512290417904, 0.19795478590214213)
 
 
-def two_to(z, rest, coefficients):
-    """y and k: 2^(z + rest) = 2ᵏ y."""
+def two_to(z, remainder, coefficients):
+    """y and k: 2^(z + remainder) = 2ᵏ y."""
     n, k = nearest_whole(z)
-    r = above(below((z - n + rest) * math.log(2), 1.0), -1.0)
+    r = above(below((z - n + remainder) * math.log(2), 1.0), -1.0)
     return 1.0 + (r + r * r * horner(r, coefficients)), k
 
 
@@ -50,9 +50,9 @@ def power_in_parts(a, y):
     s = f / d
     s1, d1 = front(s, 26), front(d, 26)
     s2 = ((f - s1 * d1) - s1 * (f - (d1 - 2.0))) / d
-    rest = s2 * (s1 + s) + s * s * (s * s) * horner(s * s, CUBIC)
-    t1 = front(3.0 + s1 * s1 + rest, 26)
-    t2 = rest - ((t1 - 3.0) - s1 * s1)
+    tail = s2 * (s1 + s) + s * s * (s * s) * horner(s * s, CUBIC)
+    t1 = front(3.0 + s1 * s1 + tail, 26)
+    t2 = tail - ((t1 - 3.0) - s1 * s1)
     v = s2 * t1 + t2 * s
     p1 = front(s1 * t1 + v, 26)
     p2 = v - (p1 - s1 * t1)
@@ -73,9 +73,9 @@ def power(x, y):
          power_in_double(a.to(DOUBLE), enough.to(DOUBLE)).to(SINGLE))
     z = where((a > 0.0) & (a < math.inf), z, where((a < 1.0) ^ (y < 0.0), z.like(0.0), math.inf))
     unit = 2.0 ** x.digits  # from `unit` on all floats are whole numbers, and from twice `unit` on even ones
-    whole = ((b + unit) - unit == b) | (b > unit)
-    odd = whole & ~((0.5 * b + unit) - unit == 0.5 * b) & (b < 2.0 * unit)
-    z = where(odd, signed(z, x), where((x < 0.0) & (a < math.inf) & ~whole, math.nan, z))
+    is_whole = ((b + unit) - unit == b) | (b > unit)
+    odd = is_whole & ~((0.5 * b + unit) - unit == 0.5 * b) & (b < 2.0 * unit)
+    z = where(odd, signed(z, x), where((x < 0.0) & (a < math.inf) & ~is_whole, math.nan, z))
     return where((x == 1.0) | (y == 0.0), 1.0, where((x == x) & (y == y), z, math.nan))
 
 
@@ -91,8 +91,8 @@ COS = (0.0416666666666666, -0.0013888888888874457, 2.4801587289652865e-05, -2.75
 NEAR = 2.0 ** 20
 
 
-def turns(a):
-    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for 0 ≤ a < NEAR (Cody and Waite)."""
+def quarter_turns(a):
+    """n, r and remainder, where a = (n + 4k) π/2 + r + remainder and |r| ≤ π/4, for 0 ≤ a < NEAR (Cody and Waite)."""
     # π/2, the first two of 33 bits
     c1, c2, c3 = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
     n, k = nearest_whole(a * (2 / math.pi))
@@ -104,11 +104,11 @@ def turns(a):
 def circular(x, quarters):
     """sin(x + quarters·π/2) for each of the quarters, 0 or 1 of them; of 0 without the sign of x."""
     a = abs(x)
-    k, r, rest = turns(a.to(DOUBLE))
+    k, r, remainder = quarter_turns(a.to(DOUBLE))
     z = r * r
     h = 0.5 * z
-    sin = r + (r * z * horner(z, SIN) + (rest - rest * h))
-    cos = (1.0 - h) + (((1.0 - (1.0 - h)) - h) + (z * z * horner(z, COS) - r * rest))
+    sin = r + (r * z * horner(z, SIN) + (remainder - remainder * h))
+    cos = (1.0 - h) + (((1.0 - (1.0 - h)) - h) + (z * z * horner(z, COS) - r * remainder))
     for n in (k + q for q in quarters):
         y = number(bits(where((n & 1) == 0, sin, cos)) ^ ((n & 2) << 62))
         yield where(a < math.inf, y.to(x.dtype), math.nan)
