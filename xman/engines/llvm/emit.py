@@ -63,7 +63,7 @@ class Nest(Function):
             ending = [(x, last) for x, _, last in sums if node in x.path[last:last + 1]]
             for line, _ in ending:
                 self.slots[line] = self.alloca(in_memory(self.dtype(line)))
-                store(self.none(line), self.slots[line])
+                store(gathered_of_none(self, line.mode, self.dtype(line)), self.slots[line])
             for line, first, last in sums:
                 if first < last and line.path[first] is node:
                     self.fill(line)
@@ -151,9 +151,6 @@ class Nest(Function):
     def dtype(self, line: Line) -> np.dtype:
         return self.roots[line.target.root].dtype
 
-    def none(self, line: Line) -> Number:
-        return gathered_of_none(self, line.mode, self.dtype(line))
-
     def fill(self, line: Line) -> None:
         """Begin sums in memory, one for each index of the inner loops."""
         first, _ = line.summed()
@@ -166,7 +163,8 @@ class Nest(Function):
             for axis in within:
                 begin, end = tiles.get(axis, ("0", line.shape[axis]))
                 indices[axis] = loops.enter_context(self.stepping(end, begin)), begin
-            store(self.none(line), self.address(line.target, indices))
+            zero = gathered_of_none(self, line.mode, self.dtype(line))
+            store(zero, self.address(line.target, indices))
 
     # ---- memory --------------------------------------------------------------------------------------------
 

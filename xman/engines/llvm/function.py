@@ -96,9 +96,9 @@ class Function:
         self.out.append("")
         yield index
         after = self.do(f"add nuw nsw i64 {index}, {step}")
-        again = self.do(f"icmp slt i64 {after}, {size}")
+        continues = self.do(f"icmp slt i64 {after}, {size}")
         hint = hint or hint_of(size, lines, self.block == name, slow)
-        self.put(f"br i1 {again}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
+        self.put(f"br i1 {continues}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.begin(f"{name}_end")
 

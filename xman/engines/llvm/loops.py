@@ -79,12 +79,12 @@ def write_scan(function: StepFunction, node: Applied, row: Pointers, work: int,
 
 
 def write_while(function: StepFunction, node: Applied, rows: Sequence[Pointers], work: int) -> None:
-    again, done = function.new("B")[1:], function.new("B")[1:]
+    second, done = function.new("B")[1:], function.new("B")[1:]
     with function.stepping(node.size + 1, lines=100) as i:
         function.put(f"store i64 {i}, ptr {function.pointer(node.count.root)}")
         rows[0].go()
-        function.put(f"br {function.number(node.test).to(BOOL)}, label %{again}, label %{done}")
-        function.begin(again)
+        function.put(f"br {function.number(node.test).to(BOOL)}, label %{second}, label %{done}")
+        function.begin(second)
         function.leave(Number(function, i, INDEX) == node.size)
         rows[1].go()
         listen(function, i, node.size, work)

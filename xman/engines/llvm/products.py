@@ -29,10 +29,9 @@ def address(name: str) -> int:
     if symbol and name[1:] in ("gemm", "gemv"):
         return ctypes.cast(symbol, ctypes.c_void_p).value
     from scipy.linalg import cython_blas, cython_lapack
-    name_of = ctypes.pythonapi.PyCapsule_GetName
-    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    pointer = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
     capsule = (cython_blas.__pyx_capi__ | cython_lapack.__pyx_capi__)[name]
     return pointer(capsule, name_of(capsule))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -100,12 +100,8 @@ class NestStep:
         self.places, self.size = self.memory(items)
         self.arguments = [x for x, root in self.roots.items() if root.place in ("given", "output")]
         self.calls = [node for node in self.tree.body if isinstance(node, Call)]
-        self.segments: list[list[Item]] = [[]]
-        for item in items:
-            if item.write:
-                self.segments[-1].append(item)
-            else:
-                self.segments.append([])
+        ends = [-1, *(k for k, item in enumerate(items) if not item.write), len(items)]
+        self.segments = [items[k + 1:end] for k, end in pairwise(ends)]  # what lies between two calls
         self.body = f"body{len(self.declared)}"
         functions = [self.function(k, segment) for k, segment in enumerate(self.segments)]
         self.declared.update(dict.fromkeys(functions))

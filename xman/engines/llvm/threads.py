@@ -8,7 +8,6 @@ and end with it, so that a process can fork, be interrupted or exit between nest
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,7 +39,7 @@ class Chunks(NamedTuple):
 
 def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
     """The chunks of a loop; None without pthreads, or if it is short, or a chunk has to wait for another."""
-    lines, roots, unit = [*lines_within(node)], tree.roots, node.width if node.kind == "tile" else 1
+    lines, roots, unit = lines_within(node), tree.roots, node.width if node.kind == "tile" else 1
     width = -(-node.size // (CHUNKS * unit)) * unit
     count = -(-node.size // max(width, 1))
     if os.name != "posix" or count < 2 or sum(prod(line.shape) for line in lines) < WORTH:
@@ -73,12 +72,8 @@ def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
     return Chunks(count, width, node.size, private, chunk_sums)
 
 
-def lines_within(node: Loop | Line) -> Iterator[Line]:
-    if isinstance(node, Line):
-        yield node
-    else:
-        for inner in node.body:
-            yield from lines_within(inner)
+def lines_within(node: Loop | Line) -> list[Line]:
+    return [node] if isinstance(node, Line) else [line for inner in node.body for line in lines_within(inner)]
 
 
 def write_chunks(function: StepFunction, nest: str, chunks: Chunks, memory: list[str]) -> None:

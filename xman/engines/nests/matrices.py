@@ -192,11 +192,6 @@ def routine(w: Builder, name: str, target: View, *inputs: View) -> None:
     w.tree.place(Routine(name, [*inputs, target], target))
 
 
-def in_columns(w: Builder, dst: str, x: View) -> View:
-    """A copy of matrices, column by column, which may be overwritten."""
-    return w.copied(dst, exchanged(x))
-
-
 def pivots(w: Builder, dst: str, a: View) -> View:
     return w.tree.root(f"{dst}.pivots", a.shape[:-1], np.dtype(np.int32))
 
@@ -205,12 +200,12 @@ def solve(w: Builder, dst: str, op: str, a: View, b: View) -> View:
     if len(b.shape) == 1 and len(a.shape) == 2:
         b = reshaped(b, (*b.shape, 1))
     need(b.shape[:-1] == a.shape[:-1])
-    return reshaped(solved(w, dst, a, in_columns(w, f"{dst}.b", b)), w.kinds[dst].shape)
+    return reshaped(solved(w, dst, a, w.copied(f"{dst}.b", exchanged(b))), w.kinds[dst].shape)
 
 
 def solved(w: Builder, dst: str, a: View, b: View) -> View:
-    """x of a x = bᵀ; b is overwritten."""
-    a = in_columns(w, f"{dst}.a", a)
+    """x of a x = bᵀ; b is overwritten, and so is a copy of a, column by column."""
+    a = w.copied(f"{dst}.a", exchanged(a))
     routine(w, "gesv", b, a, pivots(w, dst, a))
     return exchanged(b)
 
