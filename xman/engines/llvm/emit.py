@@ -163,8 +163,8 @@ class Nest(Function):
             for axis in within:
                 begin, end = tiles.get(axis, ("0", line.shape[axis]))
                 indices[axis] = loops.enter_context(self.stepping(end, begin)), begin
-            zero = gathered_of_none(self, line.mode, self.dtype(line))
-            store(zero, self.address(line.target, indices))
+            identity = gathered_of_none(self, line.mode, self.dtype(line))
+            store(identity, self.address(line.target, indices))
 
     # ---- memory --------------------------------------------------------------------------------------------
 

@@ -36,12 +36,13 @@ def address(name: str) -> int:
     return pointer(capsule, name_of(capsule))
 
 
-def call_routine(function: Function, dtype: np.dtype, routine: str, *args: Any, integer: str = "i64") -> None:
-    """Call a routine. args: pointers, and values to be passed by reference: letters, sizes, numbers."""
+def call_routine(function: Function, dtype: np.dtype, routine: str, *args: Any, sizes: str = "i64") -> None:
+    """Call a routine. args: pointers, and values to be passed by reference: letters, sizes, numbers. sizes: the
+    type of the sizes."""
     pointers = []
     for a in args:
         if type(a) is not str or len(a) == 1:
-            kind = {str: "i8", int: integer, float: llvm_type(dtype)}[type(a)]
+            kind = {str: "i8", int: sizes, float: llvm_type(dtype)}[type(a)]
             value = str(ord(a) if type(a) is str else a if type(a) is int else llvm_literal(a, dtype))
             a = f"@c_{kind}_{value}".replace("-", "m")
             function.declare(f"{a} = private constant {kind} {value}")
@@ -68,13 +69,12 @@ def write_product(function: StepFunction, node: Product) -> None:
 
 def write_routine(function: StepFunction, node: Routine) -> None:
     """Write the call of LAPACK, or the loops of calls."""
-    dtype, info = function.roots[node.target.root].dtype, function.alloca("i32")
-    rows, n = node.target.shape[-2:]
+    info, (rows, n) = function.alloca("i32"), node.target.shape[-2:]
     with function.over(*node.target.shape[:-2]) as loops:
         x, *pivots = (function.place(view, loops) for view in node.views)
         args = {"potrf": ("U", n, x, n),  # rows of the lower triangle are columns of the upper one
                 "getrf": (n, n, *pivots, n, x), "gesv": (n, rows, x, n, *pivots, n)}
-        call_routine(function, dtype, node.op, *args[node.op], info, integer="i32")
+        call_routine(function, function.roots[node.target.root].dtype, node.op, *args[node.op], info, sizes="i32")
         if node.op != "getrf":  # it works for singular matrices too
             function.leave(number_at(function, INT, info) != 0)
 

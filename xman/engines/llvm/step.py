@@ -37,7 +37,7 @@ FEW, ON_STACK = 16, 4096
 class Item(NamedTuple):
     """A part of a function. roots: those that it touches. write: writes its text; None for a Call."""
     roots: list[str]
-    write: Callable[[Function], None] | None
+    write: Callable[[StepFunction], None] | None
 
 
 class StepFunction(Function):
@@ -121,7 +121,7 @@ class NestStep:
                     items.append(self.nest(group))
                     continue
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
-                write: Callable[[Function], None] | None = None
+                write: Callable[[StepFunction], None] | None = None
                 if isinstance(node, Applied):
                     steps = [NestStep(run.nests, self) for run in node.runs]
                     self.work += node.size * sum(step.work for step in steps)
@@ -174,12 +174,10 @@ class NestStep:
             for x in roots:
                 self.fill(function, x)
             write(function)
-        if self.outer:
-            head, free = f"define internal i64 @{self.body}(ptr %args)", []
-        else:
-            head, free = f"define i64 @step{k}(ptr %args)", [" call void @PyEval_RestoreThread(ptr %thread)"]
+        free = [] if self.outer else [" call void @PyEval_RestoreThread(ptr %thread)"]
+        name = f"internal i64 @{self.body}" if self.outer else f"i64 @step{k}"
         left = ["bad:", *free, " ret i64 1"] * function.leaves
-        return function.text(head, *free, " ret i64 0", *left)
+        return function.text(f"define {name}(ptr %args)", *free, " ret i64 0", *left)
 
     def fill(self, function: StepFunction, x: str) -> None:
         """Write zeros into a root to which lines add, before the first item that touches it."""

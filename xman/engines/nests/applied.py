@@ -177,16 +177,16 @@ def call_in_place(w: Builder, dst: str, function: Function, b: str, *alternative
 
 
 def while_in_place(w: Builder, dst: str, test: Function, function: Function, k: int, b: str,
-                   limit: int | None = None) -> list[View]:
-    limit, entries = ENDLESS if limit is None else limit, entries_in(w, b, function)
+                   size: int | None = None) -> list[View]:
+    size, entries = ENDLESS if size is None else size, entries_in(w, b, function)
     condition = lines_of_function(w, test, entries_in(w, b, test))
     body = lines_of_function(w, function, entries, k)
-    need([shape for shape, _ in condition.kinds()] == [()] and isinstance(limit, int))
+    need([shape for shape, _ in condition.kinds()] == [()] and isinstance(size, int))
     carry, run = steps_of(w, dst, body, entries, {}, [], tested=True)
     truth, count = w.tree.root(f"{dst}.{k}", *condition.kinds()[0]), w.tree.root(f"{dst}.count", (), np.int64)
     _, look = steps_of(w, dst, condition, [*carry, *entries[k:]], {}, [(truth, 0)])
-    limit = max(limit, 0)
-    w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], limit, test=truth,
+    size = max(size, 0)
+    w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], size, test=truth,
                          count=count))
     return [*carry, count]
 

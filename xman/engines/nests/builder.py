@@ -144,8 +144,7 @@ class Builder:
         return self.line(f"{name}.copy", "copy", [view], view.shape, self.dtype(view))
 
     def is_whole(self, x: Any, shape: tuple[int, ...]) -> bool:
-        root = self.tree.roots[x.root] if isinstance(x, View) else None
-        return bool(root) and root.shape == shape and x == root_view(x.root, shape)
+        return type(x) is View and self.tree.roots[x.root].shape == shape and x == root_view(x.root, shape)
 
     def unread(self, x: str) -> bool:
         """Whether only the present line reads the register, which is in the program's own memory."""
