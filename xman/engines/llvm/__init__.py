@@ -4,7 +4,8 @@
     elementary  exp, log, tanh and their like
     emit        from the tree to LLVM's text, a function for each nest;
     products: BLAS, called by its symbols; loops: functions that lines apply, in place; threads: large nests
-    step        the function that calls them all, and the places of their roots in memory
+    places      where the numbers of a root are, for the text of a function
+    step        the function that calls them all, and the memory of their roots
     compiled    from LLVM's text to machine code, which is kept on disk
     engine      the function in Python that looks at the values and runs the code
 """

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import XManError, extra
+from .places import DATA, ITEMS
 from .products import address
-from .step import DATA, ITEMS
 
 KEPT = 500  # the most files of machine code
 

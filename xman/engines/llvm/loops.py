@@ -3,14 +3,12 @@ move on from step to step; no number is copied."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..nests.tree import Applied, FunctionRun
 from .arithmetic import BOOL, INDEX, INT, Number
 from .function import in_memory
-
-if TYPE_CHECKING:
-    from .step import NestStep, StepFunction
+from .places import StepFunction
 
 OFTEN = 2 ** 24  # operations between two checks for signals
 
@@ -18,7 +16,7 @@ OFTEN = 2 ** 24  # operations between two checks for signals
 class Pointers:
     """The row of pointers that a step gets, and where each begins."""
 
-    def __init__(self, function: StepFunction, run: FunctionRun, step: NestStep, space: str):
+    def __init__(self, function: StepFunction, run: FunctionRun, step: Any, space: str):
         self.function, self.run, self.step = function, run, step
         self.row = function.alloca(f"[{1 + len(step.arguments)} x ptr]")
         self.index = function.alloca("i64") if None in run.places.values() else ""
@@ -49,7 +47,7 @@ class Pointers:
         self.function.leave(Number(self.function, refusal, INDEX) != 0)
 
 
-def write_applied(function: StepFunction, node: Applied, steps: Sequence[NestStep], space: str) -> None:
+def write_applied(function: StepFunction, node: Applied, steps: Sequence[Any], space: str) -> None:
     """Write the loop, the branch or the single step of a node."""
     rows = [Pointers(function, run, step, space) for run, step in zip(node.runs, steps, strict=True)]
     work = sum(step.work for step in steps)

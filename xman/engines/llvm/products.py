@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy._core import _multiarray_umath
@@ -18,9 +18,7 @@ from ..nests.tree import Product, Routine
 from ..nests.views import exchanged
 from .arithmetic import INT, number_at, store
 from .function import Function, llvm_literal, llvm_type
-
-if TYPE_CHECKING:
-    from .step import StepFunction
+from .places import StepFunction
 
 
 @functools.cache
@@ -52,7 +50,7 @@ def call_routine(function: Function, dtype: np.dtype, routine: str, *args: Any, 
 
 def write_product(function: StepFunction, node: Product) -> None:
     """Write the call of a product, or the loops of calls."""
-    dtype, shape, a, b = function.roots[node.target.root].dtype, node.target.shape, node.a, node.b
+    dtype, shape, a, b = function.dtype(node.target), node.target.shape, node.a, node.b
     if shape[-2] == 1 != shape[-1]:  # Cᵀ = Bᵀ aᵀ
         a, b = exchanged(b), exchanged(a)
     (m, k), n, (ta, lda) = a.shape[-2:], b.shape[-1], leading(a)
@@ -69,19 +67,19 @@ def write_product(function: StepFunction, node: Product) -> None:
 
 def write_routine(function: StepFunction, node: Routine) -> None:
     """Write the call of LAPACK, or the loops of calls."""
-    info, (rows, n) = function.alloca("i32"), node.target.shape[-2:]
+    info, (rows, n), dtype = function.alloca("i32"), node.target.shape[-2:], function.dtype(node.target)
     with function.over(*node.target.shape[:-2]) as loops:
         x, *pivots = (function.place(view, loops) for view in node.views)
         args = {"potrf": ("U", n, x, n),  # rows of the lower triangle are columns of the upper one
                 "getrf": (n, n, *pivots, n, x), "gesv": (n, rows, x, n, *pivots, n)}
-        call_routine(function, function.roots[node.target.root].dtype, node.op, *args[node.op], info, sizes="i32")
+        call_routine(function, dtype, node.op, *args[node.op], info, sizes="i32")
         if node.op != "getrf":  # it works for singular matrices too
             function.leave(number_at(function, INT, info) != 0)
 
 
 def factor_in_memory(function: StepFunction, node: Product) -> str:
     """The pointer to a number in memory: alpha times s."""
-    dtype = function.roots[node.target.root].dtype
+    dtype = function.dtype(node.target)
     factor = function.alloca(llvm_type(dtype))
     store(function.number(node.s).to(dtype) * node.alpha, factor)
     return factor

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ops import f
 
@@ -17,9 +17,7 @@ from ..nests.schedule import Tree, at_one_index
 from ..nests.tree import REDUCTIONS, Line, Loop
 from .arithmetic import INDEX, INT, Number, combined, gathered_of_none, number_at, store
 from .function import Function, in_memory
-
-if TYPE_CHECKING:
-    from .step import StepFunction
+from .places import StepFunction
 
 WORTH = 2 ** 19   # numbers of a nest, from which on it gets threads: to make one takes 20 to 80 µs
 CHUNKS = 16       # the most chunks of a loop
