@@ -138,9 +138,7 @@ def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (
     engine.finalize_object()
     if threads:
         ctypes.c_int64.from_address(engine.get_global_value_address("xman_threads")).value = threads
-    callables = []
-    for name, kind in names.items():
-        function = kind(engine.get_function_address(name))
+    callables = [kind(engine.get_function_address(name)) for name, kind in names.items()]
+    for function in callables:
         function.engine = engine  # the engine owns the code, and has to live as long
-        callables.append(function)
     return callables

@@ -62,7 +62,8 @@ class Tree:
             first = 0
             for w in waits:
                 neighbour = w.path[depth] if depth < len(w.path) else w
-                first = max(first, position(body, neighbour) + (not together(node, depth, w, neighbour)))
+                position = bisect_left(body, neighbour.rank, key=lambda x: x.rank)
+                first = max(first, position + (not together(node, depth, w, neighbour)))
             if depth == len(node.levels):
                 insert(body, first, node)
                 break
@@ -155,10 +156,6 @@ def at_one_index(other: View, axis: int, view: View, view_axis: int) -> bool:
         return False
     return any(len(steps) == 1 and steps[0][0] == axis and mapped == (start, ((view_axis, steps[0][1]),))
                for (start, steps), mapped in zip(other.index, view.index, strict=True))
-
-
-def position(body: list, node: Loop | TreeNode) -> int:
-    return bisect_left(body, node.rank, key=lambda x: x.rank)
 
 
 def insert(body: list, k: int, node: Loop | TreeNode) -> None:
