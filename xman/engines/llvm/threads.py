@@ -102,12 +102,12 @@ def thread(declared: dict, nest: str, chunks: Chunks, memory: list[str]) -> str:
     function.declare("@xman_threads = global i64 1")
     another, failed = function.alloca("i64"), function.alloca("i32")
     store(Number(function, "1", INT), failed)
-    rank = drawn(function, "%job")
+    rank = ticket(function, "%job")
     with function.when((rank + 1 < number_at(function, INDEX, "@xman_threads")) & (rank + 1 < chunks.count)):
         arguments = f"ptr {another}", "ptr null", f"ptr @{name}", "ptr %job"
         store(Number(function, function.call("i32", "pthread_create", *arguments), INT), failed)
     with function.over(chunks.count):
-        k = drawn(function, function.entry_at("i64", "%job", 1))
+        k = ticket(function, function.entry_at("i64", "%job", 1))
         with function.when(k < chunks.count):
             for j, x in enumerate(memory):
                 place = function.do(f"load ptr, ptr {function.entry_at('ptr', '%job', 2 + j)}")
@@ -123,8 +123,8 @@ def thread(declared: dict, nest: str, chunks: Chunks, memory: list[str]) -> str:
     return name
 
 
-def drawn(function: Function, place: str) -> Number:
-    """The number at that place, which goes up by 1, so that each thread draws another one."""
+def ticket(function: Function, place: str) -> Number:
+    """The number at that place, which goes up by 1, so that each thread gets another one."""
     return Number(function, function.do(f"atomicrmw add ptr {place}, i64 1 seq_cst"), INDEX)
 
 
