@@ -105,6 +105,12 @@ def arctan2_of_ratios(y, x):
     return f.where(f.equal(y, 0), straight, f.where(f.equal(x, 0), f.half(turn), slope))
 
 
+def turned(z, y, x):
+    """z / (x² + y²), 0 where z is 0; it divides twice, since the squares of 1e±200 are not floats."""
+    far = f.hypot(x, y)
+    return f.ratio(f.ratio(z, far), far)
+
+
 ERF = scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt.")
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
@@ -134,7 +140,7 @@ elementwise("sinh",     np.sinh,                   lambda out, x: f.cosh(x),    
 elementwise("cosh",     np.cosh,                   lambda out, x: f.sinh(x),            grows=True)
 elementwise("tanh",     np.tanh,                   lambda out, x: 1.0 - out * out,      tame=True, settles=0)
 elementwise("arcsinh",  np.arcsinh,                lambda out, x: over(f.hypot(x, 1.0)), tame=True)
-elementwise("arccosh",  np.arccosh,                lambda out, x: over(f.sqrt((x - 1.0) * (x + 1.0))))
+elementwise("arccosh",  np.arccosh,                lambda out, x: over(f.sqrt(x - 1.0) * f.sqrt(x + 1.0)))
 elementwise("arctanh",  np.arctanh,                lambda out, x: over((1.0 - x) * (1.0 + x)))
 elementwise("erf",      ERF,                       lambda out, x: TWO_OVER_ROOT_PI * f.exp(-x * x), tame=True, settles=0,
             elsewhere=in_float64(special.erf))
@@ -145,8 +151,8 @@ elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x).")
 elementwise("polygamma", polygamma,                without("polygamma", "n"),
                                                    lambda out, n, x: f.polygamma(n + 1, x),
             elsewhere=in_float64(special.polygamma))
-elementwise("arctan2",  np.arctan2,                lambda out, y, x: f.ratio(x, x * x + y * y),
-                                                   lambda out, y, x: -f.ratio(y, x * x + y * y),
+elementwise("arctan2",  np.arctan2,                lambda out, y, x: turned(x, y, x),
+                                                   lambda out, y, x: -turned(y, y, x),
             elsewhere=arctan2_of_ratios)
 elementwise("hypot",    np.hypot,                  lambda out, x, y: f.ratio(x, out),   # at 0 the gradient is 0
                                                    lambda out, x, y: f.ratio(y, out),

@@ -4,6 +4,7 @@ import pytest
 
 from ops import G, elementwise, f, operator
 from ops.facts import parameters_of, taken_by
+from ops.table import slope_by
 
 
 @pytest.mark.parametrize("row", [elementwise, operator])
@@ -85,3 +86,12 @@ def test_products_of_other_whole_numbers_are_whole_whether_one_is_0_or_not(x):
 def test_an_equation_of_sylvester_whose_shapes_do_not_fit_is_refused(a, b, q):
     with pytest.raises(ValueError, match=r"sylvester takes matrices a \(m, m\), b \(n, n\) and q \(m, n\)"):
         G["sylvester"](a, b, q)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1.0, 1e150, 1e200, 1e300])
+def test_the_slopes_of_arctan2_and_arccosh_neither_overflow_nor_underflow(size):
+    y, x = np.float64(3 * size), np.float64(4 * size)
+    slopes = [slope_by("arctan2", i)(np.arctan2(y, x), y, x) for i in (0, 1)]
+    np.testing.assert_allclose(slopes, [4 / 25 / size, -3 / 25 / size], 1e-15)
+    if size >= 1e150:
+        np.testing.assert_allclose(slope_by("arccosh", 0)(np.arccosh(x), x), 1 / x, 1e-15)
