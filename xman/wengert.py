@@ -28,7 +28,7 @@ def read(parse: Callable[[str], list[Line]], text: str) -> list[Line]:
 def changing(method: str) -> Callable:
     """A method of list that changes the list, which then has to be checked again."""
     def change(self, *args, **named):
-        self.checked_for = None
+        self.checked_for = self.differentiates = None
         return getattr(list, method)(self, *args, **named)
     change.__name__ = method
     return change
@@ -46,6 +46,7 @@ class WengertList(list):
     """
 
     checked_for: dict[int, Mapping] | None = None  # by id, the tables for which the list was found valid
+    differentiates: tuple | None = None  # of a list that `gradient` wrote: its (steps, of, wrt, seed, DG)
     _inputs: tuple[str, ...] = ()
 
     def __init__(self, steps: Iterable[Line] = (), G: Mapping[str, Callable] | None = None):
@@ -68,9 +69,10 @@ class WengertList(list):
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        before = self.checked_for or {}  # read now: the change of the lines in the next line clears it
+        # read now: the change of the lines in the next line clears both
+        before, differentiates = self.checked_for or {}, self.differentiates
         self[:] = ops.loops.functions_apart([*map(as_line, self)], notation.definition)
-        self._inputs = inputs_of_valid(self, tables)
+        self._inputs, self.differentiates = inputs_of_valid(self, tables), differentiates
         # a loop that makes tables anew each time must not have the list hold on to all of them
         self.checked_for = {id(table): table for table in tables} | (before if len(before) < 3 else {})
 

@@ -204,6 +204,51 @@ def test_the_gradient_at_a_kink_is_the_same_simplified(kink, rewrites):
     assert np.isfinite(want["dy_dx"]).all()
 
 
+UNSTABLE = {  # a list that overflows, the point where it does, and its gradient there
+    "crossEntropy(softmax)": ("p = softmax(x)\nl = crossEntropy(p, k)\ny = sum(l)", np.array([1000.0, 0.0, 0.0]), [1, -1, 0]),
+    "log(sigmoid)": ("p = sigmoid(x)\ny = log(p)", np.float64(-1000), 1),
+    "log(1 + exp)": ("e = exp(x)\nd = add(1, e)\ny = log(d)", np.float64(1000), 1),
+    "log(1 - sigmoid)": ("p = sigmoid(x)\nd = subtract(1, p)\ny = log(d)", np.float64(1000), -1),
+    "1 / (1 + exp)": ("e = exp(x)\nd = add(1, e)\ny = divide(1, d)", np.float64(1000), 0),
+}
+
+
+@pytest.mark.parametrize("likes", [False, True], ids=["shapes unknown", "shapes known"])
+@pytest.mark.parametrize("text, x, slope", UNSTABLE.values(), ids=UNSTABLE)
+@pytest.mark.filterwarnings("error")
+def test_stable_rewrites_mend_a_gradient_that_was_written_before(text, x, slope, likes):
+    values = {"x": x, "k": np.array(1)} if "k" in text else {"x": x}
+    steps = gradient(WengertList.from_text(text), "y", ["x"])
+    got = eval(simplify(steps, ["y", "dy_dx"], values if likes else None, EXACT + STABLE), values)
+    np.testing.assert_allclose(got["dy_dx"], slope, atol=1e-12)
+    assert np.isfinite(got["y"])
+
+
+def test_a_second_gradient_is_stable_too():
+    first = gradient(WengertList.from_text("e = exp(x)\nd = add(1, e)\ny = log(d)"), "y", ["x"])
+    steps = simplify(gradient(first, "dy_dx", ["x"]), ["ddy_dx_dx"], None, EXACT + STABLE)
+    assert eval(steps, {"x": np.float64(1000)})["ddy_dx_dx"] == 0
+
+
+@pytest.mark.parametrize("change", [lambda steps: None, lambda steps: steps.append(("w", "exp", ("x",)))])
+def test_adjoints_of_registers_that_stable_rewrites_leave_out_stay(change):
+    values = {"x": np.array([1.0, 2.0, 0.0]), "k": np.array(1)}
+    steps = gradient(WengertList.from_text("p = softmax(x)\ny = crossEntropy(p, k)"), "y", ["p", "x"])
+    change(steps)
+    keep = ["y", "dy_dp", "dy_dx"]
+    got, want = eval(simplify(steps, keep, values, EXACT + STABLE), values), eval(steps, values)
+    for name in keep:
+        np.testing.assert_allclose(got[name], want[name], 1e-12)
+
+
+def test_a_list_that_was_changed_after_its_gradient_is_not_differentiated_anew():
+    primal = WengertList.from_text("e = exp(x)\ny = log1p(e)")
+    steps = gradient(primal, "y", ["x"])
+    primal[1] = ("y", "sin", ("e",))
+    got = eval(simplify(steps, ["y", "dy_dx"], None, EXACT + STABLE), {"x": 0.0})
+    np.testing.assert_allclose([got["y"], got["dy_dx"]], [np.log(2), 0.5])
+
+
 # what is refused
 
 

@@ -39,7 +39,11 @@ def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     is differentiated. DG: the table of adjoint rules. XManError for a name that the list lacks or has
     already, and as `backprop`.
     """
-    return WengertList(line for line, _ in adjoints(steps, of, wrt, seed, DG))
+    steps = checked_list(steps, DG)
+    (of,), wrt = known_registers(steps, of, "of", one=True), known_registers(steps, wrt, "wrt")
+    derivative = WengertList(line for line, _ in adjoints(steps, of, wrt, seed, DG))
+    derivative.differentiates = steps, of, wrt, seed, DG
+    return derivative
 
 
 def tangent(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops.TG) -> WengertList:

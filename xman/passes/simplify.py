@@ -15,9 +15,10 @@ from ..errors import XManError
 from ..interpreters.shapes import example, hollow, stand_in
 from ..notation import renamed, shortened, shown
 from ..wengert import Steps, WengertList, all_registers, checked_list, known_registers, needed, temporaries
+from .differentiate import gradient
 from .loops import items_read, trimmed
 from .patterns import Rewrite
-from .rewrites import EXACT
+from .rewrites import EXACT, STABLE
 from .sized import Sized, SizedWriter, is_hollow, key_of
 from .writer import Origins, in_order
 
@@ -31,12 +32,36 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
     (`unbroadcast`, `dot_left`, …) become what they amount to, mostly nothing, and the list is for these
     shapes alone. rewrites: EXACT keeps every value to the last bit, except that with likes a number computed
     from literals takes the precision of the list. EXACT + STABLE and EXACT + ALGEBRA have more rows, each of
-    which says what it changes; they take a register for floats unless likes show that it is not. Apply STABLE
-    before a list is differentiated, so that the adjoints are stable too. G: the table of values; if it lacks
+    which says what it changes; they take a register for floats unless likes show that it is not. With STABLE
+    a list that `gradient` wrote is differentiated anew after the rewrites, so that the adjoints are stable
+    too, if wrt names inputs and keep no other adjoints; else apply STABLE before. G: the table of values; if it lacks
     operators of `ops`, or redefines one, no rewrite applies. A line that fails for the likes is kept as it
     is. Raises XManError for a name that the list does not have.
     """
+    steps, rewrites = checked_list(steps, G), tuple(rewrites)
+    if steps.differentiates and not {*map(id, rewrites)}.isdisjoint(map(id, STABLE)):
+        keep = known_registers(steps, steps.outputs if keep is None else keep, "keep")
+        steps = differentiated_anew(steps, keep, likes, rewrites, G)
     return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
+
+
+def differentiated_anew(steps: WengertList, keep: Collection[str], likes: Mapping[str, Any] | None,
+                        rewrites: Sequence[Rewrite], G: Mapping[str, Callable]) -> WengertList:
+    """The gradient of the primal list after its simplification, or steps, where keep has more than that.
+
+    Adjoints of log(1 + exp(x)) are NaN for x = 1000, and no row of STABLE finds its 1 / (1 + exp(x)) · exp(x)
+    in them; those of softplus(x) are finite.
+    """
+    primal, of, wrt, seed, DG = steps.differentiates
+    registers = {*all_registers(primal)}
+    adjoints = {seed, *(f"d{of}_d{x}" for x in wrt)}
+    changed = list(steps)[:len(primal)] != primal  # since it was differentiated
+    # only by inputs: a row may leave out any other register, as crossEntropy(softmax(z), y) the probabilities
+    if changed or of not in registers or not {*wrt} <= {*primal.inputs} or not {*keep} <= registers | adjoints:
+        return steps
+    short = simplify(primal, dict.fromkeys([*(x for x in keep if x in registers), of, *wrt]), likes, rewrites, G)
+    registers = {*all_registers(short)}
+    return gradient(short, of, wrt, seed, DG) if {*wrt} <= registers and seed not in registers else steps
 
 
 def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
