@@ -22,7 +22,8 @@ def count(x, axis=None, less=0):
     shape = np.shape(x)
     n = math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple)
                   else (shape[axis],)) - less
-    return np.float32(n) if n > LARGEST_HALF and getattr(x, "dtype", None) == np.float16 else n
+    halves = getattr(x, "dtype", None) == np.float16  # asked first: a number of rows may be a symbol
+    return np.float32(n) if halves and n > LARGEST_HALF else n
 
 
 LARGEST_HALF = 65504  # the largest number of float16
