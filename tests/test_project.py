@@ -145,7 +145,7 @@ def test_fewer_than_60_functions_share_their_name():
 
 def test_names_say_what_they_hold():
     """The models have 1 to 4 pronouns among 1,000 identifiers; what is above that here does not grow."""
-    assert all(few <= limit for few, limit in zip(pronouns(ROOT).values(), (15, 28), strict=True)), pronouns(ROOT)
+    assert all(few <= limit for few, limit in zip(pronouns(ROOT).values(), (6, 14), strict=True)), pronouns(ROOT)
 
 
 def test_an_operator_is_named_in_few_files_beside_its_row_and_engines():
@@ -185,10 +185,10 @@ def test_an_interpreter_fits_on_a_screen(name):
     assert lines(ROOT / "xman" / "interpreters" / f"{name}.py") <= 60
 
 
-def test_the_core_the_kinds_of_row_the_list_and_the_interpreters_is_at_most_1920_lines():
+def test_the_core_the_kinds_of_row_the_list_and_the_interpreters_is_at_most_1800_lines():
     families = [path for path in FILES if path.parent == ROOT / "ops" and path.stem not in ("__init__", "table", "expression")]
     core = [path for path in FILES if path.parent in (ROOT / "ops", ROOT / "xman", ROOT / "xman" / "interpreters")]
-    assert sum(map(lines, core)) - sum(map(lines, families)) <= 1920
+    assert sum(map(lines, core)) - sum(map(lines, families)) <= 1800
 
 
 def test_a_part_that_is_built_on_the_core_is_at_most_2200_lines():
