@@ -34,9 +34,9 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
     from literals takes the precision of the list. EXACT + STABLE and EXACT + ALGEBRA have more rows, each of
     which says what it changes; they take a register for floats unless likes show that it is not. With STABLE
     a list that `gradient` wrote is differentiated anew after the rewrites, so that the adjoints are stable
-    too, if wrt names inputs and keep no other adjoints; else apply STABLE before. G: the table of values; if it lacks
-    operators of `ops`, or redefines one, no rewrite applies. A line that fails for the likes is kept as it
-    is. Raises XManError for a name that the list does not have.
+    too, if wrt names inputs and keep no other adjoints; else apply STABLE before. G: the table of values; if
+    it lacks operators of `ops`, or redefines one, no rewrite applies. A line that fails for the likes is kept
+    as it is. Raises XManError for a name that the list does not have.
     """
     steps, rewrites = checked_list(steps, G), tuple(rewrites)
     if steps.differentiates and not {*map(id, rewrites)}.isdisjoint(map(id, STABLE)):
@@ -57,9 +57,11 @@ def differentiated_anew(steps: WengertList, keep: Collection[str], likes: Mappin
     adjoints = {seed, *(f"d{of}_d{x}" for x in wrt)}
     changed = list(steps)[:len(primal)] != primal  # since it was differentiated
     # only by inputs: a row may leave out any other register, as crossEntropy(softmax(z), y) the probabilities
-    if changed or of not in registers or not {*wrt} <= {*primal.inputs} or not {*keep} <= registers | adjoints:
+    complete = of in registers and {*wrt} <= {*primal.inputs} and {*keep} <= registers | adjoints
+    if changed or not complete:
         return steps
-    short = simplify(primal, dict.fromkeys([*(x for x in keep if x in registers), of, *wrt]), likes, rewrites, G)
+    primal_keep = dict.fromkeys([*(x for x in keep if x in registers), of, *wrt])
+    short = simplify(primal, primal_keep, likes, rewrites, G)
     registers = {*all_registers(short)}
     return gradient(short, of, wrt, seed, DG) if {*wrt} <= registers and seed not in registers else steps
 

@@ -35,8 +35,8 @@ def address(name: str) -> int:
 
 
 def call_routine(function: Function, dtype: np.dtype, routine: str, *args: Any, sizes: str = "i64") -> None:
-    """Call a routine. args: pointers, and values to be passed by reference: letters, sizes, numbers. sizes: the
-    type of the sizes."""
+    """Call a routine. args: pointers, and values to be passed by reference: letters, sizes, numbers.
+    sizes: the type of the sizes."""
     pointers = []
     for a in args:
         if type(a) is not str or len(a) == 1:
