@@ -92,7 +92,7 @@ NEAR = 2.0 ** 20
 
 
 def quarter_turns(a):
-    """n, r and remainder, where a = (n + 4k) π/2 + r + remainder, |r| ≤ π/4, for 0 ≤ a < NEAR (Cody and Waite)."""
+    """n, r and remainder, where a = (n + 4k) π/2 + r + remainder, |r| ≤ π/4, 0 ≤ a < NEAR (Cody, Waite)."""
     # π/2, the first two of 33 bits
     c1, c2, c3 = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
     n, k = nearest_whole(a * (2 / math.pi))
