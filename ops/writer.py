@@ -165,9 +165,16 @@ def literal(a: Any) -> Any:
     """What is no register, as a line holds it: an array as a copy that nobody can change, a string in a
     tuple."""
     if isinstance(a, np.ndarray):
-        a = np.array(a)
-        a.flags.writeable = False
+        return frozen(a)
     return (a,) if isinstance(a, str) else a.item() if isinstance(a, np.generic) else a
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """A copy that nobody can change; the array itself if it is one."""
+    if array.base is not None or array.flags.writeable:
+        array = array.copy(order="K")
+        array.flags.writeable = False
+    return array
 
 
 def temporaries(names: Collection[str], word: str = "z") -> Iterator[str]:

@@ -111,7 +111,8 @@ class XMan:
 
         A parameter's array belongs to the model; it begins as a copy of the default, in floats. So a change
         in place, values["W"] -= rate * deltas["W"], is there at the next call, but in no other model of the
-        class (a number cannot be changed in place). XManError for a name that is no input or parameter.
+        class (a number cannot be changed in place). The default of an input is copied for each call.
+        XManError for a name that is no input or parameter.
         """
         reachable = list(evaluation_order(*(reg for _, reg in self._items())))
         names = self.names(reachable)
@@ -120,7 +121,8 @@ class XMan:
         for r in by_name.values():
             if r.default is not None:
                 name = names[id(r)]
-                inputs[name] = self._parameter(name, r.default) if r.role == "param" else r.default
+                inputs[name] = (self._parameter(name, r.default) if r.role == "param"
+                                else copy.copy(r.default))
         for name, value in values.items():
             if name not in by_name or by_name[name].definedAs:
                 leaves = [leaf for leaf, r in by_name.items() if not r.definedAs]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
+from ops.writer import frozen
 
 from .errors import XManError
 from .notation.pickling import InOrder
@@ -97,9 +98,8 @@ def as_arg(a: Any, op: str) -> Any:
         return (a,)  # a bare string would name a register
     if issubclass(kind, np.generic) and a.dtype.kind in "biuf":
         return a.item()
-    if issubclass(kind, (np.ndarray, list)) and (array := np.array(a)).dtype.kind in "biuf":
-        array.flags.writeable = False  # it is a copy: the list stays as it is when the user's array changes
-        return array
+    if issubclass(kind, (np.ndarray, list)) and (array := np.asarray(a)).dtype.kind in "biuf":
+        return frozen(array)  # the list stays as it is when the user's array changes
     inside = " with registers in it" if isinstance(a, (tuple, list)) else ""
     raise XManError(f"{op} was given a {type(a).__name__}{inside}; an operator takes registers, numbers, "
                     f"shapes, slices and arrays of numbers, {op}(x, y), and everything else has to come in "

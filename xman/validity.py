@@ -11,6 +11,7 @@ import numpy as np
 
 import ops
 from ops.table import MANY, arity, takes
+from ops.writer import frozen
 
 from . import notation
 from .errors import XManError, nearest
@@ -20,9 +21,12 @@ RESERVED = {**dict.fromkeys((*keyword.kwlist, "__debug__"), "is a Python keyword
 
 
 def as_line(line: Any) -> Any:
-    """The line as tuples where it holds lists, as in §1.6 of the notes and in JSON; else as it is."""
+    """The line as tuples where it holds lists, as in §1.6 of the notes and in JSON; else as it is. Its arrays
+    are copies that nobody can change: a list is the same tomorrow, whatever its user does with his arrays."""
     if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list)):
-        return (line[0], line[1], tuple(line[2]))
+        # not isinstance: a traced value passes for an array
+        args = [frozen(a) if issubclass(type(a), np.ndarray) else a for a in line[2]]
+        return (line[0], line[1], tuple(args))
     return line
 
 

@@ -16,7 +16,7 @@ from ops.silence import ERRORS, silent, unwarned
 from ops.walk import AtLine
 
 from ..errors import XManError
-from ..interpreters.context import either_way, number_of, unshared
+from ..interpreters.context import as_own, either_way, number_of, unshared
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
 from .tracer import CallTape, Tracer, is_on, unheard
@@ -144,7 +144,7 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
             traced = is_on(tape, end)
             registers.append(end.name if traced else None)
             results.append(end.value if traced else constant_output(what, fn, end))
-        aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
+        aux = tree_map(lambda a: as_own(a.value) if is_on(tape, a) else a, aux) if has_aux else None
         square = lambda value, _: Tracer(value, tape).name
         powers = past_roots(tape.lines, DG)
         tape.lines = silent(unrooted)(tape.lines, powers, square, tape.values.__getitem__)

@@ -14,7 +14,7 @@ from ops.walk import STILL, AtLine, forth
 from ops.writer import Traced
 
 from ..errors import XManError
-from ..interpreters.context import number_of
+from ..interpreters.context import as_own, number_of, unshared
 from ..traced.arraylike import ArrayLike, differentiable, real
 from .call import Derivative, callable_or_refused, outcome
 from .trees import tree_map
@@ -34,6 +34,8 @@ class Dual(ArrayLike):
     def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
         self.value = differentiable(value, lambda: "the value of a Dual")
         tangent = differentiable(tangent, lambda: "the tangent of a Dual")
+        if level is None:  # the arrays are a user's, who may write into them later
+            self.value, tangent = as_own(self.value), as_own(tangent)
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
         # between the levels of traced calls, halfway to the next
         self.level = (below + math.floor(below) + 1) / 2 if level is None else level
@@ -97,7 +99,8 @@ class Dual(ArrayLike):
             result.value, result.tangent, result.level = out, tangent, self.level
             result.flow = result.steep = None
             return result
-        result = Dual(out, tangent, self.level)
+        parts = [part for a in args for part in ((a.value, a.tangent) if is_on_level(a) else (a,))]
+        result = Dual(*unshared({0: out, 1: tangent}, parts).values(), self.level)
         if isinstance(moves, Masked):
             result.flow, result.steep = places_in(moves)
         result.root, result.slopeless = root, moves is STILL

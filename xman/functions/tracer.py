@@ -11,7 +11,7 @@ import numpy as np
 from ops import Expression, G, f
 from ops.expression import FLAT
 from ops.walk import needed
-from ops.writer import Recording, Symbol, Traced, Writer
+from ops.writer import Recording, Symbol, Traced, Writer, frozen
 
 from ..traced.arraylike import ArrayLike, real
 from ..traced.dispatch import universal
@@ -167,9 +167,9 @@ def ordinary(a: Any) -> Any:
 
 
 def as_constant(a: Any) -> Any:
-    """A constant as a line holds it: a copy, since the user may write into an array later."""
+    """A constant as a line holds it: the user may write into an array later."""
     if isinstance(ordinary(a), np.ndarray):
-        return a if a.base is None and not a.flags.writeable else a.copy(order="K")
+        return frozen(a)
     return np.asarray(a) if isinstance(a, list) else (a,) if isinstance(a, str) else a
 
 

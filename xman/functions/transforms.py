@@ -18,7 +18,8 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError
-from .call import Derivative, TracedCall, callable_or_refused, name_of, number_of, traced_call
+from ..interpreters.context import as_own, number_of
+from .call import Derivative, TracedCall, callable_or_refused, name_of, traced_call
 from .trees import matching, unflatten
 
 
@@ -87,7 +88,8 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """
     callable_or_refused("vjp", fn)
     call = traced_call("vjp", fn, primals, {}, range(len(primals)), has_aux)
-    outputs, pull = unflatten(call.result, call.results), partial(pulled, call)
+    # copies: pull goes on reading the results
+    outputs, pull = unflatten(call.result, map(as_own, call.results)), partial(pulled, call)
     return (outputs, pull, call.aux) if has_aux else (outputs, pull)
 
 
@@ -108,7 +110,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
     tuples_or_refused("jvp", primals=primals, tangents=tangents)
     call = traced_call("jvp", fn, primals, {}, range(len(primals)), has_aux)
     slopes = call.pushed(like(tuple(tangents), call.points, tuple(call.arguments), "tangents", "primals"))
-    result = unflatten(call.result, call.results), unflatten(call.result, slopes)
+    result = unflatten(call.result, map(as_own, call.results)), unflatten(call.result, slopes)
     return (*result, call.aux) if has_aux else result
 
 

@@ -17,10 +17,11 @@ from ops.loops.values import length
 
 from ..engines.bodies import value_of
 from ..engines.door import ENGINES, Compiled
-from ..functions.call import Derivative, callable_or_refused, name_of, number_of
+from ..functions.call import Derivative, callable_or_refused, name_of
 from ..functions.trace import is_input, traced_arguments, watched, written_down
 from ..functions.tracer import CallTape, is_on
 from ..functions.trees import LEAF, children, fields_of, flattened_tree, leaf_names, rebuilt, tree_map
+from ..interpreters.context import as_own, number_of
 from ..notation import shortened
 from ..wengert import WengertList
 from .reached import VALUES, Impure, Place, Watch, reached, steady, still_same
@@ -306,8 +307,3 @@ def scan_by_engine(*args: Any) -> Any:
         return value(*args)
     finally:
         sys.setprofile(before)
-
-
-def as_own(x: Any) -> Any:
-    """A copy of an array; anything else as it is."""
-    return number_of(np.array(x)) if isinstance(x, np.ndarray) else x

@@ -11,7 +11,7 @@ from ops import Expression
 
 from ..errors import XManError, nearest
 from ..interpreters import eval
-from ..interpreters.context import depends
+from ..interpreters.context import as_own, depends, unshared
 from ..notation import in_notebooks
 from ..passes import simplify
 from ..passes.differentiate import inputs_of
@@ -60,12 +60,15 @@ class LinearMap:
         """The map at values, with zeros for a missing vector; what depends on values alone is done once."""
         fixed, moving = self.split({**values, **{name: values[x] for x, name in self.moving.items()}})
         at_point = eval(fixed, values)
+        # copies: the caller may write into his arrays before the map is used
+        at_point = {x: as_own(at_point[x]) for x in moving.inputs if x in at_point}
 
         def image(vectors: Point) -> dict[str, Any]:
             vectors = vectors_like(vectors, values, [*self.moving])
             registers = eval(moving, {**at_point, **{self.moving[x]: v for x, v in vectors.items()}})
-            return {x: registers[name] if name in registers else np.zeros_like(values[x])
-                    for x, name in self.images.items()}
+            images = {x: registers[name] if name in registers else np.zeros_like(values[x])
+                      for x, name in self.images.items()}
+            return unshared(images, [*at_point.values(), *vectors.values()])
         return image
 
     def split(self, values: Point) -> tuple[WengertList, WengertList]:
