@@ -2,12 +2,19 @@
 from __future__ import annotations
 
 import copy
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import ops
 import xman
 from xman import Dual, WengertList, XMan, f
+
+sys.path.append(str(Path(__file__).parent / "ops"))
+from operator_cases import OF_NUMBERS, in_each
 
 DOORS = {}
 
@@ -176,7 +183,7 @@ def loops(x, A):
 def line_model():
     class Line(XMan):
         X, y = f.input(default=matrix()), f.input()
-        w = f.param(default=vector())
+        w = f.param(default=matrix()[:, :1])
         outputs = f.dot(X, w)
         loss = f.mean(f.squaredError(outputs, y))
     return Line().setup()
@@ -189,8 +196,82 @@ def models(x, A):
     own = XMan()
     own.x = f.input()
     own.y = A @ own.x
-    return [steps], [lambda: xman.eval(steps, model.inputDict(w=vector(), y=vector())), lambda: model.inputDict(w=vector()),
+    return [steps], [lambda: xman.eval(steps, model.inputDict(w=matrix(), y=vector())), lambda: model.inputDict(w=vector()),
                      lambda: own.operationSequence(own.y)]
+
+
+QUIET = {"progress": False, "epochs": 2, "engine": "numpy"}
+
+
+@door
+def training(x, A):
+    model, given, calls = line_model(), [], []
+    rows, targets = A, A[:, 1:2].copy()
+    for train in (lambda: xman.train.fit(model, (rows, targets), lr=0.01, **QUIET),
+                  lambda: xman.train.fit(model, (rows, targets), optimizer="adam", validation=(rows, targets), **QUIET),
+                  lambda: xman.train.fit(model, (rows, targets), optimizer="gauss-newton", **QUIET),
+                  lambda: xman.minimize(model, (rows, targets), **QUIET), lambda: xman.least_squares(model, (rows, targets), **QUIET),
+                  lambda: xman.minimize(lambda w, A: np.sum((A @ w - 1.0) ** 2), (rows,), start=x, **QUIET)):
+        trained = train()
+        given.append(trained.parameters)
+        given.append(trained.history)
+    trained = xman.train.fit(model, (rows, targets), lr=0.01, **QUIET)
+    final = trained.model()
+    kept = trained.model()
+    given += [final.values, trained.parameters]
+    parameters = lambda: {"w": matrix()[:, :1]}
+    calls += [lambda: kept.outputs(matrix()), lambda: kept.predict(matrix()), lambda: xman.train.predict(model, parameters(), matrix()),
+              lambda: xman.train.fit(model, (matrix(), matrix()[:, 1:2]), lr=0.01, **QUIET).parameters]
+    return [*given, targets], calls
+
+
+@door
+def files(x, A):
+    with tempfile.TemporaryDirectory() as folder:
+        trained = xman.train.fit(line_model(), (A, A[:, 1:2]), lr=0.01, **QUIET)
+        trained.save(f"{folder}/line")
+        loaded, other = xman.load(f"{folder}/line"), xman.load(f"{folder}/line")
+    return [trained.parameters, other], [lambda: loaded.outputs(matrix()), lambda: loaded.predict(matrix())]
+
+
+@door
+def estimators(x, A):
+    pytest.importorskip("sklearn")
+    from xman.estimators import XManRegressor
+    lasting = XManRegressor((), random_state=1, optimizer="adam").partial_fit(A, x)
+    given = [lasting.parameters_]
+    again = XManRegressor((), random_state=1, optimizer="adam").partial_fit(matrix(), vector())
+    fitted = XManRegressor((), random_state=1).fit(A, x)
+    return [given], [lambda: fitted.predict(matrix()), lambda: again.predict(matrix()),
+                     lambda: copy.deepcopy(lasting).partial_fit(matrix(), vector()).predict(matrix())]
+
+
+@door
+def data_sets(x, A):
+    return [], [lambda: list(xman.train.load("digits").test)]
+
+
+@door
+def tables(x, A):
+    pytest.importorskip("pyarrow")
+    columns = {"a": A[:, 0].copy(), "b": x, "y": A[:, 2].copy()}
+    prepared = xman.tables.prepared(columns, "y")
+    new = lambda: {"a": matrix()[:, 0], "b": vector(), "y": matrix()[:, 2]}
+    return [columns, prepared.pair(new())], [lambda: prepared.features(new()), lambda: prepared.pair(new()), lambda: prepared.steps,
+                                             lambda: xman.tables.inputs(prepared.columns, new())]
+
+
+@door
+def steps_of_training(x, A):
+    steps = xman.train.training_list([("r", "dot", ("X", "w")), ("e", "subtract", ("r", A[0])), ("loss", "squaredNorm", ("e",))], "loss", ["w"], "adam")
+    return [steps], [lambda: str(steps.steps)]
+
+
+@door
+def others(x, A):
+    steps = WengertList([("y", "dot", (A, "x")), ("loss", "sum", ("y",))])
+    deep = [xman.paths(steps, "loss", "x", {"x": x}), xman.outer_products(steps, "y", ["x"], {"x": x}, "squares")]
+    return deep[1:], [lambda: str(deep[0]), lambda: xman.outer_products(steps, "y", ["x"], {"x": vector()}, "squares")]
 
 
 @pytest.mark.parametrize("name", sorted(DOORS))
@@ -204,3 +285,32 @@ def test_no_later_answer_changes(name):
 
 
 def same(a, b): return len(a) == len(b) and all(np.array_equal(x, y, equal_nan=True) for x, y in zip(a, b, strict=True))
+
+
+@in_each((op, case) for op, cases in OF_NUMBERS.items() for case in cases[-2:])
+def test_the_pull_back_of_every_operator_reads_nothing_that_was_given_away(op, case):
+    moving = [k for k, a in enumerate(case) if isinstance(a, np.ndarray) and a.dtype.kind == "f"]
+
+    def fn(*arrays):
+        args = list(case)
+        for k, a in zip(moving, arrays, strict=True):
+            args[k] = a
+        return getattr(ops.f, op)(*args)
+    primals = [case[k].copy() for k in moving]
+    value, pull = xman.vjp(fn, *primals)
+    u = np.full(np.shape(value), 0.5)
+    expected = copy.deepcopy(pull(u))
+    spoil([value, primals, pull(u)])
+    assert same(numbers(pull(u)), numbers(expected))
+    program, new = xman.jit(fn), lambda: [case[k].copy() for k in moving]
+    spoil(program(*new()))  # traced, by NumPy; later calls may round otherwise
+    expected = copy.deepcopy(program(*new()))
+    spoil(program(*new()))
+    assert same(numbers(program(*new())), numbers(expected))
+
+
+def test_a_callback_of_fit_may_write_into_the_parameters_that_it_is_given():
+    rows = matrix(), matrix()[:, 1:2]
+    plain = xman.train.fit(line_model(), rows, lr=0.01, **QUIET)
+    spoiled = xman.train.fit(line_model(), rows, lr=0.01, callbacks=[lambda row, parameters: spoil(parameters)], **QUIET)
+    assert same(numbers(plain.parameters), numbers(spoiled.parameters))

@@ -103,7 +103,7 @@ class Estimator:
                                 l2=self.l2)
         self.loss_ = self.steps_.step(X, y, weights)
         registers = (*self.steps_.objective.names, *self.steps_.objective.running)
-        self.parameters_ = {x: self.steps_.values[x] for x in registers}
+        self.parameters_ = {x: np.array(self.steps_.values[x]) for x in registers}
         return self
 
     def _given(self, X: Any) -> np.ndarray:

@@ -127,7 +127,7 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
         raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")
     names, net = network.names(), network.operationSequence(network.outputs)
     output = names[id(network.outputs)]
-    network_values = {name: np.asarray(x) for name, x in {**network.inputDict(), **parameters}.items()
+    network_values = {name: np.array(x) for name, x in {**network.inputDict(), **parameters}.items()
                       if name in net.inputs}
     columns = (Column("X", "X", "array", "x".join(map(str, shape))),)
     before, rows, scale, target = WengertList(), "X", None, "y"
