@@ -1,11 +1,15 @@
 """jacobian and hessian, against JAX and by their count."""
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from tests.jax_at_once import at_once, jax_in_double
+from xman import jit
 from xman.functions import Count, grad, hessian, jacobian
+from xman.functions.trees import flattened_tree
 
 R = np.random.default_rng(6)
 
@@ -79,3 +83,37 @@ def test_the_jacobian_of_a_gradient_is_the_hessian_in_both_modes():
     x = R.normal(size=4)
     for mode in ("forward", "reverse"):
         np.testing.assert_allclose(jacobian(grad(loss), mode=mode)(x), hessian(loss)(x), rtol=1e-12, atol=1e-14)
+
+
+NUMBERS = {"a square": lambda x: x * x, "a multiple": lambda x: 3 * x, "itself": lambda x: x, "a constant": lambda x: 2.0,
+           "its float32": lambda x: x.astype(np.float32), "pair": lambda x: (x, 3.0)}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("matrix", [jacobian, hessian, lambda fn: jacobian(jacobian(fn)), lambda fn: jacobian(hessian(fn))],
+                         ids=["jacobian", "hessian", "jacobian of jacobian", "jacobian of hessian"])
+def test_matrices_of_a_number_by_a_number_are_numbers_when_traced_too(name, matrix):
+    fn = matrix(NUMBERS[name])
+    for x in np.float64(0.5), np.float32(0.5):
+        plain = flattened_tree(fn(x))[0]
+        for compiled in flattened_tree(jit(fn)(x))[0], flattened_tree(jit(lambda x: fn(x))(x))[0]:
+            assert [(type(y), float(y)) for y in compiled] == [(type(y), float(y)) for y in plain]
+
+
+def test_a_hessian_of_a_hessian_has_the_fourth_derivatives():
+    x, eye = np.array([0.5, 2.0]), np.eye(2)
+    fourth = hessian(hessian(lambda x: np.sum(np.exp(x)) + x[0] ** 2 * x[1] ** 2))(x)
+    wanted = np.einsum("i,ij,ik,il->ijkl", np.exp(x), eye, eye, eye)
+    for place in {*itertools.permutations((0, 0, 1, 1))}:
+        wanted[place] += 4.0
+    np.testing.assert_allclose(fourth, wanted, rtol=1e-12)
+    assert hessian(hessian(lambda x: x ** 4))(0.5) == 24.0
+
+
+def test_the_hessian_of_an_array_has_the_shape_of_the_array_in_front():
+    x = np.array([0.5, 2.0])
+    wanted = np.einsum("i,ij,ik->ijk", 6 * x, np.eye(2), np.eye(2))
+    np.testing.assert_allclose(hessian(lambda x: x ** 3)(x), wanted, rtol=1e-12)
+    two = hessian(lambda x: {"cubes": x ** 3, "sum": np.sum(x ** 2)})(x)
+    np.testing.assert_allclose(two["cubes"], wanted, rtol=1e-12)
+    np.testing.assert_allclose(two["sum"], 2 * np.eye(2), rtol=1e-12)

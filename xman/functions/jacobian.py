@@ -9,11 +9,12 @@ import numpy as np
 from ops.loops import ROWS
 
 from ..errors import XManError
+from ..interpreters.context import number_of
 from ..matrices.jacobian import Count, passes_counted, stacked
 from ..traced.arraylike import ArrayLike
 from ..traced.directions import Directions
 from .call import Derivative, TracedCall, callable_or_refused, traced_call
-from .transforms import grad, is_whole, positions
+from .transforms import is_whole, positions
 from .trees import flattened_tree, unflatten
 
 AT_ONCE = 64  # so many directions at once, which bounds the memory
@@ -85,6 +86,8 @@ def blocks_one_by_one(call: TracedCall, forward: bool) -> list[list]:
     derivatives = passes(*(call.points, call.pushed) if forward else (call.results, call.pulled))
 
     def block(j: int, y: Any, i: int, x: Any) -> Any:
+        if not (forward or y.shape):  # a gradient, which is its only row
+            return derivatives[j][0][i]
         columns = [column[j] for column in derivatives[i]] if forward else [row[i] for row in derivatives[j]]
         return stacked(columns, -1 if forward else 0, (*y.shape, *x.shape), x)
     return [[block(j, y, i, x) for i, x in enumerate(call.points)] for j, y in enumerate(call.results)]
@@ -99,14 +102,15 @@ def blocks_at_once(call: TracedCall) -> list[list]:
     for start in range(0, sum(sizes), AT_ONCE):
         rows = np.eye(sum(sizes))[start:start + AT_ONCE]
         directions = zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)
-        seeds = [Directions(direction.reshape(-1, *x.shape)) for direction, x in directions]
+        seeds = [Directions(direction.reshape(-1, *x.shape).astype(x.dtype)) for direction, x in directions]
         pairs = zip(call.pushed(seeds), call.results, strict=True)
-        passes.append([t.value if isinstance(t, Directions) else np.zeros((len(rows), *y.shape))
+        passes.append([t.value if isinstance(t, Directions) else
+                       np.zeros((len(rows), *y.shape), y.dtype if y.dtype.kind == "f" else float)
                        for t, y in pairs])
     blocks, ends = [], np.cumsum(sizes)
     for directions, y in zip(zip(*passes, strict=True), call.results, strict=True):
         stack = np.concatenate(directions) if len(directions) > 1 else directions[0]
-        blocks.append([np.moveaxis(stack[end - x.size:end], 0, -1).reshape(*y.shape, *x.shape)
+        blocks.append([number_of(np.moveaxis(stack[end - x.size:end], 0, -1).reshape((*y.shape, *x.shape)))
                        for end, x in zip(ends, call.points, strict=True)])
     return blocks
 
@@ -114,11 +118,12 @@ def blocks_at_once(call: TracedCall) -> list[list]:
 def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
     """The function that gives ∂²fn/∂argument², (*argument.shape, *argument.shape), forward over reverse.
 
-    fn, argnums: as for `grad`. For trees, and if argnums is a tuple, the result is a tree of trees of blocks,
-    as in JAX. Raises as `grad`.
+    fn, argnums: as for `jacobian`; for an array the result's shape begins with that of the array, so that
+    `hessian(hessian(fn))` has the fourth derivatives. For trees, and if argnums is a tuple, the result is a
+    tree of trees of blocks, as in JAX. Raises as `jacobian`.
     """
     callable_or_refused("hessian", fn)
-    return Derivative(hessian, fn, jacobian(grad(fn, argnums), argnums, "forward"), argnums)
+    return Derivative(hessian, fn, jacobian(jacobian(fn, argnums, "reverse"), argnums, "forward"), argnums)
 
 
 def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any:
