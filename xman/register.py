@@ -96,6 +96,9 @@ def as_arg(a: Any, op: str) -> Any:
         return a
     if issubclass(kind, str):
         return (a,)  # a bare string would name a register
+    if issubclass(kind, (np.ndarray, np.generic)) and a.dtype.kind == "f" and a.dtype.itemsize > 8:
+        raise XManError(f"{op} was given a {a.dtype}, and a list has numbers of at most 64 bits; write "
+                        "x.astype(float)")
     if issubclass(kind, np.generic) and a.dtype.kind in "biuf":
         return a.item()
     if issubclass(kind, (np.ndarray, list)) and (array := np.asarray(a)).dtype.kind in "biuf":

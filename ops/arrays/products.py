@@ -17,7 +17,7 @@ from .rearrangements import in_precision_of
 
 def dot_left(d, a, b):
     """The contribution of the adjoint d of a @ b to a: d bᵀ, for any numbers of axes."""
-    if np.ndim(d) == b.ndim == 2:  # the common case first
+    if np.ndim(d) == b.ndim == 2 or hasattr(b, "tocsr"):  # the common case first
         return d @ b.T
     if b.ndim == 1:
         return f.unbroadcast((d[..., None] if np.ndim(d) else d) * b, a)

@@ -152,7 +152,8 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
-    """fn(*args, **options), without NumPy's warnings. A refusal is raised again if fn swallows it."""
+    """fn(*args, **options), without NumPy's warnings. A refusal is raised again if fn swallows it, and if
+    it ends by another error: C code such as SciPy's root finders replaces ours, or goes on after it."""
     around, REFUSALS.last = REFUSALS.last, None
     before = ERRORS.set(unwarned(ERRORS.get()))
     try:
@@ -160,9 +161,11 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
         if REFUSALS.last:
             raise REFUSALS.last
         return result
-    except ValueError as error:
-        if replaced(error):
-            raise error.__cause__ from None
+    except TimeoutError:
+        raise  # a time limit that the user set
+    except Exception as error:
+        if refusal := error.__cause__ if replaced(error) else REFUSALS.last:
+            raise refusal from None
         raise
     finally:
         ERRORS.reset(before)

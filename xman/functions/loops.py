@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ from .call import callable_or_refused, constant_output, name_of
 from .trace import allowed, parameter_names, unused, watched
 from .tracer import CallTape, Tracer, as_constant, is_on, replayed
 from .trees import flattened_tree, leaf_names, look, unflatten
+
+SLICED = re.compile(r"[\w)\]]\[[^\[\]]*:[^\[\]]*\]")  # x[i:i + 2] in a line of text
 
 
 def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False,
@@ -263,9 +266,13 @@ def by_numbers(fn: Callable, run: Callable, body: Body, examples: Sequence) -> t
         starts = [Tracer(np.asarray(numbers_within(x))[()], tape) for x in examples]
         ends, variables = watched(run, starts, {}, code_of=fn)
         if tape.guards:
-            line = next(iter(tape.guards.values()))[1]
+            decided, line = next(iter(tape.guards.values()))
+            instead = "write np.where, or xman.cond for a branch that is costly"
+            if decided.dtype.kind in "iu" and SLICED.search(line):
+                instead = ("write np.take(x, i + np.arange(2), 0) for x[i:i + 2], and f.take (from xman import f) "
+                           "for a plain array x")
             raise XManError(f"{line}: {name_of(fn)} goes by a value here, and it is written once for all "
-                            "values; write np.where, or xman.cond for a branch that is costly")
+                            f"values; {instead}")
         for end in ends:
             if not is_on(tape, end):
                 constant_output("a loop", fn, numbers_within(end))

@@ -15,6 +15,8 @@ from typing import Any
 
 from ..errors import XManError
 
+TOO_DEEP = "an argument is nested hundreds deep, or contains itself; give it flatter"
+
 
 class Leaf:
     """The class of LEAF, which stands for a leaf in a structure."""
@@ -77,7 +79,7 @@ def flattened_tree(tree: Any) -> tuple[list, Any]:
     try:
         structure = tree_map(lambda leaf: leaves.append(leaf) or LEAF, tree)
     except RecursionError:
-        raise XManError("an argument is nested hundreds deep, or contains itself; give it flatter") from None
+        raise XManError(TOO_DEEP) from None
     return leaves, structure
 
 

@@ -17,14 +17,24 @@ from ops.loops.values import length
 
 from ..engines.bodies import value_of
 from ..engines.door import ENGINES, Compiled
+from ..errors import XManError
 from ..functions.call import Derivative, callable_or_refused, name_of
 from ..functions.trace import is_input, traced_arguments, watched, written_down
 from ..functions.tracer import CallTape, is_on
-from ..functions.trees import LEAF, children, fields_of, flattened_tree, leaf_names, rebuilt, tree_map
+from ..functions.trees import (
+    LEAF,
+    TOO_DEEP,
+    children,
+    fields_of,
+    flattened_tree,
+    leaf_names,
+    rebuilt,
+    tree_map,
+)
 from ..interpreters.context import as_own, number_of
 from ..notation import shortened
 from ..wengert import WengertList
-from .reached import VALUES, Impure, Place, Watch, reached, steady, still_same
+from .reached import VALUES, Impure, Place, Watch, Within, reached, steady, still_same
 
 PATHS = 8  # the most that are kept for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
@@ -85,10 +95,13 @@ class Jitted(Derivative):
             key, fixed, inputs = latest.key, latest.fixed, values.values()
         else:
             latest, inputs, fixed, tokens = None, [], [], []
-            within = apart(args, inputs, fixed, tokens)
-            for name in options:
-                tokens.append(name)
-                within |= apart(options[name], fixed, fixed, tokens)
+            try:
+                within = apart(args, inputs, fixed, tokens)
+                for name in options:
+                    tokens.append(name)
+                    within |= apart(options[name], fixed, fixed, tokens)
+            except RecursionError:
+                raise XManError(TOO_DEEP) from None
             key = tuple(tokens)
         paths = self.paths.get(key, [])
         if within or isinstance(paths, str):  # another trace is under way, or there are no paths
@@ -113,6 +126,8 @@ class Jitted(Derivative):
             known = self.paths.get(key, [])
             if len(known) >= PATHS:
                 raise Impure(f"its calls took more than {PATHS} paths; the last went by {path.words[-1]}")
+        except Within:
+            return fn(*args, **options)
         except Impure as sentence:
             warnings.warn(f"jit({name_of(fn)}): {sentence}; it runs as plain Python for arguments like these",
                           RuntimeWarning, stacklevel=3)
@@ -263,7 +278,8 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
 
 def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
            compiled: Callable) -> tuple[TracedPath, Any]:
-    """The path of a call, and its result. Impure where a list cannot hold the call, which is then undone."""
+    """The path of a call, and its result. Impure where a list cannot hold the call, which is then undone;
+    Within where it reads values of a trace around it."""
     watch, guards = Watch([fn, *fixed]), {}
     with CallTape(guards=guards, of_scan=scan_by_engine) as tape:
         given, inputs, names = traced_arguments(fn, args, tape)
@@ -280,6 +296,9 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
         if [*map(id, leaves)] != [*map(id, now[0])] or str(look) != str(now[1]):
             raise Impure("it writes into a list or a dict that it was given")
         ends, structure = flattened_tree(result)
+        operands = (a for _, _, args in tape.lines for a in args)
+        if any(issubclass(type(x), Expression) and not tape.has(x) for x in (*operands, *ends)):
+            raise Within
         kinds = (*VALUES, np.ndarray)
         known = lambda x: is_on(tape, x) or isinstance(x, kinds) or any(x is y for y in fixed)
         if strange := [x for x in ends if not known(x)]:
@@ -287,7 +306,10 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         wanted = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]
         wanted += [(f"guard{k}", x) for k, (x, _) in enumerate(guards.values(), 1)]
-        steps, found = written_down(tape, names, wanted, variables)
+        try:
+            steps, found = written_down(tape, names, wanted, variables)
+        except XManError as error:  # a sparse matrix, or a number of more than 64 bits
+            raise Impure(str(error)) from None
         rest = iter(found)
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
         checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..functions.call import Derivative, name_of
+from ..traced.arraylike import ArrayLike
 from ..traced.refusals import inside
 
 STANDARD = sysconfig.get_path("stdlib")
@@ -37,6 +38,10 @@ class Impure(Exception):
     """A function does or reads what a list cannot hold; the message says what."""
 
 
+class Within(Exception):
+    """A function reads a traced value of a call around it, whose trace it belongs to."""
+
+
 class Place(NamedTuple):
     """An object that holds others: how it is read, what was read there, and what a user calls it."""
     owner: Any
@@ -52,7 +57,7 @@ class Globals(NamedTuple):
     def __call__(self, held: dict) -> list: return [*map(held.get, self.names, repeat(MISSING))]
 
 
-def whole_array(array: np.ndarray) -> tuple: return (array,)
+def whole_array(array: np.ndarray) -> tuple: return (np.asarray(array),)
 def entries(array: np.ndarray) -> Iterable: return array.flat
 def pairs(held: dict) -> list: return [*held, *held.values()]
 def own_names(kind: type) -> list: return pairs(vars(kind))
@@ -130,7 +135,7 @@ def put_back(owner: Any, read: Callable, kept: tuple, _: str) -> None:
         for name, x in zip(copyreg._slotnames(type(owner)), kept, strict=True):
             object.__delattr__(owner, name) if x is MISSING else object.__setattr__(owner, name, x)
     elif read not in (settings, remembered):
-        owner.clear()
+        owner.clear() if hasattr(owner, "clear") else owner.__delitem__(slice(None))  # array.array
         owner.update(by_name(kept)) if read is pairs else getattr(owner, "update",
                                                                   getattr(owner, "extend", None))(kept)
 
@@ -152,6 +157,8 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
     wanted: dict[int, tuple[dict, set, str]] = {}  # for each module the globals that code reads
     while todo:
         x, words = todo.popleft()
+        if issubclass(type(x), ArrayLike):
+            raise Within
         if id(x) in seen or isinstance(x, VALUES):
             continue
         seen[id(x)] = x  # this keeps x alive, so its id stays its own
@@ -184,7 +191,7 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
             kept = tuple(read(owner))
             todo += [(part, words) for part in kept if part is not x]
             if read is whole_array:
-                kept, words = (x.copy(),), f"{words}, all its entries"
+                kept, words = (kept[0].copy(),), f"{words}, all its entries"
             places.append(Place(owner, read, kept, words))
     for held, names, module in filter(lambda found: found[1], wanted.values()):
         read = Globals(tuple(sorted(names)))
@@ -197,6 +204,12 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
 def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], Iterable]:
     """([(an object whose contents can change, how they are read), …], what else x leads to)."""
     kind = type(x)
+    if isinstance(kind.__getattribute__, FunctionType):
+        raise Impure(f"it can read a {kind.__name__}, whose attributes are what __getattribute__ returns")
+    if hasattr(kind, "tocsr"):
+        raise Impure("it can read a sparse matrix, which a list cannot hold")
+    if issubclass(kind, np.ndarray) and kind not in (np.ndarray, np.memmap, np.matrix):
+        raise Impure(f"it can read a {kind.__name__}, which is more than its entries")
     if isinstance(x, np.ndarray):
         fixed = x.base is None and not x.flags.writeable
         return [(x, entries)] if x.dtype == object else [] if fixed else [(x, whole_array)], ()
@@ -211,7 +224,7 @@ def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], I
     if x is os.environ:
         return [(x, pairs)], ()
     if isinstance(x, type):
-        return ([], ()) if known_module(x.__module__) else ([(x, own_names)], (kind, *x.__bases__))
+        return ([], ()) if known_module(str(x.__module__)) else ([(x, own_names)], (kind, *x.__bases__))
     if isinstance(x, Derivative):
         return [], x.made
     if kind in WRAPPERS:
@@ -220,7 +233,7 @@ def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], I
         return [(x, remembered)], ()
     if isinstance(x, weakref.ref):
         return [], [x()]
-    room = kind.__module__.partition(".")[0]
+    room = str(kind.__module__).partition(".")[0]  # a class of C may have a descriptor there
     if room in WORLD or isinstance(x, (FunctionType, BuiltinFunctionType, np.ufunc)):
         return [], ()
     if hasattr(kind, "__next__"):

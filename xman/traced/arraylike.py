@@ -11,7 +11,9 @@ from ops import Bundle, Expression, f
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
-from .refusals import IN_PLACE, INDEX, refuse, refuse_conversion
+from .refusals import IN_PLACE, INDEX, in_text, refuse, refuse_conversion
+
+OF_NUMBERS = {*dir(np.float64), *dir(np.int64)} - {*dir(np.ndarray)}  # the attributes that NumPy's numbers alone have
 
 
 class ArrayLike(Expression):
@@ -45,13 +47,19 @@ class ArrayLike(Expression):
                    "write np.where(condition, x, y), or condition.any() or condition.all()", numpys=True)
         return bool(plain(self if self.dtype == bool else f.not_equal(self, 0)))
 
+    # whole numbers have no derivative, whatever they were computed from
+    def __trunc__(self): return int(np.trunc(self))
+    def __floor__(self): return int(np.floor(self))
+    def __ceil__(self): return int(np.ceil(self))
+    def is_integer(self): return bool(np.isfinite(self) & (np.floor(self) == self))
+
     def __index__(self):
         if self.dtype.kind in "iu" and self.ndim == 0:
             return operator.index(plain(self))
         refuse(*INDEX, numpys=True)
 
     def __int__(self):
-        sure = self.size == 1 and (self.dtype.kind in "biu" or self.is_flat())
+        sure = self.size == 1 and (self.dtype.kind in "biu" or self.is_flat() or in_text())
         return int(plain(self)) if sure else refuse_conversion("int()")
 
     def __len__(self):
@@ -68,7 +76,7 @@ class ArrayLike(Expression):
 
     # ---- as text, and copied -------------------------------------------------------------------------------
 
-    def __repr__(self): return f"{type(self).__name__}({self.seen()!r})"
+    def __repr__(self): return f"{type(self).__name__}({self.value!r})"
     def __format__(self, spec): return format(self.branch_value(), spec)
     def __copy__(self): return self
     def __deepcopy__(self, memo): return self  # a copy's tape would be another one, and the copy a constant
@@ -84,7 +92,7 @@ class ArrayLike(Expression):
                "compare it, x == key, or look up a plain number")
 
     def __float__(self):
-        return float(plain(self)) if self.is_flat() else refuse_conversion("float()")
+        return float(plain(self)) if self.is_flat() or in_text() else refuse_conversion("float()")
 
     def __complex__(self): refuse_conversion("complex()")
 
@@ -115,10 +123,12 @@ class ArrayLike(Expression):
                "write list(x)")
 
     def __getattr__(self, name):
-        if hasattr(np.ndarray, name) and not name.startswith("__"):
+        of_number = name in OF_NUMBERS and not self.ndim
+        if (of_number or hasattr(np.ndarray, name)) and not name.startswith("__"):
             has_function = getattr(np, name, None) in NAMES
             instead = f"write np.{name}(x)" if has_function else "use a function of NumPy in its place"
-            refuse(f"the array's .{name} has no operator and so no derivative here", instead)
+            kind = "number" if of_number else "array"
+            refuse(f"the {kind}'s .{name} has no operator and so no derivative here", instead)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     # ---- operators beyond those of Expression --------------------------------------------------------------

@@ -9,8 +9,9 @@ import linecache
 import os
 import re
 import sys
+import sysconfig
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -24,6 +25,9 @@ from ..errors import XManError
 
 OURS = tuple(str(folder) + os.sep for folder in (Path(__file__).parents[1], Path(ops.__file__).parent))
 SPARSE = re.compile(r"[/\\]scipy[/\\]sparse[/\\]")
+STANDARD = sysconfig.get_path("stdlib") + os.sep
+INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\](\w+(?:\.py)?)")
+MODULO = {k for k, (name, _) in enumerate(getattr(dis, "_nb_ops", ())) if name.endswith("REMAINDER")}  # from 3.11 on
 LIBRARIES = re.compile(r"[/\\](numpy|scipy)[/\\]|[/\\](functools|copy|contextlib)\.py$|^<(frozen|__array_function__)")
 
 
@@ -33,12 +37,42 @@ def inside(file: str) -> bool:
     return file.startswith(OURS) or LIBRARIES.search(file) is not None
 
 
-def user_frame() -> FrameType:
-    """The innermost frame of the stack that runs the user's code."""
-    frame = sys._getframe(1)
-    while frame.f_back and inside(frame.f_code.co_filename):
+@functools.cache
+def library(file: str) -> str:
+    """The name of the installed package, or "python", that the file belongs to; "" for the user's own."""
+    if match := INSTALLED.search(file):
+        return match[1].removesuffix(".py")
+    return "python" if file.startswith(STANDARD) else ""
+
+
+def frames_of_users() -> Iterator[FrameType]:
+    """The frames of the stack that run neither xman nor NumPy or SciPy, the innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame:
+        if not inside(frame.f_code.co_filename):
+            yield frame
         frame = frame.f_back
-    return frame
+
+
+def user_frame() -> FrameType:
+    """The innermost frame of the stack that runs the user's code: not that of pandas, which he has called."""
+    frames = [*frames_of_users()] or [sys._getframe(1)]
+    return next((frame for frame in frames if not library(frame.f_code.co_filename)), frames[0])
+
+
+def asking_library() -> str:
+    """The package that the user has called and that asks for a plain number; "" if that is his own line."""
+    frame = next(frames_of_users(), None)
+    name = library(frame.f_code.co_filename) if frame else ""
+    return name * (name != "python")
+
+
+def in_text() -> bool:
+    """Whether a traced value is asked for a number only to be written into a text, as by "%.2f" % x."""
+    frame = sys._getframe(2)
+    code, at = frame.f_code.co_code, frame.f_lasti
+    name = dis.opname[code[at]]
+    return name.endswith("_MODULO") or name == "BINARY_OP" and code[at + 1] in MODULO
 
 
 class Refusals(threading.local):
@@ -59,6 +93,8 @@ def line_of(frame: FrameType) -> str:
 
 def refuse(problem: str, instead: str, numpys: bool = False) -> NoReturn:
     """Raise XManError: the user's line, what was found, what to write instead. numpys: NumPy refuses, too."""
+    if name := asking_library():
+        problem, instead = f"{name} takes plain arrays ({problem})", "write it with NumPy's functions"
     error = XManError(f"{line_of(user_frame())}: {problem}; {instead}")
     if not numpys:
         REFUSALS.last = error
@@ -94,7 +130,6 @@ CONVERSIONS = [
                        "lose its derivative", "leave the conversion out, or import xman.numpy as np"),
     (r"\b([rc])_\[", "np.{0}_ takes plain numbers", "import xman.numpy as np, or write np.concatenate"),
     (r"(?<!\bnp)(?<!\bf)\.(dot|clip|take)\(", "the method .{0} of a plain array takes plain numbers", "write np.{0}(array, …)"),
-    (r"^[rb]?[\"'].*% ", "% writes plain numbers into a text", "write f'{{x:.3f}}'"),
     (r"\bnp\.full\(", "np.full copies a plain number", "write x * np.ones(shape), or import xman.numpy as np"),
     (r"\b(float|int|complex|float32|float64)\(",
                        "{0}() would turn a traced value into a plain number, and its derivative would be lost",
@@ -130,7 +165,9 @@ def refuse_conversion(method: str) -> NoReturn:
     if module := room_of_scipy(frame):
         refuse(f"scipy.{module} turns a traced value into plain numbers",
                f"write from xman.scipy import {module}, which does not")
-    text = running(frame)
+    if SPARSE.search(sys._getframe(2).f_code.co_filename):
+        refuse("a sparse matrix takes plain arrays alone", "write f.dot(a, x) (from xman import f)")
+    text = running(frame) if not asking_library() else ""
     for pattern, problem, instead in CONVERSIONS:
         if match := re.search(pattern, text):
             words = match.groups() or ("",)
@@ -139,8 +176,6 @@ def refuse_conversion(method: str) -> NoReturn:
             refuse(problem.format(*words), instead.format(*words))
     if instruction == "BINARY_SUBSCR":
         refuse(*INDEX)
-    if SPARSE.search(sys._getframe(2).f_code.co_filename):
-        refuse("a sparse matrix takes plain arrays alone", "write f.dot(a, x) (from xman import f)")
     if ours := [name for name in re.findall(r"(\w+)\(", text) if hasattr(f, name)]:
         refuse(f"this {ours[0]} takes plain numbers, and the derivative would be lost",
                f"write f.{ours[0]} (from xman import f)")
