@@ -13,7 +13,8 @@ from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
 from .refusals import IN_PLACE, INDEX, in_text, refuse, refuse_conversion
 
-OF_NUMBERS = {*dir(np.float64), *dir(np.int64)} - {*dir(np.ndarray)}  # the attributes that NumPy's numbers alone have
+# attributes that NumPy's numbers have, and its arrays have not
+OF_NUMBERS = {*dir(np.float64), *dir(np.int64)} - {*dir(np.ndarray)}
 
 
 class ArrayLike(Expression):

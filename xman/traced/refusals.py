@@ -27,7 +27,8 @@ OURS = tuple(str(folder) + os.sep for folder in (Path(__file__).parents[1], Path
 SPARSE = re.compile(r"[/\\]scipy[/\\]sparse[/\\]")
 STANDARD = sysconfig.get_path("stdlib") + os.sep
 INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\](\w+(?:\.py)?)")
-MODULO = {k for k, (name, _) in enumerate(getattr(dis, "_nb_ops", ())) if name.endswith("REMAINDER")}  # from 3.11 on
+# the arguments of BINARY_OP for % and %=, from Python 3.11 on
+MODULO = {k for k, (name, _) in enumerate(getattr(dis, "_nb_ops", ())) if name.endswith("REMAINDER")}
 LIBRARIES = re.compile(r"[/\\](numpy|scipy)[/\\]|[/\\](functools|copy|contextlib)\.py$|^<(frozen|__array_function__)")
 
 
