@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -526,3 +527,16 @@ def test_what_numpy_reads_or_writes_keeps_its_shape_where_it_is_handed_out_in_an
     assert {name: y.shape for name, y in found.items()} == {"r": (2, 3), "f": (6,), "g": (3, 2)} and step._latest
     for name, y in found.items():
         np.testing.assert_array_equal(y, wanted[name])
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this reads Linux's figure of a process's memory")
+def test_compiling_keeps_no_memory():
+    resident = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    steps = xman.WengertList([("y", "exp", ("x",)), ("z", "mul", ("y", "x")), ("s", "sum", ("z",))])
+    text = NestStep(nests_of(program_of(steps, {"x": np.ones(200)}, ("s",), {}))).text
+    for _ in range(5):
+        compiled.llvm().optimised(text)
+    before = resident()
+    for _ in range(15):
+        compiled.llvm().optimised(text)
+    assert resident() - before < 15 * 30 * 1024
