@@ -31,3 +31,11 @@ def unwarned(errors: Any) -> Any:
     within = copy_context()
     within.run(np.seterr, **{kind: "ignore" for kind, done in np.geterr().items() if done == "warn"})
     return within.get(ERRORS)
+
+
+@functools.lru_cache
+def loud(errors: Any) -> bool:
+    """Whether this value of ERRORS asks for an error, a call or a print somewhere."""
+    within = copy_context()
+    within.run(ERRORS.set, errors)
+    return not {"ignore", "warn"}.issuperset(within.run(np.geterr).values())

@@ -10,7 +10,6 @@ import sys
 import time
 import types
 import warnings
-import weakref
 
 import numpy as np
 import pytest
@@ -238,7 +237,6 @@ def by_environment(x): return x * float(os.environ.get("XMAN_K", "0"))
 def by_entry(x): return x * NAMED.k
 def by_cache(x): return x * cached_zeros(1)[0]
 def by_proxy(x): return x * PROXY["k"]
-def by_weak_reference(x): return x * WEAK().k
 def by_metaclass(x): return x * Kinds.rate
 
 
@@ -248,14 +246,14 @@ def cached_zeros(size): return np.zeros(size)
 
 Rated = type("Rated", (type,), {"rate": 0.0})
 Kinds = Rated("Kinds", (), {})
-PROXY, WEAK = types.MappingProxyType(NAMED.held), weakref.ref(counted)
+PROXY = types.MappingProxyType(NAMED.held)
 
 
 @pytest.mark.parametrize(("fn", "put"), [
     (counted, lambda k: setattr(counted, "k", k)), (by_name, lambda k: setattr(ROOM, "k", k)),
     (by_environment, lambda k: os.environ.update(XMAN_K=str(k))), (by_entry, lambda k: NAMED.held.update(k=k)),
     (by_cache, lambda k: cached_zeros(1).fill(k)), (by_proxy, lambda k: NAMED.held.update(k=k)),
-    (by_weak_reference, lambda k: setattr(counted, "k", k)), (by_metaclass, lambda k: setattr(Rated, "rate", k))])
+    (by_metaclass, lambda k: setattr(Rated, "rate", k))])
 def test_what_is_read_by_name_of_a_function_a_module_or_the_environment_is_a_guard(fn, put, monkeypatch):
     monkeypatch.setenv("XMAN_K", "0")
     fast = jit_(fn)
@@ -315,7 +313,7 @@ def test_whole_numbers_made_of_a_value_are_a_path_of_their_own():
 
 def test_text_is_made_of_the_value():
     fast = jit_(lambda x: [x, str(x), f"{x} {x!r}"])
-    assert str([fast(1.5), fast(1.5), fast(2.5)]) == str([[np.float64(x), str(x), f"{x} {np.float64(x)!r}"] for x in (1.5, 1.5, 2.5)])
+    assert [fast(1.5), fast(1.5), fast(2.5)] == [[x, str(x), f"{x} {x!r}"] for x in (1.5, 1.5, 2.5)]
 
 
 def test_a_function_among_the_arguments_brings_what_it_reads():
@@ -325,14 +323,6 @@ def test_a_function_among_the_arguments_brings_what_it_reads():
     assert fast(slow, 2.0) == 2.0
     held["rate"] = 3.0
     assert fast(slow, 2.0) == 6.0 and fast(np.exp, 0.0) == 1.0
-
-
-def test_an_array_that_cannot_be_written_to_is_not_looked_through():
-    data = np.ones(3)
-    data.flags.writeable = False
-    fast = jit_(lambda x: np.sum(x * data))
-    fast(np.ones(3))
-    assert "data around <lambda>" in fast.guards[0] and not any("entries" in words for words in fast.guards[0])
 
 
 # ---- what a list cannot hold ------------------------------------------------------------------------------------------
@@ -397,7 +387,7 @@ def swallows(x):
 EFFECTS = [(appends, "changes the global LOG"), (draws, "random"), (draws_as_of_old, "random"), (draws_afresh, "random"),
            (draws_by_python, "random"), (tells_the_time, "time.perf_counter"), (counts, "changes the global COUNTS"),
            (keeps, "changes the global Counter"), (uses_up, "used up by reading"), (prints, "calls print"), (swallows, "calls print"),
-           (reads_a_module_by_its_name, "can read sys.modules"), (reads_a_context, "calls contextvars.get")]
+           (reads_a_module_by_its_name, "can read sys.modules"), (reads_a_context, "can read the global CONTEXT, a ContextVar")]
 
 
 @pytest.mark.parametrize(("fn", "words"), EFFECTS, ids=[fn.__name__ for fn, _ in EFFECTS])
@@ -421,7 +411,7 @@ def test_what_does_more_than_return_says_so_once_and_does_it_once_a_call(fn, wor
 
 def test_a_dict_that_was_given_is_written_into_by_the_plain_function():
     given = {}
-    with pytest.warns(RuntimeWarning, match="writes into a list or a dict that it was given"):
+    with pytest.warns(RuntimeWarning, match="writes into a list, a dict or an array that it was given"):
         jit_(writes_into_its_argument)(2.0, given)
     assert given == {"a": 1.0}
 
@@ -514,7 +504,7 @@ def test_checks_of_numpys_own_are_guards_by_their_answer():
         np.testing.assert_allclose(fast(a @ a.T, x), (np.linalg.cholesky(a @ a.T), np.sort(x, 0)), 1e-8)
     assert len(fast.lists) == 1
     with pytest.raises(XManError, match="lower triangle alone"):
-        fast(a, x)
+        fast(a @ a.T + np.triu(a, 1), x)
 
 
 def test_the_product_of_two_vectors_may_be_the_result():

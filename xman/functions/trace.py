@@ -56,7 +56,10 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
         leaves, structure = flattened_tree(example)
         for k, path in enumerate(leaf_names(structure, name)):
             if is_input(leaves[k]):
-                leaves[k] = Tracer(np.asarray(ordinary(plain(leaves[k])))[()], tape)
+                tracer = Tracer(np.asarray(ordinary(plain(leaves[k])))[()], tape)
+                if type(leaves[k]) is float:
+                    tape.floats[tracer.name] = None
+                leaves[k] = tracer
                 inputs.append(leaves[k])
                 names[leaves[k].name] = unused(path, names.values())
         args.append(unflatten(structure, leaves))
@@ -138,8 +141,8 @@ def allowed(name: str) -> bool:
 
 
 def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None,
-            code_of: Callable | None = None) -> tuple[Any, dict[str, Any]]:
-    """fn(*args, **fixed), and the variables at its end, or code_of's. also: is called at each event."""
+            code_of: Callable | None = None, run: Callable = outcome) -> tuple[Any, dict[str, Any]]:
+    """run(fn, args, fixed), and the variables at its end, or code_of's. also: is called at each event."""
     code, variables, before = getattr(inspect.unwrap(code_of or fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):
@@ -153,7 +156,7 @@ def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *
     look.of_users = True
     sys.setprofile(look)
     try:
-        return outcome(fn, args, fixed), variables
+        return run(fn, args, fixed), variables
     finally:
         sys.setprofile(None if hasattr(before, "enable") else before)
         if hasattr(before, "enable"):  # cProfile's profiler, which cannot be called

@@ -10,6 +10,7 @@ import numpy as np
 
 from ops import Expression, G, f
 from ops.expression import FLAT
+from ops.silence import ERRORS, loud
 from ops.walk import needed
 from ops.writer import Recording, Symbol, Traced, Writer, frozen
 
@@ -19,6 +20,8 @@ from ..traced.refusals import line_of, refuse, user_frame
 
 BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
 NUMBERS = {float, int, np.float64}  # types of constants that cannot change
+DIVISIONS, POWERS = {"divide", "ratio", "floor_divide", "remainder"}, {"power", "square"}
+OF_FLOATS = {"add", "subtract", "mul", "negative", "abs", *DIVISIONS, *POWERS}  # of floats they are floats
 
 
 class CallTape(Recording):
@@ -27,13 +30,18 @@ class CallTape(Recording):
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by
     name, (tracer, the user's line) where a value decided Python's path; None: these are not recorded.
     of_scan: the function that computes a scan. masks: by name, the masks whose counts a tracer's shape goes
-    by.
+    by. failures: (operator, arguments, error) of what raised an error. floats: the names of what may be
+    Python's floats, whose operators raise errors where NumPy gives inf: the tracer that then is 0 or no
+    finite number, or None.
     """
 
     def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
         super().__init__()
         self.exact, self.open, self.guards, self.of_scan = exact, True, guards, of_scan
         self.masks: dict[str, tuple[Tracer, ...]] = {}
+        self.failures: list[tuple[str, tuple, type]] = []
+        self.floats: dict[str, Tracer | None] = {}
+        self.loud = False  # whether a line was computed while np.errstate asks for more than a warning
 
     def __enter__(self) -> CallTape:
         self.collects = gc.isenabled()
@@ -46,7 +54,8 @@ class CallTape(Recording):
             gc.enable()
         if self.guards is not None:  # their tracers point at the tape, and would keep it alive
             self.guards = None
-            self.masks.clear()
+            for tracers in (self.masks, self.floats, self.failures):
+                tracers.clear()
 
     def write(self, op: str, args: tuple) -> Any:
         """The result of op, after its line is on the tape."""
@@ -70,15 +79,25 @@ class CallTape(Recording):
                 value = getattr(f, op)
         if op == "scan" and value is G[op]:
             value = self.of_scan  # `jit` has one that compiles long loops
-        y = value(*inputs)
+        try:
+            y = value(*inputs)
+        except Exception as error:
+            self.failures.append((op, args, type(error)))
+            raise
         if type(y) is Tracer:  # on another tape
             out = Tracer(y, self, y.slopeless)
         else:
             y = real(op, y)
             out = Tracer(y, self, op in FLAT or getattr(y, "dtype", None) is BOOL)
         self.lines.append((out.name, op, tuple(operands)))
-        if self.guards is not None and out.ndim:
-            self.follow_masks(out, op, args)
+        if self.guards is not None:
+            if out.ndim:
+                self.follow_masks(out, op, args)
+            elif op in OF_FLOATS and all(type(a) in (float, int) or type(a) is str and a in self.floats
+                                         for a in operands):
+                checked = out if op in POWERS else args[1] if op in DIVISIONS else None
+                self.floats[out.name] = checked if type(checked) is Tracer else None
+            self.loud |= loud(ERRORS.get())
         return out
 
     def refuse_closed(self) -> None:
@@ -114,8 +133,13 @@ class Tracer(ArrayLike, Traced):
             self.tape.guards[self.name] = self, line_of(user_frame())
         return self.value
 
-    def __repr__(self): return super().__repr__() if self.tape.guards is None else repr(self.branch_value())
-    def __str__(self): return super().__str__() if self.tape.guards is None else str(self.branch_value())
+    def __repr__(self): return super().__repr__() if self.tape.guards is None else repr(self.in_text())
+    def __str__(self): return super().__str__() if self.tape.guards is None else str(self.in_text())
+
+    def in_text(self) -> Any:
+        """Its value as a text has it; a Python float is no number of NumPy."""
+        value = self.branch_value()
+        return value.item() if self.name in self.tape.floats and isinstance(value, np.generic) else value
 
     def counted(self) -> Any:
         """Its value; the counts of the masks that its shape goes by decide the path that Python takes."""

@@ -1,45 +1,50 @@
-"""For `jit`: what a function can read besides its arguments, and what it does besides returning."""
+"""For `jit`: what a function can read besides its arguments, and whether it is as it was."""
 from __future__ import annotations
 
-import copyreg
 import functools
-import gc
 import operator
-import os
-import pickle
 import sys
-import sysconfig
-import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dis import get_instructions
-from itertools import repeat
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..functions.call import Derivative, name_of
 from ..traced.arraylike import ArrayLike
-from ..traced.refusals import inside
+from .known import (
+    CONTENTS,
+    DUNDERS,
+    FIXED,
+    GENERATORS,
+    MISSING,
+    STATELESS,
+    VALUES,
+    Impure,
+    Names,
+    Within,
+    attributes,
+    base_of,
+    computes,
+    foreign,
+    in_c,
+    is_value,
+    names_of_class,
+    numbers,
+    of_library,
+    remembered,
+    settings,
+    slots,
+)
 
-STANDARD = sysconfig.get_path("stdlib")
-# modules whose functions do more than return a value of their arguments
-WORLD = {*("time posix nt os io _io random _random secrets uuid datetime logging warnings subprocess "
-           "socket importlib _contextvars").split()}
-ACTS = {"print", "input", "open", "exec", "eval", "globals", "vars", "breakpoint"}  # such builtins
-VALUES = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, type(Ellipsis))
-GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 MOST = 20_000  # the most objects that are looked through
-MISSING = object()
+LOOKS = {"getattr", "hasattr", "vars", "dir", "attrgetter", "methodcaller", "getmembers", "delattr", "setattr",
+         "__dict__", "__getattribute__"}  # what takes a name that can have been computed
 
 
-class Impure(Exception):
-    """A function does or reads what a list cannot hold; the message says what."""
-
-
-class Within(Exception):
-    """A function reads a traced value of a call around it, whose trace it belongs to."""
+IDLE = {"PRECALL", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "RESUME"}  # instructions between those that count
 
 
 class Place(NamedTuple):
@@ -50,202 +55,99 @@ class Place(NamedTuple):
     words: str
 
 
-class Globals(NamedTuple):
-    """The values that a module's dictionary has under these names."""
-    names: tuple[str, ...]
-
-    def __call__(self, held: dict) -> list: return [*map(held.get, self.names, repeat(MISSING))]
-
-
-def whole_array(array: np.ndarray) -> tuple: return (np.asarray(array),)
-def entries(array: np.ndarray) -> Iterable: return array.flat
-def pairs(held: dict) -> list: return [*held, *held.values()]
-def own_names(kind: type) -> list: return pairs(vars(kind))
-def slots(x: Any) -> list: return [getattr(x, name, MISSING) for name in copyreg._slotnames(type(x))]
-def settings(x: FunctionType) -> tuple: return x.__code__, x.__defaults__, x.__kwdefaults__
-def cell_contents(cell: CellType) -> list: return gc.get_referents(cell)  # nothing if it is empty
-
-
-def remembered(cache: Any) -> list:
-    """The keys and the results of a function with lru_cache, and objects of its own."""
-    parts = gc.get_referents(cache)
-    return parts + [x for held in parts if type(held) is dict for x in pairs(held)]
-
-
-WRAPPERS = {MethodType, type(vars(type)), functools.partial, property, staticmethod, classmethod}
-
-
 def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
     """Whether a place still holds what was kept of it; a cache may have more."""
-    found = read(owner)
+    now = read(owner)
     if read is remembered:
-        return {*map(id, kept)} <= {*map(id, found)}
-    if type(found) not in (list, tuple):
-        found = tuple(found)
-    return len(found) == len(kept) and (all(map(operator.is_, kept, found))
-                                        or all(map(still_same, kept, found)))
+        return {*map(id, kept)} <= {*map(id, now)}
+    return len(now) == len(kept) and (all(map(operator.is_, kept, now)) or all(map(still_same, kept, now)))
 
 
 def steady(places: Iterable[Place]) -> Callable[[], bool]:
     """A function that says whether all places are unchanged; most hold the very objects that were kept."""
-    text, known = [], {"unchanged": unchanged, "MISSING": MISSING}
+    text, scope = [], {"unchanged": unchanged, "MISSING": MISSING, "is_": operator.is_}
     for k, place in enumerate(places):
-        known |= {f"p{k}": place, f"owner{k}": place.owner}
-        known |= {f"p{k}_{j}": x for j, x in enumerate(place.kept)}
-        reads = {settings: [".__code__", ".__defaults__", ".__kwdefaults__"]}.get(place.read, [])
-        if isinstance(place.read, Globals):
-            reads = [f".get({name!r}, MISSING)" for name in place.read.names]
-        same = " and ".join(f"owner{k}{read} is p{k}_{j}" for j, read in enumerate(reads))
-        empty = place.read is pairs and not place.kept
-        text.append(f"({same or empty and f'not owner{k}'} or unchanged(*p{k}))")
-    return eval(f"lambda: {' and '.join(text) or 'True'}", known)
+        scope |= {f"p{k}": place, f"owner{k}": place.owner, f"kept{k}": place.kept}
+        scope |= {f"p{k}_{j}": x for j, x in enumerate(place.kept)}
+        count, x = len(place.kept), f"owner{k}"
+        if isinstance(place.read, Names):
+            reads = [f"{x}.get({name!r}, MISSING)" for name in place.read.names]
+        elif place.read is settings:
+            reads = [f"{x}.__code__", f"{x}.__defaults__", f"{x}.__kwdefaults__"]
+        elif place.read is attributes and type(place.owner).__getattribute__ is object.__getattribute__:
+            reads = [f"type({x})", f"{x}.__dict__"][:count]
+        else:
+            reads = []
+        same = " and ".join(f"{read} is p{k}_{j}" for j, read in enumerate(reads))
+        if type(place.owner) in (dict, list) and not reads:
+            now, size = (f"(*{x}, *{x}.values())", count // 2) if type(place.owner) is dict else (x, count)
+            same = f"len({x}) == {size} and all(map(is_, {now}, kept{k}))" if count else f"not {x}"
+        text.append(f"({same} or unchanged(*p{k}))" if same else f"unchanged(*p{k})")
+    return eval(compile(f"lambda: {' and '.join(text) or 'True'}", __file__, "eval"), scope)
 
 
 def still_same(a: Any, b: Any) -> bool:
     """Whether b is a, or is equal to it to the last bit."""
     if type(a) is np.ndarray is type(b):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return False
-        if a.dtype.hasobject:
-            return all(map(still_same, a.flat, b.flat))
-        if a.nbytes <= 4096:  # a copy is quicker then
-            return a.tobytes() == b.tobytes()
-        bits = f"u{a.dtype.itemsize}" if a.dtype.itemsize in (1, 2, 4, 8) else a.dtype
+        return a.shape == b.shape and a.dtype == b.dtype and same_bits(a, b)
+    return a is b or type(a) is type(b) and is_value(a) and a == b and repr(a) == repr(b)
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether arrays of one shape and precision are the same, 0 and −0 apart."""
+    if a.dtype.hasobject:
+        return all(map(still_same, a.flat, b.flat))
+    if a.nbytes <= 4096:  # a copy is quicker then
+        return a.tobytes() == b.tobytes()
+    if a.dtype.kind == "c":
+        return same_bits(a.real, b.real) and same_bits(a.imag, b.imag)
+    if a.dtype.itemsize in (1, 2, 4, 8):
+        bits = f"u{a.dtype.itemsize}"
         return bool((a.view(bits) == b.view(bits)).all())
-    return a is b or type(a) is type(b) and isinstance(a, VALUES) and a == b and repr(a) == repr(b)
+    if a.dtype.kind == "f":  # longdouble, whose bytes have unused bits
+        return bool(((a == b) & (np.signbit(a) == np.signbit(b)) | (a != a) & (b != b)).all())
+    return a.tobytes() == b.tobytes()
 
 
-def put_back(owner: Any, read: Callable, kept: tuple, _: str) -> None:
-    """Put what was kept where it was."""
-    if isinstance(owner, np.ndarray):
-        owner.flat = kept[0].flat if read is whole_array else kept
-    elif read is cell_contents:
-        owner.cell_contents, = kept
-    elif isinstance(read, Globals):
-        for name, x in zip(read.names, kept, strict=True):
-            owner.pop(name, None) if x is MISSING else owner.update({name: x})
-    elif read is own_names:
-        before = by_name(kept)
-        for name in vars(owner).keys() - before:
-            delattr(owner, name)
-        for name, x in before.items():
-            if vars(owner).get(name) is not x:
-                setattr(owner, name, x)
-    elif read is slots:
-        for name, x in zip(copyreg._slotnames(type(owner)), kept, strict=True):
-            object.__delattr__(owner, name) if x is MISSING else object.__setattr__(owner, name, x)
-    elif read not in (settings, remembered):
-        owner.clear() if hasattr(owner, "clear") else owner.__delitem__(slice(None))  # array.array
-        owner.update(by_name(kept)) if read is pairs else getattr(owner, "update",
-                                                                  getattr(owner, "extend", None))(kept)
+# ---- what code names ---------------------------------------------------------------------------------------
+
+class Facts(NamedTuple):
+    """What a piece of code names: globals, modules that it imports with their levels, attributes and texts;
+    whether a name may be missing or computed when it looks for an attribute."""
+    names: frozenset[str]
+    imports: frozenset[tuple[str, int]]
+    attributes: frozenset[str]
+    missing: bool
+    computed: bool
 
 
-def by_name(kept: tuple) -> dict: return dict(zip(kept[:len(kept) // 2], kept[len(kept) // 2:], strict=True))
+@functools.lru_cache
+def facts_of_code(code: CodeType) -> Facts:
+    steps = [step for step in get_instructions(code) if step.opname not in IDLE]
+    names = frozenset(step.argval for step in steps if step.opname.endswith(("_GLOBAL", "LOAD_NAME")))
+    imports = frozenset((step.argval, steps[k - 2].argval) for k, step in enumerate(steps)
+                        if step.opname == "IMPORT_NAME")
+    texts = {text for text in code.co_consts if isinstance(text, str)}
+    looks = [k for k, step in enumerate(steps) if step.argval in LOOKS and step.opname.startswith("LOAD")]
+    strange = {name for name in code.co_names if name.startswith("__") and name.endswith("__")} - DUNDERS
+    if strange:
+        raise Impure(f"it reads {min(strange)}")
+    for k, step in enumerate(steps):
+        if step.opname == "IS_OP" and steps[k - 1].opname not in ("LOAD_CONST", "LOAD_GLOBAL", "LOAD_ATTR"):
+            raise Impure("it compares by `is`, which for arguments may be true at one call and not at another")
+    literal = all(steps[k].argval in ("getattr", "hasattr") and called_with_literal(steps, k) for k in looks)
+    guarded = (bool(getattr(code, "co_exceptiontable", b""))
+               or any(step.opname.startswith("SETUP_") for step in steps))
+    return Facts(names, imports, texts.union(code.co_names), guarded or bool(looks), not literal)
 
 
-def reached(roots: Iterable[Any]) -> tuple[list[Place], list[Any], set[CodeType]]:
-    """(places, generators, codes) that the roots lead to by globals, closures, defaults and attributes."""
-    attributes: set[str] = set()
-    while True:  # until all attributes that the code names are known
-        before, found = len(attributes), walk(roots, attributes)
-        if len(attributes) == before:
-            return found
-
-
-def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[Any], set[CodeType]]:
-    places, generators, codes, seen, todo = [], [], set(), {}, deque((x, name_of(x)) for x in roots)
-    wanted: dict[int, tuple[dict, set, str]] = {}  # for each module the globals that code reads
-    while todo:
-        x, words = todo.popleft()
-        if issubclass(type(x), ArrayLike):
-            raise Within
-        if id(x) in seen or isinstance(x, VALUES):
-            continue
-        seen[id(x)] = x  # this keeps x alive, so its id stays its own
-        if len(seen) > MOST:
-            raise Impure(f"more than {MOST:,} objects can be reached from it, by {words}")
-        if isinstance(x, GENERATORS):
-            generators.append(x)
-            continue
-        if isinstance(x, FunctionType) and not foreign(x.__code__.co_filename):
-            held, names, _ = wanted.setdefault(id(x.__globals__), (x.__globals__, set(), x.__module__))
-            for code in nested(x.__code__):
-                codes.add(code)
-                # strings too: getattr(module, "rate"), vars(module)["rate"]
-                attributes.update(code.co_names, (text for text in code.co_consts if isinstance(text, str)))
-                for name, imported in named_in(code):
-                    if imported:
-                        todo += [(sys.modules[name], name)] if name in sys.modules else []
-                    elif name not in names:
-                        names.add(name)
-                        todo += [(held[name], f"the global {name}")] if name in held else []
-            cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
-            todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
-            todo += [(part, f"the defaults of {x.__name__}") for part in (x.__defaults__, x.__kwdefaults__)]
-            places.append(Place(x, settings, settings(x), words := f"{x.__name__} and its defaults"))
-            todo.append((vars(x), words))
-            continue
-        places_of_it, behind = reading(x, attributes)
-        todo += [(part, words) for part in behind]
-        for owner, read in places_of_it:
-            kept = tuple(read(owner))
-            todo += [(part, words) for part in kept if part is not x]
-            if read is whole_array:
-                kept, words = (kept[0].copy(),), f"{words}, all its entries"
-            places.append(Place(owner, read, kept, words))
-    for held, names, module in filter(lambda found: found[1], wanted.values()):
-        read = Globals(tuple(sorted(names)))
-        found = [(name, held[name]) for name in read.names if name in held]
-        words = ", ".join(name + (f" = {x!r}" if isinstance(x, VALUES) else "") for name, x in found)
-        places.append(Place(held, read, tuple(read(held)), f"the globals {words} of {module}"))
-    return places, generators, codes
-
-
-def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], Iterable]:
-    """([(an object whose contents can change, how they are read), …], what else x leads to)."""
-    kind = type(x)
-    if isinstance(kind.__getattribute__, FunctionType):
-        raise Impure(f"it can read a {kind.__name__}, whose attributes are what __getattribute__ returns")
-    if hasattr(kind, "tocsr"):
-        raise Impure("it can read a sparse matrix, which a list cannot hold")
-    if issubclass(kind, np.ndarray) and kind not in (np.ndarray, np.memmap, np.matrix):
-        raise Impure(f"it can read a {kind.__name__}, which is more than its entries")
-    if isinstance(x, np.ndarray):
-        fixed = x.base is None and not x.flags.writeable
-        return [(x, entries)] if x.dtype == object else [] if fixed else [(x, whole_array)], ()
-    if isinstance(x, CellType):
-        return [(x, cell_contents)], ()
-    if isinstance(x, ModuleType):
-        if x is sys and "modules" in attributes:
-            raise Impure("it can read sys.modules; import the module by its name")
-        if known_module(x.__name__):
-            return [], [os.environ] if x is os and "environ" in attributes else []
-        return [(vars(x), Globals(tuple(sorted(attributes & {*vars(x)}))))], ()
-    if x is os.environ:
-        return [(x, pairs)], ()
-    if isinstance(x, type):
-        return ([], ()) if known_module(str(x.__module__)) else ([(x, own_names)], (kind, *x.__bases__))
-    if isinstance(x, Derivative):
-        return [], x.made
-    if kind in WRAPPERS:
-        return [], gc.get_referents(x)
-    if kind is type(inside):
-        return [(x, remembered)], ()
-    if isinstance(x, weakref.ref):
-        return [], [x()]
-    room = str(kind.__module__).partition(".")[0]  # a class of C may have a descriptor there
-    if room in WORLD or isinstance(x, (FunctionType, BuiltinFunctionType, np.ufunc)):
-        return [], ()
-    if hasattr(kind, "__next__"):
-        raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, "
-                     "or as a list")
-    found = [(vars(x), pairs)] if hasattr(x, "__dict__") else []
-    found += [(x, slots)] if copyreg._slotnames(kind) else []
-    if isinstance(x, dict):
-        found.append((x, pairs))
-    elif isinstance(x, Collection) and not found and not isinstance(x, tuple):
-        found.append((x, iter))
-    return found, (kind, *(x if isinstance(x, (tuple, frozenset)) else ()))
+def called_with_literal(steps: list, k: int) -> bool:
+    """Whether the call of getattr or hasattr that is loaded at k takes a name that stands in the code: its
+    second argument is loaded last, or last but a default that is one instruction."""
+    for j in range(k + 1, len(steps) - 2):
+        if steps[j].opname == "LOAD_CONST" and isinstance(steps[j].argval, str):
+            return any(steps[j + n].opname.startswith("CALL") and steps[j + n].arg == n + 1 for n in (1, 2))
+    return False
 
 
 def nested(code: CodeType) -> Iterator[CodeType]:
@@ -255,77 +157,149 @@ def nested(code: CodeType) -> Iterator[CodeType]:
             yield from nested(part)
 
 
-@functools.lru_cache
-def named_in(code: CodeType) -> list[tuple[str, bool]]:
-    """(name, whether it is imported) of each global and each module that the code names."""
-    kinds = "_GLOBAL", "LOAD_NAME", "IMPORT_NAME"
-    steps = [step for step in get_instructions(code) if step.opname.endswith(kinds)]
-    return [(step.argval, step.opname == "IMPORT_NAME") for step in steps]
+def imported(name: str, level: int, scope: dict) -> str:
+    """The name of a module that code with these globals imports, `level` packages up."""
+    package = scope.get("__package__") or ""
+    return ".".join(filter(None, (package.rsplit(".", level - 1)[0], name))) if level else name
 
 
-@functools.cache
-def foreign(file: str) -> bool:
-    """Whether a file is of xman, NumPy, SciPy or Python's library, which do not change."""
-    return inside(file) or file.startswith(STANDARD) and "-packages" not in file
+# ---- the walk ----------------------------------------------------------------------------------------------
 
-
-def known_module(name: str) -> bool:
-    file = getattr(sys.modules.get(name), "__file__", None) or ""
-    return name.partition(".")[0] in sys.stdlib_module_names or foreign(file)
-
-
-def state_of(x: Any) -> dict:
-    if isinstance(x, np.random.RandomState):
-        return x.get_state(legacy=False)
-    return getattr(x, "bit_generator", x).state
-
-
-class Watch:
-    """Watches what a call does besides returning: `look` hears of its calls, `undone` finds its changes."""
+class Reach:
+    """What the roots lead to by globals, closures, defaults and attributes: the places, the generators of
+    random numbers, and the code. Impure for what is of no kind in `known`."""
 
     def __init__(self, roots: Iterable[Any]):
-        self.roots, self.sentence = list(roots), ""
-        self.places, generators, self.codes = reached(self.roots)
-        # callbacks of the garbage collector, which can run at any moment
-        self.collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
-        self.states = [(x, state_of(x)) for x in (np.random.mtrand._rand, *generators)]
+        self.roots = list(roots)
+        self.attributes: set[str] = set()
+        self.missing = self.computed = False
+        while True:  # until all attributes that the code names are known
+            before = len(self.attributes), self.missing, self.computed
+            self.walk()
+            if before == (len(self.attributes), self.missing, self.computed):
+                break
 
-    def look(self, frame: Any, event: str, called: Any) -> None:
-        """Raise Impure before the user's code calls a function of a module in WORLD."""
-        user = frame if event == "c_call" else frame.f_back if event == "call" else None
-        if user is None or foreign(user.f_code.co_filename) or frame.f_code in self.collecting:
-            return
-        if event == "c_call":
-            owner, name = getattr(called, "__self__", None), called.__name__
-            kind = owner if isinstance(owner, type) else type(owner)
-            module = called.__module__ or "" if owner is None or kind is ModuleType else kind.__module__
-            if module in WORLD or module == "builtins" and kind is ModuleType and name in ACTS:
-                self.stop(f"it calls {'' if module == 'builtins' else module.lstrip('_') + '.'}{name}")
+    def walk(self) -> None:
+        self.places: list[Place] = []
+        self.generators: list[Any] = []
+        self.codes: set[CodeType] = set()
+        self.scopes: dict[int, tuple[dict, set[str], str]] = {}  # dictionaries that are read by names
+        self.todo = deque((x, name_of(x)) for x in self.roots)
+        visited: dict[int, Any] = {}  # the objects too, so that an id stays its object's
+        while self.todo:
+            x, words = self.todo.popleft()
+            if issubclass(type(x), ArrayLike):
+                raise Within
+            if id(x) in visited or is_value(x):
+                continue
+            visited[id(x)] = x
+            if len(visited) > MOST:
+                raise Impure(f"more than {MOST:,} objects can be reached from it, by {words}")
+            if isinstance(x, GENERATORS):
+                self.generators.append(x)
+            elif isinstance(x, ModuleType):
+                self.module(x, words)
+            elif isinstance(x, FunctionType):
+                self.function(x, words)
+            else:
+                self.instance(x, words)
+        for scope, names, words in filter(operator.itemgetter(1), self.scopes.values()):
+            read = Names(tuple(sorted(names)))
+            values = [(name, scope[name]) for name in read.names if name in scope]
+            shown = ", ".join(name + (f" = {x!r}" if is_value(x) else "") for name, x in values)
+            self.places.append(Place(scope, read, tuple(read(scope)), f"the globals {shown} of {words}"))
+
+    def add(self, owner: Any, read: Callable, words: str) -> None:
+        """Take up a place, and go on with what it holds."""
+        kept = tuple(read(owner))
+        if read is numbers:
+            self.todo += [(x, words) for x in owner.flat] if owner.dtype.hasobject else []
+            kept, words = (kept[0].copy(),), f"{words}, all its entries"
         else:
-            code, module = frame.f_code, frame.f_globals.get("__name__", "")
-            if module.partition(".")[0] in WORLD:
-                self.stop(f"it calls {module}.{code.co_name}")
-            # a function that only the run itself finds: by getattr, or in a module's list
-            if not foreign(code.co_filename) and code not in self.codes:
-                self.codes.update(nested(code))
-                self.roots.append(FunctionType(code, frame.f_globals,
-                                               closure=tuple(CellType() for _ in code.co_freevars)))
+            self.todo += [(x, words) for x in kept]
+        self.places.append(Place(owner, read, kept, words))
 
-    def stop(self, sentence: str) -> None:
-        self.sentence = sentence  # kept, since the function may swallow the error
-        raise Impure(sentence)
+    def look_up(self, scope: dict, names: Iterable[str], module: str, words: str = "") -> None:
+        """Read names of a module's dictionary."""
+        _, known, _ = self.scopes.setdefault(id(scope), (scope, set(), module))
+        for name in names:
+            if name not in known:
+                known.add(name)
+                if name in scope and not (module == "builtins" and name in LOOKS):
+                    self.todo.append((scope[name], words or f"the global {name}"))
 
-    def undone(self) -> str:
-        """A sentence for what the call changed, or ""; the changes are undone."""
-        for x, before in self.states:
-            if pickle.dumps(state_of(x)) != pickle.dumps(before):
-                self.sentence = self.sentence or "it draws random numbers"
-                if isinstance(x, np.random.RandomState):
-                    x.set_state(before)
-                else:
-                    getattr(x, "bit_generator", x).state = before
-        for place in self.places:
-            if not unchanged(*place):
-                put_back(*place)
-                self.sentence = self.sentence or f"it changes {place.words}"
-        return self.sentence
+    def module(self, x: ModuleType, words: str) -> None:
+        scope = vars(x)
+        if x is sys and "modules" in self.attributes:
+            raise Impure("it can read sys.modules; import the module by its name")
+        if type(x) is not ModuleType:
+            self.todo.append((type(x), words))
+        names = self.attributes if self.missing else self.attributes & scope.keys()
+        of_user = not foreign(getattr(x, "__file__", None) or "")
+        self.look_up(scope, names | {"__getattr__"} if of_user else names, x.__name__, words)
+        if self.computed:
+            self.scopes[id(scope)][1].update(scope)
+            if of_user:
+                self.todo += [(value, words) for name, value in scope.items() if not name.startswith("__")]
+
+    def function(self, x: FunctionType, words: str) -> None:
+        cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
+        self.todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
+        if not foreign(x.__code__.co_filename):
+            self.add(x, settings, f"{x.__name__} and its defaults")
+            self.todo.append((vars(x), words))
+            self.code(x.__code__, x.__globals__, x.__module__)
+
+    def code(self, code: CodeType, scope: dict, module: str) -> None:
+        for part in nested(code):
+            facts = facts_of_code(part)
+            self.codes.add(part)
+            self.attributes |= facts.attributes
+            self.missing |= facts.missing
+            self.computed |= facts.computed
+            modules = [imported(name, level, scope) for name, level in facts.imports]
+            self.todo += [(sys.modules[name], name) for name in modules if name in sys.modules]
+            self.look_up(scope, facts.names, module)
+            beyond = scope.get("__builtins__", {})
+            beyond = vars(beyond) if isinstance(beyond, ModuleType) else beyond
+            self.look_up(beyond, [name for name in facts.names if name not in scope], "builtins")
+
+    def instance(self, x: Any, words: str) -> None:
+        kind = type(x)
+        if kind in (operator.attrgetter, operator.methodcaller) or any(
+                x is look for look in (getattr, hasattr, vars, dir)):
+            self.computed = self.missing = True
+        if isinstance(x, type):
+            if not (in_c(x) or of_library(x)):
+                self.add(x, names_of_class, words)
+                self.todo += [(kind, words), *((base, words) for base in x.__mro__[1:])]
+            elif in_c(x) and not (x in CONTENTS or x in FIXED or x.__module__ == "builtins"
+                                  or computes(x.__module__, x.__name__)):
+                raise Impure(f"it can read {x.__module__}.{x.__qualname__}, whose objects have a state that "
+                             "cannot be compared")
+            return
+        if isinstance(x, Derivative):
+            self.todo += [(part, words) for part in x.made]
+            return
+        if hasattr(kind, "__next__"):
+            raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, "
+                         "or as a list")
+        if kind.__name__ == "cython_function_or_method" and computes(x.__module__, x.__name__):
+            return  # no call of it is heard
+        base = kind if kind in FIXED else base_of(kind)
+        if base in CONTENTS:
+            self.add(x, CONTENTS[base], words)
+        elif base in FIXED:
+            self.todo += [(part, words) for part in FIXED[base](x)]
+        elif base not in STATELESS and base not in VALUES:
+            raise Impure(f"it can read {words}, a {kind.__qualname__}, whose whole state cannot be compared")
+        if kind is not base:
+            self.add(x, attributes, words)
+            if any(map(slotted, kind.__mro__)):
+                self.add(x, slots, words)
+        elif kind in (SimpleNamespace, functools.partial):
+            self.todo.append((vars(x), words))
+
+
+def slotted(kind: type) -> bool:
+    return not in_c(kind) and "__slots__" in vars(kind)

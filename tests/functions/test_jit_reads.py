@@ -1,0 +1,353 @@
+"""jit: whatever a function reads, and wherever it finds that, a change of it changes the next call.
+
+The cases are a product: objects that hold a number (with a way to read it and a way to change it), the routes by
+which a function comes to the object, and what is compiled. All are run with XMAN_ALL_CASES, a drawn sample else.
+"""
+from __future__ import annotations
+
+import array
+import collections
+import contextvars
+import ctypes
+import dataclasses
+import decimal
+import enum
+import functools
+import itertools
+import math
+import multiprocessing.sharedctypes
+import os
+import pathlib
+import random
+import sqlite3
+import sys
+import tempfile
+import threading
+import types
+import weakref
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from xman import jit, value_and_grad
+
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+ROOM = types.ModuleType("room")
+sys.modules["room_of_test"] = ROOM
+
+
+class Plain:
+    rate = 2.0
+
+
+class Slotted:
+    __slots__ = ("rate",)
+
+
+class Layers(list): pass
+class Table(dict): pass
+class Tags(set): pass
+class Window(collections.deque): pass
+class Quantity(float): pass
+class Text(str): pass
+class Pair(tuple): pass
+
+
+class Mapped(types.ModuleType):
+    @property
+    def rate(self): return self.__dict__["hidden"]
+
+
+class Computed:
+    def __init__(self): self.store = {"rate": 2.0}
+    def __getattr__(self, name): return self.store[name]
+
+
+class Always:
+    stored = [2.0]
+    def __getattribute__(self, name): return Always.stored[0]
+
+
+class Owned:
+    stored = {"rate": 2.0}
+    @property
+    def rate(self): return self.stored["rate"]
+
+
+class Meta(type):
+    level = 2.0
+    @property
+    def rate(cls): return cls.level
+
+
+@dataclasses.dataclass
+class Settings:
+    rate: float = 2.0
+
+
+def made(x, **attributes):
+    for name, value in attributes.items():
+        setattr(x, name, value)
+    return x
+
+
+def kind_with(rate): return type("Kind", (), {"rate": rate})
+def weighed(rate): return made(enum.IntEnum("Weight", "A").A, rate=rate)
+def frozen(x):
+    x.flags.writeable = False
+    return x
+
+
+def thawed(x, k):
+    x.flags.writeable = True
+    x[0] = k
+    x.flags.writeable = False
+
+
+def cached():
+    @functools.lru_cache
+    def zeros(n): return np.full(n, 2.0)
+    return zeros
+
+
+def function(rate):
+    def fn(y=rate): return y
+    return fn
+
+
+def in_file(k):
+    (FOLDER / "k.txt").write_text(str(k))
+    np.save(FOLDER / "k.npy", np.array([k]))
+    return FOLDER
+
+
+def database():
+    base = sqlite3.connect(":memory:", check_same_thread=False)
+    base.execute("create table t(k real)")
+    base.execute("insert into t values(2.0)")
+    return base
+
+
+def element():
+    one = ElementTree.Element("a")
+    one.set("rate", "2.0")
+    return one
+
+
+def local(rate): return made(threading.local(), rate=rate)
+def variable(rate):
+    one = contextvars.ContextVar("rate")
+    one.set(rate)
+    return one
+
+
+class Structure(ctypes.Structure):
+    _fields_ = [("rate", ctypes.c_double)]
+
+
+# name: (the object with 2.0, how a function reads the number, how it is changed)
+by_rate = (lambda b: b.rate, lambda b, k: setattr(b, "rate", k))
+by_entry = (lambda b: b[0], lambda b, k: b.__setitem__(0, k))
+by_key = (lambda b: b["rate"], lambda b, k: b.__setitem__("rate", k))
+OBJECTS = {
+    "list": (lambda: [2.0], *by_entry), "list_grows": (lambda: [2.0], lambda b: sum(b), lambda b, k: b.append(k - sum(b))),
+    "list_in_tuple": (lambda: ([2.0],), lambda b: b[0][0], lambda b, k: b[0].__setitem__(0, k)),
+    "layers": (lambda: Layers([2.0]), *by_entry), "layers_rate": (lambda: made(Layers(), rate=2.0), *by_rate),
+    "dict": (lambda: {"rate": 2.0}, *by_key), "table": (lambda: Table(rate=2.0), *by_key),
+    "dict_order": (lambda: {"a": 2.0, "b": 5.0}, lambda b: next(iter(b.values())), lambda b, k: b.update(a=b.pop("a") * 0 + 5.0, b=k)),
+    "dict_default": (lambda: {}, lambda b: b.get("rate", 2.0), lambda b, k: b.update(rate=k)),
+    "ordered": (lambda: collections.OrderedDict(a=2.0, b=5.0), lambda b: next(iter(b.values())), lambda b, k: b.move_to_end("a")),
+    "defaultdict": (lambda: collections.defaultdict(float, rate=2.0), *by_key),
+    "counter": (lambda: collections.Counter(rate=2), *by_key), "userdict": (lambda: collections.UserDict(rate=2.0), *by_key),
+    "userlist": (lambda: collections.UserList([2.0]), *by_entry),
+    "chainmap": (lambda: collections.ChainMap({}, {"rate": 2.0}), lambda b: b["rate"], lambda b, k: b.maps[1].update(rate=k)),
+    "proxy": (lambda: (types.MappingProxyType(d := {"rate": 2.0}), d), lambda b: b[0]["rate"], lambda b, k: b[1].update(rate=k)),
+    "proxy_alone": (lambda: made(Plain(), d=(d := {"rate": 2.0}), p=types.MappingProxyType(d)), lambda b: b.p["rate"],
+                    lambda b, k: b.d.update(rate=k)),
+    "values": (lambda: made(Plain(), d=(d := {"rate": 2.0}), p=d.values()), lambda b: sum(b.p), lambda b, k: b.d.update(rate=k)),
+    "set": (lambda: {2.0}, lambda b: sum(b), lambda b, k: b.add(k)), "tags": (lambda: Tags({2.0}), lambda b: sum(b), lambda b, k: b.add(k)),
+    "deque": (lambda: collections.deque([2.0]), *by_entry), "window": (lambda: Window([2.0]), *by_entry),
+    "array": (lambda: np.full(2, 2.0), *by_entry), "array_of_one": (lambda: np.array(2.0), lambda b: float(b), lambda b, k: b.fill(k)),
+    "large_array": (lambda: np.full(5000, 2.0), lambda b: b[4999], lambda b, k: b.__setitem__(4999, k)),
+    "view": (lambda: made(Plain(), a=(a := np.full((2, 2), 2.0)), v=a[1]), lambda b: b.v[0], lambda b, k: b.a.__setitem__((1, 0), k)),
+    "read_only_view": (lambda: made(Plain(), a=(a := np.full(2, 2.0)), v=frozen(a[:])), lambda b: b.v[0], lambda b, k: b.a.fill(k)),
+    "toggled": (lambda: frozen(np.full(2, 2.0)), lambda b: b[0], thawed),
+    "from_bytes": (lambda: made(Plain(), a=(a := bytearray(np.full(2, 2.0).tobytes())), v=np.frombuffer(a)), lambda b: b.v[0],
+                   lambda b, k: b.a.__setitem__(slice(None), np.full(2, k).tobytes())),
+    "objects": (lambda: np.array([2.0, [2.0]], object), lambda b: b[1][0], lambda b, k: b[1].__setitem__(0, k)),
+    "records": (lambda: np.array([(2.0, 1)], [("rate", "f8"), ("n", "i4")]), lambda b: b["rate"][0], lambda b, k: b.__setitem__(0, (k, 1))),
+    "masked": (lambda: np.ma.array([2.0, 3.0], mask=[0, 1]), lambda b: float(b.sum()), lambda b, k: b.mask.__setitem__(1, False)),
+    "matrix": (lambda: np.asmatrix([[2.0]]), lambda b: b[0, 0], lambda b, k: b.__setitem__((0, 0), k)),
+    "complex": (lambda: np.full(2, 2.0 + 0j), lambda b: b[0].real, lambda b, k: b.__setitem__(0, k)),
+    "negative_zero": (lambda: np.zeros(5000, np.longdouble), lambda b: math.copysign(2.0, b[0]), lambda b, k: b.__setitem__(0, -0.0)),
+    "polynomial": (lambda: np.polynomial.Polynomial([2.0]), lambda b: b(1.0), lambda b, k: b.coef.__setitem__(0, k)),
+    "array_array": (lambda: array.array("d", [2.0]), *by_entry), "bytearray": (lambda: bytearray(b"\2"), lambda b: b[0], lambda b, k: b.append(1) or b.__setitem__(0, 5)),
+    "memoryview": (lambda: memoryview(bytearray(b"\2")), lambda b: b[0], lambda b, k: b.__setitem__(0, 5)),
+    "object": (lambda: made(Plain(), rate=2.0), *by_rate), "class_rate": (lambda: kind_with(2.0)(), lambda b: b.rate, lambda b, k: setattr(type(b), "rate", k)),
+    "class": (lambda: kind_with(2.0), *by_rate), "slots": (lambda: made(Slotted(), rate=2.0), *by_rate), "dataclass": (Settings, *by_rate),
+    "base_rate": (lambda: type("Below", (kind_with(2.0),), {})(), lambda b: b.rate, lambda b, k: setattr(type(b).__mro__[1], "rate", k)),
+    "bases": (lambda: type("Below", (kind_with(2.0),), {}), lambda b: b().rate, lambda b, k: setattr(b, "__bases__", (kind_with(k),))),
+    "class_of": (lambda: kind_with(2.0)(), lambda b: b.rate, lambda b, k: setattr(b, "__class__", kind_with(k))),
+    "dict_of": (lambda: made(Plain(), rate=2.0), lambda b: b.rate, lambda b, k: setattr(b, "__dict__", {"rate": k})),
+    "subclasses": (lambda: kind_with(2.0), lambda b: 2.0 + len(b.__subclasses__()), lambda b, k: setattr(ROOM, "kept", type("C", (b,), {}))),
+    "absent_of_class": (lambda: kind_with(2.0)(), lambda b: getattr(b, "other", 2.0), lambda b, k: setattr(type(b), "other", k)),
+    "property": (Owned, lambda b: b.rate, lambda b, k: Owned.stored.update(rate=k)), "metaclass": (lambda: Meta("K", (), {}), lambda b: b.rate, lambda b, k: setattr(Meta, "level", k)),
+    "getattr": (Computed, lambda b: b.rate, lambda b, k: b.store.update(rate=k)),
+    "getattribute": (Always, lambda b: b.rate, lambda b, k: Always.stored.__setitem__(0, k)),
+    "namespace": (lambda: types.SimpleNamespace(rate=2.0), *by_rate),
+    "float": (lambda: made(Quantity(1.0), rate=2.0), *by_rate), "text": (lambda: made(Text("a"), rate=2.0), *by_rate),
+    "tuple": (lambda: made(Pair((1.0,)), rate=2.0), *by_rate), "member": (lambda: weighed(2.0), *by_rate),
+    "function_rate": (lambda: made(function(1.0), rate=2.0), *by_rate), "default": (lambda: function(2.0), lambda b: b(), lambda b, k: setattr(b, "__defaults__", (k,))),
+    "code": (lambda: function(2.0), lambda b: b(), lambda b, k: setattr(b, "__code__", (lambda y: y + 3.0).__code__)),
+    "partial": (lambda: functools.partial(lambda y: y, y=2.0), lambda b: b(), lambda b, k: b.keywords.update(y=k)),
+    "partial_state": (lambda: functools.partial(lambda y: y, 2.0), lambda b: b(), lambda b, k: b.__setstate__((b.func, (k,), {}, {}))),
+    "lru_cache": (cached, lambda b: b(1)[0], lambda b, k: b(1).fill(k)),
+    "module": (lambda: made(types.ModuleType("m"), rate=2.0), *by_rate), "module_absent": (lambda: types.ModuleType("m"), lambda b: getattr(b, "rate", 2.0), by_rate[1]),
+    "module_hasattr": (lambda: types.ModuleType("m"), lambda b: 5.0 if hasattr(b, "rate") else 2.0, by_rate[1]),
+    "module_computed": (lambda: made(types.ModuleType("m"), rate=2.0), lambda b: getattr(b, "RATE".lower()), by_rate[1]),
+    "module_dict": (lambda: made(types.ModuleType("m"), rate=2.0), lambda b: b.__dict__["ra" + "te"], by_rate[1]),
+    "module_vars": (lambda: made(types.ModuleType("m"), rate=2.0), lambda b: sum(v for n, v in vars(b).items() if n[:1] != "_"), by_rate[1]),
+    "module_property": (lambda: made(Mapped("m"), hidden=2.0), lambda b: b.rate, lambda b, k: setattr(b, "hidden", k)),
+    "imported": (lambda: made(ROOM, rate=2.0), lambda b: __import__("room_of_test").rate, by_rate[1]),
+    "ctypes": (lambda: ctypes.c_double(2.0), lambda b: b.value, lambda b, k: setattr(b, "value", k)), "structure": (lambda: Structure(2.0), *by_rate),
+    "shared": (lambda: multiprocessing.sharedctypes.RawValue("d", 2.0), lambda b: b.value, lambda b, k: setattr(b, "value", k)),
+    "local": (lambda: local(2.0), *by_rate), "context": (lambda: variable(2.0), lambda b: b.get(), lambda b, k: b.set(k)),
+    "element": (element, lambda b: float(b.get("rate")), lambda b, k: b.set("rate", str(k))),
+    "weak": (lambda: made(Plain(), a=(a := made(Plain(), rate=2.0)), w=weakref.ref(a)), lambda b: b.w().rate, lambda b, k: setattr(b.a, "rate", k)),
+    "environment": (lambda: os.environ.update(XMAN_RATE="2.0"), lambda b: float(os.environ["XMAN_RATE"]), lambda b, k: os.environ.update(XMAN_RATE=str(k))),
+    "getenv": (lambda: os.environ.update(XMAN_RATE="2.0"), lambda b: float(os.getenv("XMAN_RATE")), lambda b, k: os.environ.update(XMAN_RATE=str(k))),
+    "argv": (lambda: sys.argv.append("2.0"), lambda b: float(sys.argv[-1]), lambda b, k: sys.argv.__setitem__(-1, str(k))),
+    "text_file": (lambda: in_file(2.0), lambda b: float((b / "k.txt").read_text()), lambda b, k: in_file(k)),
+    "opened": (lambda: in_file(2.0), lambda b: float(open(b / "k.txt").read()), lambda b, k: in_file(k)),  # noqa: SIM115
+    "loaded": (lambda: in_file(2.0), lambda b: np.load(b / "k.npy")[0], lambda b, k: in_file(k)),
+    "loadtxt": (lambda: in_file(2.0), lambda b: float(np.loadtxt(b / "k.txt")), lambda b, k: in_file(k)),
+    "fromfile": (lambda: in_file(2.0), lambda b: np.fromfile(b / "k.npy", offset=128)[0], lambda b, k: in_file(k)),
+    "exists": (lambda: in_file(2.0), lambda b: 5.0 if (b / "flag").exists() else 2.0, lambda b, k: (b / "flag").touch()),
+    "size": (lambda: in_file(2.0), lambda b: os.path.getsize(b / "k.txt"), lambda b, k: in_file(10 * k)),
+    "database": (database, lambda b: b.execute("select k from t").fetchone()[0], lambda b, k: b.execute("update t set k = ?", (k,))),
+    "decimal": (lambda: made(decimal.getcontext(), prec=28), lambda b: float(decimal.Decimal(1) / decimal.Decimal(3)), lambda b, k: setattr(b, "prec", 3)),
+    "options": (lambda: np.set_printoptions(precision=8), lambda b: len(str(np.array([1 / 3]))), lambda b, k: np.set_printoptions(precision=3)),
+    "error_state": (lambda: np.seterr(all="warn"), lambda b: 5.0 if np.geterr()["under"] == "raise" else 2.0, lambda b, k: np.seterr(under="raise")),
+    "thread_name": (threading.current_thread, lambda b: len(threading.current_thread().name), lambda b, k: setattr(b, "name", b.name + "x")),
+    "recursion": (lambda: None, lambda b: sys.getrecursionlimit(), lambda b, k: sys.setrecursionlimit(sys.getrecursionlimit() + 1)),
+    "lock": (threading.Lock, lambda b: 5.0 if b.locked() else 2.0, lambda b, k: b.acquire()),
+    "foreign_absent": (lambda: vars(math).pop("mine", None), lambda b: getattr(math, "mine", 2.0), lambda b, k: setattr(math, "mine", k)),
+}
+
+
+# name: from the object and its reader a function of x, and what sets another object in its place (None: nothing does)
+def closure(box, read):
+    def fn(x): return np.sum(x) * read(box)
+    return fn
+
+
+def default(box, read):
+    def fn(x, b=box): return np.sum(x) * read(b)
+    return fn
+
+
+def keyword(box, read): return functools.partial(lambda x, b: np.sum(x) * read(b), b=box)
+def positional(box, read): return functools.partial(lambda b, x: np.sum(x) * read(b), box)
+
+
+def in_list(box, read):
+    boxes = [None, box]
+    return lambda x: np.sum(x) * read(boxes[len(boxes) - 1])
+
+
+def in_dict(box, read):
+    boxes = {"the box": box}
+    return lambda x: np.sum(x) * read(boxes["the " + "box"])
+
+
+def of_object(box, read):
+    holder = made(Plain(), box=box)
+    return lambda x: np.sum(x) * read(holder.box)
+
+
+def of_method(box, read):
+    class Model:
+        def __init__(self): self.box = box
+        def __call__(self, x): return np.sum(x) * self.factor()
+        def factor(self): return read(self.box)
+    return Model()
+
+
+def of_class(box, read):
+    class Model:
+        boxes = (box,)
+        @classmethod
+        def at(cls, x): return np.sum(x) * read(cls.boxes[0])
+    return Model.at
+
+
+def of_module(box, read):
+    room = made(types.ModuleType("holder"), box=box, read=read)
+    return lambda x: np.sum(x) * room.read(room.box)
+
+
+def by_computed_name(box, read):
+    room = made(types.ModuleType("holder"), box=box)
+    return lambda x: np.sum(x) * read(getattr(room, "b" + "OX".lower()))
+
+
+def of_global(box, read):
+    room = made(types.ModuleType("holder"), box=box, read=read)
+    exec("import numpy as np\ndef fn(x): return np.sum(x) * read(box)", vars(room))
+    return room.fn
+
+
+def by_helper(box, read):
+    def helper(): return read(box)
+    def wrapped(*args): return helper(*args)
+    return lambda x: sum(map(lambda y: y * wrapped(), x))
+
+
+def in_comprehension(box, read): return lambda x: np.sum(np.stack([y * read(b) for b in [box] for y in x]))
+
+
+def caught(box, read):
+    def fn(x):
+        try:
+            return np.sum(x) * read(box)
+        except LookupError:
+            return np.sum(x)
+    return fn
+
+
+ROUTES = [closure, default, keyword, positional, in_list, in_dict, of_object, of_method, of_class, of_module, by_computed_name,
+          of_global, by_helper, in_comprehension, caught]
+CASES = [*itertools.product(OBJECTS, ROUTES, (False, True))]
+if not os.environ.get("XMAN_ALL_CASES"):
+    CASES = [(name, random.Random(name).choice(ROUTES), k % 2 == 0) for k, name in enumerate(OBJECTS)]
+
+
+@pytest.mark.filterwarnings("ignore:jit.*runs as plain Python", "ignore::ResourceWarning", "ignore:.*matrix subclass")
+@pytest.mark.parametrize(("name", "route", "gradient"), CASES, ids=[f"{name}-{route.__name__}-{g:d}" for name, route, g in CASES])
+def test_a_change_of_what_is_read_changes_the_next_call(name, route, gradient, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [*sys.argv])
+    monkeypatch.setenv("XMAN_RATE", "2.0")
+    for folder, key, value in ((Owned.stored, "rate", 2.0), (Always.stored, 0, 2.0)):
+        folder[key] = value
+    Meta.level = 2.0
+    (FOLDER / "flag").unlink(missing_ok=True)
+    limit, thread = sys.getrecursionlimit(), threading.current_thread().name
+    make, read, change = OBJECTS[name]
+    box = make()
+    plain = route(box, read)
+    plain = value_and_grad(plain) if gradient else plain
+    fast, x = jit(plain, "numpy"), np.array([1.0, 2.0])
+    try:
+        with np.errstate(all="warn"), np.printoptions():
+            before = [plain(x), fast(x), fast(x), fast(x)]
+            change(box, 5.0)
+            after = [plain(x), fast(x), fast(x)]
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.current_thread().name = thread
+        decimal.getcontext().prec = 28
+        vars(math).pop("mine", None)
+    numbers = lambda calls: [float(call[0] if gradient else call) for call in calls]
+    assert len({*numbers(before)}) == 1 == len({*numbers(after)})
+    assert numbers(before)[0] != numbers(after)[0]  # the case changes something

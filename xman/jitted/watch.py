@@ -1,0 +1,83 @@
+"""For `jit`: a call as plain Python, and what it does besides returning."""
+from __future__ import annotations
+
+import gc
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..functions.trace import watched
+from .known import computes, doing, foreign, method_computes
+from .reached import Place, Reach, nested, unchanged
+
+
+class Watch:
+    """What a function can read, and what its calls do: `hear` is told of the calls that it makes, and
+    `changes` finds what it has changed. `sentence` says what a list cannot hold."""
+
+    def __init__(self, roots: Iterable[Any]):
+        self.roots, self.sentence = list(roots), ""
+        self.reach = Reach(self.roots)
+        self.states = [(x, state_of(x)) for x in (np.random.mtrand._rand, *self.reach.generators)]
+
+    def run(self, fn: Callable, args: Sequence, options: dict) -> Any:
+        """fn(*args, **options), as plain Python. The garbage collector waits: it can call anything."""
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            plain = lambda fn, args, options: fn(*args, **options)
+            return watched(fn, args, options, self.hear, run=plain)[0]
+        finally:
+            if collects:
+                gc.enable()
+
+    def hear(self, frame: FrameType, event: str, called: Any) -> None:
+        """Note a call of a function that is not known only to compute, where the user's code makes it."""
+        user = frame if event == "c_call" else frame.f_back
+        if user is None or self.sentence:
+            return
+        if event == "c_call":
+            if foreign(user.f_code.co_filename):
+                return
+            owner, name = getattr(called, "__self__", None), called.__name__
+            if owner is None or isinstance(owner, ModuleType):
+                module = called.__module__ or ""
+                known = computes(module, name)
+            else:
+                module = (owner if isinstance(owner, type) else type(owner)).__module__
+                known = method_computes(owner, name)
+            if not known:
+                self.sentence = doing(module, name)
+        elif not foreign(frame.f_code.co_filename):
+            self.enter(frame)
+        elif not foreign(user.f_code.co_filename):
+            module = frame.f_globals.get("__name__", "")
+            if not computes(module, frame.f_code.co_name):
+                self.sentence = doing(module, frame.f_code.co_name)
+
+    def enter(self, frame: FrameType) -> None:
+        """Take up a function that only the run itself finds: one that a library has kept, as singledispatch."""
+        if frame.f_code not in self.reach.codes and not foreign(frame.f_globals.get("__file__") or ""):
+            self.reach.codes.update(nested(frame.f_code))
+            if frame.f_code.co_freevars:
+                self.sentence = f"it calls {frame.f_code.co_name}, which cannot be found from it"
+            self.roots.append(FunctionType(frame.f_code, frame.f_globals))
+
+    def changes(self) -> str:
+        """A sentence for what has changed since the beginning, or ""."""
+        if any(pickle.dumps(state_of(x)) != pickle.dumps(before) for x, before in self.states):
+            return "it draws random numbers"
+        return next((f"it changes {place.words}" for place in self.reach.places if not unchanged(*place)), "")
+
+    def places(self) -> list[Place]:
+        """What the function can read, with what the run itself has found."""
+        return Reach(self.roots).places
+
+
+def state_of(x: Any) -> dict:
+    if isinstance(x, np.random.RandomState):
+        return x.get_state(legacy=False)
+    return getattr(x, "bit_generator", x).state
