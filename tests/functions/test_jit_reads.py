@@ -45,13 +45,34 @@ class Slotted:
     __slots__ = ("rate",)
 
 
-class Layers(list): pass
-class Table(dict): pass
-class Tags(set): pass
-class Window(collections.deque): pass
-class Quantity(float): pass
-class Text(str): pass
-class Pair(tuple): pass
+class Layers(list):
+    pass
+
+
+class Table(dict):
+    pass
+
+
+class Tags(set):
+    pass
+
+
+class Window(collections.deque):
+    pass
+
+
+class Quantity(float):
+    pass
+
+
+class Text(str):
+    pass
+
+
+class Pair(tuple):
+    pass
+
+
 
 
 class Mapped(types.ModuleType):
@@ -209,6 +230,8 @@ OBJECTS = {
     "module_dict": (lambda: made(types.ModuleType("m"), rate=2.0), lambda b: b.__dict__["ra" + "te"], by_rate[1]),
     "module_vars": (lambda: made(types.ModuleType("m"), rate=2.0), lambda b: sum(v for n, v in vars(b).items() if n[:1] != "_"), by_rate[1]),
     "module_property": (lambda: made(Mapped("m"), hidden=2.0), lambda b: b.rate, lambda b, k: setattr(b, "hidden", k)),
+    "module_lazy": (lambda: made(types.ModuleType("m"), __getattr__=(s := {"rate": 2.0}).__getitem__, store=s), lambda b: b.rate,
+                    lambda b, k: b.store.update(rate=k)),
     "imported": (lambda: made(ROOM, rate=2.0), lambda b: __import__("room_of_test").rate, by_rate[1]),
     "ctypes": (lambda: ctypes.c_double(2.0), lambda b: b.value, lambda b, k: setattr(b, "value", k)), "structure": (lambda: Structure(2.0), *by_rate),
     "shared": (lambda: multiprocessing.sharedctypes.RawValue("d", 2.0), lambda b: b.value, lambda b, k: setattr(b, "value", k)),
@@ -219,7 +242,7 @@ OBJECTS = {
     "getenv": (lambda: os.environ.update(XMAN_RATE="2.0"), lambda b: float(os.getenv("XMAN_RATE")), lambda b, k: os.environ.update(XMAN_RATE=str(k))),
     "argv": (lambda: sys.argv.append("2.0"), lambda b: float(sys.argv[-1]), lambda b, k: sys.argv.__setitem__(-1, str(k))),
     "text_file": (lambda: in_file(2.0), lambda b: float((b / "k.txt").read_text()), lambda b, k: in_file(k)),
-    "opened": (lambda: in_file(2.0), lambda b: float(open(b / "k.txt").read()), lambda b, k: in_file(k)),  # noqa: SIM115
+    "opened": (lambda: in_file(2.0), lambda b: float(open(b / "k.txt").read()), lambda b, k: in_file(k)),
     "loaded": (lambda: in_file(2.0), lambda b: np.load(b / "k.npy")[0], lambda b, k: in_file(k)),
     "loadtxt": (lambda: in_file(2.0), lambda b: float(np.loadtxt(b / "k.txt")), lambda b, k: in_file(k)),
     "fromfile": (lambda: in_file(2.0), lambda b: np.fromfile(b / "k.npy", offset=128)[0], lambda b, k: in_file(k)),

@@ -160,7 +160,12 @@ def foreign(file: str) -> bool:
 def of_library(x: Any) -> bool:
     """Whether a class or a function is one of Python's library, NumPy, SciPy or xman."""
     module = x.__module__ if isinstance(x.__module__, str) else ""
-    return foreign(getattr(sys.modules.get(module), "__file__", None) or "")
+    return foreign(file_of(sys.modules.get(module)))
+
+
+def file_of(module: Any) -> str:
+    """The file of a module, which is not asked itself: it may have a __getattr__."""
+    return (vars(module).get("__file__") or "") if isinstance(module, types.ModuleType) else ""
 
 
 # ---- functions ---------------------------------------------------------------------------------------------

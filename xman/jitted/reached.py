@@ -28,6 +28,7 @@ from .known import (
     attributes,
     base_of,
     computes,
+    file_of,
     foreign,
     in_c,
     is_value,
@@ -235,7 +236,7 @@ class Reach:
         if type(x) is not ModuleType:
             self.todo.append((type(x), words))
         names = self.attributes if self.missing else self.attributes & scope.keys()
-        of_user = not foreign(getattr(x, "__file__", None) or "")
+        of_user = not foreign(file_of(x))
         self.look_up(scope, names | {"__getattr__"} if of_user else names, x.__name__, words)
         if self.computed:
             self.scopes[id(scope)][1].update(scope)
