@@ -13,7 +13,7 @@ import pytest
 
 import xman
 from xman import WengertList, eval
-from xman.engines.adaptive import PATIENCE, players
+from xman.engines.adaptive import PATIENCE, starter_and_rivals
 from xman.engines.door import ENGINES, Compiled
 from xman.engines.program import Built
 from xman.models import MLP
@@ -44,7 +44,7 @@ def rival(monkeypatch):
             return {y: found[y].copy() for y in program.outputs}
         return lambda: Built(run, "", "")
 
-    engine = ENGINES["llvm"]._replace(wish=lambda *_: (50, "mine"), seconds=lambda _: 1.0, file="xman.engines.interpret", package="")
+    engine = ENGINES["llvm"]._replace(preference=lambda *_: (50, "mine"), seconds=lambda _: 1.0, file="xman.engines.interpret", package="")
     monkeypatch.setattr(type(engine), "begin", lambda self, program: begin(program))
     monkeypatch.setitem(ENGINES, "llvm", engine)
     monkeypatch.setenv("XMAN_ENGINE", "auto")
@@ -54,10 +54,10 @@ def rival(monkeypatch):
 def test_the_engine_that_begins_takes_a_blink_and_what_another_is_ahead_of_is_not_built():
     seconds = {"reference": 0, "plain": 0.1, "coded": 3, "compiled": 9, "worse": 10}
     ranks = {"reference": 0, "plain": 1, "coded": 15, "compiled": 20, "worse": 12}
-    assert players(ranks, seconds, 0.25) == ("plain", ["coded", "compiled"])
-    assert players(ranks, seconds | {"plain": 2}, 0.25) == ("reference", ["plain", "coded", "compiled"])
-    assert players(ranks, seconds | {"compiled": 0.2}, 0.25) == ("compiled", [])
-    assert players(ranks, seconds, 5)[0] == "coded"
+    assert starter_and_rivals(ranks, seconds, 0.25) == ("plain", ["coded", "compiled"])
+    assert starter_and_rivals(ranks, seconds | {"plain": 2}, 0.25) == ("reference", ["plain", "coded", "compiled"])
+    assert starter_and_rivals(ranks, seconds | {"compiled": 0.2}, 0.25) == ("compiled", [])
+    assert starter_and_rivals(ranks, seconds, 5)[0] == "coded"
 
 
 def calls(step, n=20, **values):

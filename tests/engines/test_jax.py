@@ -220,12 +220,12 @@ def test_the_setting_for_64_bits_makes_no_difference_and_stays():
 
 
 def test_products_of_matrices_are_exact_unless_the_user_has_chosen(monkeypatch):
-    parts, stretch, x = [], with_jax.stretch, np.ones((2, 2), np.float32)
-    monkeypatch.setattr(with_jax, "stretch", lambda *given: parts.append(stretch(*given)) or parts[-1])
+    calls, compiled, x = [], with_jax.compiled, np.ones((2, 2), np.float32)
+    monkeypatch.setattr(with_jax, "compiled", lambda *given: calls.append(compiled(*given)) or calls[-1])
     build([("y", "dot", ("x", "x"))], {"x": x})
-    assert "HIGHEST" in parts[0].lower(x).as_text()
+    assert "HIGHEST" in calls[0].lower(x).as_text()
     with jax.default_matmul_precision("bfloat16"):
-        assert "HIGHEST" not in parts[0].lower(x).as_text()
+        assert "HIGHEST" not in calls[0].lower(x).as_text()
 
 
 def test_an_operator_of_ones_own_runs_between_two_stretches(monkeypatch):

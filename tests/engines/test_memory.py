@@ -233,6 +233,6 @@ def test_a_plan_has_the_list_after_each_stage_of_the_door(engine):
     steps = [("c", "exp", (np.zeros(2),)), ("s", "dot", ("X", "W")), ("z", "add", ("s", "c")), ("y", "tanh", ("z",))]
     step = xman.compile(steps, ["y"], engine=engine)
     step({"X": np.eye(3), "W": np.ones((3, 2))})
-    first = {stage: str(lines).splitlines()[0].split(" = ")[1] for stage, lines in step.plan.stages.items()}
+    first = {stage: text.splitlines()[0].split(" = ")[1] for stage, text in step.plan.stages[:4]}
     assert first == {"written": "exp(array([0.0, 0.0], 'float64'))", "literals": "exp(constant1)",
                      "simplified": "exp(constant1)", "settled": "dot(X, W)"}

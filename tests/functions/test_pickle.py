@@ -153,7 +153,7 @@ def test_a_compiled_list_is_compiled_anew(through):
     step = xman.compile(steps, ["loss"], engine="numpy")
     before = step(values)
     same = through(step)
-    assert same.asked == "numpy" and same.outputs == ("loss",) and same.steps == step.steps and same(values) == before
+    assert same.requested == "numpy" and same.outputs == ("loss",) and same.steps == step.steps and same(values) == before
     assert b"def " not in pickle.dumps(step) and b"code" not in pickle.dumps(step)
 
 

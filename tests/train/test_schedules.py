@@ -61,18 +61,18 @@ def test_a_run_compiles_its_list_once_for_whole_minibatches_and_once_for_the_las
     monkeypatch.setattr(xman.train.step, "Compiled", lambda *args, **more: made.append(Compiled(*args, **more)) or made[-1])
     monkeypatch.setattr(xman.train.step, "WORTH_COMPILING", 1)
     train(cosine(16), optimizer="adam", weight_decay=0.1, clip=1.0)
-    assert [(program.asked, len(program._programs)) for program in made] == [("auto", 1), ("numpy", 1)]
+    assert [(program.requested, len(program._programs)) for program in made] == [("auto", 1), ("numpy", 1)]
     made.clear()
     train(batch_size=1000)
-    assert [program.asked for program in made] == ["auto"]
+    assert [program.requested for program in made] == ["auto"]
     monkeypatch.setattr(xman.train.step, "WORTH_COMPILING", 400)
     made.clear()
     train(batch_size=1000)
-    assert [program.asked for program in made] == ["numpy"]
+    assert [program.requested for program in made] == ["numpy"]
     made.clear()
     loop = xman.models.RNN(2, 3, 2, steps=4, unrolled=False)  # which NumPy would run in Python, step by step
     fit(loop, (np.ones((6, 4, 2), np.float32), np.eye(2, dtype=np.float32)[[0, 1] * 3]), epochs=1, batch_size=4, progress=False)
-    assert [program.asked for program in made] == ["auto", made[0].engine]
+    assert [program.requested for program in made] == ["auto", made[0].engine]
 
 
 @pytest.mark.parametrize("schedule, words", [

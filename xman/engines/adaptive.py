@@ -23,31 +23,32 @@ BLINK, A_LOOP, PATIENCE = 0.25, 2.0, 20.0
 TURNS = 3  # how many turns each of two programs has before the slower one goes
 
 
-def players(ranks: Mapping[str, int], seconds: Mapping[str, float], most: float) -> tuple[str, list[str]]:
+def starter_and_rivals(ranks: Mapping[str, int], seconds: Mapping[str, float],
+                       patience: float) -> tuple[str, list[str]]:
     """The engine that begins, and the engines to build meanwhile, the quickest to build first.
 
     ranks: how much each engine wants the list; the first of those that do not want it is the reference.
-    seconds: to build it. most: seconds that the one that begins may take. An engine is not built if another
-    one has both a higher rank and fewer seconds.
+    seconds: to build it. patience: the most seconds for the one that begins. An engine is not built if
+    another one has both a higher rank and fewer seconds.
     """
-    first = max((name for name in ranks if seconds[name] <= most), key=ranks.__getitem__)
-    later = sorted((name for name, rank in ranks.items() if rank > ranks[first]), key=seconds.__getitem__)
-    return first, [x for k, x in enumerate(later) if all(ranks[x] > ranks[y] for y in later[:k])]
+    starter = max((name for name in ranks if seconds[name] <= patience), key=ranks.__getitem__)
+    rivals = sorted((name for name, rank in ranks.items() if rank > ranks[starter]), key=seconds.__getitem__)
+    return starter, [x for k, x in enumerate(rivals) if all(ranks[x] > ranks[y] for y in rivals[:k])]
 
 
 class Adaptive:
     """A program that becomes faster while it is used; it is called as a `Built` is.
 
-    built: the program that begins. better: by name, `begin` of each engine to try: a thread calls begin(),
+    built: the program that begins. rivals: by name, `begin` of each engine to try: a thread calls begin(),
     whose result, a function, the caller calls for the Built. takes: whether values are of these kinds.
     """
 
-    def __init__(self, built: Built, better: Mapping[str, Callable], takes: Callable):
-        self.built, self.engine, self.why, self.takes = built, built.engine, built.why, takes
+    def __init__(self, built: Built, rivals: Mapping[str, Callable], takes: Callable):
+        self.built, self.engine, self.reason, self.takes = built, built.engine, built.reason, takes
         self.thread: Thread | None = None
         self.ready: list[Any] = []  # what the thread has built: a function that gives the Built, or an error
         self.lock = Lock()  # no thread waits for this lock, so a forked process may find it locked
-        self.contest = self.turns(better)
+        self.contest = self.contest_with(rivals)
         self.turn = next(self.contest)
 
     source = property(lambda self: self.built.source)
@@ -62,27 +63,27 @@ class Adaptive:
         try:
             program, go_on, begun = self.turn, self.contest.send, time.perf_counter()
             try:
-                found = program.run(values)
-                said = time.perf_counter() - begun if found is not None else math.inf
+                outputs = program.run(values)
+                outcome = time.perf_counter() - begun if outputs is not None else math.inf
             except Exception as error:
                 if program is self.built or isinstance(error, TimeoutError):  # a limit that the user set
                     raise
-                found, go_on, said = None, self.contest.throw, error
-            if found is None and program is not self.built:
-                found = self.built.run(values)  # raises an error if the values are at fault
+                outputs, go_on, outcome = None, self.contest.throw, error
+            if outputs is None and program is not self.built:
+                outputs = self.built.run(values)  # raises an error if the values are at fault
             self.turn = self.built
             with suppress(StopIteration):
-                self.turn = go_on(said)
-            return found
+                self.turn = go_on(outcome)
+            return outputs
         finally:
             self.lock.release()
 
-    def turns(self, better: Mapping[str, Callable]) -> Iterator[Built]:
+    def contest_with(self, rivals: Mapping[str, Callable]) -> Iterator[Built]:
         """The program of each turn, until the fastest is known. The caller sends the seconds that the turn
         took, or throws the error that it met."""
-        said = []
+        reasons = []
         yield self.built
-        for name, begin in better.items():
+        for name, begin in rivals.items():
             doing, self.ready, alive = "build", [], False
             try:
                 while not self.ready:
@@ -93,17 +94,16 @@ class Adaptive:
                     alive = self.thread.is_alive()  # asked before `ready`: its last act is to fill that
                 with WHOLE:
                     rival, doing = self.ready[0](), "run"
-                its, other = [], []
+                of_rival = of_built = math.inf
                 for _ in range(TURNS):
-                    its.append((yield rival))
-                    other.append((yield self.built))
-                times = f"{min(its) * 1e3:.3g} ms a call and {self.engine} {min(other) * 1e3:.3g}"
-                said.append(f"{name}, built meanwhile, took {times}")
-                if min(its) < min(other):
+                    of_rival, of_built = min(of_rival, (yield rival)), min(of_built, (yield self.built))
+                milliseconds = f"{of_rival * 1e3:.3g} ms a call and {self.engine} {of_built * 1e3:.3g}"
+                reasons.append(f"{name}, built meanwhile, took {milliseconds}")
+                if of_rival < of_built:
                     self.engine, self.built = name, rival
             except Exception as error:
-                said.append(f"{name} cannot {doing} it: {type(error).__name__}, {shortened(str(error))}")
-        self.why, self.run, self.turn = "; ".join(said), self.built.run, self.built  # the loser goes
+                reasons.append(f"{name} cannot {doing} it: {type(error).__name__}, {shortened(str(error))}")
+        self.reason, self.run, self.turn = "; ".join(reasons), self.built.run, self.built  # the loser goes
 
 
 def begun_apart(begin: Callable, ready: list) -> None:

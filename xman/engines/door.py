@@ -27,11 +27,11 @@ from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
-from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
+from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, starter_and_rivals
 from .program import Built, Engine, Program, Values
 from .specialise import program_of
 from .specialise.kinds import check_update, from_dlpack, on_host, signature
-from .specialise.loops import room_of_loops
+from .specialise.loops import capacity_of_loops
 
 ENGINES: dict[str, Engine] = {}  # by name, filled by `register`
 REMEMBERED = 64  # how many sets of shapes a compiled list keeps programs for
@@ -95,11 +95,11 @@ class Compiled:
             raise XManError(f"threads is a whole number from 1 on, or None, not {shortened(threads)}")
         updates = {y: x for x, y in self.inplace.items()}
         self._written = Program(self.steps, {}, self.outputs, updates, self.steps)
-        self.asked, self.adapts, self.threads = engine, adapts, threads
+        self.requested, self.adapts, self.threads = engine, adapts, threads
         self._programs: dict[tuple, Built | Adaptive] = {}
         self._choice = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
         self._latest: Built | Adaptive | None = None  # the program that ran last, if its kinds can be checked
-        self._rooms: dict[tuple, int] = {}  # by kinds: the `room` of a program whose loops end on values
+        self._capacities: dict[tuple, int] = {}  # by kinds: `capacity` where loops end on values
         # arrays that passed _check_memory: (input, array, the array whose memory it lies in, if that is
         # safe); a training loop passes the same ones in each call, so that `is` replaces the check
         self._checked: list[tuple[str, np.ndarray, np.ndarray | None]] = []
@@ -112,13 +112,13 @@ class Compiled:
 
     _repr_html_ = in_notebooks("program_in_html")
     engine = property(lambda self: self._choice.engine)
-    why = property(lambda self: self._choice.why)
+    why = property(lambda self: self._choice.reason)
     source = property(lambda self: str(self._built().source), doc="The text of the program that ran last.")
     plan = property(lambda self: self._built().plan, doc="What that program is made of, to be printed.")
 
     def __reduce__(self) -> tuple:
         # a copy is compiled anew
-        return Compiled, (self.steps, self.outputs, self.asked, self.inplace, self.adapts, self.threads)
+        return Compiled, (self.steps, self.outputs, self.requested, self.inplace, self.adapts, self.threads)
 
     def __call__(self, values: Values) -> dict[str, Any]:
         """The outputs by name, arrays that nothing else uses. values: the inputs. XManError as for eval."""
@@ -168,12 +168,12 @@ class Compiled:
             self._latest, outputs = None, self._reference.run(host_values)
         # a miss: shapes inside depend on the values, as in a loop that ends on them
         self._misses = 0 if self._latest else self._misses + 1
-        if self._misses and room_of_loops(self.steps, host_values) > self._rooms.get(key, 0):
+        if self._misses and capacity_of_loops(self.steps, host_values) > self._capacities.get(key, 0):
             with self._locks[os.getpid()]:
                 return self._first(key, values, host_values)
         if self._misses >= MISSES:
             self._programs[key] = self._reference._replace(
-                why=f"{built.why}; interpreted, as {built.engine} is for shapes that the values change")
+                reason=f"{built.reason}; interpreted, as {built.engine} is for shapes that the values change")
         return outputs
 
     def _kinds(self, values: Values) -> tuple:
@@ -181,19 +181,20 @@ class Compiled:
 
     def _first(self, key: tuple, values: Values, host_values: Values) -> dict[str, Any]:
         """The outputs, by a new program of the first engine that can build it and run it once."""
-        name, why, rivals = self.asked, f"{self.asked} was asked for", []
+        name, reason, rivals = self.requested, f"{self.requested} was asked for", []
         if name == "auto":
-            name, why, rivals = chosen_engine(self.steps, values, self.inplace, self.adapts)
+            name, reason, rivals = chosen_engine(self.steps, values, self.inplace, self.adapts)
         if not (record := ENGINES[name]).installed:
             raise XManError(f"the engine {name} needs the package {record.package}: "
                             f"pip install 'xman[{record.extra}]'")
-        failure, self._misses, self._rooms[key] = "", 0, room_of_loops(self.steps, host_values)
+        failure, self._misses, self._capacities[key] = "", 0, capacity_of_loops(self.steps, host_values)
         specialised = functools.cache(functools.partial(self._program, host_values))
-        program = lambda to: self._written if to.as_written else specialised(self._rooms[key] * to.rooms)
+        capacity = self._capacities[key]
+        program = lambda to: self._written if to.as_written else specialised(capacity * to.open_loops)
         while True:
             engine = ENGINES[name]
             try:
-                built = engine.build(program(engine))._replace(engine=name, why=why)
+                built = engine.build(program(engine))._replace(engine=name, reason=reason)
                 outputs = self._run(built, values, host_values)
                 break
             except TimeoutError:
@@ -203,11 +204,11 @@ class Compiled:
                 if not engine.after:
                     raise
                 refused = isinstance(error, XManError)  # the engine itself says that the list is not for it
-                reason = str(error) if refused else f"{type(error).__name__}, {shortened(str(error))}"
+                problem = str(error) if refused else f"{type(error).__name__}, {shortened(str(error))}"
                 # no warning if the user asked for no engine by its name
-                if not refused or (self.asked, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto"):
-                    failure = failure or f"the engine {name} cannot build this list: {reason}"
-                name, why = engine.after, f"{why}; {name} gave way to {engine.after}: {reason}"
+                if not refused or (self.requested, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto"):
+                    failure = failure or f"the engine {name} cannot build this list: {problem}"
+                name, reason = engine.after, f"{reason}; {name} gave way to {engine.after}: {problem}"
         if rivals:
             begin = {rival: lambda engine=ENGINES[rival]: engine.begin(program(engine)) for rival in rivals}
             for rival in rivals:  # not in a thread: a process that is forked must not find half a module
@@ -228,10 +229,10 @@ class Compiled:
             outputs = self._reference.run(host_values)
         return outputs
 
-    def _program(self, values: Values, room: int) -> Program:
+    def _program(self, values: Values, capacity: int) -> Program:
         """The Program for values like these."""
         try:
-            program = program_of(self.steps, values, self.outputs, self.inplace, room)
+            program = program_of(self.steps, values, self.outputs, self.inplace, capacity)
         except XManError as error:
             raise RuntimeError(str(error)) from error
         for y, x in program.inplace.items():
@@ -250,9 +251,9 @@ class Compiled:
             if x not in arrays or not arrays[x].flags.writeable:
                 culprit = "a read-only one" if x in arrays else shortened(values[x])
                 raise XManError(f"{subject} has to be an array that can be written to, not {culprit}")
-            for other, array in arrays.items():
-                if other != x and np.may_share_memory(arrays[x], array):
-                    raise XManError(f"{subject} shares memory with {other}; give one of them a copy")
+            for name, array in arrays.items():
+                if name != x and np.may_share_memory(arrays[x], array):
+                    raise XManError(f"{subject} shares memory with {name}; give one of them a copy")
         targets = [arrays[x] for x in self.inplace]
         # batches X[0:32], X[32:64] are new arrays in the memory of one X: if all of X is apart from the
         # parameters, so is each batch
@@ -273,25 +274,26 @@ class Compiled:
 def chosen_engine(steps: WengertList, values: Values, inplace: Mapping[str, str],
                   adapts: bool = False) -> tuple[str, str, list[str]]:
     """The engine for a list, the reason, and the engines to build meanwhile. XMAN_ENGINE, if set, decides."""
-    wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
-    best = max(wishes, key=lambda name: wishes[name][0])
+    preferences = {name: engine.preference(steps, values, inplace) for name, engine in ENGINES.items()}
+    best = max(preferences, key=lambda name: preferences[name][0])
     setting = os.environ.get("XMAN_ENGINE", "auto")
     if ENGINES[best].on_device:
-        return best, wishes[best][1], []
+        return best, preferences[best][1], []
     if setting != "auto":
         if setting not in ENGINES:
             raise XManError(f"XMAN_ENGINE is {setting!r}; there are auto, {', '.join(ENGINES)}")
         return setting, f"XMAN_ENGINE is {setting}", []
     seconds = {name: engine.seconds(steps) for name, engine in ENGINES.items()}
     loops = any(op in ("scan", "while_loop") for _, op, _ in steps)
-    most = (A_LOOP if loops else BLINK) if adapts else PATIENCE
-    first, rivals = players({name: rank for name, (rank, _) in wishes.items()}, seconds, most)
-    reasons = [wishes[first][1] or "; ".join(reason for rank, reason in wishes.values()
-                                             if not rank and reason)]
+    patience = (A_LOOP if loops else BLINK) if adapts else PATIENCE
+    ranks = {name: rank for name, (rank, _) in preferences.items()}
+    starter, rivals = starter_and_rivals(ranks, seconds, patience)
+    reasons = [preferences[starter][1] or "; ".join(reason for rank, reason in preferences.values()
+                                               if not rank and reason)]
     if rivals:
         reasons.append(f"to build {len(steps):,} lines takes {', '.join(rivals)} long, and where they are "
                        "the steps of a loop, xman.scan has them once")
-    return first, "; ".join(filter(None, reasons)), rivals if adapts else []
+    return starter, "; ".join(filter(None, reasons)), rivals if adapts else []
 
 
 def with_plain_names(steps: WengertList) -> WengertList:

@@ -12,13 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from ..notation.text import lines_as_text
 from ..wengert import Line, needed, registers
 from .program import GEMM, Kind, Program
 
 TINY = 512  # multiplications: for a product with no more of them loops are quicker than a call of BLAS
 
 
-def folded(program: Program) -> list[Line]:
+class FoldedLines(list[Line]):
+    """Lines that print themselves as a WengertList does, which has no operator `gemm()`."""
+
+    def __str__(self) -> str: return "\n".join(lines_as_text(self, aligned=False))
+
+
+def folded(program: Program) -> FoldedLines:
     """The lines, with products of matrices as `gemm`; tiny products, and those with vectors, stay."""
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
@@ -33,7 +40,7 @@ def folded(program: Program) -> list[Line]:
         if gemm := gemm_of(line, kinds, flipped) or absorbed(line, program, gemms, uses):
             gemms[dst] = gemm
         lines.append((dst, GEMM, gemm) if gemm else line)
-    return needed(lines, (*program.outputs, *program.inplace))
+    return FoldedLines(needed(lines, program.at_the_end))
 
 
 def is_matrix(a: Any, kinds: Mapping[str, Kind]) -> bool:
@@ -69,7 +76,7 @@ def absorbed(line: Line, program: Program, gemms: Mapping[str, tuple], uses: Cou
             return -alpha, s, a, ta, b, tb, None
         if op == "mul" and is_number(term):
             return alpha * term, s, a, ta, b, tb, None
-        is_argument = term in (*program.original.inputs, *program.constants)
+        is_argument = term in program.arguments
         if op == "mul" and s is None and kind and kind.shape == () and kind.dtype.kind == "f" and is_argument:
             return alpha, term, a, ta, b, tb, None
         if kind and kind[:2] == kinds[dst][:2] and (op == "add" or op == "subtract" and args[1] is z):

@@ -19,18 +19,18 @@ def build(program: Program) -> Built:
     literals = [a for _, _, args in program.original for a in args if isinstance(a, np.ndarray)]
 
     def run(values: Mapping[str, Any]) -> dict[str, Any]:
-        found = eval(program.original, values)
-        others = [*literals, *(x for x in values.values() if type(x) is np.ndarray)]
-        results: dict[str, Any] = {}
+        registers = eval(program.original, values)
+        arrays = [*literals, *(x for x in values.values() if type(x) is np.ndarray)]
+        outputs: dict[str, Any] = {}
         for name in program.outputs:
-            results[name] = x = found[name]
+            outputs[name] = x = registers[name]
             if type(x) is np.ndarray:
-                if not x.flags.writeable or any(np.may_share_memory(x, y) for y in others):
-                    results[name] = x = x.copy()  # a result shares memory with no input and no other result
-                others.append(x)
+                if not x.flags.writeable or any(np.may_share_memory(x, y) for y in arrays):
+                    outputs[name] = x = x.copy()  # it shares memory with no input and no other output
+                arrays.append(x)
         for y, x in program.inplace.items():
-            check_update(x, y, kind_of(values[x]), kind_of(found[y]))
-        overwrite(*((values[x], found[y]) for y, x in program.inplace.items()))
-        return results
+            check_update(x, y, kind_of(values[x]), kind_of(registers[y]))
+        overwrite(*((values[x], registers[y]) for y, x in program.inplace.items()))
+        return outputs
 
     return Built(run, program.original, f"{len(program.original)} lines, one after another")

@@ -46,31 +46,31 @@ class NumpyWriter:
 
     def __init__(self, program: Program, lines: list[Line]):
         self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
-        self.hows = {line[0]: self.how(*line) for line in lines}
+        self.methods = {line[0]: self.method(*line) for line in lines}
         holds = memory_roots(lines, self.kinds)
-        calls = {dst for dst, how in self.hows.items() if how == "call"}
+        calls = {dst for dst, method in self.methods.items() if method == "call"}
         self.lines, direct = ordered(program, lines, holds, calls)
         self.over = {}  # by update: the input whose memory it is computed into
         for y, op, args in self.lines:
-            if y in direct and self.hows[y] == "into":
+            if y in direct and self.methods[y] == "into":
                 x = program.inplace[y]
                 if {a for a in registers(args) if x in holds[a]} <= {*self.written_over(op, args)}:
                     self.over[y] = x
-        buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
+        into = {dst for dst, method in self.methods.items() if method == "into"}
+        buffered = into - {*self.outputs, *self.over}
         events = []
         for dst, op, args in self.lines:
             free = [a for a in self.written_over(op, args) if a in buffered]
             over = [a for a in free if self.kinds[a] == self.kinds[dst]]
             reads = {root for a in registers(args) for root in holds[a]}
             events.append(Event(reads, {x: self.kinds[x].bytes for x in {dst} & buffered}, {dst: over}))
-        kept = (*self.outputs, *program.inplace)
-        events.append(Event({root for x in kept for root in holds.get(x, ())}, {}))
+        events.append(Event({root for x in program.at_the_end for root in holds.get(x, ())}, {}))
         self.places, self.size = placed(events)
         names = {a for dst, _, args in lines for a in (dst, *args) if isinstance(a, str)}
         self.text = Text(names.union(program.original.inputs, program.constants))
         self.text.objects |= program.constants
 
-    def how(self, dst: str, op: str, args: tuple) -> str:
+    def method(self, dst: str, op: str, args: tuple) -> str:
         """How a line is computed: `into` an array, as a `view` or `new`, or by a `call`, which may fail."""
         if op == GEMM:
             return "into"
@@ -100,13 +100,13 @@ class NumpyWriter:
     # ---- the text ------------------------------------------------------------------------------------------
 
     def function(self) -> Any:
-        text, late = self.text, [y for y in self.program.inplace if y not in self.over]
+        text, at_end = self.text, [y for y in self.program.inplace if y not in self.over]
         text.begin(self.program, self.lines, self.space, self.places)
         if self.lines:
             text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
         for line in self.lines:
             self.write(*line)
-        return text.end(self.program, self.result, late)
+        return text.end(self.program, self.result, at_end)
 
     def space(self) -> tuple[np.ndarray, ...]:
         memory = arena(self.size)
@@ -115,32 +115,32 @@ class NumpyWriter:
     def result(self, name: str) -> str:
         """The text of an output, as an array that nothing else uses."""
         kind = self.kinds.get(name)
-        new = self.hows.get(name) in ("into", "new") and name not in self.over
-        own = kind and (not kind.array or kind.shape and new)
-        return name if own else self.text.call("own", own_array, name)
+        new = self.methods.get(name) in ("into", "new") and name not in self.over
+        alone = kind and (not kind.array or kind.shape and new)
+        return name if alone else self.text.call("own", own_array, name)
 
     def write(self, dst: str, op: str, args: tuple) -> None:
-        how, given = self.hows[dst], [self.text.literal(a) for a in args]
-        into = how == "into"
+        method, operands = self.methods[dst], [self.text.literal(a) for a in args]
+        into = method == "into"
         if into and (dst in self.over or dst in self.outputs):
             self.text.add(f"{dst} = {self.over.get(dst) or self.text.empty(self.kinds[dst])}", 2)
         if op == GEMM:
-            found = self.gemm(dst, args)
-        elif op in REDUCED and how != "call":
+            text = self.gemm(dst, args)
+        elif op in REDUCED and method != "call":
             axis, keepdims = (*args[1:], None, False)[:2]
             out = [self.text.literal(axis), "None", dst, repr(bool(keepdims))] if into else ["None"]
-            found = self.text.call(op, REDUCED[op].reduce, given[0], *out)
+            text = self.text.call(op, REDUCED[op].reduce, operands[0], *out)
         elif into:
             out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy needs out= for these two
-            found = self.text.call(op, written_into(op), *given, out)
-        elif how == "new" and op in INFIX:
-            found = f"{given[0]} {INFIX[op]} {given[1]}"
-        elif how == "view" and op == "transpose" and self.kinds[args[0]].array:
-            found = f"{given[0]}.transpose({', '.join(given[1:])})"
+            text = self.text.call(op, written_into(op), *operands, out)
+        elif method == "new" and op in INFIX:
+            text = f"{operands[0]} {INFIX[op]} {operands[1]}"
+        elif method == "view" and op == "transpose" and self.kinds[args[0]].array:
+            text = f"{operands[0]}.transpose({', '.join(operands[1:])})"
         else:
-            found = self.text.call(op, value_of(op, "numpy"), *given)
-        self.text.add(found if into else f"{dst} = {found}", 2)
-        if how == "call" and dst in self.kinds and self.kinds[dst].array:  # its kind may depend on the values
+            text = self.text.call(op, value_of(op, "numpy"), *operands)
+        self.text.add(text if into else f"{dst} = {text}", 2)
+        if method == "call" and dst in self.kinds and self.kinds[dst].array:  # values may decide its shape
             self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}:", 2)
             self.text.leave("None", 3)
 
@@ -149,19 +149,19 @@ class NumpyWriter:
         if c and self.over.get(dst) != c and self.places.get(c, -1) != self.places.get(dst):
             self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # BLAS has columns for our rows: dstᵀ = bᵀ aᵀ
-        given = f"{factor}, {b}.T, {a}.T, {float(bool(c))}, {dst}.T, {int(tb)}, {int(ta)}, True"
-        return self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), given)
+        operands = f"{factor}, {b}.T, {a}.T, {float(bool(c))}, {dst}.T, {int(tb)}, {int(ta)}, True"
+        return self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), operands)
 
     # ---- the plan ------------------------------------------------------------------------------------------
 
     def plan(self) -> Plan:
         kinds, updates = self.kinds, sorted(self.over.values())
-        calls = [f"{dst} = {op}(…)" for dst, op, _ in self.lines if self.hows[dst] == "call"]
+        calls = [f"{dst} = {op}(…)" for dst, op, _ in self.lines if self.methods[dst] == "call"]
         buffers = [Buffer(x, *kinds[x][:2], start) for x, start in self.places.items()]
         outputs = sum(kinds[x].bytes for x in self.outputs if x in kinds)
         flops = flops_of(self.lines, kinds)
         return Plan("numpy", buffers, self.size, outputs, updates, [], calls, flops,
-                    stages=self.program.stages)
+                    products=lambda: self.program.stages)
 
 
 def written_into(op: str) -> Any:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,9 +30,9 @@ class Plan(NamedTuple):
     the place of another that is no longer needed. outputs: the bytes of the results, which are new arrays at
     each call. updates: the inputs that are written over at once. groups: the registers that are computed
     together, in one loop or one call. calls: the lines that run the interpreter's function. flops: operations
-    of one call, as `xman.cost` counts them. note: what else there is to say. stages: what each stage of the
-    door made of the list, by the stage's name (`specialise.stages`); an engine may add its
-    own stages after these, each with something that can be printed.
+    of one call, as `xman.cost` counts them. note: what else there is to say. products: gives (name, product)
+    of each stage between the list and the program, those of the door (`specialise.stages`) and then the
+    engine's; it makes a product again where that would take memory.
     """
     engine: str
     buffers: list[Buffer]
@@ -43,9 +43,11 @@ class Plan(NamedTuple):
     calls: list[str]
     flops: int
     note: str = ""
-    stages: Mapping[str, Any] = {}
+    products: Callable[[], Iterable[tuple[str, Any]]] = tuple
 
     peak = property(lambda self: self.memory + self.outputs, doc="The bytes that a call takes beyond inputs.")
+    stages = property(lambda self: [(name, str(product)) for name, product in self.products()],
+                      doc="(name, text) of what each stage has made, from the list on, to be printed.")
 
     def __str__(self) -> str:
         total = sum(buffer.bytes for buffer in self.buffers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,25 +33,26 @@ class Program(NamedTuple):
 
     steps: the list, simplified for the shapes and lowered to few operators. kinds: of its registers; one
     without a kind is something else, such as a sparse matrix. outputs: the registers that are wanted.
-    inplace: {register: the input that it overwrites}. original: the list as it was. others: the type and
+    inplace: {register: the input that it overwrites}. original: the list as it was. objects: the type and
     shape of inputs without a kind. constants: the values of registers that depend on no input, and that steps
-    reads or that are wanted. threads: how many may run large loops (0: as many as BLAS has). room: the most
-    steps of a `while_loop` for which results of each step are stacked. counts: which loop (`loops_of_stacks`)
-    each stack belongs to.
-    stages: the list after each stage that led here, by the stage's name.
+    reads or that are wanted. threads: how many may run large loops (0: as many as BLAS has). capacity: the
+    most steps of a `while_loop` for which results of each step are stacked. counts: which loop
+    (`loops_of_stacks`) each stack belongs to. stages: (name, list) after each stage that led here.
     """
     steps: WengertList
     kinds: dict[str, Kind]
     outputs: tuple[str, ...]
     inplace: dict[str, str]
     original: WengertList
-    others: dict[str, tuple[type, tuple]] = {}
+    objects: dict[str, tuple[type, tuple]] = {}
     constants: dict[str, Any] = {}
     threads: int = 0
-    room: int = 0
+    capacity: int = 0
     counts: Mapping[str, str] = {}
-    stages: Mapping[str, WengertList] = {}
+    stages: Sequence[tuple[str, WengertList]] = ()
 
+    arguments = property(lambda self: list(dict.fromkeys((*self.original.inputs, *self.constants))),
+                         doc="The inputs, and the arrays that the program brings along.")
     at_the_end = property(lambda self: tuple(dict.fromkeys((*self.outputs, *self.inplace))),
                           doc="The registers that a call needs at its end, to return or to overwrite inputs.")
 
@@ -60,39 +61,40 @@ class Built(NamedTuple):
     """What an engine makes of a program.
 
     run: from the values to the outputs by name, or None if the values are not of the program's kinds; it has
-    then written nothing. source, plan: the program's text and its plan, to print. engine, why: the engine's
-    name and the reason for it, which the door writes.
+    then written nothing. source, plan: the program's text and its plan, to print. engine, reason: the
+    engine's name and the reason for it, which the door writes.
     """
     run: Callable[[Values], dict[str, Any] | None]
     source: Any
     plan: Any
     engine: str = ""
-    why: str = ""
+    reason: str = ""
 
 
 class Engine(NamedTuple):
     """The record of an engine, which is read before the engine is imported.
 
-    name: its name. file: the module that has its build(program) -> Built. wish: (steps, values, inplace) ->
-    (rank, why), how much it wants such a list where the user asked for none: auto takes the highest rank,
-    and `step.why` is its why; rank 0 is a refusal, and its why becomes that of the engine of rank 1. after:
-    the engine that it gives way to; "" for the reference, to which all others lead. package, extra: what it
-    needs, and the extra of pip that has it. as_written: whether it takes the list as it was written, for
-    values of all shapes; its Program then has no kinds. on_device: whether its `run` takes and gives arrays
-    of another library where they are; other engines get copies in NumPy. rooms: whether it takes a Program
-    with `room`. seconds: from a list to about the time that it takes to build it. The file may also have
-    begin(program), the slow part of `build`, for a thread beside the caller: the process may end or fork in
-    the middle of it; the function that it returns does the rest, and returns the Built.
+    name: its name. file: the module that has its build(program) -> Built. preference: (steps, values,
+    inplace) -> (rank, reason), how much it wants such a list where the user asked for no engine: auto takes
+    the highest rank, and `step.why` is its reason; rank 0 is a refusal, and its reason becomes that of the
+    engine of rank 1. after: the engine that it gives way to; "" for the reference, to which all others lead.
+    package, extra: what it needs, and the extra of pip that has it. as_written: whether it takes the list as
+    it was written, for values of all shapes; its Program then has no kinds. on_device: whether its `run`
+    takes and gives arrays of another library where they are; other engines get copies in NumPy. open_loops:
+    whether it takes a Program with a `capacity`. seconds: from a list to about the time that it takes to
+    build it. The file may also have begin(program), the slow part of `build`, for a thread beside the caller:
+    the process may end or fork in the middle of it; the function that it returns does the rest, and returns
+    the Built.
     """
     name: str
     file: str
-    wish: Callable[[WengertList, Values, Mapping[str, str]], tuple[int, str]]
+    preference: Callable[[WengertList, Values, Mapping[str, str]], tuple[int, str]]
     after: str
     package: str = ""
     extra: str = ""
     as_written: bool = False
     on_device: bool = False
-    rooms: bool = False
+    open_loops: bool = False
     seconds: Callable[[WengertList], float] = lambda steps: 0.0
 
     installed = property(lambda self: not self.package or bool(importlib.util.find_spec(self.package)))

@@ -33,7 +33,7 @@ class Text:
         self.lines: list[str] = []
         self.objects: dict[str, Any] = {}              # by their names in the program
         self.names: dict[tuple[str, int | str | None], str] = {}  # the program's own names, by word and key
-        self.taken = {*registers, *keyword.kwlist}
+        self.reserved = {*registers, *keyword.kwlist}
         self.back = ""                                 # how memory is given back, where there is any
         if strange := [name for name in registers if not name.isidentifier() or keyword.iskeyword(name)]:
             raise XManError(f"a register cannot be called {shortened(strange[0])} in a program")
@@ -41,8 +41,8 @@ class Text:
     def free(self, word: str, key: int | str | None = None) -> str:
         """The program's name for this word and key: always the same one, and nothing else has it."""
         if (word, key) not in self.names:
-            number = str(len(self.names)) * (word in self.taken)
-            self.names[word, key] = fresh(word + number, self.taken)
+            number = str(len(self.names)) * (word in self.reserved)
+            self.names[word, key] = fresh(word + number, self.reserved)
         return self.names[word, key]
 
     def object(self, word: str, value: Any) -> str:
@@ -81,23 +81,23 @@ class Text:
         guard(self, program, lines)
         if names:
             spaces: list[tuple] = []
-            taken = self.call("taken", lambda: spaces.pop() if spaces else space())
+            free = self.call("taken", lambda: spaces.pop() if spaces else space())
             self.back = f"{self.object('give_back', spaces.append)}({self.free('space')})"
-            self.add(f"{self.free('space')} = {taken}")
+            self.add(f"{self.free('space')} = {free}")
             self.add(f"{', '.join(names)}, = {self.free('space')}")
 
-    def leave(self, what: str, depth: int = 1) -> None:
+    def leave(self, outputs: str, depth: int = 1) -> None:
         """Give the memory back, and return."""
         if self.back:
             self.add(self.back, depth)
-        self.add(f"return {what}", depth)
+        self.add(f"return {outputs}", depth)
 
-    def end(self, program: Program, result: Callable[[str], str], late: Collection[str]) -> Callable:
+    def end(self, program: Program, result: Callable[[str], str], at_end: Collection[str]) -> Callable:
         """The function, after the text has been executed. Nothing that it reaches leads back to it, so that
-        its memory goes with it. result: the text of an output. late: updates that overwrite inputs last."""
+        its memory goes with it. result: the text of an output. at_end: updates that overwrite inputs last."""
         self.add(f"{self.free('results')} = {{{', '.join(f'{y!r}: {result(y)}' for y in program.outputs)}}}")
-        if late:
-            self.add(self.call("overwrite", overwrite, *(f"({program.inplace[y]}, {y})" for y in late)))
+        if at_end:
+            self.add(self.call("overwrite", overwrite, *(f"({program.inplace[y]}, {y})" for y in at_end)))
         self.leave(self.free("results"))
         space, self.objects = {**self.objects, "__builtins__": builtins}, {}
         exec(builtins.compile(str(self), f"<{self.free('step')} of a list>", "exec"), space)
@@ -112,16 +112,16 @@ def used_again(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[], np.ndarr
 
     The system provides new memory page by page, which takes longer than to compute the numbers in it.
     """
-    kept: list[np.ndarray] = []
+    arrays: list[np.ndarray] = []
 
-    def given() -> np.ndarray:
-        for x in kept:
+    def free_array() -> np.ndarray:
+        for x in arrays:
             if sys.getrefcount(x) == ALONE and (x.shape, x.dtype) == (shape, dtype) and x.flags.carray:
                 return x
         new = np.empty(shape, dtype)  # has a name before another thread may find it
-        kept[:] = *kept[-1:], new
+        arrays[:] = *arrays[-1:], new
         return new
-    return given
+    return free_array
 
 
 def stands_in_text(a: Any) -> bool:
@@ -140,20 +140,20 @@ def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
         kind, type_of_x = program.kinds.get(x), text.call("type", type, x)
         text.add(f"{x} = {text.free('values')}[{x!r}]")
         if kind and kind.array:
-            wanted = text.object("ndarray", np.ndarray)
+            expected = text.object("ndarray", np.ndarray)
             dtype = text.object(kind.dtype.name, kind.dtype)
-            others = f" or {x}.shape != {kind.shape} or {x}.dtype != {dtype}"
-            others += f" or not {x}.flags.c_contiguous" * (x in program.inplace.values())
+            tests = f" or {x}.shape != {kind.shape} or {x}.dtype != {dtype}"
+            tests += f" or not {x}.flags.c_contiguous" * (x in program.inplace.values())
         elif kind:
             scalar = bool if kind.dtype.kind == "b" else kind.dtype.type
-            wanted, others = text.object(scalar.__name__, scalar), ""
-            whole, real = text.object("int", int), text.object("float", float)
+            expected, tests = text.object(scalar.__name__, scalar), ""
+            integer, real = text.object("int", int), text.object("float", float)
             number = text.call("number", numpy_real, repr(x), x)
-            text.add(f"if {type_of_x} is {real} or {type_of_x} is {whole}: {x} = {number}")
+            text.add(f"if {type_of_x} is {real} or {type_of_x} is {integer}: {x} = {number}")
         else:
-            wanted = text.object("kind", program.others[x][0])
-            others = f" or {text.call('shape', np.shape, x)} != {program.others[x][1]}"
-        text.add(f"if {type_of_x} is not {wanted}{others}: return None")
+            expected = text.object("kind", program.objects[x][0])
+            tests = f" or {text.call('shape', np.shape, x)} != {program.objects[x][1]}"
+        text.add(f"if {type_of_x} is not {expected}{tests}: return None")
     for s in dict.fromkeys(args[1] for _, op, args in lines if op == GEMM and args[1]):
         text.add(f"if {s} == 0: return None")  # BLAS would not read the matrices, and so lose a NaN
 

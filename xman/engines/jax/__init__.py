@@ -4,9 +4,10 @@ from ..program import Engine
 from ..specialise.kinds import on_host
 
 
-def wish(steps, values, inplace):
+def preference(steps, values, inplace):
     theirs = any(on_host(values[x]) is not values[x] for x in steps.inputs)
     return 40 * theirs, "there are arrays of JAX among the values" * theirs
 
 
-ENGINE = Engine("jax", f"{__name__}.engine", wish, after="numpy", package="jax", extra="jax", on_device=True)
+ENGINE = Engine("jax", f"{__name__}.engine", preference, after="numpy", package="jax", extra="jax",
+                on_device=True)

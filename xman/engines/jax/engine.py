@@ -42,7 +42,7 @@ class NotForDevices(XManError):
     """JAX alone cannot compute the list."""
 
 
-class JaxPart(NamedTuple):
+class Stretch(NamedTuple):
     """Lines that run together, the registers that they read, their registers that others read, and their
     compiled function, or None if the operators' own functions compute them.
     The function gives the registers, and then conditions on their values, which have to hold."""
@@ -56,19 +56,19 @@ def build(program: Program) -> Built:
     """The program in JAX. It is compiled here."""
     kinds = {x: kind for x, kind in program.kinds.items() if kind.dtype.itemsize <= 8}
     with wide():
-        why = not_for_jax(program, kinds)
-        parts = parted(program, kinds, why, program.original.inputs)
-        for part in parts:
-            if part.call:  # one run compiles it
-                part.call(*(np.zeros(*kinds[x][:2]) for x in part.reads))
+        reasons = not_for_jax(program, kinds)
+        stretches = stretches_of(program, kinds, reasons, program.original.inputs)
+        for stretch in stretches:
+            if stretch.call:  # one run compiles it
+                stretch.call(*(np.zeros(*kinds[x][:2]) for x in stretch.reads))
         device, = jnp.zeros(()).devices()
-    stretches = [[dst for dst, _, _ in part.lines] for part in parts if part.call]
-    calls = [f"{dst} = {op}(…) {why[dst]}" for dst, op, _ in program.steps if dst in why]
-    note = f"compiled in {len(stretches)} for {device.platform} ({device.device_kind})"
+    groups = [[dst for dst, _, _ in stretch.lines] for stretch in stretches if stretch.call]
+    calls = [f"{dst} = {op}(…) {reasons[dst]}" for dst, op, _ in program.steps if dst in reasons]
+    note = f"compiled in {len(groups)} for {device.platform} ({device.device_kind})"
     size, flops = sum(kinds[x].bytes for x in program.outputs if x in kinds), flops_of(program.steps, kinds)
-    plan = Plan("jax", [], 0, size, [], stretches, calls, flops, note, stages=program.stages)
-    text = "\n\n".join(str(WengertList(part.lines)) for part in parts if part.call)
-    return Built(runner(program, kinds, parts), "\n".join([*(f"# {call}" for call in calls), text]), plan)
+    plan = Plan("jax", [], 0, size, [], groups, calls, flops, note, lambda: program.stages)
+    text = "\n\n".join(str(WengertList(stretch.lines)) for stretch in stretches if stretch.call)
+    return Built(runner(program, kinds, stretches), "\n".join([*(f"# {call}" for call in calls), text]), plan)
 
 
 def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection[str]) -> Callable:
@@ -76,18 +76,18 @@ def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection
     values: examples of the shapes. NotForDevices if JAX cannot compute a line."""
     program = program_of(steps, values, tuple(outputs), {})
     with wide():
-        if why := not_for_jax(program, program.kinds):
-            raise NotForDevices("; ".join(f"{dst} {reason}" for dst, reason in why.items())
+        if reasons := not_for_jax(program, program.kinds):
+            raise NotForDevices("; ".join(f"{dst} {reason}" for dst, reason in reasons.items())
                                 + ": that takes the interpreter, so leave the mesh away")
-        parts = parted(program, program.kinds, why, ())
+        stretches = stretches_of(program, program.kinds, reasons, ())
 
-    def run(values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        found, sure = program.constants | dict(values), jnp.array(True)
-        for part in parts:
-            made = part.call.__wrapped__(*[found[x] for x in part.reads])
-            found.update(zip(part.gives, made, strict=False))
-            sure = functools.reduce(jnp.logical_and, made[len(part.gives):], sure)
-        return {y: found[y] for y in outputs}, sure
+    def run(inputs: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        values, agrees = program.constants | dict(inputs), jnp.array(True)
+        for stretch in stretches:
+            arrays = stretch.call.__wrapped__(*[values[x] for x in stretch.reads])
+            values.update(zip(stretch.gives, arrays, strict=False))
+            agrees = functools.reduce(jnp.logical_and, arrays[len(stretch.gives):], agrees)
+        return {y: values[y] for y in outputs}, agrees
 
     return run
 
@@ -104,120 +104,125 @@ def wide() -> AbstractContextManager:
 
 def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
     """{register: the reason} for lines that JAX cannot compute, or computes unlike NumPy."""
-    why = {}
+    reasons = {}
 
-    def follow(known: dict[str, Any]) -> None:
+    def look_at_lines(values: dict[str, Any]) -> None:
         for line in program.steps:
             dst, op, _ = line
             try:
-                why[dst] = "" if op in OF_BUNDLES else refused(line, kinds)
-                if not why[dst]:
-                    out = computed(line, known)
+                reasons[dst] = "" if op in OF_BUNDLES else refused(line, kinds)
+                if not reasons[dst]:
+                    out = computed(line, values)
                     if type(out) not in (int, tuple):
                         weak = out.weak_type and out.dtype != bool
                         if weak or (out.shape, out.dtype) != kinds[dst][:2]:
-                            why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
+                            reasons[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
             except TimeoutError:
                 raise  # a time limit that the user set
             except Exception as error:  # whatever it is, the operator's own function computes the line
                 words = " ".join(str(error).split())[:80]
-                why[dst] = f"is more than JAX has: {type(error).__name__}, {words}"
-            if dst in kinds or op in OF_BUNDLES and not why[dst]:
-                known[dst] = jnp.zeros(*kinds[dst][:2]) if why[dst] else out
+                reasons[dst] = f"is more than JAX has: {type(error).__name__}, {words}"
+            if dst in kinds or op in OF_BUNDLES and not reasons[dst]:
+                values[dst] = jnp.zeros(*kinds[dst][:2]) if reasons[dst] else out
 
-    given = {*program.original.inputs, *program.constants}
-    jax.eval_shape(follow, {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in given if x in kinds})
-    why = {dst: reason for dst, reason in why.items() if reason}
+    blanks = {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in program.arguments if x in kinds}
+    jax.eval_shape(look_at_lines, blanks)
+    reasons = {dst: reason for dst, reason in reasons.items() if reason}
     bundles = [dst for dst, op, _ in program.steps if op in OF_BUNDLES]
     # no bundle goes from JAX to NumPy or back
-    return dict.fromkeys(bundles, "is of a bundle that NumPy has") | why if why.keys() & bundles else why
+    of_bundles = dict.fromkeys(bundles, "is of a bundle that NumPy has")
+    return of_bundles | reasons if reasons.keys() & of_bundles else reasons
 
 
-def parted(program: Program, kinds: Kinds, why: Collection[str], checked: Collection[str]) -> list[JaxPart]:
-    """The lines in as few parts as possible, which run one after another; lines in `why` are apart.
+def stretches_of(program: Program, kinds: Kinds, reasons: Collection[str],
+                 checked: Collection[str]) -> list[Stretch]:
+    """The lines in as few stretches as possible, which run one after another; lines in `reasons` are apart.
     checked: the registers whose values are known to be in range."""
-    stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
+    # the even stages are JAX's, the odd ones NumPy's: with e for NumPy, of
+    #     a = exp(x)    b = eig(x)    c = add(a, b)    d = mul(a, a)
+    # a and d are in stage 0, b, which reads the input x of stage −1, is in stage 1, and c in stage 2
+    stage = dict.fromkeys(program.arguments, -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:
         after = max((stage[a] for a in registers(args)), default=-1)
-        stage[dst] = after + (after % 2 != (dst in why))  # lines in why are in the odd stages
+        stage[dst] = after + (after % 2 != (dst in reasons))
         lines.setdefault(stage[dst], []).append((dst, op, args))
-    wanted = {*program.outputs, *program.inplace}
-    wanted.update(a for dst, _, args in program.steps for a in registers(args) if stage[a] != stage[dst])
-    parts = []
+    ends = {*program.at_the_end}
+    ends.update(a for dst, _, args in program.steps for a in registers(args) if stage[a] != stage[dst])
+    stretches = []
     for k in sorted(lines):
         reads = dict.fromkeys(a for _, _, args in lines[k] for a in registers(args) if stage[a] != k)
-        part = JaxPart(lines[k], [*reads], [dst for dst, _, _ in lines[k] if dst in wanted], None)
-        parts.append(part if k % 2 else part._replace(call=stretch(part, kinds, checked)))
-    return parts
+        stretch = Stretch(lines[k], [*reads], [dst for dst, _, _ in lines[k] if dst in ends], None)
+        stretches.append(stretch if k % 2 else stretch._replace(call=compiled(stretch, kinds, checked)))
+    return stretches
 
 
-def stretch(part: JaxPart, kinds: Kinds, checked: Collection[str]) -> Callable:
+def compiled(stretch: Stretch, kinds: Kinds, checked: Collection[str]) -> Callable:
     def run(*arrays: Any) -> tuple:
-        known, sure = dict(zip(part.reads, arrays, strict=True)), {}
+        values, conditions = dict(zip(stretch.reads, arrays, strict=True)), {}
         with jax.default_matmul_precision(jax.config.jax_default_matmul_precision or "highest"):
-            for line in part.lines:
+            for line in stretch.lines:
                 dst, op, args = line
-                known[dst] = computed(line, known)
+                values[dst] = computed(line, values)
                 for y, least, beyond in indices(op, args, kinds):
                     if y not in checked:
-                        sure[y, least, beyond] = ((least <= known[y]) & (known[y] < beyond)).all()
+                        conditions[y, least, beyond] = ((least <= values[y]) & (values[y] < beyond)).all()
                 if op in FINITE:
-                    sure[dst] = jnp.isfinite(known[dst]).all()
-        return *[known[y] for y in part.gives], *sure.values()
+                    conditions[dst] = jnp.isfinite(values[dst]).all()
+        return *[values[y] for y in stretch.gives], *conditions.values()
 
     return jax.jit(run, compiler_options=AS_WRITTEN)
 
 
 # ---- running -----------------------------------------------------------------------------------------------
 
-def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
-    inputs = program.original.inputs
+def runner(program: Program, kinds: Kinds, stretches: list[Stretch]) -> Callable:
+    names = program.original.inputs
     constants = {x: v if isinstance(v, np.ndarray) else np.asarray(v)[()]
                  for x, v in program.constants.items()}
-    lines = [line for part in parts if part.call for line in part.lines]
-    ranges = {found for _, op, args in lines for found in indices(op, args, kinds) if found[0] in inputs}
+    lines = [line for stretch in stretches if stretch.call for line in stretch.lines]
+    ranges = {limits for _, op, args in lines for limits in indices(op, args, kinds) if limits[0] in names}
 
-    def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
-        found: dict[str, Any] = dict(constants)
+    def run(originals: Mapping[str, Any]) -> dict[str, Any] | None:
+        values: dict[str, Any] = dict(constants)
         with wide():
-            for x in inputs:
-                found[x] = v = accepted(x, values.get(x), program)
+            for x in names:
+                values[x] = v = accepted(x, originals.get(x), program)
                 if v is None:
                     return None
-            device = any(isinstance(v, jax.Array) for v in found.values())
+            device = any(isinstance(v, jax.Array) for v in values.values())
             # wait: the call returns before the device is done, and the caller may then write to his arrays
             if device:
-                found.update({x: v.copy() for x, v in found.items() if isinstance(v, np.ndarray)})
-            if not (inside(found) and computed(found)):
-                found = interpret.build(program).run({x: value_on_host(v) for x, v in values.items()})
-                return {y: given_back(v, program.kinds.get(y), device) for y, v in found.items()}
-            results = {y: given_back(found[y], program.kinds.get(y), device) for y in program.outputs}
-        overwrite(*((values[x], found[y]) for y, x in program.inplace.items()))
-        return results
+                values.update({x: v.copy() for x, v in values.items() if isinstance(v, np.ndarray)})
+            if not (in_range(values) and all_computed(values)):
+                outputs = interpret.build(program).run({x: value_on_host(v) for x, v in originals.items()})
+                return {y: given_back(v, program.kinds.get(y), device) for y, v in outputs.items()}
+            outputs = {y: given_back(values[y], program.kinds.get(y), device) for y in program.outputs}
+        overwrite(*((originals[x], values[y]) for y, x in program.inplace.items()))
+        return outputs
 
-    def inside(found: Mapping[str, Any]) -> bool:
-        reads = [(np.asarray(found[x]), least, beyond) for x, least, beyond in ranges]
-        return all(y.size == 0 or least <= y.min() and y.max() < beyond for y, least, beyond in reads)
+    def in_range(values: Mapping[str, Any]) -> bool:
+        numbers = [(np.asarray(values[x]), least, beyond) for x, least, beyond in ranges]
+        return all(y.size == 0 or least <= y.min() and y.max() < beyond for y, least, beyond in numbers)
 
-    def computed(found: dict[str, Any]) -> bool:
+    def all_computed(values: dict[str, Any]) -> bool:
         """Whether all lines ran, on values for which NumPy agrees."""
-        sure = []
-        for part in parts:
-            if part.call:
-                read = [found[x] for x in part.reads]
-                made = part.call(*[np.asarray(v) if type(v) in (int, float) else v for v in read])
-                found.update(zip(part.gives, made, strict=False))
-                sure += made[len(part.gives):]
+        conditions: list[Any] = []
+        for stretch in stretches:
+            if stretch.call:
+                inputs = [values[x] for x in stretch.reads]
+                arrays = stretch.call(*[np.asarray(v) if type(v) in (int, float) else v for v in inputs])
+                values.update(zip(stretch.gives, arrays, strict=False))
+                conditions += arrays[len(stretch.gives):]
                 continue
-            for dst, op, args in part.lines:
-                given = [value_on_host(found[a], program.kinds.get(a)) if isinstance(a, str) else a
-                         for a in args]
+            for dst, op, args in stretch.lines:
+                operands = [value_on_host(values[a], program.kinds.get(a)) if isinstance(a, str) else a
+                            for a in args]
                 with np.errstate(all="ignore"):
-                    found[dst] = v = ops.G[op](*given)
+                    values[dst] = v = ops.G[op](*operands)
                 if (kind_of(v) or ())[:2] != (program.kinds.get(dst) or ())[:2]:
                     return False
-        return all(map(bool, sure))
+        return all(map(bool, conditions))
 
     return run
 
@@ -226,7 +231,7 @@ def accepted(x: str, v: Any, program: Program) -> Any:
     """The value of an input in the program's form; None if it is of another kind."""
     kind = program.kinds.get(x)
     if kind is None:
-        return v if (type(v), np.shape(v)) == program.others[x] else None
+        return v if (type(v), np.shape(v)) == program.objects[x] else None
     v = numpy_real(x, v) if type(v) in (int, float, list, tuple) else v
     if not isinstance(v, jax.Array):
         return v if kind_of(v) == kind else None

@@ -14,13 +14,13 @@ from ops.loops import functions_in
 from ..program import Engine
 
 
-def wish(steps, values, inplace):
+def preference(steps, values, inplace):
     if not ENGINE.installed:
         return (0, "llvmlite is not installed; with it, pip install 'xman[fast]', small arrays take a third "
                 "of the time or less")
     return 20, "llvmlite is installed, and the list becomes nests of loops"
 
 
-ENGINE = Engine("llvm", f"{__name__}.engine", wish, after="numpy", package="llvmlite", extra="fast",
-                rooms=True,
+ENGINE = Engine("llvm", f"{__name__}.engine", preference, after="numpy", package="llvmlite", extra="fast",
+                open_loops=True,
                 seconds=lambda steps: 0.0016 * sum(map(len, [steps, *(x[3] for x in functions_in(steps))])))

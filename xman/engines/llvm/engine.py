@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...wengert import Line as Step
 from ..bodies import value_of
 from ..memory import arena, array_at
 from ..nests import lines
-from ..nests.builder import Builder, Layout
-from ..nests.tree import Call, Loop, tree_text
+from ..nests.tree import Call, Loop
 from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
 from ..program import Built, Program
@@ -30,21 +28,11 @@ STAGES = [*lines.STAGES, ("text", lambda program, nests: NestStep(nests))]
 
 
 def stages(program: Program) -> Iterator[tuple[str, Any]]:
-    """(name, product) of each stage, from the program to LLVM's text; `text_of` prints a product."""
-    before: tuple = ()
+    """(name, product) of each stage, from the program to LLVM's text."""
+    product: tuple = ()
     for name, stage in STAGES:
-        before = stage(program, *before),
-        yield name, *before
-
-
-def text_of(product: list[Step] | Layout | Builder | NestStep) -> str:
-    """What a stage made, for a reader."""
-    if isinstance(product, Builder):
-        return "\n".join(tree_text(product.tree.body, product.tree.roots))
-    if isinstance(product, NestStep):
-        return product.text
-    steps = product.steps if isinstance(product, Layout) else product
-    return "\n".join(f"{dst} = {op}({', '.join(map(str, args))})" for dst, op, args in steps)
+        product = stage(program, *product),
+        yield name, *product
 
 
 def build(program: Program) -> Built:
@@ -63,7 +51,7 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
         steps = functions(code, kinds, step.routines, threads)
         writer = PythonWriter(step)
         run = writer.function(steps)
-        return Built(run, f"{text_of(step.nests)}\n\n{writer.text}", writer.plan())
+        return Built(run, f"{step.nests}\n\n{writer.text}", writer.plan())
     return end
 
 
@@ -151,8 +139,9 @@ class PythonWriter:
         outputs = sum(root.bytes for root in roots.values() if root.place == "output")
         updates = sorted(self.program.inplace[y] for y in self.nests.direct)
         flops = flops_of(self.nests.layout.steps, self.kinds)
+        program = self.program
         return Plan("llvm", buffers, self.step.size, outputs, updates, groups, calls, flops,
-                    stages=self.program.stages)
+                    products=lambda: [*program.stages, *stages(program)])
 
 
 def put_into(value: Any, out: np.ndarray) -> bool:

@@ -65,6 +65,8 @@ class NestStep:
             self.text = "\n".join([OF_PYTHON, *definitions(self.declared, texts), *texts, *HINTS, ""])
             self.routines = re.findall(r"^declare void @xman_(\w+)", self.text, re.M)
 
+    def __str__(self) -> str: return self.text
+
     def items(self) -> list[Item]:
         """An item for each node at the top of the tree; neighbouring single numbers share one."""
         items: list[Item] = []

@@ -73,7 +73,7 @@ def lines_of_function(w: Builder, function: Function, entries: Sequence[View], k
         raise ByNumPy from None
     numbers = any(x.root in w.fills and i not in moving for i, x in enumerate(entries))
     weak = numbers and not {kind.dtype for kind in program.kinds.values()} <= WIDE
-    need(not (nests.objects or program.others or weak or any(isinstance(x, Call) for x in nests.tree.calls)))
+    need(not (nests.objects or program.objects or weak or any(isinstance(x, Call) for x in nests.tree.calls)))
     for y in outputs:
         nests.tree.roots[nests.results[y].root].place = "output"
     return StepNests(nests, names, parameters, k)
@@ -123,7 +123,7 @@ def scan_in_place(w: Builder, dst: str, function: Function, k: int, slices: int,
     loops = {w.program.counts.get(a) for a, _ in along}
     loop = loops.pop() if len(loops) == 1 else None
     count = w.bundles[loop][-1] if loop in w.bundles else None  # its stacks may have spare rows
-    sizes = {x.shape[0] if x.shape else w.program.room if count else a if type(a) is int else 0
+    sizes = {x.shape[0] if x.shape else w.program.capacity if count else a if type(a) is int else 0
              for a, x in along}
     n = sizes.pop() if len(sizes) == 1 else 0
     need(n and (count or not loop))  # the number of steps may be wrong, unknown, or 0

@@ -9,10 +9,11 @@ import numpy as np
 import ops
 
 from ...wengert import Line as Step
+from ..folded import FoldedLines
 from ..program import Program
 from .operators import TRUTHS
 from .schedule import Tree
-from .tree import Line, levels_of
+from .tree import Line, levels_of, tree_text
 from .views import View, broadcast_view, indexed, root_view, strided
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
@@ -26,12 +27,14 @@ class Layout(NamedTuple):
     register the order that its axes should have in memory. summed: by shape the axes over which lines of it
     add up.
     """
-    steps: list[Step]
+    steps: FoldedLines
     direct: set[str]
     uses: Mapping[str, int]
     index_adjoints: set[str]
     orders: dict[str, tuple[int, ...]]
     summed: Mapping[tuple, set[int]]
+
+    def __str__(self) -> str: return str(self.steps)
 
 
 class Accumulated(NamedTuple):
@@ -42,11 +45,6 @@ class Accumulated(NamedTuple):
     def add(self, w: Builder, base: View) -> None:
         target = indexed(base, self.keys)
         w.line(base.root, "copy", [self.x], target.shape, mode="into", target=target)
-
-
-def arguments_of(program: Program) -> list[str]:
-    """The inputs, and the arrays that the program brings along."""
-    return list(dict.fromkeys((*program.original.inputs, *program.constants)))
 
 
 def is_native(program: Program, x: str) -> bool:
@@ -76,12 +74,14 @@ class Builder:
         self.copies: dict[tuple, View] = {}
         self.bounds: dict[tuple[str, int, int], None] = {}
         self.results: dict[str, View] = {}
-        self.arguments = arguments_of(program)
+        self.arguments = program.arguments
         for x in self.arguments:
             if is_native(program, x):
                 self.views[x] = self.tree.root(x, *self.kinds[x][:2], "given")
             else:
                 self.objects.add(x)
+
+    def __str__(self) -> str: return "\n".join(tree_text(self.tree.body, self.tree.roots))
 
     def line(self, dst: str, op: str, args: Sequence[Any], shape: Sequence[int], dtype: Any = None, *,
              mode: str = "set", reduced: Iterable[int] = (), keepdims: bool = False,

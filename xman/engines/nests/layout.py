@@ -9,11 +9,11 @@ import ops
 from ops.facts import shaped_by
 
 from ...wengert import Line as Step
-from ..folded import ordered
+from ..folded import FoldedLines, ordered
 from ..program import Program
 from ..specialise.kinds import memory_roots
 from .arrangements import ARRANGEMENTS, axes_of, order_of
-from .builder import Layout, arguments_of, is_native
+from .builder import Layout, is_native
 from .entrywise import REDUCED
 from .matrices import CONTRACTIONS, ROUTINES
 from .operators import ENTRYWISE
@@ -27,13 +27,13 @@ def layout_of(program: Program, steps: list[Step]) -> Layout:
     """The layout of a program with these lines."""
     arrays = {x: kind._replace(array=True) for x, kind in program.kinds.items()}
     holds = memory_roots([(x, "alias" if op in ARRANGEMENTS else op, args) for x, op, args in steps], arrays)
-    arguments = arguments_of(program)
+    arguments = program.arguments
     steps, direct = ordered(program, steps, holds, {step[0] for step in steps if may_fail(step, arguments)})
     outputs = *program.outputs, *program.inplace
     uses = Counter([*outputs, *(a for _, op, args in steps for a in read_by(op, args))])
     scattered = {dst for dst, op, _ in steps if op == "scatterAdd" and uses[dst] == 1}
     index_adjoints = {a for step in steps if adds(program, step) for a in step[2] if a in scattered}
-    return Layout(steps, direct, uses, index_adjoints, *orders_of(program, steps, outputs))
+    return Layout(FoldedLines(steps), direct, uses, index_adjoints, *orders_of(program, steps, outputs))
 
 
 def read_by(op: str, args: Sequence[Any]) -> list[str]:

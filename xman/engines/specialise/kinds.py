@@ -21,9 +21,9 @@ def kind_of(x: Any) -> Kind | None:
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
 
 
-def same_but_number(one: Kind | None, other: Kind | None) -> bool:
+def same_but_number(kind: Kind | None, like: Kind | None) -> bool:
     """Whether two kinds are equal, but that a single number may be an array in one of them."""
-    return one == other or bool(one and other) and one[:2] == other[:2] == ((), one.dtype)
+    return kind == like or bool(kind and like) and kind[:2] == like[:2] == ((), kind.dtype)
 
 
 def described(kind: Kind | None) -> str:

@@ -10,7 +10,7 @@ from ...wengert import Line, WengertList
 from ..program import Values
 
 
-def room_of_loops(steps: WengertList, values: Values) -> int:
+def capacity_of_loops(steps: WengertList, values: Values) -> int:
     """A power of two above the number of steps of each `while_loop`; 0 where nothing is stacked.
 
     A program with stacks of that many rows also serves values for which the loop ends a little later.
@@ -25,9 +25,10 @@ def room_of_loops(steps: WengertList, values: Values) -> int:
 def loops_of_stacks(steps: Iterable[Line], outputs: Iterable[str] = ()) -> dict[str, str]:
     """{register: `while_loop`}, for stacks with a row for each step of the loop, and for its number of steps.
 
-    A loop of n steps, n not known before it ran, is taken as one of `room` steps: its stacks have `room`
-    rows, of which the last room - n mean nothing. `exp(stack)` is fine then, entry by entry, and so is a
-    `scan` that takes row after row and stops at n; `sum(stack)` would count rows that mean nothing.
+    A loop of n steps, n not known before it ran, is taken as one of `capacity` steps: its stacks have
+    `capacity` rows, of which the last capacity - n mean nothing. `exp(stack)` is fine then, entry by entry,
+    and so is a `scan` that takes row after row and stops at n; `sum(stack)` would count rows that mean
+    nothing.
     So DependsOnValues where a stack is an output, or is read otherwise than step by step or entry by entry.
     """
     stacks_in = lambda marks: {mark for a in marks for mark in ([a] if type(a) is tuple else a or ())

@@ -33,10 +33,10 @@ class Sample(NamedTuple):
     values: dict[str, Any]
     by_shapes: bool
 
-    def run(self, steps: WengertList, constants: dict[str, Any], room: int) -> dict[str, Any]:
+    def run(self, steps: WengertList, constants: dict[str, Any], capacity: int) -> dict[str, Any]:
         """All registers of the list, or stand-ins for them."""
         values = self.values | constants
-        return examples(steps, values, constants, room) if self.by_shapes else eval(steps, values)
+        return examples(steps, values, constants, capacity) if self.by_shapes else eval(steps, values)
 
     def likes(self) -> dict[str, Any]:
         """What `simplify` may know of the inputs: values, or of an array of floats (shape, precision)."""
@@ -46,24 +46,24 @@ class Sample(NamedTuple):
 
 
 def program_of(steps: WengertList, values: Values, outputs: tuple[str, ...], inplace: Mapping[str, str],
-               room: int = 0) -> Program:
-    """The Program for these values. room: as in `Program`. XManError where the list does not run on them."""
+               capacity: int = 0) -> Program:
+    """The Program for these values. capacity: as in `Program`. XManError where the list fails for them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
-    written = Program(steps, {}, outputs, {y: x for x, y in inplace.items()}, steps, room=room)
+    written = Program(steps, {}, outputs, {y: x for x, y in inplace.items()}, steps, capacity=capacity)
     try:
         return specialised(written, Sample(values, by_shapes=True))
     except TimeoutError:
         raise  # a time limit that the user set
     except Exception:  # shapes are not enough: the values decide, and an error of the list has its sentence
-        return specialised(written._replace(room=0), Sample(values, by_shapes=False))
+        return specialised(written._replace(capacity=0), Sample(values, by_shapes=False))
 
 
 def specialised(program: Program, sample: Sample) -> Program:
     """The Program after all stages, with the list after each of them."""
-    lists = {"written": program.steps}
+    lists = [("written", program.steps)]
     for name, stage in STAGES:
         program = stage(program, sample)
-        lists[name] = program.steps
+        lists.append((name, program.steps))
     return program._replace(stages=lists)
 
 
@@ -76,28 +76,28 @@ def literals_lifted(program: Program, _: Sample) -> Program:
 def simplified_for_shapes(program: Program, sample: Sample) -> Program:
     """The program after all rewrites for its shapes, with kinds, and with the values of all registers that
     depend on no input among its constants."""
-    outputs, steps, constants, room = program.at_the_end, program.steps, program.constants, program.room
-    values = sample.run(steps, constants, room)
+    outputs, steps, constants = program.at_the_end, program.steps, program.constants
+    values = sample.run(steps, constants, program.capacity)
     before = {name: kind_of(values[name]) for name in outputs}
-    short, more = lifted(simplify(steps, outputs, sample.likes() | constants, EXACT + lowered()))
-    values = sample.run(short, constants | more, room)
+    short, literals = lifted(simplify(steps, outputs, sample.likes() | constants, EXACT + lowered()))
+    values = sample.run(short, constants | literals, program.capacity)
     if not all(same_but_number(kind_of(values[name]), kind) for name, kind in before.items()):
         # in a list of several precisions a rewrite can change a type: such a list stays as it was
-        short, more, values = steps, {}, sample.run(steps, constants, room)
+        short, literals, values = steps, {}, sample.run(steps, constants, program.capacity)
     kinds = {name: kind for name, x in values.items() if (kind := kind_of(x))}
-    others = {x: (type(v), np.shape(v)) for x, v in sample.values.items() if x not in kinds}
-    constants = constants | more
+    objects = {x: (type(v), np.shape(v)) for x, v in sample.values.items() if x not in kinds}
+    constants = constants | literals
     for dst, op, args in short:
         if op in ops.table.OURS and all(a in constants for a in registers(args)):
             constants[dst] = values[dst]
-    return program._replace(steps=short, kinds=kinds, others=others, constants=constants)
+    return program._replace(steps=short, kinds=kinds, objects=objects, constants=constants)
 
 
 def settled(program: Program, sample: Sample) -> Program:
     """The program without the lines of constants and those that no output needs, and with shapes in place of
     registers that serve as shapes: z = broadcast(x, y) becomes z = broadcast(x, (3, 2)), and y can go."""
     outputs, constants, kinds = program.at_the_end, program.constants, program.kinds
-    counts = loops_of_stacks(program.steps, outputs) if program.room else {}
+    counts = loops_of_stacks(program.steps, outputs) if program.capacity else {}
     # where a loop ends on values, shapes change with them
     fixed = sample.by_shapes or "while_loop" not in {op for _, op, _ in program.steps}
     lines = [line for line in program.steps if line[0] not in constants]

@@ -8,7 +8,7 @@ from ..program import Engine
 MANY = 100  # lines: a list of numbers with at least these goes to the tape
 
 
-def wish(steps, values, inplace):
+def preference(steps, values, inplace):
     if len(steps) < MANY or inplace or importlib.util.find_spec("llvmlite") is None:
         return 0, ""
     if any(np.ndim(values[x]) for x in steps.inputs) or any(op == "bundle" for _, op, _ in steps):
@@ -18,4 +18,4 @@ def wish(steps, values, inplace):
 
 
 seconds = lambda steps: 0.3 + 1e-5 * len(steps)
-ENGINE = Engine("tape", f"{__name__}.engine", wish, after="numpy", as_written=True, seconds=seconds)
+ENGINE = Engine("tape", f"{__name__}.engine", preference, after="numpy", as_written=True, seconds=seconds)
