@@ -75,7 +75,7 @@ WRONG = {
         (lambda: simplify(SUM, [1]),                                "keep takes the names of registers, strings, and found 1"),
         (lambda: simplify(SUM, None, [1.0]),                        "likes is a dictionary with an example of each input"),
         (lambda: simplify(SUM, None, None, "EXACT"),                "rewrites are rows of a table, as in EXACT + STABLE, and found 'E'"),
-        (lambda: simplify(SUM, None, None, EXACT[0]),               "one of your own is [rewrite(found, becomes)]"),
+        (lambda: simplify(SUM, None, None, EXACT[0]),               "one of your own is [rewrite(form, becomes)]"),
         (lambda: rewrite(lambda x: x, lambda x: x),                 "this one finds whatever there is"),
         (lambda: simplify(SUM, G={}),                               "'mul', which is not in the table of operators")],
     "source": [

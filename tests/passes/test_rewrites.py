@@ -213,7 +213,7 @@ def test_a_rewrite_of_ones_own_is_one_row():
 
 def test_a_condition_holds_a_rewrite_back():
     from ops import f
-    never = rewrite(lambda x: f.half(x), lambda x: x, given=lambda writer, x: False)
+    never = rewrite(lambda x: f.half(x), lambda x: x, where=lambda writer, x: False)
     assert len(simplify([("r", "half", ("x",))], rewrites=[never])) == 1
 
 

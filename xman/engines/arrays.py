@@ -24,24 +24,24 @@ UFUNCS = {op: {"absolute": "abs", "power": "pow"}.get(name := value.__name__, na
           for op, value in G.items() if isinstance(value, np.ufunc)}
 
 
-def on(xp: Any, /, **own: Callable) -> dict[str, Callable]:
+def on(xp: Any, /, **rows: Callable) -> dict[str, Callable]:
     """The table of values on the arrays of xp, to be given to `eval`.
 
         >>> import array_api_strict as xp
         >>> xman.eval(steps, {"x": xp.asarray([1.0, 2.0])}, xman.export.on(xp))
 
     xp: a namespace of the Python array API standard, 2023.12 or later (array_api_strict, cupy, jax.numpy,
-    numpy; torch by array_api_compat). own: further rows, by operator, functions of its arrays and literals.
+    numpy; torch by array_api_compat). rows: further rows, by operator, functions of its arrays and literals.
     Results have NumPy's shape and precision; labels and indices are not checked. Gradients are lists, so
     they need no table. An operator that xp cannot compute is in the table too: it raises XManError when it is
     called.
     """
     table: dict[str, Callable] = {}
-    known = primitive(xp, table) | own
+    rows = primitive(xp, table) | rows
     for op in G:
         facts = ops.facts_of(op)
         formula = facts.elsewhere or facts.formula or (G[op] if op not in ops.table.OURS else None)
-        table[op] = known.get(op) or (through(formula, table) if formula else lacking(op, xp))
+        table[op] = rows.get(op) or (through(formula, table) if formula else lacking(op, xp))
     return table
 
 
@@ -73,9 +73,9 @@ class Standard(NamedTuple):
     def ufunc(self, op: str) -> Callable:
         def row(*args):
             args = args if any(hasattr(a, "dtype") for a in args) else [*map(np.asarray, args)]
-            *wanted, _ = G[op].resolve_dtypes((*map(weak, args), None))
-            wanted = [bool] * len(args) if op.startswith("logical") else wanted
-            return function(*map(self.array, args, wanted))
+            *dtypes, _ = G[op].resolve_dtypes((*map(weak, args), None))
+            dtypes = [bool] * len(args) if op.startswith("logical") else dtypes
+            return function(*map(self.array, args, dtypes))
         function = getattr(self.xp, UFUNCS[op])
         return row
 
@@ -95,11 +95,11 @@ class Standard(NamedTuple):
         x, axis = self.flat(x, axis)
         return getattr(self.xp, function)(x, axis=axis, **named)
 
-    def linalg(self, name: str, part: int | None = None, **named: Any) -> Callable:
-        def row(a, *more):
-            a, *more = [self.array(b, np.result_type(weak(b), np.float32)) for b in self.alike(a, *more)]
-            result = getattr(self.xp.linalg, name)(a, *more, **named)
-            return result if part is None else result[part]
+    def linalg(self, name: str, factor: int | None = None, **named: Any) -> Callable:
+        def row(*matrices):
+            matrices = [self.array(a, np.result_type(weak(a), np.float32)) for a in self.alike(*matrices)]
+            factors = getattr(self.xp.linalg, name)(*matrices, **named)
+            return factors if factor is None else factors[factor]
         return row
 
 
@@ -195,21 +195,21 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
     if not any(hasattr(key, "shape") for key in keys):
         return x if all(key == slice(None) for key in keys) else x[tuple(keys)]
     places = [i for i, key in enumerate(keys) if isinstance(key, int) or hasattr(key, "shape")]
-    rest = [i for i in range(len(keys)) if i not in places]
+    sliced = [i for i in range(len(keys)) if i not in places]
     basic = tuple(slice(None) if i in places else key for i, key in enumerate(keys))
-    x = table["transpose"](x if all(key == slice(None) for key in basic) else x[basic], (*places, *rest))
-    sizes, others = tuple(x.shape)[:len(places)], tuple(x.shape)[len(places):]
+    x = table["transpose"](x if all(key == slice(None) for key in basic) else x[basic], (*places, *sliced))
+    sizes, tail = tuple(x.shape)[:len(places)], tuple(x.shape)[len(places):]
     index = keys[places[0]]
-    if len(places) > 1:
-        index, *more = [table["remainder"](keys[i], n) for i, n in zip(places, sizes, strict=True)]
-        for n, k in zip(sizes[1:], more, strict=True):
+    if len(places) > 1:  # x[i, j] of 3 × 4 entries is entry 4i + j of 12
+        index, *inner = [table["remainder"](keys[i], n) for i, n in zip(places, sizes, strict=True)]
+        for n, k in zip(sizes[1:], inner, strict=True):
             index = table["add"](table["mul"](index, n), k)
-        x = xp.reshape(x, (math.prod(sizes), *others))
+        x = xp.reshape(x, (math.prod(sizes), *tail))
     y = table["take"](x, index, 0)
     if places != list(range(places[0], places[0] + len(places))):
         return y  # NumPy brings the axes of keys that are not neighbours to the front
-    n = y.ndim - len(others)
-    before = sum(i < places[0] for i in rest)
+    n = y.ndim - len(tail)
+    before = sum(i < places[0] for i in sliced)
     return table["transpose"](y, (*range(n, n + before), *range(n), *range(n + before, y.ndim)))
 
 

@@ -27,9 +27,9 @@ def name_of(fn: Callable) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
 
 
-def callable_or_refused(what: str, fn: Any) -> None:
+def callable_or_refused(name: str, fn: Any) -> None:
     if not callable(fn):
-        raise XManError(f"{what} takes a function, and found {type(fn).__name__}; write {what}(fn), and the "
+        raise XManError(f"{name} takes a function, and found {type(fn).__name__}; write {name}(fn), and the "
                         "numbers after it")
 
 
@@ -39,7 +39,7 @@ class Derivative(partial):
     def __new__(cls, make: Callable, fn: Callable, run: Callable, *settings: Any) -> Derivative:
         self = super().__new__(cls, run)
         self.__name__, self.__doc__ = f"{make.__name__}_{name_of(fn)}", f"{make.__name__} of {name_of(fn)}."
-        self.__wrapped__, self.made = fn, (make, (fn, *settings))
+        self.__wrapped__, self.recipe = fn, (make, (fn, *settings))
         return self
 
     def __get__(self, owner: Any, cls: type | None = None) -> Any:
@@ -50,11 +50,11 @@ class Derivative(partial):
             raise XManError(f"{self.__name__} cannot be pickled: another process finds a function by its "
                             f"name in a file, and {name} has none there; write it with def at the top of a "
                             "file")
-        return self.made
+        return self.recipe
 
     def __deepcopy__(self, memo: dict) -> Derivative:
-        make, parts = self.made
-        return make(*deepcopy(parts, memo))
+        make, settings = self.recipe
+        return make(*deepcopy(settings, memo))
 
 
 # ---- one call ----------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def zeros(x: Any) -> Any:
     return np.zeros(np.shape(x), x.dtype if x.dtype.kind == "f" else float)[()]
 
 
-def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
+def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
                 has_aux: bool = False) -> TracedCall:
     """The TracedCall of fn(*args, **options) with tracers of copies in the arguments that argnums names."""
     args, inputs, structures = list(args), [], []
@@ -137,13 +137,13 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
             structures.append(structure)
         result = outcome(fn, args, options)
         if has_aux:
-            result, aux = result_and_aux(what, fn, result)
+            result, aux = result_and_aux(name, fn, result)
         ends, shape = flattened_tree(result)
         registers, results = [], []
         for end in ends:
             traced = is_on(tape, end)
             registers.append(end.name if traced else None)
-            results.append(end.value if traced else constant_output(what, fn, end))
+            results.append(end.value if traced else constant_output(name, fn, end))
         aux = tree_map(lambda a: as_own(a.value) if is_on(tape, a) else a, aux) if has_aux else None
         square = lambda value, _: Tracer(value, tape).name
         powers = past_roots(tape.lines, DG)
@@ -172,7 +172,7 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
         REFUSALS.last = around
 
 
-def constant_output(what: str, fn: Callable, end: Any) -> Any:
+def constant_output(name: str, fn: Callable, end: Any) -> Any:
     """A result that does not depend on the arguments, as an array."""
     if isinstance(end, ArrayLike):
         return end
@@ -181,16 +181,16 @@ def constant_output(what: str, fn: Callable, end: Any) -> Any:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
-        auxiliary = what not in ("trace", "a loop")
+        auxiliary = name not in ("trace", "a loop")
         rest = ", and anything else as an auxiliary output, with has_aux=True" * auxiliary
-        raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {what} wants arrays "
+        raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {name} wants arrays "
                         f"of numbers{rest}")
     return array[()]
 
 
-def result_and_aux(what: str, fn: Callable, result: Any) -> tuple:
+def result_and_aux(name: str, fn: Callable, result: Any) -> tuple:
     if not (isinstance(result, tuple) and len(result) == 2):
         found = f"a tuple of {len(result)}" if isinstance(result, tuple) else "one thing"
-        raise XManError(f"with has_aux=True {what} wants a function that returns (output, auxiliary), and "
+        raise XManError(f"with has_aux=True {name} wants a function that returns (output, auxiliary), and "
                         f"{name_of(fn)} returned {found}")
     return result

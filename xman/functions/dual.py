@@ -107,16 +107,17 @@ class Dual(ArrayLike):
         return result
 
     def __format__(self, spec: str) -> str:
-        parts = (x if isinstance(x, ArrayLike) or x.ndim else x.item() for x in (self.value, self.tangent))
-        return f"Dual({', '.join(format(x, spec) for x in parts)})"
+        numbers = (x if isinstance(x, ArrayLike) or x.ndim else x.item() for x in (self.value, self.tangent))
+        return f"Dual({', '.join(format(x, spec) for x in numbers)})"
 
     def __repr__(self) -> str: return format(self)
 
     __str__ = __repr__
 
     def __reduce_ex__(self, protocol):
-        own = self.level % 1  # otherwise its ε belongs to one call of `derivative`
-        return (Dual, (self.value, self.tangent, self.level)) if own else super().__reduce_ex__(protocol)
+        if not self.level % 1:  # its ε belongs to one call of `derivative`
+            return super().__reduce_ex__(protocol)
+        return Dual, (self.value, self.tangent, self.level)
 
     def matrix(self) -> np.ndarray:
         """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, 2020).
@@ -137,8 +138,8 @@ class Dual(ArrayLike):
         if not (np.array_equal(v, matrix[n:, m:], equal_nan=True) and not matrix[n:, :m].any()):
             raise XManError("the matrix of a Dual is [[v, t], [0, v]]; found another block below or beside "
                             "the diagonal")
-        part = lambda x: Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.size == 1 else x
-        return Dual(part(v), part(t))
+        dual_of = lambda x: Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.size == 1 else x
+        return Dual(dual_of(v), dual_of(t))
 
 
 def places_in(tangent: Any) -> tuple[Any, Any]:

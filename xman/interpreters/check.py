@@ -26,9 +26,9 @@ class Entry(NamedTuple):
     right: bool
 
     def __str__(self) -> str:
-        at = (f" in {self.where}" if isinstance(self.where, str)
-              else f"[{', '.join(map(str, self.where))}]" * bool(self.where))
-        return (f"{self.register}{at}: backprop says {self.backprop:.8g}, the difference quotient "
+        place = (f" in {self.where}" if isinstance(self.where, str)
+                 else f"[{', '.join(map(str, self.where))}]" * bool(self.where))
+        return (f"{self.register}{place}: backprop says {self.backprop:.8g}, the difference quotient "
                 f"{self.difference:.8g}")
 
 
@@ -123,9 +123,9 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     return Report(entries, misshapen)
 
 
-def probes(x: np.ndarray, most: int, directions: int, random: np.random.Generator):
+def probes(x: np.ndarray, limit: int, directions: int, random: np.random.Generator):
     """(index, unit array) of each element of x; for more than `most` elements, directions of length 1."""
-    if x.size > most:
+    if x.size > limit:
         for k in range(1, directions + 1):
             direction = random.standard_normal(x.shape)
             yield f"direction {k}", direction / np.linalg.norm(direction)

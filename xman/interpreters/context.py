@@ -26,25 +26,25 @@ def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
                         f"{'' if lacking[0] in values else nearest(lacking[0], values)}")
 
 
-def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:
+def seeds(starts: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:
     """The deltas or tangents to start from, each a copy in the shape and the precision of its register."""
-    result = {}
-    if not given:
+    seeds = {}
+    if not starts:
         raise XManError(f"no {word} was given to start from; name a register and its {word}, as in loss=1.0"
                         f"{'; in the third place is DG, the table of rules' * (word == 'delta')}")
-    for name, d in given.items():
+    for name, d in starts.items():
         if name not in values:
             near = nearest(name, [*values, *["wrt"] * (word == "delta")])
             raise XManError(f"a {word} was given for {name!r}, which has no value{near}")
         x = values[name]
         try:
-            result[name] = start = f.broadcast(d, x)
+            seeds[name] = start = f.broadcast(d, x)
         except (TypeError, ValueError):
             raise XManError(f"the {word} given for {name!r} has shape {np.shape(d)}, the register "
                             f"{np.shape(x)}") from None
         if type(start) is np.ndarray:
-            result[name] = start[()] if start.dtype.kind == "f" else start.astype(float)[()]
-    return result
+            seeds[name] = start[()] if start.dtype.kind == "f" else start.astype(float)[()]
+    return seeds
 
 
 def names_wanted(wrt: Any, DG: Any) -> Collection[str] | None:
@@ -165,11 +165,11 @@ def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str], word: str 
     if type(values) is not dict and not isinstance(values, Mapping):
         raise XManError(f"the {word} are a dictionary with one for each input, {{'x': 3.0}}, not "
                         f"{shortened(values)}")
-    found = {**values}
+    reals = {**values}
     for x in names:
         if isinstance(v := values.get(x), (int, float, list, tuple, str)):
-            found[x] = numpy_real(x, v)
-    return found
+            reals[x] = numpy_real(x, v)
+    return reals
 
 
 def numpy_real(name: str, v: Any) -> Any:
@@ -195,9 +195,9 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
         return XManError(f"{where}: there is no {word} for the operator {op!r}; put it in the "
                          f"table{nearest(op, table)}")
     if callable(table[op]) != (word == "value"):
-        wanted = ("a function" if word == "value" else f"a list with a function for each argument: write "
-                  f"{op!r}: [rule]")
-        return XManError(f"{where}: the table has {shortened(table[op])} for {op!r}; wanted {wanted}")
+        expected = ("a function" if word == "value" else f"a list with a function for each argument: write "
+                    f"{op!r}: [rule]")
+        return XManError(f"{where}: the table has {shortened(table[op])} for {op!r}; wanted {expected}")
     names = dict.fromkeys(registers(args))
     if lacking := [name for name in (*names, *(() if word == "value" else (dst,))) if name not in values]:
         return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval "

@@ -164,7 +164,7 @@ def scan_by_engine(*args: Any) -> Any:
     (function, k, _, b, *_), value, before = args, G["scan"], sys.getprofile()
     if isinstance(b, tuple) and k < len(b) and length(b[k]) * len(function[3]) > LONG:
         installed = [e for e in ENGINES.values() if e.installed and not (e.on_device or e.as_written)]
-        value = value_of("scan", max(installed, key=lambda engine: engine.rooms).name)
+        value = value_of("scan", max(installed, key=lambda engine: engine.open_loops).name)
     sys.setprofile(None)
     try:
         return value(*args)

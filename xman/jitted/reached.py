@@ -280,7 +280,7 @@ class Reach:
                              "cannot be compared")
             return
         if isinstance(x, Derivative):
-            self.todo += [(part, words) for part in x.made]
+            self.todo += [(part, words) for part in x.recipe]
             return
         if hasattr(kind, "__next__"):
             raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, "

@@ -26,32 +26,32 @@ class Rewrites(tuple):
     def __repr__(self) -> str: return f"<{len(self)} rewrites>"
 
 
-def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callable | None = None) -> Rewrite:
-    """The row that writes becomes(x, …) in place of found(x, …) if given(writer, x, …) holds.
+def rewrite(form: Callable, becomes: Callable, changes: str = "", where: Callable | None = None) -> Rewrite:
+    """The row that writes becomes(x, …) in place of form(x, …) if where(writer, x, …) holds.
 
-    found, becomes: functions of the same registers and literals, written in the language: lambda x:
-    f.log(f.exp(x)). changes: how values change, in words; "" if they stay to the last bit. given: the
+    form, becomes: functions of the same registers and literals, written in the language: lambda x:
+    f.log(f.exp(x)). changes: how values change, in words; "" if they stay to the last bit. where: the
     condition; without it, a row with changes does not apply to registers that are known to hold whole numbers
     or truth values, whose arithmetic differs. Raises XManError for functions that make no such pair.
     """
-    n = arity(found)[1] if callable(found) else MANY
+    n = arity(form)[1] if callable(form) else MANY
     if n == MANY or not callable(becomes) or arity(becomes)[1] != n:
         raise XManError("a rewrite is two functions of the same arguments, rewrite(lambda x: "
                         "f.log(f.exp(x)), lambda x: x)")
-    # The pattern is the symbol that `found` makes of holes, symbols a, b, … of no line. Each symbol knows the
+    # The pattern is the symbol that `form` makes of holes, symbols a, b, … of no line. Each symbol knows the
     # line that defines it, so the pattern is a tree: log(exp(a)) leads from "log" to "exp" to the hole a.
     writer = Writer()
     holes = [writer.symbol("abxyz"[i:][:1] or f"x{i}") for i in range(n)]
-    pattern = found(*holes)
+    pattern = form(*holes)
     if not defining_line(pattern)[0]:
         raise XManError("a rewrite finds an operator, rewrite(lambda x: f.log(f.exp(x)), lambda x: x); this "
                         "one finds whatever there is")
-    given = given or (floats if changes else lambda writer, *holes: True)
+    where = where or (floats if changes else lambda writer, *holes: True)
 
     def attempt(w, args):
         for filled in matches(pattern, pattern.op, args, {}, w):
             values = [filled[hole] for hole in holes]
-            if given(w, *values):
+            if where(w, *values):
                 return becomes(*values)
         return None
 

@@ -101,8 +101,8 @@ def adjoint_by_axes(i):
 
 def literal_count(w, x, axis=None, less=0):
     """The count as a literal, but where float16 could not hold it and it has to stay a number of float32."""
-    known = w.shape(x) is not None and not isinstance(axis, Expression) and not isinstance(less, Expression)
-    n = f.count(w.value(x), axis, less) if known else None
+    literals = not isinstance(axis, Expression) and not isinstance(less, Expression)
+    n = f.count(w.value(x), axis, less) if literals and w.shape(x) is not None else None
     return n if type(n) is int else None
 
 
@@ -117,26 +117,26 @@ def spreads(w, x, like):
 EXACT = Rewrites((
     #        found                                        becomes                       where
     rewrite(lambda x: f.alias(x),                         lambda x: x),
-    rewrite(lambda x: x * 1,                              lambda x: x,                  given=is_real),
-    rewrite(lambda x: x / 1,                              lambda x: x,                  given=is_real),
-    rewrite(lambda x: x - 0,                              lambda x: x,                  given=is_real),
-    rewrite(lambda x: x ** 1,                             lambda x: x,                  given=is_real),
+    rewrite(lambda x: x * 1,                              lambda x: x,                  where=is_real),
+    rewrite(lambda x: x / 1,                              lambda x: x,                  where=is_real),
+    rewrite(lambda x: x - 0,                              lambda x: x,                  where=is_real),
+    rewrite(lambda x: x ** 1,                             lambda x: x,                  where=is_real),
     rewrite(lambda x: f.negative(-x),                     lambda x: x),
-    rewrite(lambda x: x * -1,                             lambda x: -x,                 given=is_real),
-    rewrite(lambda x, y: x + (-y),                        lambda x, y: x - y,           given=second_real),
-    rewrite(lambda x, y: x - (-y),                        lambda x, y: x + y,           given=second_real),
-    rewrite(lambda x, y: -x * y,                          lambda x, y: -(x * y),        given=is_real),
-    rewrite(lambda x, y: -x / y,                          lambda x, y: -(x / y),        given=is_real),
-    rewrite(lambda x, y: x / -y,                          lambda x, y: -(x / y),        given=second_real),
-    rewrite(lambda x: x + x,                              lambda x: 2 * x,              given=is_real),
+    rewrite(lambda x: x * -1,                             lambda x: -x,                 where=is_real),
+    rewrite(lambda x, y: x + (-y),                        lambda x, y: x - y,           where=second_real),
+    rewrite(lambda x, y: x - (-y),                        lambda x, y: x + y,           where=second_real),
+    rewrite(lambda x, y: -x * y,                          lambda x, y: -(x * y),        where=is_real),
+    rewrite(lambda x, y: -x / y,                          lambda x, y: -(x / y),        where=is_real),
+    rewrite(lambda x, y: x / -y,                          lambda x, y: -(x / y),        where=second_real),
+    rewrite(lambda x: x + x,                              lambda x: 2 * x,              where=is_real),
     rewrite(lambda x: f.transpose(f.transpose(x)),        lambda x: x),
     rewrite(lambda x: f.mT(f.mT(x)),                      lambda x: x),
     rewrite(lambda x: f.getitem(x),                       lambda x: x),
     rewrite(lambda x, a: f.flip(f.flip(x, a), a),         lambda x, a: x),
     rewrite(lambda x, y: f.unbroadcast(f.unbroadcast(x, y), y), lambda x, y: f.unbroadcast(x, y)),
-    rewrite(lambda c, x: f.not_equal(f.broadcast(c, x), 0.0), lambda c, x: c,           given=condition),
-    rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=nonzero_literal),
-    rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=nonzero_literal),
+    rewrite(lambda c, x: f.not_equal(f.broadcast(c, x), 0.0), lambda c, x: c,           where=condition),
+    rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           where=nonzero_literal),
+    rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           where=nonzero_literal),
     #       operator                                      becomes where shapes are known
     shaped("scale",                                       lambda w, x, y: x if isinstance(y, float) and y == 1
                                                           and is_real_number(w, x) else None),

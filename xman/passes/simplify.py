@@ -98,7 +98,7 @@ class Simplifier(SizedWriter):
         rewrites = tuple(rewrites)
         if strangers := [row for row in rewrites if not isinstance(row, Rewrite)]:
             raise XManError(f"rewrites are rows of a table, as in EXACT + STABLE, and found "
-                            f"{shortened(strangers[0])}; one of your own is [rewrite(found, becomes)]")
+                            f"{shortened(strangers[0])}; one of your own is [rewrite(form, becomes)]")
         if all(G.get(op) is value for op, value in ops.G.items()):  # else names may mean other things
             for rewrite in rewrites:
                 self.rewrites.setdefault(rewrite.op, []).append(rewrite)

@@ -44,9 +44,9 @@ def recurrence(x, a, axis):
 
 def cofactor(a):
     u, s, vt = jnp.linalg.svd(a)
-    others = jnp.where(np.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]).prod(-1)  # Π s without the i-th
+    products = jnp.where(np.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]).prod(-1)  # Π s but the i-th
     sign = jnp.linalg.det(u) * jnp.linalg.det(vt)
-    return sign[..., None, None] * ((u * others[..., None, :]) @ vt)
+    return sign[..., None, None] * ((u * products[..., None, :]) @ vt)
 
 
 def zero_signed(rule: Callable, like: Callable) -> Callable:

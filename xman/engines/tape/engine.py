@@ -74,10 +74,10 @@ class Tape:
         values: as `value` takes them. The derivatives are {x: ∂of/∂x} for x in wrt, numbers or arrays
         (batch,); where values is an array, one array (wrt,) or (batch, wrt) in the order of `wrt`.
         """
-        (value, *_), found = self._machine.run(stacked_inputs(self.steps, values), True)
+        (value, *_), slopes = self._machine.run(stacked_inputs(self.steps, values), True)
         if isinstance(values, np.ndarray):
-            return value, found[self._columns].T
-        return value, dict(zip(self.wrt, found[self._columns], strict=True))
+            return value, slopes[self._columns].T
+        return value, dict(zip(self.wrt, slopes[self._columns], strict=True))
 
 
 def stacked_inputs(steps: WengertList, values: Any) -> np.ndarray:
@@ -89,8 +89,8 @@ def stacked_inputs(steps: WengertList, values: Any) -> np.ndarray:
                             f"numbers of shape ({len(names)},) or (batch, {len(names)}), in the order of "
                             "`inputs`")
         return values.T.astype(float, copy=False)
-    if type(values) is dict and {*map(type, found := [values.get(x) for x in names])} <= {float, np.float64}:
-        return np.array(found, float)
+    if type(values) is dict and {*map(type, reals := [values.get(x) for x in names])} <= {float, np.float64}:
+        return np.array(reals, float)
     missing(steps, values := with_numpy_reals(values, ()))
     arrays = [np.asarray(numpy_real(name, values[name]), float) for name in names]
     wide = {name: x.shape for name, x in zip(names, arrays, strict=True) if x.shape}
@@ -116,18 +116,18 @@ def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorde
     except Unwritten as error:
         k, line = next((k, line) for k, line in enumerate(lines, 1) if line[0] == error.args[0])
     (_, op, args), where = line, f"line {k}, {shown(line)}"
-    given = [np.float64(0.5) if isinstance(a, str) else a for a in args]
+    halves = [np.float64(0.5) if isinstance(a, str) else a for a in args]
     try:
         with np.errstate(all="ignore"):
-            number = op not in ops.table.OURS or not np.ndim(G[op](*given))
+            number = op not in ops.table.OURS or not np.ndim(G[op](*halves))
     except Exception:
         number = False
     if not number:
         has_both = ", and for no while_loop and no cond; engine llvm has both"
         raise XManError(f"{where}: the tape is for lists of numbers"
                         f"{has_both if op == 'bundle' else '; use engine numpy'}")
-    why = f"by the interpreter: there is no row for {where}"
-    return Interpreted(steps, outputs, f"{len(steps):,} lines {why}")
+    by = f"by the interpreter: there is no row for {where}"
+    return Interpreted(steps, outputs, f"{len(steps):,} lines {by}")
 
 
 class Recorded:
@@ -141,7 +141,7 @@ class Recorded:
         self.interpreted = Interpreted(steps, outputs, "")
         writer = TapeWriter(steps.inputs)
         writer.write(needed(lines, outputs))
-        found, kinds = zip(*map(writer.operand, outputs), strict=True)
+        ends, kinds = zip(*map(writer.operand, outputs), strict=True)
         self.types = [{"f": float, "b": bool, "i": int}[kind] for kind in kinds]
         if not writer.coded:  # the loops need at least one line
             writer.finish("", "add", 0.0, 0.0)
@@ -152,13 +152,13 @@ class Recorded:
         order, starts = arranged(codes, np.array(reads) - self.inputs)
         self.lines, self.runs, varied = len(order), len(starts) - 1, self.inputs + len(order)
         place = np.arange(varied + len(self.constants), dtype=np.uint32)  # of what the writer numbers
-        place[self.inputs + order] = own = place[self.inputs:varied].copy()
+        place[self.inputs + order] = home = place[self.inputs:varied].copy()
         codes, slots = codes[order].astype(np.uint32), np.ascontiguousarray(place[np.array(reads)[:, order]])
         sends = np.array([(*ROWS[row].partials, -1, -1)[:2] for row in self.rows])[codes].T
         sent = (slots[arg, np.arange(self.lines)] for arg in sends)
-        to, also = (np.where((arg >= 0) & (slot < varied), slot, own)
+        to, also = (np.where((arg >= 0) & (slot < varied), slot, home)
                     for arg, slot in zip(sends, sent, strict=True))
-        self.outputs, self.arrays = place[list(found)], (codes[starts[:-1]], starts, *slots, to, also)
+        self.outputs, self.arrays = place[list(ends)], (codes[starts[:-1]], starts, *slots, to, also)
         self._pool: dict[tuple[int, bool], list] = {}
         coded = f"{self.lines:,} of them needed, in {self.runs:,} runs of one operator"
         self.plan = f"{len(lines):,} lines, {coded}"
@@ -169,7 +169,7 @@ class Recorded:
         single = X.ndim == 1
         X = X[:, None] if single else X
         rows, width = X.shape[1], 1 if single else WIDTH
-        found, slopes = np.empty((len(self.outputs), rows)), np.empty((self.inputs, rows if back else 1))
+        numbers, slopes = np.empty((len(self.outputs), rows)), np.empty((self.inputs, rows if back else 1))
         forward, *to_inputs = loops(self.rows, width, back)
         codes, starts, a, b, c, to, also = (x.ctypes.data for x in self.arrays)
         pool = self._pool.setdefault((width, back), [])
@@ -180,22 +180,22 @@ class Recorded:
         values, deltas, *_ = buffers
         v, d, p, q = (x.ctypes.data for x in buffers)
         for start in range(0, rows, width):
-            part = X[:, start:start + width]
-            m = part.shape[1]
-            values[:self.inputs, :m], values[:self.inputs, m:] = part, part[:, -1:]
+            batch = X[:, start:start + width]
+            m = batch.shape[1]
+            values[:self.inputs, :m], values[:self.inputs, m:] = batch, batch[:, -1:]
             forward(v, p, q, codes, starts, a, b, c, self.runs, self.inputs)
-            found[:, start:start + m] = values[self.outputs, :m]
+            numbers[:, start:start + m] = values[self.outputs, :m]
             if back:
                 deltas[...] = 0.0
                 deltas[self.outputs[0]] = 1.0
                 to_inputs[0](d, p, q, to, also, self.lines, self.inputs)
                 slopes[:, start:start + m] = deltas[:self.inputs, :m]
         pool.append(buffers)
-        numbers = [x.astype(kind) for x, kind in zip(found, self.types, strict=True)]
+        outputs = [x.astype(kind) for x, kind in zip(numbers, self.types, strict=True)]
         if back and (unclear := np.isnan(slopes).any(0)).any():  # backprop computes these again
             again = self.interpreted.run(X[:, unclear], True)[1]
             slopes[:, unclear] = np.where(np.isnan(slopes[:, unclear]), again, slopes[:, unclear])
-        return ([x[0] for x in numbers], slopes[:, 0]) if single else (numbers, slopes)
+        return ([x[0] for x in outputs], slopes[:, 0]) if single else (outputs, slopes)
 
     def _buffers(self, width: int, back: bool) -> list[np.ndarray]:
         """[values, with the constants in place, deltas, partials of x, partials of y]."""
@@ -218,13 +218,14 @@ class Interpreted(NamedTuple):
         rows, inputs = np.atleast_2d(X.T), self.steps.inputs
         values, slopes = [], np.zeros(rows.shape)
         for row, slope in zip(rows, slopes, strict=True):
-            found = eval(self.steps, dict(zip(inputs, row, strict=True)))
-            if arrays := [y for y in self.outputs if np.ndim(found[y])]:
-                raise XManError(f"{arrays[0]} has shape {np.shape(found[arrays[0]])}: the tape is for lists "
-                                "of numbers; use engine numpy")
-            values.append([found[y] for y in self.outputs])
+            registers = eval(self.steps, dict(zip(inputs, row, strict=True)))
+            for y in self.outputs:
+                if shape := np.shape(registers[y]):
+                    raise XManError(f"{y} has shape {shape}: the tape is for lists of numbers; use engine "
+                                    "numpy")
+            values.append([registers[y] for y in self.outputs])
             if back:
-                deltas = backprop(self.steps, found, ops.DG, inputs, **{self.outputs[0]: 1.0})
+                deltas = backprop(self.steps, registers, ops.DG, inputs, **{self.outputs[0]: 1.0})
                 slope[:] = [deltas.get(x, 0.0) for x in inputs]
         if X.ndim == 1:
             return values[0], slopes[0]

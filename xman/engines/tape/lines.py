@@ -29,7 +29,7 @@ def row_of(op: str, n: int) -> TapeRow:
     return TapeRow(n, lambda *args: args[0].record(op, args), partials)
 
 
-SPELT = {op for op, known in FACTS.items() if known.formula and (known.elementwise or op == "stopGradient")}
+SPELT = {op for op, facts in FACTS.items() if facts.formula and (facts.elementwise or op == "stopGradient")}
 ROWS = {op: row_of(op, len(DG[op])) for op in sorted((SPELT | OPERATORS.keys()) & ops.OURS)
         if len(DG[op]) <= 3}
 ROWS |= {"rint": row_of("rint", 1),
@@ -51,14 +51,14 @@ class Unwritten(Exception):
 class TapeWriter:
     """Lines as operators and slots: inputs from 0 on, then lines; constants are −1, −2, … for now.
 
-    A register that is known beforehand is a constant: NumPy computes lines on whole numbers and truth values.
-    Others with such a type, b or i, are in `others`; beside a float they count as 0.0 and 1.0.
+    A register that depends on no input is a literal: NumPy computes its line. A line of the tape that gives
+    whole numbers or truth values, i or b, is in `discrete`; beside a float these count as 0.0 and 1.0.
     """
 
     def __init__(self, inputs: Iterable[str]):
         self.slots: dict[str, int] = {x: k for k, x in enumerate(inputs)}
-        self.others: dict[str, tuple[int, str]] = {}
-        self.known: dict[str, Any] = {}
+        self.discrete: dict[str, tuple[int, str]] = {}
+        self.literals: dict[str, Any] = {}
         self.constants: dict[Any, int] = {}
         self.coded: list[int] = []  # four of each line: the row, x, y and z
         self.first = len(self.slots)
@@ -71,7 +71,7 @@ class TapeWriter:
                   and ops.facts_of(op).gives is not bool}
         for dst, op, args in lines:
             try:
-                (code, more), reads = common[op, len(args)], [slots[a] for a in args]
+                (code, constants), reads = common[op, len(args)], [slots[a] for a in args]
             except (KeyError, TypeError):  # another operator, or a literal
                 try:
                     self.write_other(dst, op, args)
@@ -79,28 +79,28 @@ class TapeWriter:
                     raise Unwritten(dst) from None
                 continue
             slots[dst] = first + len(coded) // 4
-            coded += code, *(*reads, *more, reads[0], reads[0])[:3]
+            coded += code, *(*reads, *constants, reads[0], reads[0])[:3]
 
     def write_other(self, dst: str, op: str, args: tuple) -> None:
         if op not in ops.table.OURS:
             raise Unwritten
-        x, *rest = args = [self.known.get(a, a) if isinstance(a, str) else a for a in args]
+        x, *options = args = [self.literals.get(a, a) if isinstance(a, str) else a for a in args]
         if not any(isinstance(a, str) for a in args):
             with np.errstate(all="ignore"):
-                self.known[dst] = G[op](*args)
+                self.literals[dst] = G[op](*args)
             self.operand(dst)
-        elif op in SAME and all(a is None or isinstance(a, (bool, str)) or a == () for a in rest):
+        elif op in SAME and all(a is None or isinstance(a, (bool, str)) or a == () for a in options):
             if not isinstance(x, str):
-                if not (op.endswith("broadcast") and self.operand(rest[0])[1] == "f"):
+                if not (op.endswith("broadcast") and self.operand(options[0])[1] == "f"):
                     raise Unwritten
-                self.known[dst] = np.float64(x)
+                self.literals[dst] = np.float64(x)
             elif op in ("sum", "mean"):
                 self.finish(dst, "add", x, 0.0)  # the sum of −0 is 0
             else:
                 self.name(dst, *self.operand(x))
-        elif op == "power" and not isinstance(rest[0], str) and float(rest[0]) == 2.0:
+        elif op == "power" and not isinstance(options[0], str) and float(options[0]) == 2.0:
             self.finish(dst, "square", x)
-        elif op == "round" and rest in ([], [0]):
+        elif op == "round" and options in ([], [0]):
             self.finish(dst, "rint", x)
         else:
             names, defaults, *_ = parameters(G[op])
@@ -118,21 +118,21 @@ class TapeWriter:
         kind = "b" if ops.facts_of(op).gives is bool else "f" if "f" in of else max(of) * (op == "where")
         if len(args) != ROWS[op].n or not kind:
             raise Unwritten
-        more = map(self.constant, PLAIN.get(op, ()))
-        self.coded += CODE[op], *(*reads, *more, reads[0], reads[0])[:3]
+        constants = map(self.constant, PLAIN.get(op, ()))
+        self.coded += CODE[op], *(*reads, *constants, reads[0], reads[0])[:3]
         self.name(dst, self.first + len(self.coded) // 4 - 1, kind)
 
     def name(self, dst: str, slot: int, kind: str) -> None:
         if kind == "f":
             self.slots[dst] = slot
         else:
-            self.others[dst] = slot, kind
+            self.discrete[dst] = slot, kind
 
     def operand(self, a: Any) -> tuple[int, str]:
         """The slot of a register or a literal, and its kind: f, b or i."""
-        if isinstance(a, str) and a not in self.known:
-            return (self.slots[a], "f") if a in self.slots else self.others[a]
-        value = np.asarray(self.known[a] if isinstance(a, str) else a)
+        if isinstance(a, str) and a not in self.literals:
+            return (self.slots[a], "f") if a in self.slots else self.discrete[a]
+        value = np.asarray(self.literals[a] if isinstance(a, str) else a)
         # the value is not a number, or of another precision, to which NumPy would round
         if value.ndim or value.dtype not in (float, bool, np.int64):
             raise Unwritten

@@ -31,7 +31,7 @@ class LaneLoop(Function):
         super().__init__({})
         self.width, self.lane = width, ""
 
-    def whole(self, array: str, k: str) -> str:
+    def integer(self, array: str, k: str) -> str:
         """A whole number of an array."""
         return number_at(self, SLOT, self.entry_at("i32", array, k)).to(INDEX).name
 
@@ -55,8 +55,8 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     w = LaneLoop(width)
     labels = " ".join(f"i64 {k}, label %row{k}" for k in range(len(rows)))
     with w.stepping("%runs") as run:
-        start, stop = (w.whole("%starts", k) for k in (run, w.sum({run: 1}, 1)))
-        w.put(f"switch i64 {w.whole('%codes', run)}, label %row0 [{labels}]")
+        start, stop = (w.integer("%starts", k) for k in (run, w.sum({run: 1}, 1)))
+        w.put(f"switch i64 {w.integer('%codes', run)}, label %row0 [{labels}]")
         for k, row in enumerate(rows):
             w.begin(f"row{k}")
             with w.stepping(stop, start) as line:
@@ -72,7 +72,7 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
 
 def row_text(w: LaneLoop, op: str, k: str, back: bool) -> None:
     n, value, partials = ROWS[op]
-    args = [number_at(w, FLOAT, w.place("%v", w.whole(reads, k))) for reads in ("%a", "%b", "%c")[:n]]
+    args = [number_at(w, FLOAT, w.place("%v", w.integer(reads, k))) for reads in ("%a", "%b", "%c")[:n]]
     out = args[0].like(value(*args))
     store(out, w.place("%v", w.do(f"add i64 {k}, %first")))
     for array, slope in zip(("%p", "%q"), partials.values() if back else (), strict=False):
@@ -83,13 +83,13 @@ def back_text(width: int) -> str:
     w = LaneLoop(width)
     with w.stepping("%lines") as line:
         k = w.do(f"sub i64 %last, {line}")
-        slots = [w.whole(array, k) for array in ("%to", "%also")]
+        slots = [w.integer(array, k) for array in ("%to", "%also")]
 
         def send() -> None:
             delta = number_at(w, FLOAT, w.place("%d", w.do(f"add i64 {k}, %first")))
             for partials, slot in zip(("%p", "%q"), slots, strict=True):
-                place, part = w.place("%d", slot), number_at(w, FLOAT, w.place(partials, k))
-                store(number_at(w, FLOAT, place) + delta * part, place)
+                place, slope = w.place("%d", slot), number_at(w, FLOAT, w.place(partials, k))
+                store(number_at(w, FLOAT, place) + delta * slope, place)
 
         w.over_lanes(send)
     w.entry.append(" %last = sub i64 %lines, 1")
@@ -100,9 +100,9 @@ def back_text(width: int) -> str:
 @cache
 def loops(rows: tuple[str, ...], width: int, back: bool) -> list[Callable]:
     pointers = lambda n: ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n, ctypes.c_int64, ctypes.c_int64)
-    found = {"forward": pointers(8), "back": pointers(5)} if back else {"forward": pointers(8)}
+    types = {"forward": pointers(8), "back": pointers(5)} if back else {"forward": pointers(8)}
     with WHOLE:
-        return functions(code_of(loop_text(rows, width, back), False), found)
+        return functions(code_of(loop_text(rows, width, back), False), types)
 
 
 def arranged(codes: np.ndarray, reads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
