@@ -16,7 +16,9 @@ from threading import Lock, Thread
 from typing import Any
 
 from ..notation import shortened
-from .program import WHOLE, Built
+from .program import WHOLE, Built, Values
+
+Begin = Callable[[], Callable[[], Built]]  # an engine's `begin`, for one program
 
 # seconds to build: too short to notice; the same if a loop is slow in Python; the most before a long run
 BLINK, A_LOOP, PATIENCE = 0.25, 2.0, 20.0
@@ -43,10 +45,10 @@ class Adaptive:
     whose result, a function, the caller calls for the Built. takes: whether values are of these kinds.
     """
 
-    def __init__(self, built: Built, rivals: Mapping[str, Callable], takes: Callable):
+    def __init__(self, built: Built, rivals: Mapping[str, Begin], takes: Callable[[Values], bool]):
         self.built, self.engine, self.reason, self.takes = built, built.engine, built.reason, takes
         self.thread: Thread | None = None
-        self.ready: list[Any] = []  # what the thread has built: a function that gives the Built, or an error
+        self.ready: list[Callable[[], Built]] = []  # what the thread has built: it gives a Built, or an error
         self.lock = Lock()  # no thread waits for this lock, so a forked process may find it locked
         self.contest = self.contest_with(rivals)
         self.turn = next(self.contest)
@@ -54,7 +56,7 @@ class Adaptive:
     source = property(lambda self: self.built.source)
     plan = property(lambda self: self.built.plan)
 
-    def run(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
+    def run(self, values: Values) -> dict[str, Any] | None:
         """The outputs, by the program whose turn it is; if that fails, by the other one."""
         if not self.takes(values):
             return None
@@ -78,7 +80,7 @@ class Adaptive:
         finally:
             self.lock.release()
 
-    def contest_with(self, rivals: Mapping[str, Callable]) -> Iterator[Built]:
+    def contest_with(self, rivals: Mapping[str, Begin]) -> Iterator[Built]:
         """The program of each turn, until the fastest is known. The caller sends the seconds that the turn
         took, or throws the error that it met."""
         reasons = []
@@ -106,7 +108,7 @@ class Adaptive:
         self.reason, self.run, self.turn = "; ".join(reasons), self.built.run, self.built  # the loser goes
 
 
-def begun_apart(begin: Callable, ready: list) -> None:
+def begun_apart(begin: Begin, ready: list[Callable[[], Built]]) -> None:
     try:
         ready.append(begin())
     except Exception as error:

@@ -2,11 +2,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 ALIGNED = 64  # bytes: a cache line, and the widest register of a processor
+
+
+class Stored(Protocol):
+    """What is stored as an array, such as a Kind or a Root."""
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    bytes: int
 
 
 class Event(NamedTuple):
@@ -79,6 +86,6 @@ def overwrite(*pairs: tuple[np.ndarray, Any]) -> None:
         x[...] = new
 
 
-def array_at(memory: np.ndarray, start: int, like: Any) -> np.ndarray:
-    """The array at `start` in memory. like: an object with its bytes, dtype and shape."""
+def array_at(memory: np.ndarray, start: int, like: Stored) -> np.ndarray:
+    """The array at `start` in memory, of the bytes, dtype and shape of `like`."""
     return memory[start:start + like.bytes].view(like.dtype).reshape(like.shape)

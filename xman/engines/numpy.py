@@ -5,7 +5,7 @@ place of three times, and softmax and the like are written out.
 """
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class NumpyWriter:
 
     # ---- the text ------------------------------------------------------------------------------------------
 
-    def function(self) -> Any:
+    def function(self) -> Callable:
         text, at_end = self.text, [y for y in self.program.inplace if y not in self.over]
         text.begin(self.program, self.lines, self.space, self.places)
         if self.lines:
@@ -164,7 +164,7 @@ class NumpyWriter:
                     products=lambda: self.program.stages)
 
 
-def written_into(op: str) -> Any:
+def written_into(op: str) -> Callable | None:
     """The operator's function that takes the array to write to as its last argument, or None."""
     if op in SPECIAL:
         from scipy import special
@@ -172,7 +172,7 @@ def written_into(op: str) -> Any:
     return np.matmul if op == "dot" else ops.G[op] if isinstance(ops.G[op], np.ufunc) else None
 
 
-def blas_gemm(dtype: np.dtype) -> Any:
+def blas_gemm(dtype: np.dtype) -> Callable:
     """BLAS's product of matrices in that precision, from SciPy: NumPy's takes no factor and no sum."""
     from scipy.linalg import blas
     return blas.sgemm if dtype == np.float32 else blas.dgemm

@@ -6,11 +6,14 @@ import importlib.util
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..wengert import WengertList
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 Values = Mapping[str, Any]  # by the names of registers
 WHOLE = threading.RLock()  # held in imports and LLVM's work, which a forked process must not find half done
@@ -65,8 +68,8 @@ class Built(NamedTuple):
     engine's name and the reason for it, which the door writes.
     """
     run: Callable[[Values], dict[str, Any] | None]
-    source: Any
-    plan: Any
+    source: str | WengertList | None
+    plan: Plan | str | None
     engine: str = ""
     reason: str = ""
 

@@ -18,7 +18,7 @@ from ..errors import XManError
 from ..interpreters.context import numpy_real
 from ..notation import shortened
 from ..wengert import Line, fresh
-from .memory import overwrite
+from .memory import Stored, overwrite
 from .program import GEMM, Program
 
 # bytes: the system takes back the memory of an array beyond LARGE; we keep it, but none beyond HUGE
@@ -55,7 +55,7 @@ class Text:
         """The text that calls a function. args: texts too."""
         return f"{self.object(word, function)}({', '.join(args)})"
 
-    def empty(self, kind: Any) -> str:
+    def empty(self, kind: Stored) -> str:
         """The text that makes an array of that kind, which nothing else uses."""
         if LARGE <= kind.bytes <= HUGE and getattr(sys, "_is_gil_enabled", lambda: True)():
             return self.call("empty", used_again(kind.shape, kind.dtype))

@@ -7,7 +7,6 @@ which it was computed is not stored first.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,8 @@ class Nest(Function):
     """The function of some nodes of the tree. sliced: whether it runs one loop from an index to another.
     memory: the parameter of each root that it touches."""
 
-    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None], sliced: bool = False):
+    def __init__(self, tree: Tree, nodes: list[Loop | Line], declared: dict[str | tuple[str, str], None],
+                 sliced: bool = False):
         super().__init__(declared)
         self.tree, self.roots, self.sliced = tree, tree.roots, nodes[0] if sliced else None
         self.memory: dict[str, str] = {}
@@ -42,7 +42,7 @@ class Nest(Function):
         self.index: dict[Loop, str] = {}
         self.tiles: dict[Loop, tuple] = {}      # where a tile begins, and where it ends
         self.current: Line | None = None        # the line that is being written
-        self.turned: dict[Any, set[str]] = {}   # what goes into sin and cos, and into which
+        self.turned: dict[View | float, set[str]] = {}   # what goes into sin and cos, and into which
         for line in [line for node in nodes for line in lines_within(node) if line.op in TURNS]:
             self.turned.setdefault(line.args[0], set()).add(line.op)
         self.body(nodes, ())
@@ -52,7 +52,7 @@ class Nest(Function):
         args += ["i64 %first", "i64 %last"] * bool(self.sliced)
         return self.text(f"define internal void @{name}({', '.join(args)}) {attribute}", " ret void")
 
-    def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
+    def body(self, nodes: list[Loop | Line], tile: tuple[str, str] | tuple) -> None:
         """Write loops and lines, in order; sums begin before loops, and end after them. tile: the beginning
         and end of the tile around them."""
         for node in nodes:

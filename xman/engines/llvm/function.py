@@ -5,9 +5,12 @@ import struct
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .arithmetic import Number
 
 # (turns, lines): a loop with at most these is written out, turn by turn. Where it is an innermost loop, the
 # loop around it can then become vectors
@@ -21,7 +24,7 @@ class Function:
     leaves: whether it may jump to `bad`. flags: of its sums and quotients."""
     flags = ""
 
-    def __init__(self, declared: dict[Any, None]):
+    def __init__(self, declared: dict[str | tuple[str, str], None]):
         self.out: list[str] = []
         self.entry: list[str] = []
         self.block, self.count, self.declared, self.leaves = "entry", 0, declared, False
@@ -63,15 +66,15 @@ class Function:
         text = f"call {T} @{name}({', '.join(map(str, args))})"
         return self.put(text) or "" if T == "void" else self.do(text)
 
-    def leave(self, test: Any) -> None:
-        """Leave the function if the test, a Number, holds: the values are not for this program."""
+    def leave(self, test: Number) -> None:
+        """Leave the function if the test holds: the values are not for this program."""
         on, self.leaves = self.new("go")[1:], True
         self.put(f"br {test}, label %bad, label %{on}")
         self.begin(on)
 
     @contextmanager
-    def when(self, test: Any) -> Iterator[None]:
-        """A context whose text runs if the test, a Number, holds."""
+    def when(self, test: Number) -> Iterator[None]:
+        """A context whose text runs if the test holds."""
         yes, on = self.new("B")[1:], self.new("B")[1:]
         self.put(f"br {test}, label %{yes}, label %{on}")
         self.begin(yes)

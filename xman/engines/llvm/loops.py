@@ -3,12 +3,15 @@ move on from step to step; no number is copied."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..nests.tree import Applied, FunctionRun
 from .arithmetic import BOOL, INDEX, INT, Number
 from .function import in_memory
 from .places import StepFunction
+
+if TYPE_CHECKING:
+    from .step import NestStep
 
 OFTEN = 2 ** 24  # operations between two checks for signals
 
@@ -16,7 +19,7 @@ OFTEN = 2 ** 24  # operations between two checks for signals
 class Pointers:
     """The row of pointers that a step gets, and where each begins."""
 
-    def __init__(self, function: StepFunction, run: FunctionRun, step: Any, space: str):
+    def __init__(self, function: StepFunction, run: FunctionRun, step: NestStep, space: str):
         self.function, self.run, self.step = function, run, step
         self.row = function.alloca(f"[{1 + len(step.arguments)} x ptr]")
         self.index = function.alloca("i64") if None in run.places.values() else ""
@@ -47,7 +50,7 @@ class Pointers:
         self.function.leave(Number(self.function, refusal, INDEX) != 0)
 
 
-def write_applied(function: StepFunction, node: Applied, steps: Sequence[Any], space: str) -> None:
+def write_applied(function: StepFunction, node: Applied, steps: Sequence[NestStep], space: str) -> None:
     """Write the loop, the branch or the single step of a node."""
     rows = [Pointers(function, run, step, space) for run, step in zip(node.runs, steps, strict=True)]
     work = sum(step.work for step in steps)

@@ -2,13 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..nests.views import View
 from .arithmetic import Number, number_at
 from .function import Function, in_memory
+
+if TYPE_CHECKING:
+    from .step import NestStep
 
 # bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`
 # makes sure)
@@ -17,9 +20,9 @@ ON_STACK = 4096  # bytes: the largest arena that a step of a loop has on the sta
 
 
 class StepFunction(Function):
-    """A function of a program that is being written; it knows where roots begin. step: the `NestStep`."""
+    """A function of a program that is being written; it knows where roots begin."""
 
-    def __init__(self, step: Any):
+    def __init__(self, step: NestStep):
         super().__init__(step.declared)
         self.step, self.roots = step, step.roots
         self.where: dict[str, str] = {}

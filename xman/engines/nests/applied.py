@@ -30,7 +30,7 @@ class StepNests(NamedTuple):
     """A function as nests. names: the register of each result; None for a carry that does not change. k: how
     many results are carries."""
     nests: Builder
-    names: list
+    names: list[str | None]
     parameters: tuple[str, ...]
     k: int
 

@@ -39,7 +39,7 @@ class Layout(NamedTuple):
 
 class Accumulated(NamedTuple):
     """The adjoint of an index that only one sum reads: it waits to be added at the place of the sum."""
-    x: Any
+    x: View
     keys: Sequence[Any]
 
     def add(self, w: Builder, base: View) -> None:

@@ -31,11 +31,11 @@ class Tree:
     """The nodes of a program in order, and its roots."""
 
     def __init__(self) -> None:
-        self.body: list = []
+        self.body: list[Loop | TreeNode] = []
         self.roots: dict[str, Root] = {}
-        self.writers: dict[str, list] = defaultdict(list)  # by root
-        self.readers: dict[str, list] = defaultdict(list)
-        self.calls: list[TreeNode] = []                        # those that may refuse the values
+        self.writers: dict[str, list[TreeNode]] = defaultdict(list)  # by root
+        self.readers: dict[str, list[TreeNode]] = defaultdict(list)
+        self.calls: list[TreeNode] = []  # those that may refuse the values
 
     def root(self, name: str, shape: Sequence[int], dtype: Any, place: str = "arena") -> View:
         """The view of a whole new root, with this name or one like it."""
@@ -46,7 +46,7 @@ class Tree:
 
     # ---- placing -------------------------------------------------------------------------------------------
 
-    def waits(self, node: TreeNode) -> list:
+    def waits(self, node: TreeNode) -> list[TreeNode]:
         """The nodes that have to run before: those that write what it reads, or touch what it overwrites."""
         overwrites = any(self.roots[x].place == "given" for x in node.writes if x in self.roots)
         nodes = [w for x in node.reads for w in self.writers.get(x, ())]
@@ -158,7 +158,7 @@ def at_one_index(other: View, axis: int, view: View, view_axis: int) -> bool:
                for (start, steps), mapped in zip(other.index, view.index, strict=True))
 
 
-def insert(body: list, k: int, node: Loop | TreeNode) -> None:
+def insert(body: list[Loop | TreeNode], k: int, node: Loop | TreeNode) -> None:
     """Put a node into a body, which is sorted by rank."""
     low = body[k - 1].rank if k else body[0].rank - 2.0 if body else 0.0
     high = body[k].rank if k < len(body) else low + 2.0

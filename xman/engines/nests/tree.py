@@ -17,11 +17,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .views import View, row_by_row
+
+if TYPE_CHECKING:
+    from .builder import Builder
 
 # an axis of LONG entries or more is cut into tiles of TILE entries, so that several loops share the cache
 LONG, TILE = 2048, 1024
@@ -141,9 +144,9 @@ class Loop:
     size: int
     kind: str
     width: int                                    # how many entries at once
-    body: list = field(default_factory=list)
+    body: list[Loop | TreeNode] = field(default_factory=list)
     lines: int = 0                                # how many lines are in it, at any depth
-    targets: dict = field(default_factory=dict)     # by root, the part that is written here
+    targets: dict[str, View] = field(default_factory=dict)  # by root, the part that is written here
     scatters: bool = False                        # whether its lines do; vectors are made of others alone
     rank: float = 0.0
 
@@ -198,7 +201,7 @@ class Call(TreeNode):
 class FunctionRun:
     """The nests of a function, as one step. places: for each root that is an argument or a result, the view
     of the first step, and by how many entries it moves on; None for the number of the step."""
-    nests: Any                                    # the function's Builder
+    nests: Builder
     places: dict[str, tuple[View, int] | None]
 
     def written(self) -> list[View]:
@@ -253,7 +256,7 @@ class Root:
         self.strides, self.tiled, self.size = row_by_row(sizes), tuple(tiled), prod(sizes)
 
 
-def tree_text(body: list, roots: dict[str, Root], indent: str = "") -> list[str]:
+def tree_text(body: Sequence[Loop | TreeNode], roots: dict[str, Root], indent: str = "") -> list[str]:
     """The tree as text, with a line for each node."""
     text = []
     for node in body:
