@@ -7,16 +7,16 @@ number, and 0·∞ is NaN. Three things keep the two apart:
 
 1. A power of a root, as norm(x)**3, goes past its root, which has no slope at 0 (`unrooted`).
 2. The first walk through the lines uses plain deltas or tangents, which is quick. Only if NaN comes out does
-   a second walk use `Masked` ones, a value and its *flow*: the places to which anything is sent (`looked`).
+   a second walk use `Masked` ones, a value and its *flow*: the places to which anything is sent
+   (`derivatives_by`).
 3. What is known of 0·∞ in spite of that (an overflow that a later operator settles) is said by the facts
    `overflows`, `grows` and `settles` of a row (`correction`).
 
     where(x > 0, sqrt(x), 0) at 0:  d = 1 flows nowhere, so 1·0·∞ is 0    x·log(x) at 0:  0·(−∞) is NaN
 """
-from .masked import Masked, bare, correction, looked, unclear
+from .masked import Masked, bare, correction, derivatives_by, unclear
 from .roots import MARKS, half_power, past_roots, power_of_root, unrooted, with_roots
 from .slopes import branch, only, over, ratio, scale, send
 
-__all__ = ["MARKS", "Masked", "bare", "branch", "half_power", "correction", "looked", "only", "over", "past_roots",
-           "power_of_root", "ratio", "scale", "send", "unclear",
-           "unrooted", "with_roots"]
+__all__ = ["MARKS", "Masked", "bare", "branch", "half_power", "correction", "derivatives_by", "only", "over",
+           "past_roots", "power_of_root", "ratio", "scale", "send", "unclear", "unrooted", "with_roots"]

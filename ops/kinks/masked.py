@@ -142,8 +142,8 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
     return corrected
 
 
-def looked(walk: Callable, seeds: Mapping, directions: Mapping, lines: Iterable, values: Iterable,
-           ends: Iterable | None = None, forward: bool = False) -> Any:
+def derivatives_by(walk: Callable, seeds: Mapping, directions: Mapping, lines: Iterable, values: Iterable,
+                   ends: Iterable | None = None, forward: bool = False) -> Any:
     """walk(seeds), a walk through the lines; or the same with masked seeds if it gives NaN at an end.
 
     directions: the deltas or tangents before they were spread to the seeds. values: of the lines. For

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, operator_called
-from ..kinks import looked
+from ..kinks import derivatives_by
 from ..walk import back, forth, live_back, live_forth, needed
 from ..writer import Symbol, Traced, Writer, literal, temporaries
 
@@ -227,7 +227,7 @@ class RerunBody:
         seeds: dict[str, Any] = {}
         for x, d in starts:
             seeds[x] = seeds[x] + d if x in seeds else d
-        return looked(walk, seeds, seeds, self.lines, (), None, forward)
+        return derivatives_by(walk, seeds, seeds, self.lines, (), None, forward)
 
 
 def reaches(function: Function, registers: Collection[str]) -> set[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ops import DG, walk
-from ops.kinks import looked, past_roots, unrooted
+from ops.kinks import derivatives_by, past_roots, unrooted
 from ops.silence import ERRORS, silent, unwarned
 from ops.walk import AtLine
 
@@ -94,10 +94,10 @@ class TracedCall:
         return self.derivatives(seeds, True, [*zip(self.outputs, self.results, strict=True)])
 
     def derivatives(self, seeds: dict[str, Any], forward: bool, ends: list[tuple[Any, Any]]) -> list:
-        """The derivative of each end, (its register, its value), as `ops.kinks.looked` gives it."""
+        """The derivative of each end, (its register, its value), as `ops.kinks.derivatives_by` gives it."""
         values = [*self.points, *self.results]
         walk = partial(self.walked, forward, ends)
-        slopes = unheard(looked, walk, seeds, seeds, self.lines, values, None, forward)
+        slopes = unheard(derivatives_by, walk, seeds, seeds, self.lines, values, None, forward)
         return [*map(number_of, unshared(slopes, [*values, *seeds.values()]).values())]
 
     @silent

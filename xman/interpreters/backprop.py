@@ -38,12 +38,13 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         #             deltas[a] += rule(deltas[dst], values[dst], *inputs)
         def step_back(deltas: dict[str, Any]) -> dict[str, Any]:
             return walk.back(lines, primals, deltas, DG, still, keep=True)
-        deltas = kinks.looked(step_back, starts, deltas, lines, values.values(), ends)
+        deltas = kinks.derivatives_by(step_back, starts, deltas, lines, values.values(), ends)
         if DG is ops.DG:
             def columns(tangents: list) -> list:
                 tangents = dict(zip(names, tangents, strict=True))
                 step_forth = lambda tangents: walk.forth(lines, primals, tangents)
-                tangents = kinks.looked(step_forth, tangents, tangents, lines, values.values(), starts, True)
+                tangents = kinks.derivatives_by(step_forth, tangents, tangents, lines, values.values(),
+                                                starts, True)
                 return [tangents.get(name, 0.0) for name in starts]
             names = [name for name in ends if name in deltas]
             either = either_way([deltas[name] for name in names], [*starts.values()], columns)

@@ -35,14 +35,15 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         #             tangents[dst] += rule(tangents[a], values[dst], *inputs)
         def step_forth(tangents: dict[str, Any]) -> dict[str, Any]:
             return walk.forth(lines, primals, tangents, TG)
-        tangents = kinks.looked(step_forth, starts, tangents, lines, values.values(), steps.outputs, True)
+        ends = steps.outputs
+        tangents = kinks.derivatives_by(step_forth, starts, tangents, lines, values.values(), ends, True)
         if TG is ops.TG:
             def rows(deltas: list) -> list:
                 deltas = dict(zip(names, deltas, strict=True))
                 step_back = lambda deltas: walk.back(lines, primals, deltas, keep=True)
-                deltas = kinks.looked(step_back, deltas, deltas, lines, values.values(), starts)
+                deltas = kinks.derivatives_by(step_back, deltas, deltas, lines, values.values(), starts)
                 return [deltas.get(name, 0.0) for name in starts]
-            names = [name for name in steps.outputs if name in tangents]
+            names = [name for name in ends if name in tangents]
             either = either_way([tangents[name] for name in names], [*starts.values()], rows)
             tangents |= zip(names, either, strict=True)
     return unshared({name: t for name, t in tangents.items() if name in values}, values.values())
