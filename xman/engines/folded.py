@@ -26,7 +26,15 @@ class FoldedLines(list[Line]):
 
 
 def folded(program: Program) -> FoldedLines:
-    """The lines, with products of matrices as `gemm`; tiny products, and those with vectors, stay."""
+    """The lines, with products of matrices as `gemm`; tiny products, and those with vectors, stay.
+
+        t = transpose(X)            t in `flipped` leads to X
+        g = dot(t, d)               gemm(1.0, None, X, True, d, False, None)
+        s = mul(g, lr)              gemm(1.0, lr, X, True, d, False, None), as only this line reads g
+        W_next = subtract(W, s)     gemm(-1.0, lr, X, True, d, False, W), as only this line reads s
+
+    Nothing reads t, g and s any more: one line is left.
+    """
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
@@ -99,9 +107,16 @@ def ordered(program: Program, lines: list[Line], holds: Mapping[str, frozenset[s
     after these, and after the last line that reads its input. A line that only leads to updates, and has
     their shape, stands beside them, so that no gradient takes memory till the end: right after the last
     register that it reads, or, if it reads only inputs, before its first reader.
+
+        g = exp(x)                  g = exp(x)
+        y = mul(W, g)               s = mul(g, lr)              right behind g, whose memory it takes
+        loss = sum(y)               y = mul(W, g)               the last line that reads W
+        s = mul(g, lr)              W_next = subtract(W, s)     so it can overwrite W at once
+        W_next = subtract(W, s)     loss = sum(y)
     """
     if not (inplace := program.inplace):
         return lines, set()
+    # what a line waits for, who reads a register, and who reads the memory of an input, through views too
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     waits = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
     readers: dict[str, list[str]] = defaultdict(list)
@@ -111,6 +126,7 @@ def ordered(program: Program, lines: list[Line], holds: Mapping[str, frozenset[s
             readers[a].append(dst)
             for x in holds.get(a, ()):
                 inside[x].append(dst)
+    # the lines that lead to updates alone, s in the example, and among them those that read inputs alone
     of_updates, shapes = set(inplace), {program.kinds[x].shape for x in inplace.values()}
     inner = readers.keys() & program.kinds.keys() - {*program.outputs}
     free = {dst for dst in inner if program.kinds[dst].shape in shapes}

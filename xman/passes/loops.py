@@ -70,6 +70,7 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
     reads: dict[Key, set[int] | None] = {}  # by bundle the items that are read; None: it is read as a whole
     places: dict[Key, dict[int, int]] = {}  # by shortened bundle the new place of each item
     backwards = []
+    # in reverse, all lines that read a bundle come before the line that makes it, so that its items are known
     for out, op, args, *origin in reversed(lines):
         if name_or_id(out) not in required:
             continue
@@ -148,7 +149,12 @@ def hoisted(w: SizedWriter, function: Function, k: int, slices: int, b: Any, *re
     no such carry, or shapes are not known. w: the writer, as for a rewrite. reverse: as for `scan`.
 
     The step dW1 = dW + outer(x, d) of 1,000 steps makes 1,000 matrices. With stacks X and D of all x and d
-    the sum is X.T @ D, which BLAS computes at once.
+    the sum is X.T @ D, which BLAS computes at once. Of the step
+
+        (dW, h, x) -> (dW1, h1):    h1 = tanh(h)    z1 = outer(x, h1)    dW1 = subtract(dW, z1)
+
+    the carry dW is in `sums` with the one term (("x", "h1"), lambda x, d: x.T @ d, -1). The new step is
+    (h, x) -> (h1, h1), whose second result is stacked, and the last dW is dW - X.T @ H, outside of the loop.
     """
     _, name, parameters, lines, results = function
     maker, entries = defining_line(b)

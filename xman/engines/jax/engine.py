@@ -138,9 +138,9 @@ def stretches_of(program: Program, kinds: Kinds, reasons: Collection[str],
                  checked: Collection[str]) -> list[Stretch]:
     """The lines in as few stretches as possible, which run one after another; lines in `reasons` are apart.
     checked: the registers whose values are known to be in range."""
-    # the even stages are JAX's, the odd ones NumPy's: with e for NumPy, of
-    #     a = exp(x)    b = eig(x)    c = add(a, b)    d = mul(a, a)
-    # a and d are in stage 0, b, which reads the input x of stage −1, is in stage 1, and c in stage 2
+    # the even stages are JAX's and the odd ones NumPy's; inputs have stage −1. If NumPy computes b among
+    #     a = exp(x)    b = argsort(a)    c = add(a, b)    d = mul(a, a)
+    # a and d are in stage 0, b is in stage 1 and c in stage 2
     stage = dict.fromkeys(program.arguments, -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:

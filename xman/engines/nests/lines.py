@@ -3,6 +3,19 @@
 Each register becomes a view of a root, or a number if all its entries are one literal. Functions in tables
 say what an operator becomes: `arrangements`, `matrices`, `entrywise`, `applied`. NumPy computes an operator
 that no table has.
+
+    s = dot(X, W)           a Product into the root s, (9, 10)
+    t = transpose(s)        no node: t is the view of s with entry i + 10j
+    y = mul(t, 2.0)         a Line over the space (10, 9) of y, from the view t into the root y
+    r = sum(y, 0)           a Line over the same space, which adds up in r[j]: it goes into y's loops
+    e = argsort(r)          a Call: NumPy computes it
+
+    s = product(1.0, X, W)
+    for 10:
+      for 9:
+        y = mul(s, 2.0)
+        r sum= copy(y)
+    e = argsort(r)
 """
 from __future__ import annotations
 
