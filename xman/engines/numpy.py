@@ -106,13 +106,13 @@ class NumpyWriter:
             text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
         for line in self.lines:
             self.write(*line)
-        return text.end(self.program, self.result, at_end)
+        return text.end(self.program, self.output_text, at_end)
 
     def space(self) -> tuple[np.ndarray, ...]:
         memory = arena(self.size)
         return tuple(array_at(memory, start, self.kinds[x]) for x, start in self.places.items())
 
-    def result(self, name: str) -> str:
+    def output_text(self, name: str) -> str:
         """The text of an output, as an array that nothing else uses."""
         kind = self.kinds.get(name)
         new = self.methods.get(name) in ("into", "new") and name not in self.over

@@ -92,13 +92,15 @@ class Text:
             self.add(self.back, depth)
         self.add(f"return {outputs}", depth)
 
-    def end(self, program: Program, result: Callable[[str], str], at_end: Collection[str]) -> Callable:
+    def end(self, program: Program, output_text: Callable[[str], str], at_end: Collection[str]) -> Callable:
         """The function, after the text has been executed. Nothing that it reaches leads back to it, so that
-        its memory goes with it. result: the text of an output. at_end: updates that overwrite inputs last."""
-        self.add(f"{self.free('results')} = {{{', '.join(f'{y!r}: {result(y)}' for y in program.outputs)}}}")
+        its memory goes with it. output_text: the text of an output. at_end: the updates that overwrite inputs
+        last."""
+        outputs = self.free("results")
+        self.add(f"{outputs} = {{{', '.join(f'{y!r}: {output_text(y)}' for y in program.outputs)}}}")
         if at_end:
             self.add(self.call("overwrite", overwrite, *(f"({program.inplace[y]}, {y})" for y in at_end)))
-        self.leave(self.free("results"))
+        self.leave(outputs)
         space, self.objects = {**self.objects, "__builtins__": builtins}, {}
         exec(builtins.compile(str(self), f"<{self.free('step')} of a list>", "exec"), space)
         return space.pop(self.free("step"))

@@ -95,16 +95,16 @@ class Dual(ArrayLike):
             moves = tangent_of(op, args, out)
         tangent = 0.0 if moves is STILL else bare(moves)
         if out.dtype.kind == "O":  # a bundle
-            result = object.__new__(Dual)
-            result.value, result.tangent, result.level = out, tangent, self.level
-            result.flow = result.steep = None
-            return result
-        parts = [part for a in args for part in ((a.value, a.tangent) if is_on_level(a) else (a,))]
-        result = Dual(*unshared({0: out, 1: tangent}, parts).values(), self.level)
+            dual = object.__new__(Dual)
+            dual.value, dual.tangent, dual.level = out, tangent, self.level
+            dual.flow = dual.steep = None
+            return dual
+        parts = [x for a in args for x in ((a.value, a.tangent) if is_on_level(a) else (a,))]
+        dual = Dual(*unshared({0: out, 1: tangent}, parts).values(), self.level)
         if isinstance(moves, Masked):
-            result.flow, result.steep = places_in(moves)
-        result.root, result.slopeless = root, moves is STILL
-        return result
+            dual.flow, dual.steep = places_in(moves)
+        dual.root, dual.slopeless = root, moves is STILL
+        return dual
 
     def __format__(self, spec: str) -> str:
         numbers = (x if isinstance(x, ArrayLike) or x.ndim else x.item() for x in (self.value, self.tangent))
@@ -183,9 +183,9 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
             raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use "
                             "jvp, grad or jacobian")
         level = next(Traced.levels)
-        result = outcome(fn, [Dual(x, 1.0, level)], {})
+        output = outcome(fn, [Dual(x, 1.0, level)], {})
         moves = lambda y: isinstance(y, Dual) and y.level == level
-        return tree_map(lambda y: y.tangent if moves(y) else np.zeros(np.shape(y))[()], result)
+        return tree_map(lambda y: y.tangent if moves(y) else np.zeros(np.shape(y))[()], output)
 
     run = fn if order == 0 else slope if order == 1 else derivative(derivative(fn, order - 1))
     return Derivative(derivative, fn, run, order)

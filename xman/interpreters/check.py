@@ -91,10 +91,10 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     random = np.random.default_rng(seed)
     step = step or np.finfo(float).eps ** (1 / 3 if sides == 2 else 1 / 2)
     tolerance = tolerance or (1e-6 if sides == 2 else 1e-4)
-    result = eval(steps, inputs, G)
-    weight = random.uniform(0.5, 1.5, np.shape(result[of])) if np.ndim(result[of]) else np.ones(())
+    registers = eval(steps, inputs, G)
+    weight = random.uniform(0.5, 1.5, np.shape(registers[of])) if np.ndim(registers[of]) else np.ones(())
     try:
-        deltas = backprop(steps, result, DG, wrt, **{of: weight})
+        deltas = backprop(steps, registers, DG, wrt, **{of: weight})
     except XManError as error:
         if not isinstance(cause := error.__cause__, Misshapen):
             raise
@@ -104,7 +104,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
 
     def total(name, x): return np.sum(eval(steps, {**inputs, name: x}, G)[of] * weight)
 
-    entries, misshapen, at_point = [], [], np.sum(result[of] * weight)
+    entries, misshapen, at_point = [], [], np.sum(registers[of] * weight)
     for name in wrt:
         x = inputs[name]
         delta = np.asarray(deltas.get(name, np.zeros_like(x)))

@@ -104,13 +104,13 @@ def without_roots(steps: WengertList, values: Mapping[str, Any], table: Mapping[
 
 def unshared(derivatives: Mapping[Any, Any], values: Iterable[Any]) -> dict[Any, Any]:
     """The deltas or tangents, each array in memory of its own: no view, and none of the values."""
-    arrays, result = set(map(id, values)), {}
+    arrays, copies = set(map(id, values)), {}
     for name, d in derivatives.items():
         if type(d) is np.ndarray and (d.base is not None or id(d) in arrays):
             d = d.copy()
         arrays.add(id(d))
-        result[name] = d
-    return result
+        copies[name] = d
+    return copies
 
 
 FEW = 64  # entries that are computed by a pass of their own

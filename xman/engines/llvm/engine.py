@@ -98,7 +98,7 @@ class PythonWriter:
                 text.leave("None", 2)
             if call:
                 self.call(call)
-        return text.end(program, self.result, [y for y in program.inplace if y in self.nests.objects])
+        return text.end(program, self.output_text, [y for y in program.inplace if y in self.nests.objects])
 
     def space(self) -> tuple:
         memory = arena(self.step.size)
@@ -124,7 +124,7 @@ class PythonWriter:
         number = a.root in self.nests.scalars and a.root not in self.nests.arguments
         return self.name(a.root) + "[()]" * number
 
-    def result(self, x: str) -> str:
+    def output_text(self, x: str) -> str:
         """The text of an output, as a number, or an array that nothing else uses."""
         if x in self.nests.objects:
             return self.text.call("own", own_array, x)

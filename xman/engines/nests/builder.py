@@ -100,10 +100,10 @@ class Builder:
                     return self.filled(ops.G[op](*(kind.type(a) for a in args)), shape, dtype)
             axes = [k for k in range(len(shape)) if keepdims or k not in reduced]
             sizes = [1 if k in reduced else shape[k] for k in axes]
-            result = self.root_in_order(dst, sizes, dtype)
-            target = strided(result, axes, range(len(shape)), dict(enumerate(shape)))
+            view = self.root_in_order(dst, sizes, dtype)
+            target = strided(view, axes, range(len(shape)), dict(enumerate(shape)))
         else:
-            result, dtype = target, self.dtype(target)
+            view, dtype = target, self.dtype(target)
         args = [broadcast_view(a, shape) if isinstance(a, View) else a for a in args]
         views = [a for a in args if isinstance(a, View)]
         views += [target] * (mode != "set" or op == "copy" or dst in self.layout.orders)
@@ -111,7 +111,7 @@ class Builder:
         line = Line(op, args, shape, target, np.dtype(computed or dtype), levels, mode)
         self.tree.adopt_levels(line, levels_of(shape, (), self.layout.summed[shape]))
         self.tree.place(line)
-        return result
+        return view
 
     def root_in_order(self, dst: str, shape: Sequence[int], dtype: Any) -> View:
         """A new root with its axes in the order that the layout has for it."""
@@ -124,8 +124,8 @@ class Builder:
         """Add an entrywise line over the broadcast shape, in this type, or in that of the last argument."""
         views = [a for a in args if isinstance(a, View)]
         dtype, shape = dtype or self.dtype(views[-1]), np.broadcast_shapes(*(v.shape for v in views))
-        result = bool if op in TRUTHS else dtype
-        return self.line(self.step[0], op, args, shape, result, computed=dtype)
+        stored = bool if op in TRUTHS else dtype
+        return self.line(self.step[0], op, args, shape, stored, computed=dtype)
 
     def filled(self, x: Any, shape: Sequence[int], dtype: np.dtype) -> View:
         """The view of one number for each index of a space."""

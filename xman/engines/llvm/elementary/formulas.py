@@ -83,9 +83,9 @@ def scaled(y, n):
     return y * number(half << y.digits) * number(biased - half << y.digits)
 
 
-def clamped(x, octave):
-    """x, or the bound next to it, where 2^(x/octave) has already overflowed or underflowed."""
-    return above(below(x, (x.bias + 3) * octave), -(x.bias + x.digits + 1) * octave)
+def clamped(x):
+    """x, or the bound next to it, where exp(x) has already overflowed or underflowed."""
+    return above(below(x, (x.bias + 3) * math.log(2)), -(x.bias + x.digits + 1) * math.log(2))
 
 
 def reduced(x, remainder=None):
@@ -99,14 +99,14 @@ def reduced(x, remainder=None):
 
 def exp(x):
     """1.1 and 1.0 ulp."""
-    n, q = reduced(clamped(x, math.log(2)))
+    n, q = reduced(clamped(x))
     return scaled(1.0 + q, n)
 
 
 def expm1(x):
     """1.7 and 2.0 ulp: 2ⁿ (eʳ − 1 + (1 − 2⁻ⁿ))."""
     limit = (x.digits + 3) * math.log(2)
-    n, q = reduced(clamped(above(x, -limit), math.log(2)))
+    n, q = reduced(clamped(above(x, -limit)))
     return where(x == 0.0, x, scaled(q + where(x < limit, 1.0 - two(-n), 1.0), n))
 
 

@@ -11,9 +11,9 @@ from .formulas import EXPM1, above, below, bits, horner, nearest_whole, number, 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
-def front(x, n):
-    """x, cut to its first n bits: the product of two such numbers is exact."""
-    return number(bits(x) & -(1 << x.digits + 1 - n))
+def front(x):
+    """x, cut to its first 26 bits: the product of two such numbers is exact."""
+    return number(bits(x) & -(1 << x.digits + 1 - 26))
 
 
 # powers
@@ -48,19 +48,19 @@ def power_in_parts(a, y):
     f = m - 1.0
     d = 2.0 + f
     s = f / d
-    s1, d1 = front(s, 26), front(d, 26)
+    s1, d1 = front(s), front(d)
     s2 = ((f - s1 * d1) - s1 * (f - (d1 - 2.0))) / d
     tail = s2 * (s1 + s) + s * s * (s * s) * horner(s * s, CUBIC)
-    t1 = front(3.0 + s1 * s1 + tail, 26)
+    t1 = front(3.0 + s1 * s1 + tail)
     t2 = tail - ((t1 - 3.0) - s1 * s1)
     v = s2 * t1 + t2 * s
-    p1 = front(s1 * t1 + v, 26)
+    p1 = front(s1 * t1 + v)
     p2 = v - (p1 - s1 * t1)
     c1, c2 = 0.9617966860532761, 7.872699542894897e-09  # 2/(3 ln 2), the first of 26 bits
     l = p1 * c2 + p2 * (c1 + c2)
-    l1 = front(p1 * c1 + l + n, 26)
+    l1 = front(p1 * c1 + l + n)
     l2 = l - ((l1 - n) - p1 * c1)
-    y1 = front(y, 26)
+    y1 = front(y)
     z = above(below(y1 * l1, 1100.0), -1100.0)
     return base.scaled(*two_to(z, (y - y1) * l1 + y * l2, EXPM1[8]))
 
