@@ -159,9 +159,8 @@ class NumpyWriter:
         calls = [f"{dst} = {op}(…)" for dst, op, _ in self.lines if self.methods[dst] == "call"]
         buffers = [Buffer(x, *kinds[x][:2], start) for x, start in self.places.items()]
         outputs = sum(kinds[x].bytes for x in self.outputs if x in kinds)
-        flops = flops_of(self.lines, kinds)
-        return Plan("numpy", buffers, self.size, outputs, updates, [], calls, flops,
-                    products=lambda: self.program.stages)
+        flops, stages = flops_of(self.lines, kinds), self.program.stages  # the plan holds on to these alone
+        return Plan("numpy", buffers, self.size, outputs, updates, [], calls, flops, products=lambda: stages)
 
 
 def written_into(op: str) -> Callable | None:
