@@ -143,12 +143,13 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
 
 
 def derivatives_by(walk: Callable, seeds: Mapping, directions: Mapping, lines: Iterable, values: Iterable,
-                   ends: Iterable | None = None, forward: bool = False) -> Any:
+           ends: Iterable | None = None, forward: bool = False, other: Callable | None = None) -> Any:
     """walk(seeds), a walk through the lines; or the same with masked seeds if it gives NaN at an end.
 
     directions: the deltas or tangents before they were spread to the seeds. values: of the lines. For
     symbols, and for numbers of which a further derivative is taken, seeds are masked if a line may exclude
-    entries. ends: the registers to look at. forward: whether it is forward mode.
+    entries. ends: the registers to look at. forward: whether it is forward mode. other: the walk of the other
+    mode, which is asked for what is still NaN (`either_way`).
     """
     start = lambda: {name: Masked.seed(d, directions[name], forward) for name, d in seeds.items()}
     kinds = {*map(type, values), *map(type, seeds.values())}
@@ -160,7 +161,38 @@ def derivatives_by(walk: Callable, seeds: Mapping, directions: Mapping, lines: I
         derivatives = walk(dict(seeds))
         if not any([unclear(derivatives[x]) for x in ends or derivatives if x in derivatives]):
             return derivatives
-    return {name: bare(x) for name, x in walk(start()).items()}
+    derivatives = {name: bare(x) for name, x in walk(start()).items()}
+    if other is None:
+        return derivatives
+    transposed = lambda units: derivatives_by(other, units, units, lines, values, seeds, not forward)
+    return derivatives | either_way({x: derivatives[x] for x in ends if x in derivatives}, seeds, transposed)
+
+
+FEW = 64  # entries that are computed by a pass of their own
+
+
+def either_way(derivatives: dict, seeds: Mapping, transposed: Callable[[dict], Mapping]) -> dict:
+    """The derivatives at the ends; entries that are NaN, if they are few, by the other mode.
+
+    Both modes multiply the same slopes along each path, but from different ends, so one of them may meet 0·∞
+    where the other has met a 0 that settles it: x / (sqrt(x*x) + 1e-8) at 0. transposed: the other mode. For
+    a unit at one entry it gives the row or the column of the Jacobian, whose product with the seeds is this
+    entry.
+    """
+    if any(isinstance(x, (Expression, dict)) for x in (*derivatives.values(), *seeds.values())):
+        return derivatives
+    places = [(name, tuple(place)) for name, y in derivatives.items() if unclear(y)
+              for place in np.argwhere(np.isnan(y))]
+    if not places or len(places) > FEW:
+        return derivatives
+    derivatives = {name: np.array(y) for name, y in derivatives.items()}
+    for name, place in places:
+        units = {x: np.zeros_like(y) for x, y in derivatives.items()}
+        units[name][place] = 1.0
+        row = transposed(units)
+        derivatives[name][place] = sum(np.sum(f.scale(np.asarray(d, float), row.get(x, 0.0)))
+                                       for x, d in seeds.items())
+    return {name: y if y.ndim else y[()] for name, y in derivatives.items()}
 
 
 ARRAYS = {np.ndarray, np.float64}  # the common types, tested first

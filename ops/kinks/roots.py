@@ -6,6 +6,7 @@ from typing import Any
 
 from ..expression import f
 from ..facts import facts_of, name_or_id
+from ..silence import silent
 from ..walk import back
 
 MARKS = "²′"  # at the end of the names of new registers
@@ -17,7 +18,8 @@ def past_roots(lines: Sequence, table: Mapping[str, Any]) -> dict[Any, tuple]:
     `norm(x)**3` reads r = norm(x), so it has ("squaredNorm", (x,), r, 3), by the fact `squared` of norm.
     """
     powers: dict[Any, tuple] = {}
-    if not any([facts_of(op).squared and (op != "power" or is_half(args[1])) for _, op, args in lines]):
+    roots = {op for op in {op for _, op, _ in lines} if facts_of(op).squared}
+    if not any([op in roots and (op != "power" or is_half(args[1])) for _, op, args in (lines if roots else ())]):
         return powers
     for dst, op, args in lines:
         if power := power_of_root(dst, op, args, powers.get, table):
@@ -43,6 +45,7 @@ def power_of_root(dst: Any, op: str, args: Sequence, power_at: Callable, table: 
 def is_half(a: Any) -> bool: return type(a) is float and a == .5
 
 
+@silent
 def unrooted(lines: Sequence, powers: Mapping[Any, tuple], register: Callable[[Any, str], Any],
              value: Callable) -> Sequence:
     """The lines, in which each power n ≥ 2 of a root r reads what is under the root, and no longer the root.

@@ -16,7 +16,7 @@ from ops.silence import ERRORS, silent, unwarned
 from ops.walk import AtLine
 
 from ..errors import XManError
-from ..interpreters.context import as_own, either_way, number_of, unshared
+from ..interpreters.context import as_own, number_of, unshared
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
 from .tracer import CallTape, Tracer, is_on, unheard
@@ -76,39 +76,31 @@ class TracedCall:
 
     def pulled(self, deltas: Sequence[Any]) -> list:
         """Σ delta · ∂output/∂input for each input."""
-        return either_way(self.back(deltas), deltas, self.forth)
-
-    def pushed(self, tangents: Sequence[Any]) -> list:
-        """Σ ∂output/∂input · tangent for each output."""
-        return either_way(self.forth(tangents), tangents, self.back)
-
-    def back(self, deltas: Sequence[Any]) -> list:
         seeds: dict[str, Any] = {}
         for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
             if end is not None and x.dtype.kind == "f":
                 seeds[end] = seeds[end] + d if end in seeds else d
-        return self.derivatives(seeds, False, [*zip(self.inputs, self.points, strict=True)])
+        return self.derivatives(seeds, False, self.inputs, self.points)
 
-    def forth(self, tangents: Sequence[Any]) -> list:
+    def pushed(self, tangents: Sequence[Any]) -> list:
+        """Σ ∂output/∂input · tangent for each output."""
         seeds = dict(zip(self.inputs, tangents, strict=True))
-        return self.derivatives(seeds, True, [*zip(self.outputs, self.results, strict=True)])
-
-    def derivatives(self, seeds: dict[str, Any], forward: bool, ends: list[tuple[Any, Any]]) -> list:
-        """The derivative of each end, (its register, its value), as `ops.kinks.derivatives_by` gives it."""
-        values = [*self.points, *self.results]
-        walk = partial(self.walked, forward, ends)
-        slopes = unheard(derivatives_by, walk, seeds, seeds, self.lines, values, None, forward)
-        return [*map(number_of, unshared(slopes, [*values, *seeds.values()]).values())]
+        return self.derivatives(seeds, True, self.outputs, self.results)
 
     @silent
-    def walked(self, forward: bool, ends: list[tuple[Any, Any]], seeds: dict[str, Any]) -> dict:
-        tape = self.tape
+    def derivatives(self, seeds: dict[str, Any], forward: bool, ends: list[str | None], points: list) -> list:
+        """The derivative of each end, as `ops.kinks.derivatives_by` gives it. points: the values of the ends."""
+        back = lambda deltas: walk.back(tape.lines, tape.values, deltas, DG, tape.flat)
+        forth = lambda tangents: walk.forth(tape.lines, tape.values, tangents)
+        tape, values = self.tape, [*self.points, *self.results]
+        step, other = (forth, back) if forward else (back, forth)
         try:
-            slopes = (walk.forth(tape.lines, tape.values, seeds) if forward else
-                      walk.back(tape.lines, tape.values, seeds, DG, tape.flat))
+            slopes = unheard(derivatives_by, step, seeds, seeds, tape.lines, values, ends, forward, other)
         except AtLine as error:
             raise self.failure(error.error, error.line) from error.error
-        return {k: slopes[end] if end in slopes else zeros(x) for k, (end, x) in enumerate(ends)}
+        slopes = {k: slopes[end] if end in slopes else zeros(x)
+                  for k, (end, x) in enumerate(zip(ends, points, strict=True))}
+        return [*map(number_of, unshared(slopes, [*values, *seeds.values()]).values())]
 
     def failure(self, error: Exception, line: tuple) -> XManError:
         """The error that a rule raised, as a sentence with its operator and the shapes of its arguments."""
@@ -147,7 +139,7 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
         aux = tree_map(lambda a: as_own(a.value) if is_on(tape, a) else a, aux) if has_aux else None
         square = lambda value, _: Tracer(value, tape).name
         powers = past_roots(tape.lines, DG)
-        tape.lines = silent(unrooted)(tape.lines, powers, square, tape.values.__getitem__)
+        tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
         return TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux)
 
 

@@ -9,7 +9,7 @@ from ops import kinks, walk
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import at_line, depends, either_way, names_wanted, seeds, still_in, unshared, without_roots
+from .context import at_line, depends, names_wanted, seeds, still_in, unshared, without_roots
 
 
 @silent
@@ -38,17 +38,8 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         #             deltas[a] += rule(deltas[dst], values[dst], *inputs)
         def step_back(deltas: dict[str, Any]) -> dict[str, Any]:
             return walk.back(lines, primals, deltas, DG, still, keep=True)
-        deltas = kinks.derivatives_by(step_back, starts, deltas, lines, values.values(), ends)
-        if DG is ops.DG:
-            def columns(tangents: list) -> list:
-                tangents = dict(zip(names, tangents, strict=True))
-                step_forth = lambda tangents: walk.forth(lines, primals, tangents)
-                tangents = kinks.derivatives_by(step_forth, tangents, tangents, lines, values.values(),
-                                                starts, True)
-                return [tangents.get(name, 0.0) for name in starts]
-            names = [name for name in ends if name in deltas]
-            either = either_way([deltas[name] for name in names], [*starts.values()], columns)
-            deltas |= zip(names, either, strict=True)
+        step_forth = (lambda tangents: walk.forth(lines, primals, tangents)) if DG is ops.DG else None
+        deltas = kinks.derivatives_by(step_back, starts, deltas, lines, values.values(), ends, other=step_forth)
         if powers and (wrt is None or any(dst in wrt or r in wrt for dst, (*_, r, _) in powers.items())):
             deltas = kinks.with_roots(deltas, steps, powers, values, DG)
     return unshared({name: d for name, d in deltas.items() if name in values}, values.values())

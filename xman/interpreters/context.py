@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from ops import Bundle, Expression, f
 from ops.facts import arity
-from ops.kinks import MARKS, past_roots, unclear, unrooted
+from ops.kinks import MARKS, past_roots, unrooted
 from ops.walk import AtLine, live_forth
 
 from ..errors import XManError, nearest
@@ -84,8 +84,8 @@ def still_in(steps: WengertList, values: Mapping[str, Any], active: Collection[s
     A sparse matrix that a line computes is not among them: the walk refuses it if a delta reaches it.
     """
     computed = lambda name: name not in steps.inputs
-    return {name for name, x in values.items()
-            if name not in active or not varies(x) and not (hasattr(x, "tocsr") and computed(name))}
+    return {name for name, x in values.items() if name not in active or type(x) is not np.float64
+            and not varies(x) and not (hasattr(x, "tocsr") and computed(name))}
 
 
 def without_roots(steps: WengertList, values: Mapping[str, Any], table: Mapping[str, Sequence]
@@ -104,39 +104,13 @@ def without_roots(steps: WengertList, values: Mapping[str, Any], table: Mapping[
 
 def unshared(derivatives: Mapping[Any, Any], values: Iterable[Any]) -> dict[Any, Any]:
     """The deltas or tangents, each array in memory of its own: no view, and none of the values."""
-    arrays, copies = set(map(id, values)), {}
+    arrays, copies = {id(x) for x in values if type(x) is np.ndarray}, dict(derivatives)
     for name, d in derivatives.items():
-        if type(d) is np.ndarray and (d.base is not None or id(d) in arrays):
-            d = d.copy()
-        arrays.add(id(d))
-        copies[name] = d
+        if type(d) is np.ndarray:
+            if d.base is not None or id(d) in arrays:
+                copies[name] = d = d.copy()
+            arrays.add(id(d))
     return copies
-
-
-FEW = 64  # entries that are computed by a pass of their own
-
-
-def either_way(derivatives: list, directions: Sequence[Any], transposed: Callable[[list], list]) -> list:
-    """The derivatives; entries that are NaN, if they are few, by the other mode.
-
-    Both modes multiply the same slopes along each path, but from different ends, so one of them may meet 0·∞
-    where the other has met a 0 that settles it: x / (sqrt(x*x) + 1e-8) at 0. transposed: the other mode. For
-    a unit at one entry it gives the row or the column of the Jacobian, whose product with the directions is
-    this entry.
-    """
-    if any(isinstance(x, (Expression, dict)) for x in (*derivatives, *directions)):
-        return derivatives
-    places = [(k, tuple(place)) for k, y in enumerate(derivatives) if unclear(y)
-              for place in np.argwhere(np.isnan(y))]
-    if not places or len(places) > FEW:
-        return derivatives
-    derivatives = [np.array(y) for y in derivatives]
-    for k, place in places:
-        units = [np.zeros_like(y) for y in derivatives]
-        units[k][place] = 1.0
-        pairs = zip(directions, transposed(units), strict=True)
-        derivatives[k][place] = sum(np.sum(f.scale(np.asarray(d, float), row)) for d, row in pairs)
-    return [*map(number_of, derivatives)]
 
 
 def number_of(x: Any) -> Any:

@@ -9,7 +9,7 @@ from ops import kinks, walk
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import at_line, either_way, seeds, unshared, with_numpy_reals, without_roots
+from .context import at_line, seeds, unshared, with_numpy_reals, without_roots
 
 
 @silent
@@ -35,15 +35,7 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         #             tangents[dst] += rule(tangents[a], values[dst], *inputs)
         def step_forth(tangents: dict[str, Any]) -> dict[str, Any]:
             return walk.forth(lines, primals, tangents, TG)
-        ends = steps.outputs
-        tangents = kinks.derivatives_by(step_forth, starts, tangents, lines, values.values(), ends, True)
-        if TG is ops.TG:
-            def rows(deltas: list) -> list:
-                deltas = dict(zip(names, deltas, strict=True))
-                step_back = lambda deltas: walk.back(lines, primals, deltas, keep=True)
-                deltas = kinks.derivatives_by(step_back, deltas, deltas, lines, values.values(), starts)
-                return [deltas.get(name, 0.0) for name in starts]
-            names = [name for name in ends if name in tangents]
-            either = either_way([tangents[name] for name in names], [*starts.values()], rows)
-            tangents |= zip(names, either, strict=True)
+        step_back = (lambda deltas: walk.back(lines, primals, deltas, keep=True)) if TG is ops.TG else None
+        tangents = kinks.derivatives_by(step_forth, starts, tangents, lines, values.values(), steps.outputs, True,
+                                step_back)
     return unshared({name: t for name, t in tangents.items() if name in values}, values.values())
