@@ -24,6 +24,7 @@ G: dict[str, Callable[..., Any]] = OperatorTable()  # the tables, which `ops.tab
 DG: dict[str, Sequence[Rule | None]] = OperatorTable()
 TG: dict[str, Sequence[Rule | None]] = OperatorTable()
 FLAT: set[str] = set()  # operators without a derivative by any argument
+ROOTS: set[str] = set()  # operators whose rows say what their square is
 
 
 class Named(type):

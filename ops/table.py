@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .expression import DG, FLAT, TG, Expression, G, Rule, f
+from .expression import DG, FLAT, ROOTS, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, TAME, Facts, arity, parameters, positional, refuse_facts, takes
 from .kinks import Masked, correction, send
 from .walk import back
@@ -129,6 +129,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
                          "each argument, None where the derivative is zero")
     flat = not (each or any(rules))
     (FLAT.add if flat else FLAT.discard)(op)
+    (ROOTS.add if facts.get("squared") else ROOTS.discard)(op)
     FACTS[op] = Facts(**{"flops": 0 if facts.get("view") else None, "tame": flat or facts.get("flow") in TAME}
                       | facts)
     if getattr(value, "__name__", "") == "<lambda>":

@@ -50,9 +50,10 @@ def back(lines: Sequence, values: Mapping[str, Any], deltas: dict[str, Any], rul
             d = deltas[dst] if keep else deltas.pop(dst)
             try:
                 inputs, ruled = [values[a] if type(a) is str else a for a in args], rules[op]
+                out = values[dst]
                 for i, a in enumerate(args):
                     if type(a) is str and a not in still and (rule := rule_for(ruled, i, op)):
-                        delta = fitted(rule(d, values[dst], *inputs), inputs[i], i, op, a)
+                        delta = fitted(rule(d, out, *inputs), inputs[i], i, op, a)
                         deltas[a] = deltas[a] + delta if a in deltas else delta
             except Exception as error:
                 raise AtLine(line, error) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..expression import f
+from ..expression import ROOTS, f
 from ..facts import facts_of, name_or_id
 from ..silence import silent
 from ..walk import back
@@ -18,8 +18,7 @@ def past_roots(lines: Sequence, table: Mapping[str, Any]) -> dict[Any, tuple]:
     `norm(x)**3` reads r = norm(x), so it has ("squaredNorm", (x,), r, 3), by the fact `squared` of norm.
     """
     powers: dict[Any, tuple] = {}
-    roots = {op for op in {op for _, op, _ in lines} if facts_of(op).squared}
-    if not any([op in roots and (op != "power" or is_half(args[1])) for _, op, args in (lines if roots else ())]):
+    if not any([op in ROOTS and (op != "power" or is_half(args[1])) for _, op, args in lines]):
         return powers
     for dst, op, args in lines:
         if power := power_of_root(dst, op, args, powers.get, table):

@@ -138,8 +138,8 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
             results.append(end.value if traced else constant_output(name, fn, end))
         aux = tree_map(lambda a: as_own(a.value) if is_on(tape, a) else a, aux) if has_aux else None
         square = lambda value, _: Tracer(value, tape).name
-        powers = past_roots(tape.lines, DG)
-        tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
+        if powers := past_roots(tape.lines, DG):
+            tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
         return TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux)
 
 

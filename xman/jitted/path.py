@@ -68,7 +68,10 @@ class TracedPath:
     def unsure(self, outputs: dict) -> bool:
         """Whether a derivative is NaN in its outputs, so that the plain function is asked. Arrays of SIZE
         entries and more are not looked at, since that would cost as much as some programs."""
-        return any([unclear(x) for name in self.slopes if getattr(x := outputs[name], "size", 1) < self.size])
+        for name in self.slopes:
+            if getattr(x := outputs[name], "size", 1) < self.size and unclear(x):
+                return True
+        return False
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
