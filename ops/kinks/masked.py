@@ -213,15 +213,13 @@ def number_within(x: Any) -> Any:
 
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs; False for symbols."""
-    if type(x) is not np.ndarray:
+    if type(x) not in ARRAYS:
         if is_expression(type(x)) and (x := number_within(x)) is None:
             return False
         if isinstance(x, dict):  # the arrays of a bundle
             return any(map(unclear, x.values()))
-        if isinstance(x, float):
-            return x != x
-    # above 10,000 entries BLAS would wake its threads
-    x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
+    if not isinstance(x, float):  # above 10,000 entries BLAS would wake its threads
+        x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
     return x != x
 
 
