@@ -151,4 +151,4 @@ def live_forth(lines: Iterable, registers: Iterable[str], rules: Mapping | None 
 def has_slope(rules: Mapping | None, op: str, i: int) -> bool:
     """Whether the i-th argument has a derivative; a rule that is lacking counts: a walk refuses it."""
     row = rules.get(op) if rules else None
-    return not isinstance(row, Sequence) or i >= len(row) or row[i] is not None
+    return not isinstance(row, (list, Sequence)) or i >= len(row) or row[i] is not None  # a list is quick

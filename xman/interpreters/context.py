@@ -71,7 +71,7 @@ REAL = (float, np.floating, Expression, Bundle)
 
 def varies(x: Any) -> bool:
     """Whether x has derivatives: floats do, and whole numbers that count as floats."""
-    if isinstance(x, REAL):
+    if type(x) is not np.ndarray and isinstance(x, REAL):
         return True
     if isinstance(x, np.ndarray):
         return x.dtype.kind == "f" or x.ndim == 0 and x.dtype.kind in "iu"
