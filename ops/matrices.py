@@ -37,6 +37,8 @@ def cofactor(a):
 
 def lower_half(x):
     """The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of … Cholesky, 2016."""
+    if np.ndim(x) < 2 or x.shape[-2] != x.shape[-1]:
+        raise ValueError(f"lower_half takes square matrices, not an array of shape {np.shape(x)}")
     lower = np.tri(*x.shape[-2:], dtype=bool)
     return f.where(lower, x, 0) - f.half(f.where(lower & lower.T, x, 0))
 

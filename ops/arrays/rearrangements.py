@@ -150,7 +150,10 @@ def diag_back(d, x, k=0):
     """d, of the shape of diag(x, k), put back into the shape of x."""
     if np.ndim(x) == 1:
         return f.diag(d, k)
-    return f.reshape(f.scatterAdd(d, f.reshape(x, (-1,)), diagonal_places(*np.shape(x), k)), x)
+    places = diagonal_places(*np.shape(x), k)
+    if np.shape(d) != (size := len(range(*places.indices(math.prod(np.shape(x))))),):
+        raise ValueError(f"diag_back takes the {size} numbers of a diagonal, not an array of shape {np.shape(d)}")
+    return f.reshape(f.scatterAdd(d, f.reshape(x, (-1,)), places), x)
 
 
 def inverse(axes):

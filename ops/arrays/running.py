@@ -39,6 +39,8 @@ def moved_on(x, axis, places, first):
 
 def recurrence(x, a, axis):
     """y of the recurrence y_i = x_i + a_i y_(i−1) along axis, which begins with 0."""
+    if np.shape(x) != np.shape(a):
+        raise ValueError(f"recurrence takes x and a of one shape, not {np.shape(x)} and {np.shape(a)}")
     y = np.moveaxis(np.array(x, np.result_type(x, a)), axis, 0)
     a = np.moveaxis(np.asarray(a), axis, 0)
     for i in range(1, len(y)):
