@@ -67,6 +67,7 @@ def centered(x, axis=None):
 def centered_of_entries(x, axis=None):
     over = range(x.ndim) if axis is None else [a % x.ndim for a in np.atleast_1d(axis)]
     first = x[tuple([slice(1) if k in over else slice(None) for k in range(x.ndim)])]
+    first = f.where(f.isfinite(first), first, 0.0)  # an infinite one would make all others NaN
     return x - (first + f.mean(x - first, axis, True))  # exactly 0 if all entries are equal
 
 

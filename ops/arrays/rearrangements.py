@@ -151,7 +151,8 @@ def diag_back(d, x, k=0):
     if np.ndim(x) == 1:
         return f.diag(d, k)
     places = diagonal_places(*np.shape(x), k)
-    if np.shape(d) != (size := len(range(*places.indices(math.prod(np.shape(x))))),):
+    size = len(range(*places.indices(math.prod(np.shape(x)))))
+    if np.shape(d) != (size,):
         raise ValueError(f"diag_back takes the {size} numbers of a diagonal, not an array of shape {np.shape(d)}")
     return f.reshape(f.scatterAdd(d, f.reshape(x, (-1,)), places), x)
 

@@ -163,3 +163,12 @@ def test_a_count_beyond_the_largest_half_precision_number_still_divides(op, engi
         for register in got:
             assert got[register].dtype == np.float16
             np.testing.assert_allclose(got[register], want[register], 2e-3, 1e-7)
+
+
+@pytest.mark.parametrize("op", ["centered", "var"])
+def test_spread_about_an_infinite_mean_is_what_eval_gives(engine, op):
+    steps = xman.gradient([("y", op, ("x", -1)), ("l", "sum", ("y",))], "l", ["x"])
+    values = {"x": np.array([[np.inf, 1.0, 2.0], [1.0, -np.inf, 3.0], [np.inf, -np.inf, 1.0], [np.inf, np.inf, 1.0], [np.nan, 1.0, 2.0]])}
+    wanted, made = eval(steps, values), xman.compile(steps, ["y", "dl_dx"], engine=engine)(values)
+    for y in made:
+        assert not differ(made[y], wanted[y], False)

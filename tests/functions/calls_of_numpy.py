@@ -119,7 +119,7 @@ def ufuncs():
 
 FUNCTIONS = list(dict.fromkeys([*NAMES, *ufuncs()]))
 CASTS = [np.float32, lambda a: np.round(2 * np.nan_to_num(a, posinf=3, neginf=-3)).astype(int), lambda a: a > 0.4, lambda a: np.round(np.nan_to_num(a, posinf=3, neginf=-3)).astype(np.int32), np.float16,
-         lambda a: abs(np.round(np.nan_to_num(a, posinf=3, neginf=3))).astype(np.uint8)]
+         lambda a: abs(np.round(np.nan_to_num(a, posinf=3, neginf=3))).astype(np.uint8), np.asfortranarray]
 
 
 def mapped(change, tree):
@@ -176,6 +176,9 @@ def calls(function):
             fill = [optional[other] for other in before[:before.index(name)]] if name in before else [np._NoValue]
             if np._NoValue not in [f for f in fill if f is np._NoValue]:
                 yield (*args, *fill, value), {}
+    for value, args in itertools.product(options.get("order", ()), (M, T, V, Q.T, T.transpose(1, 2, 0))):
+        args = next((base for base in start if base[0] is args), (args, *start[0][1:]))
+        yield mapped(np.asfortranarray, args), {"order": value}
     for _ in range(30 if len(options) > 1 else 0):
         args = draw.choice(start)
         free = [name for name in options if name not in list(optional)[:len(args) - len(required)]]
@@ -209,7 +212,7 @@ def outcome(function, args, options):
 
 def verdict(function, args, options, only=None):
     """'same' · 'refused' · 'both raise' · or what differs, with all arrays traced, or only the one of that number."""
-    fresh = lambda a: a.copy()[()]  # some write into their arguments
+    fresh = lambda a: a.copy("K")[()]  # some write into their arguments
     want = outcome(function, mapped(fresh, args), {name: mapped(fresh, a) for name, a in options.items()})
     chosen = arrays_of([args, options])
     chosen = {id(a) for a in (chosen if only is None else [chosen[only]])}

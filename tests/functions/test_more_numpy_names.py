@@ -108,6 +108,50 @@ def test_what_has_no_derivative_is_refused_in_a_sentence():
             grad(lambda x, call=call: np.sum(call(x)))(X[:, 0])
 
 
+INFINITE = np.array([1.0, -2.0, np.inf, 3.0, np.nan, 0.5, -np.inf, 2.0])
+EDGES = {
+    "gradient": lambda x: np.gradient(x), "gradient h": lambda x: np.gradient(x, 0.5), "gradient edge 2": lambda x: np.gradient(x, edge_order=2),
+    "gradient even places": lambda x: np.gradient(x, 2.0 * np.arange(8)), "gradient places": lambda x: np.gradient(x, np.arange(8.0) ** 2, edge_order=2),
+    "searchsorted nan right": lambda x: np.searchsorted(np.sort(x), x, "right"), "searchsorted nan": lambda x: np.searchsorted(np.sort(x), x),
+    "a square of truth values": lambda x: (x > 0) ** 2, "a cube of them": lambda x: (x > 0) ** 3, "their power": lambda x: np.power(x > 0, 2)}
+
+
+@pytest.mark.parametrize("fn", EDGES.values(), ids=EDGES)
+def test_at_the_edges_the_value_and_the_precision_are_numpys(fn):
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(jit(fn, engine="interpret")(INFINITE), want := fn(INFINITE), rtol=1e-12, strict=True)
+        np.testing.assert_allclose(jvp(lambda x: fn(x) + 0.0 * x, (INFINITE,), (INFINITE,))[0], want + 0.0 * INFINITE, rtol=1e-12)
+
+
+def test_a_median_over_no_axis_of_nothing_is_an_error_as_numpys_is():
+    with pytest.raises(ValueError, match="no axis"):
+        vjp(lambda x: np.median(x, axis=()), np.zeros((0, 3)))
+
+
+LAYOUTS = [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.arange(6.0).reshape(3, 2).T]
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K", None, "f"])
+@pytest.mark.parametrize("fn", [lambda x, o: np.ravel(x, o), lambda x, o: x.flatten(o or "C"), lambda x, o: x.ravel(order=o),
+                                lambda x, o: np.reshape(x, (3, 2), order=o), lambda x, o: x.reshape(-1, order=o)])
+def test_an_order_of_entries_is_that_of_numpy_or_refused(order, fn):
+    call = lambda x: fn(x, order) * 1.0
+    for run in (lambda x: vjp(call, x)[0], jit(call, engine="interpret")):  # one program for all layouts
+        for x in LAYOUTS:
+            try:
+                want = call(x)
+            except ValueError:
+                with pytest.raises(ValueError):
+                    run(x)
+                continue
+            if order in ("A", "K"):
+                with pytest.raises(XManError, match="goes by the layout of an array in memory"):
+                    run(x)
+            else:
+                np.testing.assert_array_equal(run(x), want)
+    assert vjp(lambda x: np.ravel(x, "K"), np.ones((1, 3)))[0].shape == (3,)  # all orders are one
+
+
 def test_equal_eigenvalues_and_singular_values_turn_nothing_or_are_nan():
     """The projector on their space has a derivative; that of the vectors, which it is made of, does not tell it."""
     a, t = np.diag([2.0, 2.0, 1.0]), np.array([[1.0, 2, 3], [2, 4, 5], [3, 5, 6]])

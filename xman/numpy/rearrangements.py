@@ -24,11 +24,19 @@ axis_index = np.lib.array_utils.normalize_axis_index
 
 
 def reshape(x, shape, order="C", copy=None):
+    np.reshape(0, (), order=order)  # raises what NumPy does
+    order = "C" if order is None else order.upper()
+    if order == "A" and sum(n != 1 for n in x.shape) > 1:
+        refuse(f"order={order!r} goes by the layout of an array in memory, which no list knows",
+               "write order='C' or order='F'")
     if order == "F":
         return f.transpose(f.reshape(f.transpose(x), whole_shape(shape)[::-1]))
-    if order not in ("C", "A"):
-        refuse(f"np.reshape with order={order!r} has no operator here", "leave it out")
     return f.reshape(x, whole_shape(shape))
+
+
+def ravel(a, order="C"):
+    np.ravel(0, order)  # raises what NumPy does
+    return reshape(a, -1, "A" if order in ("K", "k") else order)
 
 
 def whole_shape(shape: Any) -> tuple:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ops import f
 
-from ..traced.arraylike import plain
+from ..traced.arraylike import ArrayLike, plain
 from ..traced.dispatch import METHODS, NAMES, cast_to, checked, with_shape
 from .decompositions import in_floats
 from .rearrangements import axis_index, gather
@@ -29,15 +29,27 @@ def gradient(f, *spacing, axis=None, edge_order=1):
 
 def parabola_slopes(y, h, edge_order):
     """The slopes of y along its first axis, by parabolas. h: the distance of the points, or their places."""
-    h = np.diff(h) if h.ndim else np.broadcast_to(h, (len(y) - 1,))
+    h = np.diff(h) if h.ndim else h
+    if h.ndim and not isinstance(h, ArrayLike) and np.all(h == h[0]):
+        h = h[0]
+    even, h = not h.ndim, np.broadcast_to(h, (len(y) - 1,))
     h = np.reshape(h, (-1, *(1,) * (y.ndim - 1)))
-    rise = (y[1:] - y[:-1]) / h
-    inner = (rise[:-1] * h[1:] + rise[1:] * h[:-1]) / (h[1:] + h[:-1])
-    first, last = rise[:1], rise[-1:]
+    first, last = ((y[k + 1:][:1] - y[k:][:1]) / h[k:][:1] for k in (0, len(y) - 2))
+    if even:  # without the weight 0 of the middle, which an infinite entry would make NaN
+        inner = (y[2:] - y[:-2]) / (2.0 * h[1:])
+    else:
+        inner = of_three(y, -h[1:] / h[:-1], h[1:] / h[:-1] - h[:-1] / h[1:], h[:-1] / h[1:], h[:-1] + h[1:])
     if edge_order == 2:
-        first = first + (first - rise[1:2]) * h[:1] / (h[:1] + h[1:2])
-        last = last + (last - rise[-2:-1]) * h[-1:] / (h[-1:] + h[-2:-1])
+        near, far = h[:1], h[1:2]
+        first = of_three(y[:3], -2.0 - far / near, (near + far) ** 2 / (near * far), -near / far, near + far)
+        near, far = h[-1:], h[-2:-1]
+        last = of_three(y[-3:], near / far, -(near + far) ** 2 / (near * far), 2.0 + far / near, near + far)
     return cast_to(np.concatenate([first, inner, last]), y.dtype)
+
+
+def of_three(y, before, here, after, over):
+    """The sum of three neighbours with these weights, for each place in the middle, divided."""
+    return (before * y[:-2] + here * y[1:-1] + after * y[2:]) / over
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):

@@ -122,6 +122,8 @@ def axes_first(a, axis):
 def along_order(choose: Any) -> Any:
     """The statistic over `axis` that `choose` makes of a slice in ascending order; NaN if an entry is NaN."""
     def statistic(a, *args, axis=None, keepdims=False):
+        if axis == () and not a.size:
+            raise ValueError("a statistic over no axis of an array without entries")  # as in NumPy
         a, axes = axes_first(a, axis)
         a = np.sort(a, 0)
         result = choose(a, *args)
@@ -254,8 +256,9 @@ def searchsorted(a, v, side="left", sorter=None):
     if a.ndim != 1:
         raise ValueError("object too deep for desired array" if a.ndim
                          else "object of too small depth for desired array")
-    before = a < v if side == "left" else a <= v
-    return f.sum(f.logical_or(before, f.logical_and(f.isnan(v), f.logical_not(f.isnan(a)))), axis=-1)
+    before = a < v if side == "left" else a <= v  # NaN comes last, equal to other NaNs
+    last = f.isnan(v) if side != "left" else f.logical_and(f.isnan(v), f.logical_not(f.isnan(a)))
+    return f.sum(f.logical_or(before, last), axis=-1)
 
 
 def digitize(x, bins, right=False):

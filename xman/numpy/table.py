@@ -196,7 +196,6 @@ NAMES.update({
     np.linalg.matrix_norm: lambda x, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
     np.linalg.solve:  lambda a, b: f.solve(with_shape(a), with_shape(b)),
     # rearrangements
-    np.ravel:         lambda x, order="C": r.reshape(x, -1, order),
     np.transpose:     lambda x, axes=None: f.transpose(x) if axes is None else f.transpose(x, r.whole_axis(axes)),
     np.matrix_transpose: f.mT,
     **{at_least: each_reshaped(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},

@@ -134,6 +134,10 @@ class ArrayLike(Expression):
 
     # ---- operators beyond those of Expression --------------------------------------------------------------
 
+    def __pow__(self, y):
+        squared = self.dtype.kind == "b" and type(y) is int and y == 2  # int8 in NumPy, whose np.power has int64
+        return np.square(self) if squared else super().__pow__(y)
+
     def __divmod__(self, y): return self // y, self % y
     def __rdivmod__(self, y): return y // self, y % self
     def __invert__(self): return np.invert(self)
