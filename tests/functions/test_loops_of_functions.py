@@ -263,3 +263,25 @@ def test_hessians_of_loops_and_branches_are_lists_too():
                lambda x: np.sum(xman.cond(np.sum(x) > 0, lambda a: a ** 3, lambda a: a ** 2, x))):
         steps = trace(xman.hessian(fn), x)
         np.testing.assert_allclose(xman.eval(steps, {"x": x})[steps.outputs[-1]], xman.hessian(fn)(x), rtol=1e-12)
+
+
+PLAIN = np.arange(6.0).reshape(3, 2) + 1.0
+
+
+def picked(t): return PLAIN[t % 3]
+
+
+@pytest.mark.parametrize("step", [
+    lambda h, t: (np.tanh(h * PLAIN[t % 3]), h), lambda h, t: (np.tanh(h * picked(t)), PLAIN[t // 2, 1]),
+    lambda h, t, a=PLAIN: (np.tanh(h * a[(t + 1) % 3]), None), lambda h, t: (np.tanh(h * PLAIN[..., t % 2][:2]), t)])
+def test_a_counter_picks_from_a_plain_array(step):
+    def by_scan(x): return np.sum(xman.scan(step, x, np.arange(5))[0])
+
+    def by_python(x):
+        for t in range(5):
+            x, _ = step(x, t)
+        return np.sum(x)
+
+    x = np.array([0.5, -0.25])
+    for fn, plain in ((by_scan, by_python), (grad(by_scan), grad(by_python)), (jit(grad(by_scan), engine="numpy"), grad(by_python))):
+        np.testing.assert_allclose(fn(x), plain(x), rtol=1e-12)

@@ -8,6 +8,8 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -53,7 +55,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
         slices = [int(length)]
     k, m, shape = len(first), len(first) + len(slices), []
 
-    def step(*leaves):
+    def step(fn, *leaves):
         result = fn(unflatten(carries, leaves[:k]), unflatten(xs, leaves[k:m]))
         if not (isinstance(result, tuple) and len(result) == 2):
             raise XManError(f"{name_of(fn)} returned a {type(result).__name__}; scan wants a pair (carry, "
@@ -195,7 +197,7 @@ def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Functio
     leaves, structure = flattened_tree(tuple(args))
     shape: list = []
 
-    def run(*leaves):
+    def run(fn, *leaves):
         ends, result = flattened_tree(fn(*unflatten(structure, leaves)))
         shape[:] = [result]
         return ends
@@ -241,7 +243,7 @@ def names_around(fn: Callable) -> dict[int, str]:
 
 def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
                 examples: Sequence, carries: int = 0) -> tuple[Function, list]:
-    """(run(*leaves), which calls fn, as a literal; the values that it took from outside).
+    """(run(fn, *leaves), which calls fn, as a literal; the values that it took from outside).
     carries: so many results come first and are carries; h is called h1 there.
 
     Examples that all have numbers are traced as by `trace`; otherwise only registers are known.
@@ -249,7 +251,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
     name = unused(name_of(fn), ()) if name_of(fn).isidentifier() else role
     body = Body(words, names_around(fn))
     if any(isinstance(x, Expression) and not isinstance(x, ArrayLike) for x in examples):
-        ends, variables = watched(run, body.starts, {}, code_of=fn)
+        ends, variables = watched(partial(run, fn), body.starts, {}, code_of=fn)
     else:
         ends, variables = by_numbers(fn, run, body, examples)
     for word, value in variables.items():
@@ -259,12 +261,43 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
     return body.function(name, [*zip(after, ends, strict=True)])
 
 
-def by_numbers(fn: Callable, run: Callable, body: Body, examples: Sequence) -> tuple[list, dict[str, Any]]:
+def with_traced_arrays(x: Any, tape: CallTape, copies: dict[int, Any]) -> Any:
+    """A copy of the function x, in which the arrays that it, and functions that it calls, take from outside
+    are on the tape. copies: filled with (object, its copy), by id. Anything else as it is."""
+    if id(x) in copies:
+        return copies[id(x)][1]
+    if type(x) is np.ndarray and x.dtype.kind in "biuf":
+        copies[id(x)] = x, Tracer(as_constant(x), tape)
+    elif type(x) is FunctionType:
+        space, cells = {**x.__globals__}, tuple(CellType() for _ in x.__closure__ or ())
+        copy = FunctionType(x.__code__, space, x.__name__, x.__defaults__, cells)
+        copy.__kwdefaults__ = x.__kwdefaults__
+        copies[id(x)] = x, copy
+        again = partial(with_traced_arrays, tape=tape, copies=copies)
+        copy.__defaults__ = x.__defaults__ and tuple([again(a) for a in x.__defaults__])
+        for cell, old in zip(cells, x.__closure__ or (), strict=True):
+            if old != CellType():  # the variable has a value
+                cell.cell_contents = again(old.cell_contents)
+        for name in {*x.__code__.co_names} & space.keys():
+            if getattr(space[name], "__globals__", x.__globals__) is x.__globals__:  # not those of libraries
+                space[name] = again(space[name])
+    else:
+        return x
+    return copies[id(x)][1]
+
+
+def by_numbers(fn: Callable, run: Callable, body: Body, examples: Sequence, arrays_traced: bool = False
+               ) -> tuple[list, dict[str, Any]]:
     """The results of run and the variables of fn, as symbols of the body: its lines are first recorded on a
-    tape, with numbers, so that shapes are known."""
+    tape, with numbers, so that shapes are known. arrays_traced: whether arrays from outside are traced too,
+    for W[t] of a plain array W, which asks t for its number."""
     with CallTape(exact=False, guards={}) as tape:
         starts = [Tracer(np.asarray(numbers_within(x))[()], tape) for x in examples]
-        ends, variables = watched(run, starts, {}, code_of=fn)
+        copies: dict[int, Any] = {}
+        traced = with_traced_arrays(fn, tape, copies) if arrays_traced else fn
+        ends, variables = watched(partial(run, traced), starts, {}, code_of=fn)
+        if tape.guards and not arrays_traced:
+            return by_numbers(fn, run, body, examples, True)
         if tape.guards:
             decided, line = next(iter(tape.guards.values()))
             instead = "write np.where, or xman.cond for a branch that is costly"
@@ -277,6 +310,7 @@ def by_numbers(fn: Callable, run: Callable, body: Body, examples: Sequence) -> t
             if not is_on(tape, end):
                 constant_output("a loop", fn, numbers_within(end))
         inputs = {x.name: symbol for x, symbol in zip(starts, body.starts, strict=True)}
+        inputs |= {x.name: x.value for _, x in copies.values() if isinstance(x, Tracer)}
         symbols = replayed(tape, body, inputs, [end.name for end in ends if tape.has(end)])
         for k, (_, parameter) in enumerate(body.outside.values(), 1):
             parameter.name = parameter.name or f"w{k}"
