@@ -65,6 +65,19 @@ def beta_density(a, b, x):
     return f.exp(f.scale(a - 1.0, f.log(x)) + f.scale(b - 1.0, f.log1p(-x)) - f.betaln(a, b))
 
 
+def digamma(x):
+    """The derivative of log Γ(x)."""
+    value, steps = scipys("digamma")(x), np.round(x)
+    rest = x - steps
+    close = (np.abs(rest) < 1e-3) & (steps < 0)
+    if not np.any(close):
+        return value
+    # by reflection (Abramowitz and Stegun 6.3.7): beside a pole SciPy rounds 1 − x before the tangent
+    with np.errstate(all="ignore"):
+        reflected = scipys("digamma")(1.0 - x) - np.pi / np.tan(np.pi * rest)
+    return np.where(close & (rest != 0), reflected, value).astype(value.dtype)[()]
+
+
 def polygamma(n, x):
     """The n-th derivative of digamma, n a literal (Abramowitz and Stegun 6.4.1)."""
     x = np.asarray(x)
@@ -119,7 +132,7 @@ ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 # ratio and scale, not / and *, if a derivative can be infinite: a value that where() leaves out sends back 0
 #            op         value                      slope
 elementwise("exp",      np.exp,                    lambda out, x: out,                  grows=True, settles=0, convex=True)
-elementwise("expm1",    np.expm1,                  lambda out, x: out + 1.0,            grows=True, settles=0,
+elementwise("expm1",    np.expm1,                  lambda out, x: f.exp(x),             grows=True, settles=0,
             elsewhere=expm1_of_logs)
 elementwise("exp2",     np.exp2,                   lambda out, x: out * LN2,            grows=True, settles=0,
             elsewhere=lambda x: f.power(2.0, x))
@@ -133,8 +146,8 @@ elementwise("cbrt",     np.cbrt,                   lambda out, x: over(3.0 * out
 elementwise("sin",      np.sin,                    lambda out, x: f.cos(x),             tame=True)
 elementwise("cos",      np.cos,                    lambda out, x: -f.sin(x),            tame=True)
 elementwise("tan",      np.tan,                    lambda out, x: 1.0 + out * out)
-elementwise("arcsin",   np.arcsin,                 lambda out, x: over(f.sqrt(1.0 - x * x)))
-elementwise("arccos",   np.arccos,                 lambda out, x: -over(f.sqrt(1.0 - x * x)))
+elementwise("arcsin",   np.arcsin,                 lambda out, x: over(f.sqrt((1.0 - x) * (1.0 + x))))
+elementwise("arccos",   np.arccos,                 lambda out, x: -over(f.sqrt((1.0 - x) * (1.0 + x))))
 elementwise("arctan",   np.arctan,                 lambda out, x: over(1.0 + x * x),    tame=True, settles=0)
 elementwise("sinh",     np.sinh,                   lambda out, x: f.cosh(x),            grows=True)
 elementwise("cosh",     np.cosh,                   lambda out, x: f.sinh(x),            grows=True)
@@ -146,7 +159,7 @@ elementwise("erf",      ERF,                       lambda out, x: TWO_OVER_ROOT_
             elsewhere=in_float64(special.erf))
 elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda out, x: f.digamma(x),
             elsewhere=in_float64(special.gammaln))
-elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda out, x: f.polygamma(1, x),
+elementwise("digamma",  digamma,                   lambda out, x: f.polygamma(1, x),
             elsewhere=in_float64(functools.partial(special.polygamma, 0)))
 elementwise("polygamma", polygamma,                without("polygamma", "n"),
                                                    lambda out, n, x: f.polygamma(n + 1, x),

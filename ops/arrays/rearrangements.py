@@ -153,7 +153,8 @@ def diag_back(d, x, k=0):
     places = diagonal_places(*np.shape(x), k)
     size = len(range(*places.indices(math.prod(np.shape(x)))))
     if np.shape(d) != (size,):
-        raise ValueError(f"diag_back takes the {size} numbers of a diagonal, not an array of shape {np.shape(d)}")
+        raise ValueError(f"diag_back takes the {size} numbers of a diagonal, and found an array of shape "
+                         f"{np.shape(d)}")
     return f.reshape(f.scatterAdd(d, f.reshape(x, (-1,)), places), x)
 
 

@@ -1,6 +1,8 @@
 """Running sums and products along an axis, and the recurrence behind them."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..expression import f
@@ -42,10 +44,24 @@ def recurrence(x, a, axis):
     if np.shape(x) != np.shape(a):
         raise ValueError(f"recurrence takes x and a of one shape, not {np.shape(x)} and {np.shape(a)}")
     y = np.moveaxis(np.array(x, np.result_type(x, a)), axis, 0)
-    a = np.moveaxis(np.asarray(a), axis, 0)
-    for i in range(1, len(y)):
-        y[i] += a[i] * y[i - 1]
+    a = np.moveaxis(np.asarray(a, y.dtype), axis, 0)
+    # BLAS leaves out a product with 0, which an infinite factor makes NaN
+    if y.dtype.char in "fd" and len(y) > 16 * math.prod(y.shape[1:]) and np.isfinite(a).all():
+        for place in np.ndindex(y.shape[1:]):
+            column = (slice(None), *place)
+            y[column] = solved_by_steps(y[column], a[column])
+    else:
+        for i in range(1, len(y)):
+            y[i] += a[i] * y[i - 1]
     return np.moveaxis(y, 0, axis)
+
+
+def solved_by_steps(x, a):
+    """The recurrence of vectors: y of y_i − a_i y_(i−1) = x_i, two diagonals, which BLAS solves in order."""
+    from scipy.linalg import get_blas_funcs
+    diagonals = np.ones((2, len(x)), x.dtype, order="F")
+    np.negative(a[1:], diagonals[1, :-1])
+    return get_blas_funcs("tbsv", (x,))(1, diagonals, x, lower=1, diag=1)
 
 
 def recurrence_by_doubling(x, a, axis):

@@ -95,3 +95,17 @@ def test_the_slopes_of_arctan2_and_arccosh_neither_overflow_nor_underflow(size):
     np.testing.assert_allclose(slopes, [4 / 25 / size, -3 / 25 / size], 1e-15)
     if size >= 1e150:
         np.testing.assert_allclose(slope_by("arccosh", 0)(np.arccosh(x), x), 1 / x, 1e-15)
+
+
+def test_a_recurrence_is_that_of_its_steps_for_few_columns_and_for_many():
+    R = np.random.default_rng(5)
+    for shape, axis in ((100,), 0), ((2, 100), 1), ((2, 2, 200), -1), ((60, 60), 0), ((1,), 0), ((0,), 0), ((40, 0), 0):
+        for dtype in (float, np.float32, np.float16):
+            x, a = (R.normal(size=shape).astype(dtype) for _ in range(2))
+            for factors in (a, np.where(a > 1, 0, a), np.where(a > 1.5, np.inf, a)):
+                y, steps = np.moveaxis(x.copy(), axis, 0), np.moveaxis(factors, axis, 0)
+                with np.errstate(all="ignore"):
+                    for i in range(1, len(y)):
+                        y[i] += steps[i] * y[i - 1]
+                    found = f.recurrence(x, factors.astype(dtype), axis)
+                np.testing.assert_allclose(found, np.moveaxis(y, 0, axis), rtol=1e-12 if dtype is float else 1e-5, strict=True)

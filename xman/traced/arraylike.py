@@ -135,7 +135,8 @@ class ArrayLike(Expression):
     # ---- operators beyond those of Expression --------------------------------------------------------------
 
     def __pow__(self, y):
-        squared = self.dtype.kind == "b" and type(y) is int and y == 2  # int8 in NumPy, whose np.power has int64
+        # int8 for truth values in NumPy, whose np.power gives int64
+        squared = self.dtype.kind == "b" and type(y) is int and y == 2
         return np.square(self) if squared else super().__pow__(y)
 
     def __divmod__(self, y): return self // y, self % y
