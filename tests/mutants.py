@@ -1,0 +1,312 @@
+"""Plants bugs, one at a time, and runs the tests that execute the line: python -m tests.mutants [FILE …] --draw 500
+
+A bug that no test notices is printed, with its file and line, as a survivor. All happens in copies of the checkout.
+"""
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import copy
+import hashlib
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FILES = "ops", "xman/passes", "xman/interpreters", "xman/grade/compare.py", "xman/train/selection"
+TESTS = ("ops", "passes", "xman", "functions", "matrices", "optimize", "train", "show", "models", "engines/test_every_engine.py",
+         "engines/test_engines.py", "engines/test_compile.py", "grade/test_compare.py", "grade/test_judge.py", "grade/test_lists.py",
+         "test_what_users_get_wrong_with_lists.py", "cli/test_derivatives.py")
+LIMIT = 40.0  # seconds of tests for one mutant
+
+# what stands there, and what is planted
+
+COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+            ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}
+COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div, ast.Mod: ast.FloorDiv,
+            ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
+            ast.BitXor: ast.BitAnd}
+CALLED = {"any": "all", "all": "any", "min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum",
+          "argmin": "argmax", "argmax": "argmin"}
+
+
+def changed(node: ast.AST, **fields) -> ast.AST:
+    twin = copy.copy(node)
+    vars(twin).update(fields)
+    return twin
+
+
+def mutations(node: ast.AST, inside: bool):
+    """What may be planted in the place of a node; `inside` a function, statements are deleted as well."""
+    match node:
+        case ast.Compare(ops=[op, *more]):
+            yield changed(node, ops=[COMPARED[type(op)](), *more])
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield ast.Constant(value + 1)
+        case ast.BinOp(op=op, left=left, right=right):
+            if type(op) in COMPUTED:
+                yield changed(node, op=COMPUTED[type(op)]())
+            elif isinstance(op, ast.MatMult):
+                yield changed(node, left=right, right=left)
+        case ast.BoolOp(op=op):
+            yield changed(node, op=ast.Or() if isinstance(op, ast.And) else ast.And())
+        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
+            yield operand
+        case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(test, ast.UnaryOp | ast.Compare):
+            yield changed(node, test=ast.UnaryOp(ast.Not(), test))
+        case ast.Call(func=ast.Name(id=name) as func) if name in CALLED:
+            yield changed(node, func=changed(func, id=CALLED[name]))
+        case ast.Call(func=ast.Attribute(attr=name) as func) if name in CALLED:
+            yield changed(node, func=changed(func, attr=CALLED[name]))
+        case ast.Call(args=[first, second, *more]) if not any(isinstance(a, ast.Starred) for a in (first, second)):
+            if ast.dump(first) != ast.dump(second):
+                yield changed(node, args=[second, first, *more])
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            yield ast.Return(ast.Constant(None))
+        case ast.Assign() | ast.AugAssign() | ast.Raise() | ast.Continue() | ast.Break() | ast.Delete() if inside:
+            yield ast.Pass()
+        case ast.Expr(value=value) if inside and not isinstance(value, ast.Constant):
+            yield ast.Pass()
+
+
+def walk(node: ast.AST, function: ast.AST | None = None, statement: ast.AST | None = None):
+    """(node, statement, function that it is in) for all that is computed: no text, no annotation."""
+    for name, field in ast.iter_fields(node):
+        for child in field if isinstance(field, list) else [field]:
+            if not isinstance(child, ast.AST) or name in ("annotation", "returns") or isinstance(child, ast.JoinedStr):
+                continue
+            stands = child if isinstance(child, ast.stmt) else statement
+            yield child, stands, function
+            within = child if isinstance(child, ast.FunctionDef) else function
+            yield from walk(child, within, stands)
+
+
+class Mutant:
+    """One bug: a file, the node that it replaces, and the file's text with it."""
+
+    def __init__(self, file, source, node, statement, function, planted):
+        self.file, self.line = file, node.lineno
+        self.spans = [(n.lineno, n.end_lineno) for n in (node, statement, function) if n is not None]
+        lines = source.encode().splitlines(keepends=True)
+        start, end = (sum(map(len, lines[:line - 1])) + column for line, column in
+                      ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)))
+        self.before, after = ast.get_source_segment(source, node), ast.unparse(planted)
+        if isinstance(node, ast.If):  # the condition alone
+            (start, end), test = (sum(map(len, lines[:t - 1])) + c for t, c in ((node.test.lineno, node.test.col_offset),
+                                  (node.test.end_lineno, node.test.end_col_offset))), node.test
+            self.before, after = ast.get_source_segment(source, test), ast.unparse(planted.test)
+        self.after = f"({after})" if isinstance(planted, ast.expr) or isinstance(node, ast.If) else after
+        whole = source.encode()
+        self.text = (whole[:start] + self.after.encode() + whole[end:]).decode()
+
+    def __str__(self):
+        return f"{self.file}:{self.line}\n    - {self.before}\n    + {self.after}"
+
+
+def mutants(file: str) -> list[Mutant]:
+    source = (ROOT / file).read_text("utf-8")
+    return [Mutant(file, source, node, statement, function, planted) for node, statement, function in walk(ast.parse(source))
+            for planted in mutations(node, function is not None)]
+
+
+# the tests of a line
+
+
+class Recorder:
+    """A plugin of pytest: the seconds of each test that passes, and the lines that each executes."""
+
+    def __init__(self, coverage):
+        self.coverage, self.seconds, self.failed = coverage, Counter(), set()
+
+    def pytest_runtest_logstart(self, nodeid):
+        self.coverage.switch_context(nodeid)
+
+    def pytest_runtest_logreport(self, report):
+        self.seconds[report.nodeid] += report.duration
+        if not report.passed:
+            self.failed.add(report.nodeid)
+
+    def pytest_runtest_logfinish(self):
+        self.coverage.switch_context("")
+
+
+class Selected:
+    """A plugin of pytest: only these tests, in this order."""
+
+    def __init__(self, names):
+        self.place = {name: k for k, name in enumerate(names)}
+
+    def pytest_collection_modifyitems(self, items):
+        items[:] = sorted((item for item in items if item.nodeid in self.place), key=lambda item: self.place[item.nodeid])
+
+
+def pytest_in(folder, arguments, plugin, log=os.devnull) -> int:
+    """Runs pytest in a folder, in a process that was forked for it; its status."""
+    import pytest
+    os.setsid()
+    os.chdir(folder)
+    sys.path[:0] = [str(folder)]
+    os.environ.update(PYTHONPATH=str(folder), OPENBLAS_NUM_THREADS="1")
+    with open(log, "w") as file:
+        os.dup2(file.fileno(), 1), os.dup2(file.fileno(), 2)
+    return pytest.main(["-q", "--timeout", "0", "-W", "ignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments], [plugin])
+
+
+def collected(folder, files, to) -> None:
+    """Writes to a file which tests execute which lines, and how long each takes."""
+    from coverage import Coverage
+    coverage = Coverage(data_file=None, source=[str(Path(folder, package)) for package in ("ops", "xman")], config_file=False,
+                        messages=False)
+    recorder = Recorder(coverage)
+    coverage.start()
+    pytest_in(folder, files, recorder, f"{to}.log")
+    coverage.stop()
+    read = coverage.get_data()
+    passed = [name for name in recorder.seconds if name not in recorder.failed]
+    place = {name: k for k, name in enumerate(passed)}
+    lines = {str(Path(file).relative_to(folder)): {line: [place[name] for name in names if name in place]
+                                                   for line, names in read.contexts_by_lineno(file).items()}
+             for file in read.measured_files()}
+    Path(to).write_text(json.dumps({"tests": [(name, recorder.seconds[name]) for name in passed], "lines": lines,
+                                    "failed": sorted(recorder.failed)}))
+
+
+def forked(function, *arguments, seconds=None) -> int:
+    """The status of a call in a process of its own; that of a kill after so many seconds."""
+    process = multiprocessing.get_context("fork").Process(target=lambda: os._exit(function(*arguments) or 0))
+    process.start()
+    process.join(seconds)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.join()
+    return process.exitcode
+
+
+def copy_of_the_checkout(folder: Path) -> Path:
+    """What git knows of it, and what is new."""
+    import subprocess
+    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    for name in names:
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+def tests_of_lines(folders: list[Path]) -> tuple[dict, dict]:
+    """{file: {line: names}} and {name: seconds}, from a run of all the tests, or from the last one if nothing has changed."""
+    files = sorted(str(path.relative_to(ROOT)) for name in TESTS for path in
+                   ([ROOT / "tests" / name] if name.endswith(".py") else (ROOT / "tests" / name).rglob("test_*.py")))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for package in ("ops", "xman", "tests") for path in
+                                     sorted((ROOT / package).rglob("*.py")) if path != Path(__file__))).hexdigest()[:16]
+    lines, seconds = {}, {}
+    kept = [Path(tempfile.gettempdir(), f"mutants-{digest}-{k}-{len(folders)}.json") for k in range(len(folders))]
+    if not all(path.exists() for path in kept):
+        print(f"which of the tests in {len(files)} files executes which line: a run of them all", flush=True)
+        with ThreadPoolExecutor(len(folders)) as pool:
+            list(pool.map(lambda k: forked(collected, folders[k], files[k::len(folders)], kept[k]), range(len(folders))))
+    for path in kept:
+        run = json.loads(path.read_text())
+        if run["failed"]:
+            print("not used, since they fail or are skipped:", len(run["failed"]), flush=True)
+        seconds.update(run["tests"])
+        names = [name for name, _ in run["tests"]]
+        for file, at in run["lines"].items():
+            for line, tests in at.items():
+                lines.setdefault(file, {}).setdefault(int(line), set()).update(names[k] for k in tests)
+    return lines, seconds
+
+
+def chosen(mutant: Mutant, lines: dict, seconds: dict) -> list[str]:
+    """The tests for a mutant: those of its line, then of its statement, of its function, of its file, the quickest first.
+
+    (A line may have run but once, as the file was imported or its value kept: the wider ones know.)
+    """
+    at, names, spent = lines.get(mutant.file, {}), {}, 0.0
+    room = Path(mutant.file).stem.strip("_") or Path(mutant.file).parent.name
+    folder = Path(mutant.file).parent.name
+    for first, last in [*mutant.spans, (1, 10 ** 6)]:
+        tests = set().union(*(tests for line, tests in at.items() if first <= line <= last)) - names.keys()
+        names |= dict.fromkeys(sorted(tests, key=lambda t: (not (f"/{folder}/" in t or room in t) if last == 10 ** 6 else 0,
+                                                              seconds[t], t)))
+    for k, name in enumerate(names):
+        if (spent := spent + seconds[name]) > LIMIT:
+            return list(names)[:max(k, 1)]
+    return list(names)
+
+
+def killed(mutant: Mutant, tests: list[str], seconds: dict, folder: Path) -> bool:
+    """Whether one of the tests fails with the bug: at first a second of them, then more."""
+    path = folder / mutant.file
+    path.write_text(mutant.text, "utf-8")
+    try:
+        for budget in 1.0, 5.0, LIMIT:
+            now, spent = [], 0.0
+            while tests and spent < budget:
+                spent += seconds[tests[0]]
+                now.append(tests.pop(0))
+            if not now:
+                return False
+            files = list(dict.fromkeys(name.partition("::")[0] for name in now))
+            if forked(pytest_in, folder, ["-x", *files], Selected(now), seconds=20 + 8 * spent):
+                return True
+        return False
+    finally:
+        shutil.copy2(ROOT / mutant.file, path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("file", nargs="*", default=FILES, help=f"files or folders (default {' '.join(FILES)})")
+    parser.add_argument("--draw", type=int, default=500, help="how many of the bugs are planted (default 500)")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="how many at a time (default: one a core)")
+    options = parser.parse_args()
+    paths = [path for name in options.file for path in ([ROOT / name] if name.endswith(".py") else sorted((ROOT / name).rglob("*.py")))]
+    every = [mutant for path in paths for mutant in mutants(str(path.relative_to(ROOT)))]
+    drawn = random.Random(options.seed).sample(every, min(options.draw, len(every)))
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a file that is written twice within a second has but one bytecode
+    import numpy, scipy.linalg, scipy.special, scipy.optimize, pytest, hypothesis  # noqa: E401, F401, I001 each fork has them
+    with tempfile.TemporaryDirectory() as place:
+        folders = [copy_of_the_checkout(Path(place, str(k))) for k in range(options.processes)]
+        lines, seconds = tests_of_lines(folders)
+        print(f"{len(drawn)} of {len(every)} mutants of {len(paths)} files, seed {options.seed}", flush=True)
+        free, survivors, start, lock = list(folders), [], time.perf_counter(), threading.Lock()
+
+        def tried(mutant):
+            folder = free.pop()
+            began = time.perf_counter()
+            tests = chosen(mutant, lines, seconds)
+            dead = killed(mutant, list(tests), seconds, folder)
+            free.append(folder)
+            if os.environ.get("MUTANTS_VERBOSE"):
+                print(f"{'killed' if dead else 'SURVIVED'} {mutant.file}:{mutant.line} of {len(tests)} tests, "
+                      f"{time.perf_counter() - began:.1f} s", file=sys.stderr, flush=True)
+            if not dead:
+                with lock:
+                    survivors.append(mutant)
+                    print(mutant, flush=True)
+
+        with ThreadPoolExecutor(options.processes) as pool:
+            list(pool.map(tried, drawn))
+        print(f"{len(drawn) - len(survivors)} of {len(drawn)} killed, {1 - len(survivors) / len(drawn):.1%}, "
+              f"in {time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
