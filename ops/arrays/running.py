@@ -124,8 +124,9 @@ operator(   "recurrence",   recurrence,    lambda d, out, x, a, axis: adjoint_re
                                            lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis), None,
             flops=2, elsewhere=recurrence_by_doubling)
 operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
-                                           None, None,
-            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None], flops=0, flow="filled",
+                                           None, lambda d, out, x, axis, first=0.0: f.unbroadcast(f.take(d, 0, axis), first),
+            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None,
+                      lambda t, out, x, axis, first=0.0: f.shift(f.broadcast(0.0, out), axis, t)], flops=0, flow="filled",
             formula=lambda x, axis, first=0.0: moved_on(x, axis, 1, first))
 operator(   "prod_of_others", prod_of_others, through_others := traced(products_of_others, 0), None,
             tangents=[through_others, None], flops=of_input(3), formula=products_of_others)  # its Jacobian is symmetric

@@ -142,7 +142,8 @@ CASES: dict[str, list[tuple]] = {
     **{op: [(0, p(3)), (1.5, p())] for op in ("besselY", "besselK", "besselKe")},
     **{op: [(0, n(4)), (1.5, p())] for op in ("besselJ", "besselI", "besselIe")},
     # activations
-    **{op: one(n) for op in ("sigmoid", "logSigmoid", "relu", "leakyRelu", "elu", "softplus", "silu", "gelu")},
+    **{op: one(n) for op in ("sigmoid", "logSigmoid", "relu", "softplus", "silu", "gelu")},
+    **{op: one(n) + two(n, p)[:6] for op in ("leakyRelu", "elu")},
     **{op: [(n(4),), (n(2, 3),), (n(2, 3), 0), (n(2, 3, 2), 1), (n(0, 3),)] for op in ("softmax", "logSoftmax")},
     # linear
     "dot": [(n(2, 3), n(3, 4)), (n(3), n(3)), (n(3), n(3, 2)), (n(2, 3), n(3)), (n(5, 2, 3), n(5, 3, 2)), (n(5, 2, 3), n(3, 2)),
@@ -185,7 +186,7 @@ CASES: dict[str, list[tuple]] = {
     "logaddexp": two(n),
     "exp_difference": two(n),
     "cumprod": running(n), "prod_of_others": [(n(3, 2),), (n(), 0), (n(2, 3), 1), (n(2, 3, 2), (0, -1)), (np.array([[2.0, 0.0], [3.0, 4.0]]), 0), (np.array([2.0, 0.0]), ())],
-    "shift": [(n(4), 0), (n(2, 3), 1, 1.0), (n(2, 3), -2), (n(0), 0)],
+    "shift": [(n(4), 0), (n(2, 3), 1, 1.0), (n(2, 3), 0, n()), (n(2, 3), -2), (n(0), 0)],
     "recurrence": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
     "centered": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(4), -1)],
     "ties": [(np.array([1.0, 3.0, 3.0]), np.full(3, 3.0)), (n(2, 3), n(2, 3), 1)],

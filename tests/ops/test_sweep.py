@@ -71,6 +71,23 @@ def test_the_sweep_has_every_operator():
     assert not ops.table.OURS ^ OURS, f"CASES in tests/ops/operator_cases.py: a row too few or too many, {ops.table.OURS ^ OURS}"
 
 
+@in_each([(op,) for op in CASES])
+def test_every_argument_with_a_rule_varies_in_some_case_or_is_refused_by_its_name(op):
+    for i, rule in enumerate(DG[op] if isinstance(DG[op], list) else ()):
+        if rule and not any(i in active(op, args) for args in CASES[op]):
+            with pytest.raises(ValueError, match=f"{op} has no derivative by its argument"):
+                rule(1.0, 1.0, *CASES[op][0])
+
+
+@in_each(case for case in EVERY if case[0] != "stopGradient")
+def test_a_value_does_not_move_with_an_argument_without_a_rule(op, k):
+    args = CASES[op][k]
+    for i, a in enumerate(args):
+        if (real(a) or type(a) is float) and DG[op][i] is None:
+            moved = (G[op](*args[:i], a + h, *args[i + 1:]) for h in (-1e-6, 1e-6))
+            np.testing.assert_array_equal(*moved, err_msg=f"argument {i}")
+
+
 @in_each(EVERY)
 def test_the_adjoint_rule_is_the_transpose_of_the_tangent_rule(op, k):
     for i, args, out, d, t in ruled(op, k):
