@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from xman.cli import main
+from xman.grade.sandbox.doctor import Finding
 
 pytest.importorskip("tqdm")
 
@@ -58,6 +59,17 @@ def test_the_doctor_says_what_holds_and_its_status_says_whether_all_does(xman):
     findings = json.loads(out)
     assert status == (0 if all(finding["ok"] for finding in findings) else 1)
     assert {"name", "ok", "found", "todo"} == findings[0].keys() and "bubblewrap" in findings[0]["name"]
+
+
+@pytest.mark.parametrize("ok", [(True, True), (True, False), (False, True), (False, False)])
+def test_the_status_of_the_doctor_is_0_if_all_holds_and_else_1(xman, ok, monkeypatch):
+    monkeypatch.setattr("xman.grade.sandbox.doctor.examined", lambda unsafe: [
+        Finding(f"limit {k}", holds, "looked at", "" if holds else "Install it.") for k, holds in enumerate(ok)])
+    monkeypatch.setattr("xman.grade.sandbox.doctor.sandbox_here", lambda unsafe: Finding("a box", True, "", ""))
+    for words in ((), ("--json",)):
+        status, out, _ = xman("grade", "doctor", *words)
+        assert status == (0 if all(ok) else 1)
+    assert xman("grade", "doctor")[1].count("→ Install it.") == ok.count(False)
 
 
 @pytest.mark.parametrize("words, said", [

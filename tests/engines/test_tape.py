@@ -69,6 +69,12 @@ CALLS = [(op, ("x", "y")[:n]) for op, (n, _, _) in ROWS.items() if op in ops.tab
     ("where", ("c", "x", "x"))]
 
 
+@pytest.mark.parametrize("power", [-3, -2, -1, 0, 1, 2, 3, -2.0, 0.5])
+def test_a_power_that_is_a_literal_is_that_power(power):
+    steps, values = [("y", "power", ("x", power)), ("r", "mul", ("y", "w"))], {"x": 1.7, "w": 3.0}
+    assert compile(steps, engine="tape")(values)["r"] == pytest.approx(1.7 ** power * 3.0, rel=1e-14)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_operators_agree_with_the_interpreters_at_special_values_and_infinite_deltas():
     for op, args in CALLS[::1 if ALL else 3]:

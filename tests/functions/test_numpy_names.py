@@ -104,7 +104,7 @@ N = np.array([[np.inf, -np.inf, np.nan], [1.0, 3.0, -0.5]])
 
 
 OPTIONS = {
-    "cov ddof": lambda x: np.cov(x, ddof=0), "cov bias": lambda x: np.cov(x, bias=True), "cov of columns": lambda x: np.cov(x, rowvar=False),
+    "cov ddof": lambda x: np.cov(x, ddof=0), "cov ddof 2": lambda x: np.cov(x, ddof=2), "cov bias": lambda x: np.cov(x, bias=True), "cov of columns": lambda x: np.cov(x, rowvar=False),
     "average axis −1": lambda x: np.average(x, -1, weights=np.array([1.0, 2.0, 3.0])),
     "argmax keepdims": lambda x: x - np.argmax(x, 1, keepdims=True), "argmin keepdims of all": lambda x: x - np.argmin(x, keepdims=True),
     "sort of all": lambda x: np.sort(x, None), "sort axis 0": lambda x: np.sort(x, 0), "sort": lambda x: np.sort(x),

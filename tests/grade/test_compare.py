@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_that, scale
-from xman.grade.compare import shown_value
+from xman.grade.compare import Failed, given, listing, shown_value, slip
+from xman.grade.compare import told as told_of
 
 A = np.array([[1.5, -2.0, 3.25], [0.5, 4.0, -1.0]])
 
@@ -60,6 +61,60 @@ def test_what_differs_is_said_in_words(got, want, came_back, look):
     wrong = told(expect, got, want, "delta of b1")
     assert "delta of b1" in wrong.expected and came_back in wrong.came_back
     assert look is None and wrong.look is None or look in wrong.look
+
+
+@pytest.mark.parametrize("tolerance", [1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize("want", [0.0, 1.0, 5e3, -5e3])
+def test_the_tolerance_is_relative_to_one_and_the_number(want, tolerance):
+    allowed = tolerance * (1 + abs(want))
+    expect(want + 0.99 * allowed, want, "z", tolerance=tolerance)
+    expect([want - 0.99 * allowed], [want], "z", tolerance=tolerance)
+    assert f"agree to {tolerance:.0e}" in told(expect, want - 1.01 * allowed, want, "z", tolerance=tolerance).expected
+    told(expect, {"a": [want + 1.01 * allowed]}, {"a": [want]}, "z", tolerance=tolerance)
+
+
+def test_without_a_tolerance_nine_digits_have_to_agree():
+    expect(1 + 1.9e-9, 1.0, "z")
+    told(expect, 1 + 2.1e-9, 1.0, "z")
+
+
+def test_a_context_says_what_was_given_and_has_a_hint_for_who_has_none():
+    def raised(wrong, *call, **words):
+        with pytest.raises(Wrong) as caught, given(*call, **words):
+            raise wrong
+        return caught.value.given, caught.value.look
+
+    steps = [("z1", "mul", ("h", 2.0)), ("z2", "half", ("z1",))]
+    assert raised(Wrong("a number"), steps, "Look at half.", h=3.0) == ("z1 = mul(h, 2.0); z2 = half(z1), h = 3", "Look at half.")
+    assert raised(Wrong("a number", look="Its own."), "a list", "Look at half.") == ("a list", "Its own.")
+    assert raised(Failed("a number"), "a list", "Of a number.", "Of an error.") == ("a list", "Of an error.")
+    assert raised(Failed("a number"), None, "Of a number.") == (None, "Of a number.")
+    assert raised(Failed("a number", "not written yet"), "a list", "Of a number.") == ("a list", None)
+    inner = Wrong("a number")
+    inner.given = "the inner one"
+    assert raised(inner, "the outer one")[0] == "the inner one"
+
+
+def test_a_part_is_told_with_the_words_of_its_case():
+    @told_of("train with {0} epochs")
+    def part(student, rng, epochs):
+        expect(epochs, 3, "the number")
+        return 0.5
+
+    assert part(None, None, 3) == 0.5
+    assert told(part, None, None, 4).given == "train with 4 epochs"
+
+
+def test_a_slip_is_what_gives_the_same_result():
+    slips = [(A, "It is A."), (2.0, "It is two."), (np.full(3, 2.0), "It is three twos.")]
+    assert [slip(got, slips, "neither") for got in (A, 2, np.full(3, 2.0), 2.1, "A", None)] == [
+        "It is A.", "It is two.", "It is three twos.", "neither", "neither", "neither"]
+
+
+def test_a_list_is_on_one_line_and_a_long_one_is_cut_in_the_middle():
+    assert listing([]) == "the empty list"
+    long = listing([(f"z{k}", "half", ("x",)) for k in range(1000)], 100)
+    assert len(long) == 103 and long.startswith("z0 = half(x); ") and long.endswith("z999 = half(x)") and " … " in long
 
 
 def test_one_element_that_is_off_in_a_large_array_is_found():

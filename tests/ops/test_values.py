@@ -1,7 +1,9 @@
 """Values at the edges: where the short formula overflows, cancels or sorts otherwise."""
 import numpy as np
 import pytest
+from operator_cases import CASES, in_each
 
+import ops
 from ops import G, elementwise, f, operator
 from ops.facts import parameters_of, taken_by
 from ops.table import slope_by
@@ -109,3 +111,28 @@ def test_a_recurrence_is_that_of_its_steps_for_few_columns_and_for_many():
                         y[i] += steps[i] * y[i - 1]
                     found = f.recurrence(x, factors.astype(dtype), axis)
                 np.testing.assert_allclose(found, np.moveaxis(y, 0, axis), rtol=1e-12 if dtype is float else 1e-5, strict=True)
+
+
+# ---- values in the language ------------------------------------------------------------------------------------------
+
+WRITTEN = {op: {*filter(None, (ops.facts_of(op).formula, ops.facts_of(op).elsewhere))} for op in CASES}
+FAR = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-9, -1e-20, 30.0, -800.0, 1e200, np.inf, -np.inf])
+OF_GAMMA = {"gammaln", "digamma", "Gamma", "Beta", "betaln"}  # at their poles SciPy takes the sign of the zero
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of branches that are not chosen
+@in_each((op, k) for op, cases in CASES.items() if WRITTEN[op] and op != "pad" for k in range(len(cases)))  # pad's is for lists
+def test_a_value_that_is_written_in_the_language_is_the_value(op, k):
+    args = CASES[op][k]
+    if ops.facts_of(op).elementwise or all(a.ndim and a.size for a in args if isinstance(a, np.ndarray)):
+        for formula in WRITTEN[op]:
+            np.testing.assert_allclose(formula(*args), G[op](*args), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@in_each((op,) for op in CASES if WRITTEN[op] and ops.facts_of(op).elementwise and op not in OF_GAMMA)
+def test_it_is_the_value_at_zeros_infinities_and_far_numbers_too(op):
+    if all(isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in CASES[op][-1]):
+        for formula in WRITTEN[op]:
+            args = np.meshgrid(*[FAR] * len(CASES[op][-1]))
+            np.testing.assert_allclose(formula(*args), G[op](*args), rtol=1e-12, atol=1e-14)

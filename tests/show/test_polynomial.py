@@ -68,6 +68,7 @@ def test_one_line_prints(line, shown):
     ("z = add(x, y)\nw = sin(z)\nf = subtract(w, z)", "-x - y + sin(x + y)"), ("z = mul(y, y)\nf = divide(x, z)", "x/y**2"),
     ("z = mul(x, y)\nf = divide(3, z)", "3/(x*y)"), ("z = mul(x, 0.1)\nw = mul(x, 0.2)\nf = add(z, w)", "0.3*x"),
     ("z = subtract(x, x)\nf = divide(1, z)", "1/(0)"), ("z = subtract(x, x)\nf = square(z)", "0"),
+    ("z = add(x, y)\nf = power(z, 0)", "1"), ("z = add(x, y)\nf = power(z, 1)", "x + y"), ("z = add(x, y)\nf = power(z, 2)", "x**2 + 2*x*y + y**2"),
     ("z = add(x, 1)\nf = greater(z, 0)", "((x + 1) > 0)"), ("z = mul(2, x)\nf = power(z, 3)", "8*x**3")])
 def test_parts_are_collected(source, shown):
     assert expand(read(source), "f") == shown

@@ -6,6 +6,7 @@ import pytest
 from xman import XManError
 from xman.models import MLP, LogisticRegression
 from xman.train import cross_validate, evaluate, fit, search
+from xman.train.selection import Trial, mean_of
 
 R = np.random.default_rng(2)
 LABELS = np.repeat([0, 1, 2], [30, 12, 6])
@@ -91,6 +92,12 @@ def test_without_validation_the_loss_is_the_mean_over_folds():
     folds = cross_validate(model(), DATA, 3, l2=0.0, **QUICK)
     assert trials[0].settings == {"l2": 0.0} and trials[0].loss == pytest.approx(np.mean([fold.loss for fold in folds]))
     assert trials[0].accuracy == pytest.approx(np.mean([fold.accuracy for fold in folds]))
+
+
+def test_the_mean_of_folds_is_of_losses_and_accuracies_and_has_the_result_of_the_worst():
+    folds = [Trial({"fold": k + 1}, loss, accuracy, f"result {k + 1}") for k, (loss, accuracy) in enumerate([(1, 0.5), (4, 0.8), (2.5, 0.2)])]
+    assert mean_of(folds) == ({"folds": 3}, 2.5, 0.5, "result 2")
+    assert mean_of([folds[0], folds[1]._replace(accuracy=None)]) == ({"folds": 2}, 2.5, None, "result 2")
 
 
 def test_what_makes_models_is_given_the_combination():
