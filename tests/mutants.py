@@ -9,12 +9,14 @@ import ast
 import contextlib
 import copy
 import hashlib
+import itertools
 import json
 import multiprocessing
 import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -34,9 +36,9 @@ LIMIT = 30.0  # seconds of tests for one mutant
 
 COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
             ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}
-COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div, ast.Mod: ast.FloorDiv,
-            ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
-            ast.BitXor: ast.BitAnd}
+COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div,
+            ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitAnd,
+            ast.LShift: ast.RShift, ast.RShift: ast.LShift}
 CALLED = {"any": "all", "all": "any", "min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum",
           "argmin": "argmax", "argmax": "argmin"}
 
@@ -100,20 +102,18 @@ class Mutant:
     def __init__(self, file, source, node, statement, function, planted):
         self.file, self.line = file, node.lineno
         self.spans = [(n.lineno, n.end_lineno) for n in (node, statement, function) if n is not None]
-        lines = source.encode().splitlines(keepends=True)
-        start, end = (sum(map(len, lines[:line - 1])) + column for line, column in
-                      ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)))
-        self.before, after = ast.get_source_segment(source, node), ast.unparse(planted)
         if isinstance(node, ast.If):  # the condition alone
-            (start, end), test = (sum(map(len, lines[:t - 1])) + c for t, c in ((node.test.lineno, node.test.col_offset),
-                                  (node.test.end_lineno, node.test.end_col_offset))), node.test
-            self.before, after = ast.get_source_segment(source, test), ast.unparse(planted.test)
-        self.after = f"({after})" if isinstance(planted, ast.expr) or isinstance(node, ast.If) else after
-        whole = source.encode()
-        self.text = (whole[:start] + self.after.encode() + whole[end:]).decode()
+            node, planted = node.test, planted.test
+        before, after = ast.get_source_segment(source, node), ast.unparse(planted)
+        after = f"({after})" if isinstance(planted, ast.expr) else after
+        code = source.encode()  # columns are of bytes
+        starts = [0, *itertools.accumulate(map(len, code.splitlines(keepends=True)))]
+        begin, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+        self.text = (code[:begin] + after.encode() + code[end:]).decode()
+        self.difference = f"    - {before}\n    + {after}"
 
     def __str__(self):
-        return f"{self.file}:{self.line}\n    - {self.before}\n    + {self.after}"
+        return f"{self.file}:{self.line}\n{self.difference}"
 
 
 def mutants(file: str) -> list[Mutant]:
@@ -162,7 +162,9 @@ def pytest_in(folder, arguments, plugin, log=os.devnull) -> int:
     os.environ.update(PYTHONPATH=str(folder), OPENBLAS_NUM_THREADS="1")
     with open(log, "w") as file:
         os.dup2(file.fileno(), 1), os.dup2(file.fileno(), 2)
-    return pytest.main(["-q", "--timeout", "0", "-W", "ignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments], [plugin])
+    return pytest.main(["-q", "--timeout", "0", "-p", "no:cacheprovider", "-p", "no:xdist",
+                        "-W", "ignore::pytest.PytestAssertRewriteWarning",  # hypothesis was imported before the fork
+                        *arguments], [plugin])
 
 
 def collected(folder, files, to) -> None:
@@ -195,11 +197,15 @@ def forked(function, *arguments, seconds=None) -> int:
     return process.exitcode
 
 
+def python_files(path: Path, pattern: str = "*.py") -> list[Path]:
+    """The files of a folder, or the one file."""
+    return sorted(path.rglob(pattern)) if path.is_dir() else [path]
+
+
 def copy_of_the_checkout(folder: Path) -> Path:
     """What git knows of it, and what is new."""
-    import subprocess
-    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
-                           check=True).stdout.splitlines()
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     for name in names:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -209,10 +215,9 @@ def copy_of_the_checkout(folder: Path) -> Path:
 
 def tests_of_lines(folders: list[Path]) -> tuple[dict, dict]:
     """{file: {line: names}} and {name: seconds}, from a run of all the tests, or from the last one if nothing has changed."""
-    files = sorted(str(path.relative_to(ROOT)) for name in TESTS for path in
-                   ([ROOT / "tests" / name] if name.endswith(".py") else (ROOT / "tests" / name).rglob("test_*.py")))
-    digest = hashlib.sha256(" ".join(files).encode() + b"".join(path.read_bytes() for package in ("ops", "xman", "tests") for path in
-                                     sorted((ROOT / package).rglob("*.py")) if path != Path(__file__))).hexdigest()[:16]
+    files = sorted(str(path.relative_to(ROOT)) for name in TESTS for path in python_files(ROOT / "tests" / name, "test_*.py"))
+    read = [path for package in ("ops", "xman", "tests") for path in python_files(ROOT / package) if path != Path(__file__)]
+    digest = hashlib.sha256(" ".join(files).encode() + b"".join(path.read_bytes() for path in read)).hexdigest()[:16]
     lines, seconds = {}, {}
     kept = [Path(tempfile.gettempdir(), f"mutants-{digest}-{k}-{len(folders)}.json") for k in range(len(folders))]
     if not all(path.exists() for path in kept):
@@ -276,9 +281,10 @@ def main() -> None:
     parser.add_argument("file", nargs="*", default=FILES, help=f"files or folders (default {' '.join(FILES)})")
     parser.add_argument("--draw", type=int, default=500, help="how many of the bugs are planted (default 500)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="how many at a time (default: one a core)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at a time (default: one a core)")
+    parser.add_argument("--verbose", action="store_true", help="a line for each bug, with its seconds")
     options = parser.parse_args()
-    paths = [path for name in options.file for path in ([ROOT / name] if name.endswith(".py") else sorted((ROOT / name).rglob("*.py")))]
+    paths = [path for name in options.file for path in python_files(ROOT / name)]
     every = [mutant for path in paths for mutant in mutants(str(path.relative_to(ROOT)))]
     drawn = random.Random(options.seed).sample(every, min(options.draw, len(every)))
     sys.dont_write_bytecode = True
@@ -296,9 +302,9 @@ def main() -> None:
             tests = chosen(mutant, lines, seconds)
             dead = killed(mutant, list(tests), seconds, folder)
             free.append(folder)
-            if os.environ.get("MUTANTS_VERBOSE"):
-                print(f"{'killed' if dead else 'SURVIVED'} {mutant.file}:{mutant.line} of {len(tests)} tests, "
-                      f"{time.perf_counter() - began:.1f} s", file=sys.stderr, flush=True)
+            if options.verbose:
+                print(f"{'killed  ' if dead else 'SURVIVED'} {mutant.file}:{mutant.line}, {len(tests)} tests, "
+                      f"{time.perf_counter() - began:.1f} s", flush=True)
             if not dead:
                 with lock:
                     survivors.append(mutant)

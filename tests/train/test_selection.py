@@ -87,6 +87,11 @@ def test_a_search_tries_every_combination_and_sorts_them_by_the_loss(capsys):
     assert len(said) == 4 and said[0].startswith("lr 1e-06  optimizer sgd  validation 0.7366  acc")
 
 
+def test_a_search_without_progress_says_nothing(capsys):
+    search(model(), DATA, {"lr": [0.1]}, validation=DATA, **QUICK)
+    assert capsys.readouterr() == ("", "")
+
+
 def test_without_validation_the_loss_is_the_mean_over_folds():
     trials = search(model(), DATA, {"l2": [0.0, 5.0]}, folds=3, **QUICK)
     folds = cross_validate(model(), DATA, 3, l2=0.0, **QUICK)
@@ -95,7 +100,7 @@ def test_without_validation_the_loss_is_the_mean_over_folds():
 
 
 def test_the_mean_of_folds_is_of_losses_and_accuracies_and_has_the_result_of_the_worst():
-    folds = [Trial({"fold": k + 1}, loss, accuracy, f"result {k + 1}") for k, (loss, accuracy) in enumerate([(1, 0.5), (4, 0.8), (2.5, 0.2)])]
+    folds = [Trial({}, loss, accuracy, f"result {k}") for k, loss, accuracy in ((1, 1.0, 0.5), (2, 4.0, 0.8), (3, 2.5, 0.2))]
     assert mean_of(folds) == ({"folds": 3}, 2.5, 0.5, "result 2")
     assert mean_of([folds[0], folds[1]._replace(accuracy=None)]) == ({"folds": 2}, 2.5, None, "result 2")
 

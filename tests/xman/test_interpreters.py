@@ -337,6 +337,14 @@ def test_the_check_of_a_float32_list_is_made_in_float64():
     assert check(LAYER, {name: x.astype("f") for name, x in INPUTS.items()}).ok
 
 
+@pytest.mark.parametrize("offset", [0.0, -1e4, 1e4])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_the_check_allows_for_the_rounding_of_a_large_value_and_not_for_more(offset, sides):
+    steps = [("z", "add", ("x", offset)), ("y", "sum", ("z",))]
+    rules = {**ops.DG, "add": [lambda d, out, x, y: 3 * d, None]}
+    assert check(steps, {"x": INPUTS["X"]}, sides=sides).ok and not check(steps, {"x": INPUTS["X"]}, ops.G, rules, sides=sides).ok
+
+
 def test_a_register_that_is_not_a_number_is_checked_too():
     assert check(LAYER, INPUTS, of="z2").ok
 
