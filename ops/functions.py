@@ -103,7 +103,8 @@ def hypot_of_ratios(x, y):
     x, y = f.abs(x), f.abs(y)
     most, least = f.maximum(x, y), f.minimum(x, y)
     quotient = f.where(f.equal(least, most), 1.0, f.ratio(least, most))  # 1 for two infinities
-    return most * f.sqrt(1.0 + quotient * quotient)
+    endless = f.logical_or(f.equal(x, math.inf), f.equal(y, math.inf))  # whatever the other is, NaN too
+    return f.where(endless, math.inf, most * f.sqrt(1.0 + quotient * quotient))
 
 
 squared_hypot = expressed(lambda x, y: x * x + y * y, "x² + y².")
@@ -115,7 +116,8 @@ def arctan2_of_ratios(y, x):
     # of ∞ too
     quotient = f.where(f.equal(f.abs(y), f.abs(x)), f.sign(y) * f.sign(x), y / f.where(f.equal(x, 0), 1.0, x))
     slope = f.arctan(quotient) + f.where(f.less(x, 0), turn, 0.0)
-    return f.where(f.equal(y, 0), straight, f.where(f.equal(x, 0), f.half(turn), slope))
+    angle = f.where(f.equal(y, 0), straight, f.where(f.equal(x, 0), f.half(turn), slope))
+    return f.where(f.logical_or(f.isnan(x), f.isnan(y)), math.nan, angle)
 
 
 def turned(z, y, x):
