@@ -5,6 +5,7 @@ from operator_cases import CASES, in_each
 
 import ops
 from ops import G, elementwise, f, operator
+from ops.arrays.products import einsum_parts
 from ops.facts import parameters_of, taken_by
 from ops.table import slope_by
 
@@ -136,3 +137,9 @@ def test_it_is_the_value_at_zeros_infinities_and_far_numbers_too(op):
         for formula in WRITTEN[op]:
             args = np.meshgrid(*[FAR] * len(CASES[op][-1]))
             np.testing.assert_allclose(formula(*args), G[op](*args), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("subscripts", ["i...->i", "i...,j->ij", "...i->i...", "ij...->ij", "ij...", "...i,j...->ij"])
+def test_dots_that_do_not_stand_first_have_no_derivative(subscripts):
+    with pytest.raises(ValueError, match="can only stand first"):
+        einsum_parts(subscripts)
