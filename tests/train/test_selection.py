@@ -87,9 +87,12 @@ def test_a_search_tries_every_combination_and_sorts_them_by_the_loss(capsys):
     assert len(said) == 4 and said[0].startswith("lr 1e-06  optimizer sgd  validation 0.7366  acc")
 
 
-def test_a_search_without_progress_says_nothing(capsys):
+def test_progress_is_shown_unless_it_is_not_wanted(capsys):
     search(model(), DATA, {"lr": [0.1]}, validation=DATA, **QUICK)
+    cross_validate(model(), DATA, 2, **QUICK)
     assert capsys.readouterr() == ("", "")
+    cross_validate(model(), DATA, 2, epochs=1, batch_size=16)
+    assert len(capsys.readouterr().err.splitlines()) >= 2  # a fold's own, if nothing is said about it
 
 
 def test_without_validation_the_loss_is_the_mean_over_folds():
