@@ -93,6 +93,16 @@ def test_its_list_has_as_many_lines_for_any_number_of_steps_and_names_what_it_ta
     assert repr(steps).startswith("def step(h, x, U, W):\n    z1 = dot(h, U)\n") and "h1 = tanh(z3)\n    return h1, h1" in repr(steps)
 
 
+def test_its_step_has_no_line_that_nothing_reads():
+    def step(h, x):
+        unread = np.exp(h) * np.sin(x)
+        assert unread is not None
+        return h + x, h * x
+
+    text = str(trace(lambda X: np.sum(xman.scan(step, X[0], X)[1]), np.ones(3)))
+    assert "add(h, x)" in text and "exp" not in text and "sin" not in text
+
+
 def test_its_source_is_a_function_with_a_loop():
     steps, space = trace(looped, *ARGS), {}
     exec(source(steps, "looped", ["U"], dict(zip(("h0", "X", "U", "W"), ARGS, strict=True))), space)
