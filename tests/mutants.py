@@ -157,37 +157,40 @@ class Selected:
         items[:] = sorted((item for item in items if item.nodeid in self.place), key=lambda item: self.place[item.nodeid])
 
 
-def pytest_in(folder, arguments, plugin, log=os.devnull) -> int:
+def pytest_in(folder: Path, arguments: list[str], plugin: object) -> int:
     """Runs pytest in a folder, in a process that was forked for it; its status."""
     import pytest
     os.setsid()
     os.chdir(folder)
     sys.path[:0] = [str(folder)]
     os.environ.update(PYTHONPATH=str(folder), OPENBLAS_NUM_THREADS="1")
-    with open(log, "w") as file:
+    with open(os.devnull, "w") as file:
         os.dup2(file.fileno(), 1), os.dup2(file.fileno(), 2)
     return pytest.main(["-q", "--timeout", "0", "-p", "no:cacheprovider", "-p", "no:xdist",
                         "-W", "ignore::pytest.PytestAssertRewriteWarning",  # hypothesis was imported before the fork
                         *arguments], [plugin])
 
 
-def collected(folder, files, to) -> None:
-    """Writes to a file which tests execute which lines, and how long each takes."""
+def collected(folder: Path, files: dict[str, Path]) -> None:
+    """Writes for each file of tests which of them execute which lines, and how long each takes."""
     from coverage import Coverage
-    coverage = Coverage(data_file=None, source=[str(Path(folder, package)) for package in ("ops", "xman")], config_file=False,
-                        messages=False)
+    packages = [str(folder / package) for package in ("ops", "xman")]
+    coverage = Coverage(data_file=None, source=packages, config_file=False, messages=False)
     recorder = Recorder(coverage)
     coverage.start()
-    pytest_in(folder, files, recorder, f"{to}.log")
+    pytest_in(folder, list(files), recorder)
     coverage.stop()
-    read = coverage.get_data()
-    passed = [name for name in recorder.seconds if name not in recorder.failed]
-    place = {name: k for k, name in enumerate(passed)}
-    lines = {str(Path(file).relative_to(folder)): {line: [place[name] for name in names if name in place]
-                                                   for line, names in read.contexts_by_lineno(file).items()}
-             for file in read.measured_files()}
-    Path(to).write_text(json.dumps({"tests": [(name, recorder.seconds[name]) for name in passed], "lines": lines,
-                                    "failed": sorted(recorder.failed)}))
+    read, seconds, lines = coverage.get_data(), {name: {} for name in files}, {name: {} for name in files}
+    passed = recorder.seconds.keys() - recorder.failed
+    for test in passed:
+        seconds[test.partition("::")[0]][test] = recorder.seconds[test]
+    for source in read.measured_files():
+        for line, tests in read.contexts_by_lineno(source).items():
+            for test in passed & set(tests):
+                at = lines[test.partition("::")[0]].setdefault(str(Path(source).relative_to(folder)), {})
+                at.setdefault(line, []).append(test)
+    for name, path in files.items():
+        path.write_text(json.dumps({"seconds": seconds[name], "lines": lines[name]}))
 
 
 def forked(function, *arguments, seconds=None) -> int:
@@ -218,25 +221,23 @@ def copy_of_the_checkout(folder: Path) -> Path:
 
 
 def tests_of_lines(folders: list[Path]) -> tuple[dict, dict]:
-    """{file: {line: names}} and {name: seconds}, from a run of all the tests, or from the last one if nothing has changed."""
-    files = sorted(str(path.relative_to(ROOT)) for name in TESTS for path in python_files(ROOT / "tests" / name, "test_*.py"))
-    read = [path for package in ("ops", "xman", "tests") for path in python_files(ROOT / package) if path != Path(__file__)]
-    digest = hashlib.sha256(" ".join(files).encode() + b"".join(path.read_bytes() for path in read)).hexdigest()[:16]
-    lines, seconds = {}, {}
-    kept = [Path(tempfile.gettempdir(), f"mutants-{digest}-{k}-{len(folders)}.json") for k in range(len(folders))]
-    if not all(path.exists() for path in kept):
-        print(f"which of the tests in {len(files)} files executes which line: a run of them all", flush=True)
+    """{file: {line: names}} and {name: seconds}, of all tests; it runs those whose file, or what they test, is new."""
+    names = [str(path.relative_to(ROOT)) for name in TESTS for path in python_files(ROOT / "tests" / name, "test_*.py")]
+    tested = b"".join(path.read_bytes() for package in ("ops", "xman") for path in python_files(ROOT / package))
+    digests = [hashlib.sha256(tested + (ROOT / name).read_bytes()).hexdigest()[:24] for name in names]
+    records = {name: Path(tempfile.gettempdir(), f"mutants-{digest}.json") for name, digest in zip(names, digests, strict=True)}
+    if new := [name for name in names if not records[name].exists()]:
+        print(f"which tests execute which line: a run of {len(new)} of {len(names)} files", flush=True)
+        shares = [{name: records[name] for name in new[k::len(folders)]} for k in range(len(folders))]
         with ThreadPoolExecutor(len(folders)) as pool:
-            list(pool.map(lambda k: forked(collected, folders[k], files[k::len(folders)], kept[k]), range(len(folders))))
-    for path in kept:
-        run = json.loads(path.read_text())
-        if run["failed"]:
-            print("not used, since they fail or are skipped:", len(run["failed"]), flush=True)
-        seconds.update(run["tests"])
-        names = [name for name, _ in run["tests"]]
-        for file, at in run["lines"].items():
+            list(pool.map(lambda folder, share: forked(collected, folder, share), folders, shares))
+    lines, seconds = {}, {}
+    for path in records.values():
+        record = json.loads(path.read_text())
+        seconds.update(record["seconds"])
+        for file, at in record["lines"].items():
             for line, tests in at.items():
-                lines.setdefault(file, {}).setdefault(int(line), set()).update(names[k] for k in tests)
+                lines.setdefault(file, {}).setdefault(int(line), set()).update(tests)
     return lines, seconds
 
 
