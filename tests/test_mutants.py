@@ -1,0 +1,21 @@
+"""What `python -m tests.mutants` plants: one other program each, that differs where it says."""
+import ast
+from collections import Counter
+
+from mutants import ROOT, mutants
+
+
+def test_a_mutant_is_another_program_that_differs_in_one_statement():
+    source = (ROOT / "ops" / "walk.py").read_text("utf-8")
+    program = ast.dump(ast.parse(source))
+    for mutant in mutants("ops/walk.py"):
+        first, last = mutant.spans[0]
+        lines, planted = source.splitlines(), mutant.text.splitlines()
+        assert ast.dump(ast.parse(mutant.text)) != program, mutant
+        assert planted[:first - 1] == lines[:first - 1] and planted[last + len(planted) - len(lines):] == lines[last:]
+
+
+def test_all_kinds_of_bugs_are_planted():
+    after = Counter(mutant.difference.partition("+ ")[2] for mutant in mutants("ops/walk.py"))
+    assert {"pass", "return None"} <= after.keys()
+    assert all(any(word in text for text in after) for word in (" or ", "not ", " != ", " - "))
