@@ -146,6 +146,7 @@ def test_what_are_no_probabilities_is_refused(got, came_back):
 
 def test_what_are_probabilities_passes():
     expect_probabilities(np.array([[0.25, 0.75], [1.0, 0.0]]), (2, 2), "p")
+    expect_probabilities(np.array([[1.25, -0.25]]), (1, 2), "p", tolerance=0.25)
 
 
 def test_a_condition_and_a_mapping_are_told_in_their_own_words():

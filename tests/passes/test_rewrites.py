@@ -288,3 +288,13 @@ def test_the_adjoint_of_a_matrix_by_a_vector_is_an_outer_product():
 def test_a_sum_to_a_shape_of_another_precision_takes_that_precision():
     steps, values = [("r", "unbroadcast", ("x", "p"))], {"x": np.ones((2, 3)), "p": np.ones(3, np.float32)}
     assert eval(simplify(steps, ["r"], values), values)["r"].dtype == np.float32
+
+
+@pytest.mark.parametrize("a, b, left, right", [
+    ((3,), (3, 2), "dot_left", "outer"), ((4, 3), (3,), "outer", "dot_right"), ((4, 3), (3, 2), "dot", "dot"),
+    ((5, 4, 3), (5, 3, 2), "dot", "dot"), ((5, 4, 3), (3, 2), "dot_left", "dot_right"), ((3,), (3,), "dot_left", "dot_right")])
+def test_the_adjoints_of_a_product_are_written_by_the_axes_where_that_is_shorter(a, b, left, right):
+    steps = gradient([("y", "dot", ("a", "b")), ("r", "sum", ("y",))], "r", ["a", "b"])
+    short = simplify(steps, likes={"a": a, "b": b})
+    lines = {dst: op for dst, op, _ in short}
+    assert (lines["dr_da"], lines["dr_db"]) == (left, right)

@@ -78,7 +78,6 @@ def outright(op):
 
 
 ADJOINTS = {  # (of a, of b) in a product d of a and b, by their numbers of axes; 3 is a batch of matrices
-    (1, 1): (lambda d, a, b: d * b,         lambda d, a, b: a * d),
     (1, 2): (None,                          lambda d, a, b: f.outer(a, d)),
     (2, 1): (lambda d, a, b: f.outer(d, b), None),
     (2, 2): (lambda d, a, b: d @ b.T,       lambda d, a, b: a.T @ d),
