@@ -259,11 +259,11 @@ def chosen(mutant: Mutant, lines: dict, seconds: dict) -> list[str]:
     return list(names)
 
 
-def killed(mutant: Mutant, tests: list[str], seconds: dict, folder: Path) -> bool:
-    """Whether one of the tests fails with the bug: at first a second of them, then more."""
+def killed(mutant: Mutant, tests: list[str], seconds: dict, folder: Path) -> str:
+    """Says "killed" if one of the tests fails with the bug, "hangs" if they do not end, else "": a second of them first."""
     path = folder / mutant.file
     original, times = path.read_bytes(), path.stat()
-    path.write_text(mutant.text, "utf-8")
+    path.write_text(mutant.text or original.decode(), "utf-8")
     try:
         for budget in 1.0, 5.0, LIMIT:
             now, spent = [], 0.0
@@ -271,11 +271,12 @@ def killed(mutant: Mutant, tests: list[str], seconds: dict, folder: Path) -> boo
                 spent += seconds[tests[0]]
                 now.append(tests.pop(0))
             if not now:
-                return False
+                return ""
             files = list(dict.fromkeys(name.partition("::")[0] for name in now))
-            if forked(pytest_in, folder, ["-x", *files], Selected(now), seconds=20 + 8 * spent):
-                return True
-        return False
+            # minutes, since a machine may have much else to do
+            if status := forked(pytest_in, folder, ["-x", *files], Selected(now), seconds=60 + 20 * spent):
+                return "hangs" if status == -signal.SIGKILL else "killed"
+        return ""
     finally:
         path.write_bytes(original)
         os.utime(path, (times.st_atime, times.st_mtime))  # and its bytecode is valid again
@@ -287,11 +288,14 @@ def main() -> None:
     parser.add_argument("--draw", type=int, default=500, help="how many of the bugs are planted (default 500)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at a time (default: one a core)")
+    parser.add_argument("--control", action="store_true", help="plant nothing: what is killed then failed by itself")
     parser.add_argument("--verbose", action="store_true", help="a line for each bug, with its seconds")
     options = parser.parse_args()
     paths = [path for name in options.file for path in python_files(ROOT / name)]
     every = [mutant for path in paths for mutant in mutants(str(path.relative_to(ROOT)))]
     drawn = random.Random(options.seed).sample(every, min(options.draw, len(every)))
+    for mutant in drawn if options.control else ():
+        mutant.text = ""
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a file that is written twice within a second has but one bytecode
     import numpy, scipy.linalg, scipy.special, scipy.optimize, pytest, hypothesis  # noqa: E401, F401, I001 each fork has them
@@ -299,7 +303,7 @@ def main() -> None:
         folders = [copy_of_the_checkout(Path(place, str(k))) for k in range(options.processes)]
         lines, seconds = tests_of_lines(folders)
         print(f"{len(drawn)} of {len(every)} mutants of {len(paths)} files, seed {options.seed}", flush=True)
-        free, survivors, start, lock = list(folders), [], time.perf_counter(), threading.Lock()
+        free, ends, start, lock = list(folders), Counter(), time.perf_counter(), threading.Lock()
 
         def tried(mutant):
             folder = free.pop()
@@ -308,17 +312,17 @@ def main() -> None:
             dead = killed(mutant, list(tests), seconds, folder)
             free.append(folder)
             if options.verbose:
-                print(f"{'killed  ' if dead else 'SURVIVED'} {mutant.file}:{mutant.line}, {len(tests)} tests, "
+                print(f"{dead or 'SURVIVED':8} {mutant.file}:{mutant.line}, {len(tests)} tests, "
                       f"{time.perf_counter() - began:.1f} s", flush=True)
+            ends[dead] += 1
             if not dead:
                 with lock:
-                    survivors.append(mutant)
                     print(mutant, flush=True)
 
         with ThreadPoolExecutor(options.processes) as pool:
             list(pool.map(tried, drawn))
-        print(f"{len(drawn) - len(survivors)} of {len(drawn)} killed, {1 - len(survivors) / len(drawn):.1%}, "
-              f"in {time.perf_counter() - start:.0f} s")
+        print(f"{len(drawn) - ends['']} of {len(drawn)} killed, {1 - ends[''] / len(drawn):.1%}, {ends['hangs']} of them since "
+              f"they do not end, in {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":
