@@ -36,6 +36,7 @@ def test_what_agrees_passes(got, want):
     (A.T, A, "shape (3, 2)", "transposed"),
     (A.sum(0), A.sum(0, keepdims=True), "shape (3,)", "keepdims"),
     (A, A.sum(0, keepdims=True), "shape (2, 3)", "broadcast"),
+    (A[:, :2], A, "shape (2, 2)", None), (A[:1, :2], A, "shape (1, 2)", None),
     (A + [0, 0, np.nan], A, "nan at [0, 2]", "overflow"),
     (np.inf, 2.0, "inf", "overflow"),
     (5.0, np.inf, "5, which is off", None),
