@@ -164,11 +164,11 @@ def test_a_task_in_turns_waits_for_nothing_and_keeps_its_error_for_the_end():
 
     turns = Turns(task())
     for _ in range(4):
-        turns.take()
+        turns.advance()
     assert done == [1]
     fetched.set_result(2)
     for _ in range(4):
-        turns.take()
+        turns.advance()
     assert done == [1, 2]
     with pytest.raises(XManError, match="no such row"):
         turns.result()
@@ -229,7 +229,7 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, 
     assert same(one.parameters, two.parameters)
     assert np.allclose(evaluate(model, one.parameters, data), evaluate(model, one.parameters, pair))
     assert np.allclose(predict(model, one.parameters, data), predict(model, one.parameters, pair[0]))
-    parts = [data.part(0, *tenths).rows for tenths in ((0, 7), (7, 8), (8, 10))]
+    parts = [data.drawn(0, *tenths).rows for tenths in ((0, 7), (7, 8), (8, 10))]
     assert sum(parts) == 501 and min(parts) > 30
     for merged in (one.prepared for one in together(4, lambda: stream(tmp_path))):  # of more workers than files
         assert merged.classes == data.prepared.classes and np.allclose(merged.features(whole), pair[0], 1e-6, 1e-6)

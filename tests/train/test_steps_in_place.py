@@ -76,9 +76,9 @@ def test_ctrl_c_in_the_middle_of_a_step_leaves_a_whole_state_that_goes_on_to_the
 def test_ctrl_c_waits_while_it_is_held_and_is_as_before_afterwards():
     before = signal.getsignal(signal.SIGINT)
     with CtrlC() as ctrl_c:
-        ctrl_c.held = True
+        ctrl_c.deferred = True
         signal.raise_signal(signal.SIGINT)
-        ctrl_c.held = False
+        ctrl_c.deferred = False
         assert ctrl_c.waiting
         with pytest.raises(KeyboardInterrupt):
             ctrl_c.deliver()

@@ -225,7 +225,7 @@ class Steps:
     def step(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
         """The loss before one step with these rows, which is then taken."""
         self.t += 1
-        inputs = self.objective.given(X, y, np.zeros(len(y), int), self.t)
+        inputs = self.objective.minibatch_inputs(X, y, np.zeros(len(y), int), self.t)
         if weights is not None:
             inputs[self.objective.weight] = weights
         numbers = {self.list.lr: self.lr, self.list.t: self.number(self.t)}

@@ -59,7 +59,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
                  "settings": {"optimizer": method}}
         refuse_changing(objective, method)
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
-        values = objective.inputs | objective.given(objective.X, objective.y, np.arange(objective.rows), 0)
+        values = objective.inputs | objective.minibatch_inputs(objective.X, objective.y, np.arange(objective.rows), 0)
     else:
         of_models = dict(validation=validation, l1=l1, l2=l2, sample_weight=sample_weight,
                    class_weight=class_weight)

@@ -18,11 +18,14 @@ FEW = 2 ** 14  # bytes up to which MPI's own sum is as quick
 
 
 class Common:
-    """mine: what this worker gives, of one precision; total: where `add` puts the sum of all workers', the
-    same bits for each and whoever came first. part, sums: views of them, with the names and shapes of like;
-    the first entry tells whether a worker was told to stop, then come what are no arrays: numbers, of each
-    worker and last of the sum. slices: this worker's slice of each worker's arrays, which lie one behind
-    another, and last of the sum. shared: whether all find one memory. few: whether MPI may add up few."""
+    """Two flat buffers of one precision. The worker fills `local`; `add` puts the sum over all workers into
+    `total`, with the same bits on each worker, whoever came first.
+
+    terms, sums: views of local and of total, with the names and shapes of like. Entry 0 of a buffer tells
+    whether a worker was told to stop; the numbers follow, then the arrays, one behind another. numbers: entry
+    0 and the numbers, a row for each worker and a last row for the sum. slices: this worker's slice of the
+    arrays, with the same rows. shared: whether all workers see one memory. few: whether MPI may add up small
+    buffers."""
 
     def __init__(self, workers: Workers, like: Mapping[str, Any], dtype: np.dtype, few: bool = True):
         k, n = workers.rank, workers.size
@@ -31,55 +34,56 @@ class Common:
         begin = -(-numbers // ALIGNED) * ALIGNED
         sizes = [-(-np.size(a) // ALIGNED) * ALIGNED for a in like.values() if np.ndim(a)]
         places = [*range(1, numbers), *np.cumsum([begin, *sizes]).tolist()]
-        room = (begin - -sum(sizes) // (ALIGNED * n) * ALIGNED * n) * dtype.itemsize
-        rows = None if few and room <= FEW else shared_memory(workers, room)
+        length = (begin - -sum(sizes) // (ALIGNED * n) * ALIGNED * n) * dtype.itemsize
+        rows = None if few and length <= FEW else shared_memory(workers, length)
         self.workers, self.shared = workers, rows is not None
-        rows = (rows if self.shared else arena(room)[None]).view(dtype)
-        self.mine, self.total = rows[k % len(rows)], rows[-1]
-        self.part, self.sums = ({x: buffer[start:start + np.size(a)].reshape(np.shape(a))
-                                 for (x, a), start in zip(like.items(), places, strict=False)}
-                                for buffer in (self.mine, self.total))
+        rows = (rows if self.shared else arena(length)[None]).view(dtype)
+        self.local, self.total = rows[k % len(rows)], rows[-1]
+        self.terms, self.sums = ({x: buffer[start:start + np.size(a)].reshape(np.shape(a))
+                                  for (x, a), start in zip(like.items(), places, strict=False)}
+                                 for buffer in (self.local, self.total))
         self.numbers, self.slices = rows[:, :numbers], rows[:, begin:].reshape(len(rows), n, -1)[:, k]
 
-    def add(self, whole: bool) -> None:
-        """Make the total, for which all have to come: each worker of a host adds its slice, by rank, where
-        the whole is wanted, and all the numbers."""
+    def add(self, arrays: bool) -> None:
+        """Fill `total`; the workers wait for each other. In shared memory each worker adds up all numbers, and
+        its slice of the arrays if `arrays` is true."""
         if not self.shared:
             return self.workers.reduce(self.total)
         self.workers.meet()
         self.numbers[-1] = self.numbers[:-1].sum(0)  # in one step, since all workers write it
-        if whole:
+        if arrays:
             np.add.reduce(self.slices[:-1], 0, out=self.slices[-1])
             self.workers.meet()
 
 
 def in_common(workers: Workers, arrays: dict[str, np.ndarray],
               kinds: Iterable[tuple[str, ...]]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The arrays in memory that the workers share, and this worker's slice of each kind, by the first of it;
-    as they were, and none, unless all do. kinds: the names of arrays that lie one behind another."""
+    """(the arrays, moved into memory that the workers share; this worker's slice of each kind, under the name
+    of the kind's first array). Without shared memory it returns the arrays as they are, and no slices. kinds:
+    the names of arrays that lie one behind another."""
     flats = [Common(workers, {x: arrays[x] for x in kind}, arrays[kind[0]].dtype) for kind in kinds]
     if not all(flat.shared for flat in flats):
         return arrays, {}
-    found = {x: a for flat in flats for x, a in flat.sums.items()}
+    copies = {x: a for flat in flats for x, a in flat.sums.items()}
     for x, a in arrays.items():
-        found[x][...] = a
-    return found, {next(iter(flat.sums)): flat.slices[-1] for flat in flats}
+        copies[x][...] = a
+    return copies, {next(iter(flat.sums)): flat.slices[-1] for flat in flats}
 
 
-def shared_memory(workers: Workers, room: int) -> np.ndarray | None:
-    """Shared memory of `room` bytes for each worker, and for their sum; None unless all are on one host."""
-    place, found, own = ("", ""), None, None
+def shared_memory(workers: Workers, length: int) -> np.ndarray | None:
+    """Shared memory of `length` bytes for each worker, and for their sum; None unless all are on one host."""
+    place, memory, descriptor = ("", ""), None, None
     if workers.rank == 0 and workers.comm and hasattr(os, "memfd_create"):  # Linux: such memory has a path
         with suppress(OSError):  # there may be no room for these bytes
-            own = os.memfd_create(f"xman {uuid.uuid4()}")
-            os.ftruncate(own, (workers.size + 1) * room)
-            place = (path := f"/proc/{os.getpid()}/fd/{own}"), os.readlink(path)
+            descriptor = os.memfd_create(f"xman {uuid.uuid4()}")
+            os.ftruncate(descriptor, (workers.size + 1) * length)
+            place = (path := f"/proc/{os.getpid()}/fd/{descriptor}"), os.readlink(path)
     path, name = workers.gathered(place)[0]
     with suppress(OSError):  # the memory may be on another host, or in a process that this container hides
         if os.readlink(path) == name:
             with open(path, "r+b") as file:
-                found = np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint8).reshape(-1, room)
-    agreed = all(workers.gathered(found is not None))
-    if own is not None:
-        os.close(own)
-    return found if agreed else None
+                memory = np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint8).reshape(-1, length)
+    agreed = all(workers.gathered(memory is not None))
+    if descriptor is not None:
+        os.close(descriptor)
+    return memory if agreed else None

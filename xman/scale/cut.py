@@ -51,19 +51,19 @@ def updated_alike(steps: WengertList, outputs: Collection[str], inplace: Mapping
     arrays.
     """
     *_, before, last = Stage(WengertList(), {}), *stages_of(steps, {*outputs, *inplace.values()})
-    found, known, forms = {}, {}, set()  # known: a number for each (operator, arguments)
+    state_of, value_numbers, forms = {}, {}, set()  # value_numbers: a number for each (operator, arguments)
     for state in states:
         lines = WengertList(needed(last.steps, [inplace[x] for x in state]))
-        given = {*lines.inputs} - {*numbers, *state}
-        named = {x: (k,) for k, x in enumerate([*state, *given])}
+        gradients = {*lines.inputs} - {*numbers, *state}
+        named = {x: (k,) for k, x in enumerate([*state, *gradients])}
         for dst, op, args in lines:
             did = op, *(named.get(a, a) if isinstance(a, str) else (repr(a),) for a in args)
-            named[dst] = known.setdefault(did, len(known))
-        found |= dict.fromkeys(given, state)
+            named[dst] = value_numbers.setdefault(did, len(value_numbers))
+        state_of |= dict.fromkeys(gradients, state)
         forms.add(tuple(named[inplace[x]] for x in state))
-    order = [found[x] for x in before.totals if x in found]
+    order = [state_of[x] for x in before.totals if x in state_of]
     by_entry = all(ops.facts_of(op).elementwise and not any(map(np.ndim, args)) for _, op, args in last.steps)
-    return order if (by_entry and len(forms) == 1 and {*outputs, *found} <= {*before.totals}
+    return order if (by_entry and len(forms) == 1 and {*outputs, *state_of} <= {*before.totals}
                      and sorted(sum(order, ())) == sorted(inplace)) else []
 
 
@@ -72,17 +72,17 @@ class CutProgram:
     as `compile` makes one. A stage is compiled when it runs first, which tells the sizes of its sums."""
 
     def __init__(self, steps: WengertList, outputs: Collection[str], engine: str, inplace: Mapping[str, str],
-                 workers: Workers, own: Mapping[str, np.ndarray]):
-        self.own, self.slices = own, {}  # slices: inputs of the last stage
-        self.steps, self.wanted, self.asked = steps, dict.fromkeys([*outputs, *inplace.values()]), engine
-        self.stages, self.workers = stages_of(steps, self.wanted), workers
+                 workers: Workers, state_slices: Mapping[str, np.ndarray]):
+        self.state_slices, self.slices = state_slices, {}  # slices: inputs of the last stage
+        self.steps, self.outputs, self.backend = steps, dict.fromkeys([*outputs, *inplace.values()]), engine
+        self.stages, self.workers = stages_of(steps, self.outputs), workers
         computed = {dst for dst, _, _ in self.stages[-1].steps}
         # later stages read the old values of these, so they are overwritten at the very end
-        self.late = {x: y for x, y in inplace.items() if y not in computed}
+        self.deferred = {x: y for x, y in inplace.items() if y not in computed}
         self.over = {x: y for x, y in inplace.items() if y in computed}
-        # for each stage that has run: the program, its buffers, their parts, their sums, the sums to copy
+        # for each stage that has run: the program, its buffers, their terms, their sums, the sums to copy
         self.ready: list[tuple[Callable, list[Common], dict, dict, dict[str, str]]] = []
-        self.gives = [y for y in self.wanted
+        self.gives = [y for y in self.outputs
                       if y in computed and (y in outputs or y not in self.over.values())]
         self.last = self.compiled(self.stages[-1].steps, self.gives, self.over)
 
@@ -93,68 +93,70 @@ class CutProgram:
 
     def __call__(self, values: dict[str, Any], pieces: list[dict[str, Any]]) -> dict[str, Any]:
         """The outputs. values: inputs that all pieces share. pieces: for each piece its own inputs."""
-        found, held = [values | piece for piece in pieces], {}
+        tables, sums = [values | piece for piece in pieces], {}
         for k in range(len(self.stages) - 1):
             if k == len(self.ready):
-                self.ready.append(self.made(k, found[0]))
-            program, common, part, total, copied = self.ready[k]
-            for number, values in enumerate(found):
-                values |= part
+                self.ready.append(self.stage_ready_for(k, tables[0]))
+            program, common, terms, total, copied = self.ready[k]
+            for number, values in enumerate(tables):
+                values |= terms
                 values |= program(values)
                 for x, y in copied.items():
-                    part[x][...] = values[y]
-                for flat in common if len(found) > 1 else ():
-                    flat.mine += held[flat] if number else 0
-                    held[flat] = flat.mine.copy()
+                    terms[x][...] = values[y]
+                for flat in common if len(tables) > 1 else ():
+                    flat.local += sums[flat] if number else 0
+                    sums[flat] = flat.local.copy()
             for flat in common:
-                flat.mine[0] = self.workers.heard
-                flat.add(not self.own or k < len(self.stages) - 2)
+                flat.local[0] = self.workers.heard
+                flat.add(not self.state_slices or k < len(self.stages) - 2)
                 self.workers.stop = bool(flat.total[0])
-            for values in found:
+            for values in tables:
                 values |= total
-        values = found[0]
+        values = tables[0]
         values |= self.last(values | self.slices)
-        for x, y in self.late.items():
+        for x, y in self.deferred.items():
             values[x][...] = values[y]
-        if self.own:
+        if self.state_slices:
             self.workers.meet()
         return values
 
-    def made(self, k: int, values: Mapping[str, Any]) -> tuple:
+    def stage_ready_for(self, k: int, values: Mapping[str, Any]) -> tuple:
         """Stage k, ready to run on values like these; its program writes sums itself where it can."""
         steps, sums = self.stages[k]
-        found = dict(values) | (eval(steps, values) if steps else {})
-        dtypes = {x: np.result_type(found[y]) for x, y in sums.items()}
+        examples = dict(values) | (eval(steps, values) if steps else {})
+        dtypes = {x: np.result_type(examples[y]) for x, y in sums.items()}
         kinds = dict.fromkeys(dtype for dtype in dtypes.values() if dtype.kind == "f")
         dtypes = {x: dtype if dtype in kinds else next(iter(kinds)) for x, dtype in dtypes.items()}
-        common = [Common(self.workers, {x: found[y] for x, y in sums.items() if dtypes[x] == dtype}, dtype,
-                         few=not self.own) for dtype in kinds]
-        part, total = ({x: a for flat in common for x, a in views(flat).items()}
-                       for views in map(operator.attrgetter, ("part", "sums")))
-        into = {y: x for x, y in sums.items() if np.ndim(found[y]) and found[y].dtype == part[x].dtype}
+        common = [Common(self.workers, {x: examples[y] for x, y in sums.items() if dtypes[x] == dtype}, dtype,
+                         few=not self.state_slices) for dtype in kinds]
+        terms, total = ({x: a for flat in common for x, a in views(flat).items()}
+                       for views in map(operator.attrgetter, ("terms", "sums")))
+        into = {y: x for x, y in sums.items() if np.ndim(examples[y]) and examples[y].dtype == terms[x].dtype}
         into = {into[dst]: dst for dst, _, _ in steps if dst in into}
         copied = {x: y for x, y in sums.items() if x not in into}
-        later = {a for other in self.stages[k + 1:] for _, _, args in other.steps for a in registers(args)}
-        later |= {y for other in self.stages[k + 1:] for y in other.totals.values()} | {*self.wanted}
-        gives = [dst for dst, _, _ in steps if dst in later or dst in copied.values()]
+        read_later = {a for stage in self.stages[k + 1:] for _, _, args in stage.steps for a in registers(args)}
+        read_later |= {y for stage in self.stages[k + 1:] for y in stage.totals.values()} | {*self.outputs}
+        gives = [dst for dst, _, _ in steps if dst in read_later or dst in copied.values()]
         # one more line reads the arrays to overwrite, so that they are inputs
         reads = [(fresh("into", {*values, *all_registers(self.steps)}), "bundle", (*into,))] * bool(into)
-        if k == len(self.stages) - 2 and self.own:
+        if k == len(self.stages) - 2 and self.state_slices:
             self.divide(common)
-        return self.compiled([*steps, *reads], gives, into), common, part, total, copied
+        return self.compiled([*steps, *reads], gives, into), common, terms, total, copied
 
     def divide(self, common: list[Common]) -> None:
         """Let this worker add up and update only its slice, of all arrays as if they were one."""
-        taken = {*all_registers(self.steps)}
-        x, rows = next((x, flat.slices) for flat in common for x, a in flat.part.items() if a.ndim)
-        names = [fresh(f"{x}_of_{worker}", taken) for worker in range(1, len(rows))]
+        reserved = {*all_registers(self.steps)}
+        x, rows = next((x, flat.slices) for flat in common for x, a in flat.terms.items() if a.ndim)
+        names = [fresh(f"{x}_of_{worker}", reserved) for worker in range(1, len(rows))]
         # without shared memory MPI has added them up
-        sums = [*(fresh(f"{x}_sum", taken) for _ in names[2:]), *[x] * bool(names)]
+        sums = [*(fresh(f"{x}_sum", reserved) for _ in names[2:]), *[x] * bool(names)]
         added = [*zip(sums, repeat("add"), zip([*names[:1], *sums], names[1:], strict=False))]
-        self.over = {state: self.over[state] for state in self.own}
-        self.slices = self.own | dict(zip(names or [x], rows, strict=False))
+        self.over = {state: self.over[state] for state in self.state_slices}
+        self.slices = self.state_slices | dict(zip(names or [x], rows, strict=False))
         steps = needed([*added, *self.stages[-1].steps], self.over.values())
         self.last = self.compiled(steps, self.gives, self.over)
 
     def compiled(self, steps: list[Line], gives: Collection[str], over: Mapping[str, str]) -> Callable:
-        return Compiled(WengertList(steps), gives, self.asked, over, adapts=False) if steps else lambda _: {}
+        if not steps:
+            return lambda _: {}
+        return Compiled(WengertList(steps), gives, self.backend, over, adapts=False)

@@ -36,24 +36,25 @@ class Devices:
 
     def chunks(self, minibatches: Iterable[tuple[dict, int]]) -> Iterator[tuple[dict[str, Any], int]]:
         """(inputs, rows) of minibatches with equally many rows, stacked along a first axis on the devices."""
-        some: list[dict[str, Any]] = []
+        chunk: list[dict[str, Any]] = []
         before = 0
         for inputs, rows in minibatches:
-            given = {x: np.array(inputs[x]) for x in self.steps.inputs if x in inputs}
-            if strange := [x for x, a in given.items() if a.dtype.kind not in "biuf"]:
+            arrays = {x: np.array(inputs[x]) for x in self.steps.inputs if x in inputs}
+            if strange := [x for x, a in arrays.items() if a.dtype.kind not in "biuf"]:
                 raise NotForDevices(f"{strange[0]!r} is no array, all that a mesh takes: leave it away")
-            if some and (rows != before or (len(some) + 1) * sum(a.nbytes for a in given.values()) > AHEAD):
-                yield self.stacked(some, before), before
-                some = []
-            some, before = [*some, given], rows
-        if some:
-            yield self.stacked(some, before), before
+            size = sum(a.nbytes for a in arrays.values())
+            if chunk and (rows != before or (len(chunk) + 1) * size > AHEAD):
+                yield self.stacked(chunk, before), before
+                chunk = []
+            chunk, before = [*chunk, arrays], rows
+        if chunk:
+            yield self.stacked(chunk, before), before
 
-    def stacked(self, some: list[dict[str, Any]], rows: int) -> dict[str, Any]:
-        return {x: laid(np.stack([given[x] for given in some]), self.mesh, None,
-                        "data" if a.shape[:1] == (rows,) else None) for x, a in some[0].items()}
+    def stacked(self, chunk: list[dict[str, Any]], rows: int) -> dict[str, Any]:
+        return {x: laid(np.stack([arrays[x] for arrays in chunk]), self.mesh, None,
+                        "data" if a.shape[:1] == (rows,) else None) for x, a in chunk[0].items()}
 
-    def taken(self, held: dict[str, Any], inputs: dict[str, Any], rows: int,
+    def after(self, arrays: dict[str, Any], inputs: dict[str, Any], rows: int,
               values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         """The overwritten arrays after these steps, and the losses, which the devices may still be computing.
         values: of all other inputs."""
@@ -61,32 +62,33 @@ class Devices:
         with wide():
             key = rows, next(iter(inputs.values())).shape[0]
             if key not in self.programs:
-                shardings = {x: a.sharding for x, a in held.items()}, jax.NamedSharding(self.mesh, jax.P())
+                shardings = {x: a.sharding for x, a in arrays.items()}, jax.NamedSharding(self.mesh, jax.P())
                 step = self.step(inputs, values)
-                self.programs[key] = jax.jit(lambda held, inputs: jax.lax.scan(step, held, inputs),
+                self.programs[key] = jax.jit(lambda arrays, inputs: jax.lax.scan(step, arrays, inputs),
                                              out_shardings=shardings, compiler_options=AS_WRITTEN)
-            return self.programs[key](held, inputs)
+            return self.programs[key](arrays, inputs)
 
     def step(self, inputs: dict[str, Any], values: Mapping[str, Any]) -> Callable:
-        """A function for one step, (held, inputs) -> (held, loss), which JAX can trace."""
+        """A function for one step, (arrays, minibatch) -> (arrays, loss), which JAX can trace."""
         from jax import numpy as jnp
         one = {x: np.zeros(a.shape[1:], a.dtype)[()] for x, a in inputs.items()}
         fixed = {x: values[x] for x in self.steps.inputs if x not in inputs and x not in self.inplace}
         run = traceable(self.steps, {**values, **one}, [self.loss, *self.inplace.values()])
 
-        def step(held: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-            found, sure = run(fixed | held | given)
-            loss = jnp.where(sure, found[self.loss].reshape(()), jnp.nan)
-            return {x: found[y] for x, y in self.inplace.items()}, loss
+        def step(arrays: dict[str, Any], minibatch: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+            outputs, sure = run(fixed | arrays | minibatch)
+            loss = jnp.where(sure, outputs[self.loss].reshape(()), jnp.nan)
+            return {x: outputs[y] for x, y in self.inplace.items()}, loss
 
         return step
 
-    def whole(self, held: dict[str, Any]) -> dict[str, np.ndarray]:
+    def on_host(self, arrays: dict[str, Any]) -> dict[str, np.ndarray]:
         """The arrays, on the host."""
         import jax
         with wide():
-            all_of = jax.jit(lambda held: held, out_shardings=jax.NamedSharding(self.mesh, jax.P()))(held)
-        return {x: np.asarray(a) for x, a in all_of.items()}
+            everywhere = jax.NamedSharding(self.mesh, jax.P())
+            arrays = jax.jit(lambda arrays: arrays, out_shardings=everywhere)(arrays)
+        return {x: np.asarray(a) for x, a in arrays.items()}
 
 
 class OnDevices:
@@ -118,18 +120,18 @@ class OnDevices:
         step = self.step
         for t, minibatch in enumerate(self.minibatches.epoch(state.epoch, state.batch), state.t + 1):
             numbers = {step.training.lr: step.rate(t), step.training.t: step.number(t)}
-            yield self.objective.given(*minibatch, state.epoch) | numbers, len(minibatch[-1])
+            yield self.objective.minibatch_inputs(*minibatch, state.epoch) | numbers, len(minibatch[-1])
 
     def scan(self, state: State, ctrl_c: CtrlC) -> Iterator[None]:
         """Take the remaining steps of the epoch."""
         self.begin(state)
-        ctrl_c.held = True
+        ctrl_c.deferred = True
         arrays = self.devices.put(state.arrays)
         chunks = self.devices.chunks(self.inputs(state))
         ahead = next(chunks, None)
         while ahead:
             inputs, rows = ahead
-            arrays, losses = self.devices.taken(arrays, inputs, rows, self.step.values)
+            arrays, losses = self.devices.after(arrays, inputs, rows, self.step.values)
             ahead = next(chunks, None)  # goes to the devices meanwhile
             self.workers.waiting = time.monotonic() * (self.workers.size > 1)
             for loss in np.asarray(losses).tolist():
@@ -137,16 +139,16 @@ class OnDevices:
                 yield
             self.workers.waiting, due = 0.0, self.checkpoint.due()
             # if one worker wants to save or stop, all do
-            late, stop = self.workers.total(np.array([due, ctrl_c.waiting or self.workers.heard], float))
-            if late or stop or not ahead:
-                for x, a in self.devices.whole(arrays).items():
+            saving, stop = self.workers.total(np.array([due, ctrl_c.waiting or self.workers.heard], float))
+            if saving or stop or not ahead:
+                for x, a in self.devices.on_host(arrays).items():
                     state.arrays[x][...] = a
-            if late and ahead:
+            if saving and ahead:
                 self.checkpoint.save(state)
             if stop:
-                ctrl_c.held = False
+                ctrl_c.deferred = False
                 ctrl_c.deliver()
-        self.sound, ctrl_c.held = self.step.parameters(state.begun), False
+        self.sound, ctrl_c.deferred = self.step.parameters(state.begun), False
 
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
         """The error as `Run` finds it, step by step, without the mesh."""

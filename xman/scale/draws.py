@@ -22,7 +22,7 @@ class Draws:
 
     def __init__(self, seed: int, epoch: int, rows: np.ndarray):
         (key,) = np.random.SeedSequence([seed, epoch, 1]).generate_state(1, np.uint64)
-        self.begin, self.taken = mixed(key + GOLDEN * (rows.astype(np.uint64) + np.uint64(1))), 0
+        self.begin, self.position = mixed(key + GOLDEN * (rows.astype(np.uint64) + np.uint64(1))), 0
 
     def random(self, size: int | tuple[int, ...], dtype: Any = float) -> np.ndarray:
         """Numbers uniform in [0, 1). size: (rows, …)."""
@@ -31,13 +31,13 @@ class Draws:
             raise XManError(f"what is drawn has a row for each of the minibatch, {len(self.begin)}, and "
                             f"shape {shape} has not")
         each = math.prod(shape[1:])
-        places = np.arange(self.taken + 1, self.taken + each + 1, dtype=np.uint64)
-        self.taken += each
+        places = np.arange(self.position + 1, self.position + each + 1, dtype=np.uint64)
+        self.position += each
         bits = mixed(self.begin[:, None] + GOLDEN * places)
         # as many bits as the precision has, so that no number is rounded to 1
-        whole = 53 if np.dtype(dtype).itemsize == 8 else 24
-        return ((bits >> np.uint64(64 - whole)).astype(dtype) * np.dtype(dtype).type(2.0 ** -whole)).reshape(
-            shape)
+        precision = 53 if np.dtype(dtype).itemsize == 8 else 24
+        unit = np.dtype(dtype).type(2.0 ** -precision)
+        return ((bits >> np.uint64(64 - precision)).astype(dtype) * unit).reshape(shape)
 
     def standard_normal(self, size: int | tuple[int, ...], dtype: Any = float) -> np.ndarray:
         """Normal numbers of mean 0 and variance 1, by the inverse of the distribution. size: (rows, …)."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ..errors import XManError
 
-# statuses of a command that has ended, was mistyped, or was interrupted: another start would not help
-SAID = 0, 2, 130
+# statuses of a command that has ended, was mistyped, or was interrupted: a new start would not help
+FINAL = 0, 2, 130
 IN_SHARED_MEMORY = 1_060_000  # bytes per worker that MPICH needs: without them it dies of a bus error
 
 
@@ -33,10 +33,10 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
                             "mpich_shm_…, which may be deleted when no job runs")
         started = time.monotonic()
         status, ended = waited_for(command)
-        if status in SAID or ended or not left:
+        if status in FINAL or ended or not left:
             break
-        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        print(f"xman: the run {how} after {time.monotonic() - started:.0f} s; it goes on from its "
+        ending = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+        print(f"xman: the run {ending} after {time.monotonic() - started:.0f} s; it goes on from its "
               f"checkpoint, and may be started {left} more time{'s' * (left > 1)}", file=sys.stderr,
               flush=True)
     return status if status >= 0 else 128 - status
@@ -57,8 +57,8 @@ def waited_for(command: list[str]) -> tuple[int, bool]:
 
 def mpiexec() -> str:
     """The launcher of MPI: beside this Python, where a wheel puts it, or on the path."""
-    found = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
-    if not found:
+    path = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+    if not path:
         raise XManError("--workers needs MPI: pip install 'xman[mpi]', or start the workers by your "
                         "cluster's own launcher")
-    return found
+    return path

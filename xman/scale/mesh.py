@@ -20,20 +20,20 @@ def mesh_of(text: str) -> Any:
     if workers().size > 1 and not jax.distributed.is_initialized():  # one process a device
         jax.distributed.initialize(cluster_detection_method="mpi4py")
     sizes = {"data": 1, "model": 1}
-    for part in text.split(","):
-        name, _, n = part.partition("=")
+    for entry in text.split(","):
+        name, _, n = entry.partition("=")
         if name not in sizes or not n.isdecimal() or not int(n):
             raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows over the one, "
                             "parameters over the other")
         sizes[name] = int(n)
     together, n = workers().size > 1, math.prod(sizes.values())
-    here = jax.devices() if together else jax.local_devices()
-    if len(here) < n or together and len(here) != n:
+    devices = jax.devices() if together else jax.local_devices()
+    if len(devices) < n or together and len(devices) != n:
         one = ", those of one worker, who makes a trial alone: search by one process" * (job().size > 1)
-        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {len(here)} here"
+        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {len(devices)} here"
                         + one * (not together))
     return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (jax.sharding.AxisType.Auto,) * 2,
-                         devices=here[:n])
+                         devices=devices[:n])
 
 
 def laid(a: Any, mesh: Any, *axes: str | None) -> Any:
@@ -55,12 +55,12 @@ def in_mixed_precision(steps: WengertList) -> WengertList:
     extra("ml_dtypes", "jax", "mixed precision")  # its import makes the type known to NumPy
     lines: list[Line] = []
     rounded: dict[str, str] = {}
-    taken = {*all_registers(steps)}
+    reserved = {*all_registers(steps)}
     for dst, op, args in steps:
         product = facts_of(op).flow == "summed" and sum(type(a) is not tuple for a in args) > 1  # or a sum
         for a in registers(args) if product else ():
             if a not in rounded:
-                short, rounded[a] = fresh(f"{a}_bfloat16", taken), fresh(f"{a}_rounded", taken)
+                short, rounded[a] = fresh(f"{a}_bfloat16", reserved), fresh(f"{a}_rounded", reserved)
                 lines += [(short, "astype", (a, ("bfloat16",))),
                           (rounded[a], "astype", (short, ("float32",)))]
         lines.append((dst, op, tuple(rounded[a] if product and isinstance(a, str) else a for a in args)))

@@ -21,16 +21,16 @@ from ops import reductions
 
 from ..errors import XManError, extra
 
-SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # what launchers tell their processes
+SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # set by launchers
 TIMEOUT = 60.0  # seconds that a worker waits for the others
 SLICE = 2e-5
 A_MOMENT = 1000  # questions, half a millisecond, in which no thread has to be woken
 
 
 class Workers:
-    """rank: the number of this process, from 0, of `size`. waiting: since when this one waits for the others,
-    if it does. heard: whether it was told to stop; stop: whether one of all was, before the latest sum.
-    beside: does a part of what all workers do when they wait, if there is such work."""
+    """rank: the number of this process among `size`, from 0. waiting: the time since which this worker waits for
+    the others, or 0. heard: whether this worker was told to stop; stop: whether any worker was told so before
+    the latest sum. beside: the work that a worker does bit by bit while it waits, or None."""
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
@@ -39,9 +39,9 @@ class Workers:
 
     def total(self, x: Any) -> Any:
         """The sum of x over all workers, in a new buffer; its bits do not depend on who came first."""
-        whole = np.array(x, order="C")
-        self.reduce(whole)
-        return whole if isinstance(x, np.ndarray) else whole[()]
+        buffer = np.array(x, order="C")
+        self.reduce(buffer)
+        return buffer if isinstance(x, np.ndarray) else buffer[()]
 
     def reduce(self, buffer: np.ndarray) -> None:
         """Replace the buffer's entries by the sums over all workers."""
@@ -54,23 +54,23 @@ class Workers:
         """Wait until all workers are here."""
         self.noticed(*[self.until, self.comm.Ibarrier()] if self.beside else [self.comm.Barrier])
 
-    def until(self, here: Any) -> None:
-        """Wait, and work meanwhile; asleep after a moment, since MPI would be busy, and take the core from
-        others."""
-        for asked in itertools.count():
+    def until(self, request: Any) -> None:
+        """Wait, and work meanwhile; after a moment sleep between the tests, since MPI would keep the core
+        busy, which others need."""
+        for tries in itertools.count():
             if self.beside:
                 self.beside()
-            if here.Test():
+            if request.Test():
                 return
-            if asked > A_MOMENT:
+            if tries > A_MOMENT:
                 time.sleep(SLICE)
 
     def crowded(self) -> bool:
         """Whether a host has fewer than two cores for each of its workers."""
         cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-        known = self.gathered((platform.node(), {*cores}))
-        hosts = [[cores for node, cores in known if node == host] for host in {node for node, _ in known}]
-        return any(len(set.union(*here)) < 2 * len(here) for here in hosts)
+        nodes = self.gathered((platform.node(), {*cores}))
+        hosts = [[cores for node, cores in nodes if node == host] for host in dict(nodes)]
+        return any(len(set.union(*cores)) < 2 * len(cores) for cores in hosts)
 
     def gathered(self, x: Any) -> list[Any]:
         """The x of each worker, in their order."""
@@ -79,9 +79,9 @@ class Workers:
     def noticed(self, call: Callable, *args: Any) -> Any:
         """The result of a call in which this worker waits for the others; `timeout` limits the wait."""
         self.waiting = time.monotonic()
-        found = call(*args)
+        answer = call(*args)
         self.waiting = 0.0
-        return found
+        return answer
 
     def watch(self) -> None:
         """End the job if this worker has waited too long, since MPI itself waits for ever."""
@@ -145,11 +145,11 @@ def job() -> Workers:
     except RuntimeError as error:
         raise XManError(f"mpi4py finds no MPI ({str(error).splitlines()[0]}); pip install 'xman[mpi]', or say "
                         "where the library is, by MPI4PY_LIBMPI") from None
-    found = Workers(comm if comm.size > 1 else None)
-    if found.comm:
-        sys.excepthook = found.uncaught
-        threading.Thread(target=found.watch, daemon=True).start()
-    return found
+    processes = Workers(comm if comm.size > 1 else None)
+    if processes.comm:
+        sys.excepthook = processes.uncaught
+        threading.Thread(target=processes.watch, daemon=True).start()
+    return processes
 
 
 def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
@@ -159,35 +159,35 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
     pickled, and come when all are done; without workers they come one by one. XManError if a call raises one,
     the first.
     """
-    here, mine = workers(), {}
-    if here.size == 1:
+    team, answers = workers(), {}
+    if team.size == 1:
         yield from map(call, range(count))
         return
-    for k in range(here.rank, count, here.size):
+    for k in range(team.rank, count, team.size):
         try:
             with by_itself():
-                mine[k] = call(k)
+                answers[k] = call(k)
         except XManError as error:
-            mine[k] = type(error)(str(error))  # its other parts may not be pickled
+            answers[k] = type(error)(str(error))  # its attributes may not be picklable
             break
-    here.until(here.comm.Ibarrier())
-    found = functools.reduce(operator.or_, here.gathered(mine))
+    team.until(team.comm.Ibarrier())
+    everyone = functools.reduce(operator.or_, team.gathered(answers))
     for k in range(count):
-        if isinstance(found[k], XManError):
-            raise found[k]
-        yield found[k]
+        if isinstance(everyone[k], XManError):
+            raise everyone[k]
+        yield everyone[k]
 
 
 class CtrlC:
-    """A context in which Ctrl-C waits while `held` is true: during a step, which overwrites the parameters.
+    """A context in which Ctrl-C waits while `deferred` is true: a step overwrites the parameters.
 
-    `delayed` holds it for a step. After the step, if Ctrl-C is `waiting`, deliver() does what Ctrl-C would
+    `delayed` defers it for a step. After the step, if Ctrl-C is `waiting`, deliver() does what Ctrl-C would
     have done. A worker that hears Ctrl-C tells the others with its next sum, and all stop after this step.
     The context does nothing outside of the main thread, and where Ctrl-C does not call Python's handler.
     """
 
     def __init__(self, workers: Workers | None = None) -> None:
-        self.held = self.waiting = False
+        self.deferred = self.waiting = False
         self.before, self.workers = signal.default_int_handler, workers or Workers()
         self.delayed = Delayed(self)
 
@@ -205,7 +205,7 @@ class CtrlC:
     def hear(self, number: int, frame: FrameType | None) -> None:
         if self.workers.size > 1:
             self.workers.heard = True
-        elif self.held:
+        elif self.deferred:
             self.waiting = True
         else:
             self.before(number, frame)
@@ -222,10 +222,10 @@ class Delayed:
         self.ctrl_c = ctrl_c
 
     def __enter__(self) -> None:
-        self.ctrl_c.held = True
+        self.ctrl_c.deferred = True
 
     def __exit__(self, error: type[BaseException] | None, *_) -> None:
         if error is None:
-            self.ctrl_c.held = False
+            self.ctrl_c.deferred = False
             if self.ctrl_c.waiting or self.ctrl_c.workers.stop:
                 self.ctrl_c.deliver()

@@ -35,25 +35,25 @@ class SharedList(NamedTuple):
 
 
 def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapping[str, Any],
-           kept: Iterable[str], size: int) -> SharedList:
-    """The list of one of `size` workers, in which the loss and the registers in kept have the values that all
+           outputs: Iterable[str], size: int) -> SharedList:
+    """The list of one of `size` workers, in which the loss and the registers in outputs have the values that all
     rows together give.
 
-    values: of all inputs, with three rows if they have rows; fewer: two rows of these. XManError with a line
+    values: all inputs, of which those with rows have three; fewer: two rows of these. XManError with a line
     that workers cannot share.
     """
-    taken = {*all_registers(steps)}
-    steps = in_means(steps, *tried_on_rows(steps, values, fewer), taken)
-    whole, axes = tried_on_rows(steps, values, fewer)
-    share, has = fresh("share_of_rows", taken), fresh("has_rows", taken)
+    reserved = {*all_registers(steps)}
+    steps = in_means(steps, *tried_on_rows(steps, values, fewer), reserved)
+    three, axes = tried_on_rows(steps, values, fewer)
+    share, has = fresh("share_of_rows", reserved), fresh("has_rows", reserved)
     lines: list[Line] = []
-    parts: dict[str, str] = {}   # for registers that are parts, the register of this worker's part
+    partials: dict[str, str] = {}   # for each register that is a part, the register of this worker's part
     added: dict[str, str] = {}
 
     def total(a: Any) -> Any:
         """The register, added up over the workers if it is a part."""
-        if a in parts and a not in added:
-            lines.append((a, "allreduce", (parts[a],)))
+        if a in partials and a not in added:
+            lines.append((a, "allreduce", (partials[a],)))
             added[a] = a
         return a
 
@@ -62,56 +62,57 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
         names = [*registers(args)]
         if any(a in axes for a in names):
             args = tuple(total(a) if isinstance(a, str) else a for a in args)
-            how = taken_together(line, whole, axes)
-            if how == "rows":
+            combination = taken_together(line, three, axes)
+            if combination == "rows":
                 lines.append((dst, op, args))
                 continue
-            parts[dst], local = fresh(f"{dst}_here", taken), fresh(f"{dst}_of_rows", taken)
-            lines += [(local, op, args), (parts[dst], "mul", (local, share if how == "mean" else has))]
-        elif not any(a in parts for a in names):
+            partials[dst], local = fresh(f"{dst}_here", reserved), fresh(f"{dst}_of_rows", reserved)
+            weight = share if combination == "mean" else has
+            lines += [(local, op, args), (partials[dst], "mul", (local, weight))]
+        elif not any(a in partials for a in names):
             lines.append(line)
-        elif linear_in(op, [k for k, a in enumerate(args) if isinstance(a, str) and a in parts]):
-            given = []
+        elif linear_in(op, [k for k, a in enumerate(args) if isinstance(a, str) and a in partials]):
+            terms = []
             for a in args:
-                if a in parts or ops.facts_of(op).flow != "plus":
-                    given.append(parts.get(a, a) if isinstance(a, str) else a)
+                if a in partials or ops.facts_of(op).flow != "plus":
+                    terms.append(partials.get(a, a) if isinstance(a, str) else a)
                 elif isinstance(a, str):  # a value that all workers have is added once
-                    given.append(fresh(f"{a}_here", taken))
-                    lines.append((given[-1], "divide", (a, float(size))))
+                    terms.append(fresh(f"{a}_here", reserved))
+                    lines.append((terms[-1], "divide", (a, float(size))))
                 else:
-                    given.append(a / size)
-            parts[dst] = fresh(f"{dst}_here", taken)
-            lines.append((parts[dst], op, tuple(given)))
+                    terms.append(a / size)
+            partials[dst] = fresh(f"{dst}_here", reserved)
+            lines.append((partials[dst], op, tuple(terms)))
         else:
             lines.append((dst, op, tuple(total(a) if isinstance(a, str) else a for a in args)))
-    if loss not in parts:
-        parts[loss] = fresh(f"{loss}_here", taken)
-        lines.append((parts[loss], "divide", (loss, float(size))))
+    if loss not in partials:
+        partials[loss] = fresh(f"{loss}_here", reserved)
+        lines.append((partials[loss], "divide", (loss, float(size))))
         added[loss] = loss
-    for name in (loss, *kept):
+    for name in (loss, *outputs):
         total(name)
-    return SharedList(WengertList(lines), parts[loss], share, has)
+    return SharedList(WengertList(lines), partials[loss], share, has)
 
 
-def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tuple],
-             taken: set[str]) -> WengertList:
+def in_means(steps: WengertList, three: Mapping[str, Any], axes: Mapping[str, tuple],
+             reserved: set[str]) -> WengertList:
     """The list with means in place of variances over rows, E(x − E x)², and of centered rows, x − E x."""
     lines: list[Line] = []
     for dst, op, args in steps:
         if op not in ("var", "centered") or args[0] not in axes:
             lines.append((dst, op, args))
             continue
-        x, axis, *rest = (*args, None) if len(args) == 1 else args
-        over = range(np.ndim(whole[x])) if axis is None else np.ravel(axis) % np.ndim(whole[x])
-        if axes[x][0] not in over or len(rest) > 1:
+        x, axis, *keepdims = (*args, None) if len(args) == 1 else args
+        over = range(np.ndim(three[x])) if axis is None else np.ravel(axis) % np.ndim(three[x])
+        if axes[x][0] not in over or len(keepdims) > 1:
             lines.append((dst, op, args))
             continue
-        mean = fresh(f"{dst}_mean", taken)
-        apart = fresh(f"{dst}_apart", taken) if op == "var" else dst
+        mean = fresh(f"{dst}_mean", reserved)
+        apart = fresh(f"{dst}_apart", reserved) if op == "var" else dst
         lines += [(mean, "mean", (x, axis, True)), (apart, "subtract", (x, mean))]
         if op == "var":
-            square = fresh(f"{dst}_square", taken)
-            lines += [(square, "square", (apart,)), (dst, "mean", (square, axis, *rest))]
+            square = fresh(f"{dst}_square", reserved)
+            lines += [(square, "square", (apart,)), (dst, "mean", (square, axis, *keepdims))]
     return WengertList(lines)
 
 
@@ -123,10 +124,10 @@ def tried_on_rows(steps: WengertList, values: Mapping[str, Any],
              if name not in two and isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.ndim}
     values = {**values, **moved}  # not zeros, for which every line would seem to do everything
     with np.errstate(all="ignore"):
-        whole = eval(steps, values)
+        three = eval(steps, values)
         fewer = eval(steps, values | two)
     axes = {}
-    for name, x in whole.items():
+    for name, x in three.items():
         a, b = np.shape(x), np.shape(fewer[name])
         if a != b:
             k = next((k for k in range(len(a)) if len(a) == len(b) and a[k] != b[k]), 0)
@@ -134,10 +135,10 @@ def tried_on_rows(steps: WengertList, values: Mapping[str, Any],
                 raise XManError(f"{name!r} has shape {a} for three rows and {b} for two, so workers cannot "
                                 "share its rows")
             axes[name] = k, a[k] // ROWS
-    return whole, axes
+    return three, axes
 
 
-def taken_together(line: Line, whole: Mapping[str, Any], axes: Mapping[str, tuple]) -> str:
+def taken_together(line: Line, three: Mapping[str, Any], axes: Mapping[str, tuple]) -> str:
     """"rows", "sum" or "mean": whether a line computes each row by itself, or joins them. XManError if it
     does something else."""
     dst, op, args = line
@@ -145,28 +146,28 @@ def taken_together(line: Line, whole: Mapping[str, Any], axes: Mapping[str, tupl
     def of(start: int, stop: int) -> Any:
         def piece(a: Any) -> Any:
             if not isinstance(a, str) or a not in axes:
-                return whole[a] if isinstance(a, str) else a
+                return three[a] if isinstance(a, str) else a
             axis, m = axes[a]
-            return whole[a][(slice(None),) * axis + (slice(start * m, stop * m),)]
+            return three[a][(slice(None),) * axis + (slice(start * m, stop * m),)]
         with np.errstate(all="ignore"):
             return ops.G[op](*map(piece, args))
 
-    first, last, out = of(0, 2), of(2, ROWS), whole[dst]
+    first, last, out = of(0, 2), of(2, ROWS), three[dst]
     if dst in axes:
         axis = axes[dst][0]
         if (hasattr(out, "tocsr") and axis == 0) or same_entries(np.concatenate([first, last], axis), out):
             return "rows"
     else:
-        found = [how for how, made in (("sum", first + last), ("mean", (2 * first + last) / ROWS))
-                 if same_entries(made, out)]
-        if found:
-            return found[-1] if op == "mean" else found[0]
+        combinations = [name for name, joined in (("sum", first + last), ("mean", (2 * first + last) / ROWS))
+                        if same_entries(joined, out)]
+        if combinations:
+            return combinations[-1] if op == "mean" else combinations[0]
     raise XManError(f"{shown(line)}: it takes rows together by more than a sum or a mean, so workers cannot "
                     "share them; train by one worker, without --accumulate")
 
 
-def same_entries(made: Any, out: Any) -> bool:
+def same_entries(estimate: Any, out: Any) -> bool:
     """Whether both are equal up to rounding."""
-    made, out = np.asarray(made, float), np.asarray(out, float)
+    estimate, out = np.asarray(estimate, float), np.asarray(out, float)
     scale = np.max(np.abs(out), initial=0.0, where=np.isfinite(out))
-    return made.shape == out.shape and np.allclose(made, out, 1e-3, 1e-4 * scale, equal_nan=True)
+    return estimate.shape == out.shape and np.allclose(estimate, out, 1e-3, 1e-4 * scale, equal_nan=True)

@@ -21,9 +21,9 @@ ALL = 0, 10, 0  # the tenths of the rows, from and to, and the seed that draws r
 # shuffles the next, which needs copies of its own
 COPIES = 6
 
-Some = slice | np.ndarray
+Selection = slice | np.ndarray
 # from a block's number to (its numbers of rows of X and of y, a function from places in it to their rows)
-Read = Callable[[int], tuple[tuple[int, int], Callable[[Some], tuple[Any, Any]]]]
+Read = Callable[[int], tuple[tuple[int, int], Callable[[Selection], tuple[Any, Any]]]]
 
 
 class Stream:
@@ -31,23 +31,23 @@ class Stream:
     it as data.
 
     rows: how many. X, y: the first of them. sizes: the rows of each block. read: gives a block by its number.
-    memory: megabytes for rows. ordered: whether windows are read in order, as those of a CSV file. window: so
-    many rows are shuffled together. prepared: how a table became rows of numbers. some: the tenths of the
+    memory: megabytes for rows. ordered: whether windows are read in order, as those of a CSV file. window: the
+    number of rows that are shuffled together. prepared: how a table became rows of numbers. draw: the tenths of the
     rows that it has, as ALL. name: identifies these rows in checkpoints.
     """
 
     def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False,
-                 name: str = "", prepared: Prepared | None = None, some: tuple = ALL, away: bool = False):
-        self.source, self.name, self.prepared, self.ordered, self.some = read, name, prepared, ordered, some
+                 name: str = "", prepared: Prepared | None = None, draw: tuple = ALL, away: bool = False):
+        self.source, self.name, self.prepared, self.ordered, self.draw = read, name, prepared, ordered, draw
         self.away = away
-        whole = np.fromiter(sizes, int)
-        self.starts, self.whole, self.memory = np.cumsum([0, *whole[:-1]]), whole, memory
-        if some != ALL:
-            self.sizes = np.array([drawn_by_number(start, n, *some).sum()
-                                   for start, n in zip(self.starts, whole, strict=True)])
-            self.name += f" {some}"
+        counts = np.fromiter(sizes, int)
+        self.starts, self.counts, self.memory = np.cumsum([0, *counts[:-1]]), counts, memory
+        if draw != ALL:
+            self.sizes = np.array([drawn_by_number(start, n, *draw).sum()
+                                   for start, n in zip(self.starts, counts, strict=True)])
+            self.name += f" {draw}"
         else:
-            self.sizes = whole
+            self.sizes = counts
         self.rows = int(self.sizes.sum())
         if not self.rows:
             raise XManError("the stream has no rows")
@@ -55,28 +55,28 @@ class Stream:
         each = self.X[:1].nbytes + self.y[:1].nbytes
         self.window = max(1, int(memory * 1e6 / COPIES / each))
         if self.sizes.max() > self.window:
-            most = int(self.sizes.max())
-            raise XManError(f"a block of {most:,} rows takes {most * each / 1e6:,.3g} MB, and {COPIES} have "
-                            f"to fit into {memory:g} MB: allow more, or write files with smaller row groups")
+            largest = int(self.sizes.max())
+            raise XManError(f"a block of {largest:,} rows takes {largest * each / 1e6:,.3g} MB, and {COPIES} "
+                            f"have to fit into {memory:g} MB: allow more, or write files with smaller row groups")
 
-    def part(self, seed: int, begin: int, end: int) -> Stream:
+    def drawn(self, seed: int, begin: int, end: int) -> Stream:
         """The rows that a draw by their numbers puts into these tenths of all."""
-        return Stream(self.source, self.whole, self.memory, self.ordered, self.name, self.prepared,
+        return Stream(self.source, self.counts, self.memory, self.ordered, self.name, self.prepared,
                       (begin, end, seed), self.away)
 
     def block(self, k: int, share: slice = slice(None),
               fetched: Callable[[], tuple] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """X and y of a block, or of a share of its rows. XManError where they hold something else than finite
         numbers."""
-        found, rows_at = fetched() if fetched else self.source(k)
-        if {*found} != {int(self.whole[k])}:
-            raise XManError(f"block {k + 1} of the stream has {found[0]} rows and {found[1]} targets, and "
-                            f"had {self.whole[k]} before")
-        some = share
-        if self.some != ALL:
-            begin, end, seed = self.some
-            some = np.flatnonzero(drawn_by_number(self.starts[k], self.whole[k], begin, end, seed))[share]
-        X, y = map(np.asarray, rows_at(some))
+        lengths, rows_at = fetched() if fetched else self.source(k)
+        if {*lengths} != {int(self.counts[k])}:
+            raise XManError(f"block {k + 1} of the stream has {lengths[0]} rows and {lengths[1]} targets, and "
+                            f"had {self.counts[k]} before")
+        places = share
+        if self.draw != ALL:
+            begin, end, seed = self.draw
+            places = np.flatnonzero(drawn_by_number(self.starts[k], self.counts[k], begin, end, seed))[share]
+        X, y = map(np.asarray, rows_at(places))
         for word, a in ("X", X), ("y", y):
             if (shape := getattr(self, word, a).shape[1:]) != a.shape[1:]:
                 raise XManError(f"block {k + 1} of the stream: a row of {word} has shape {a.shape[1:]}, and "
@@ -88,7 +88,7 @@ class Stream:
             if not np.can_cast(a.dtype, like, "same_kind" if like.kind == "f" else "safe"):
                 raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, and {like} before")
             if a.dtype.kind == "f" and not np.isfinite(a).all():
-                place = np.arange(self.whole[k])[some][np.argwhere(~np.isfinite(a))[0][0]]
+                place = np.arange(self.counts[k])[places][np.argwhere(~np.isfinite(a))[0][0]]
                 raise XManError(f"block {k + 1} of the stream: {word} holds NaN or infinity, in its row "
                                 f"{place + 1}")
         return X, y
@@ -113,29 +113,29 @@ def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> n
 
 
 class Turns:
-    """A task that is done in parts, by a generator: it yields after each, None or a Future that it waits for,
-    and returns what the task gives."""
+    """A task that is done in steps, by a generator. After each step it yields None, or a Future that its next
+    step needs; it returns the value of the task."""
 
-    def __init__(self, parts: Generator[Future | None, None, Any]):
-        self.parts, self.waits_for, self.found = parts, None, Future()
+    def __init__(self, steps: Generator[Future | None, None, Any]):
+        self.steps, self.waits_for, self.outcome = steps, None, Future()
 
-    def take(self) -> None:
-        """Do the next part, unless there is none, or it would have to wait."""
-        if self.found.done() or self.waits_for and not self.waits_for.done():
+    def advance(self) -> None:
+        """Do the next step, unless there is none, or it would have to wait."""
+        if self.outcome.done() or self.waits_for and not self.waits_for.done():
             return
         try:
-            self.waits_for = next(self.parts)
+            self.waits_for = next(self.steps)
         except StopIteration as end:
-            self.found.set_result(end.value)
+            self.outcome.set_result(end.value)
         except Exception as error:  # for the one who asks for the result
-            self.found.set_exception(error)
+            self.outcome.set_exception(error)
 
     def result(self) -> Any:
-        """Do all parts that are left, and return what the task gives."""
-        while not self.found.done():
+        """Do all steps that are left, and return the value of the task."""
+        while not self.outcome.done():
             wait([self.waits_for] if self.waits_for else [])
-            self.take()
-        return self.found.result()
+            self.advance()
+        return self.outcome.result()
 
 
 class Streamed:
@@ -149,44 +149,44 @@ class Streamed:
     """
 
     def __init__(self, data: Stream, size: int, seed: int,
-                 mine: Callable[[int, int], slice] = lambda rows, rank: slice(0, rows)):
+                 slice_of: Callable[[int, int], slice] = lambda rows, rank: slice(0, rows)):
         self.data, self.rows, self.seed, self.workers = data, data.rows, seed, workers()
         self.size = size = min(size, data.rows)
         self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
-        # of minibatches, and of the last one: the edges of lanes, and of what this worker takes; whether it
-        # borrows a row
-        self.lanes, self.taken, self.borrows, me = [], [], [], self.workers.rank
+        # for a minibatch, and for the last one: the edges of the lanes, the bounds of this worker's rows, and
+        # whether it borrows a row
+        self.lanes, self.bounds, self.borrows, me = [], [], [], self.workers.rank
         for rows in size, self.rows - (self.count - 1) * size:
-            starts = [*(mine(rows, rank).start for rank in range(self.workers.size)), rows]
+            starts = [*(slice_of(rows, rank).start for rank in range(self.workers.size)), rows]
             self.lanes.append(rows * np.arange(LANES + 1) // LANES)
-            self.taken.append(starts[me:me + 2])
-            self.borrows.append(mine(rows, me).stop > starts[me + 1])
-        found = [(np.searchsorted(edges, start, "right") - 1, np.searchsorted(edges, stop))
-                 for edges, (start, stop) in zip(self.lanes, self.taken, strict=True) if start < stop]
-        self.ends = (min(low for low, _ in found), max(high for _, high in found)) if found else (0, 0)
+            self.bounds.append(starts[me:me + 2])
+            self.borrows.append(slice_of(rows, me).stop > starts[me + 1])
+        ranges = [(np.searchsorted(edges, start, "right") - 1, np.searchsorted(edges, stop))
+                  for edges, (start, stop) in zip(self.lanes, self.bounds, strict=True) if start < stop]
+        self.ends = (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else (0, 0)
         self.in_turns = self.workers.size > 1 and self.workers.crowded()
-        self.kept: list[np.ndarray] = []  # the rows of the only window
+        self.only_window: list[np.ndarray] = []  # the rows of the only window
 
     def windows(self, number: int, first: int = 0) -> Iterator[tuple[int, int, np.ndarray]]:
-        """The windows of epoch `number` with rows of its minibatches from `first` on: (number, how many rows
-        come before, the blocks), with the blocks in a drawn order."""
-        random, sizes, at, held = np.random.default_rng([self.seed, number]), self.data.sizes, 0, 0
+        """The windows of epoch `number` with rows of its minibatches from `first` on: (number, the number
+        of rows before it, its blocks), with the blocks in a drawn order."""
+        random, sizes, start, length = np.random.default_rng([self.seed, number]), self.data.sizes, 0, 0
         in_order = self.data.ordered or self.rows <= self.data.window
-        some: list[int] = []
+        blocks: list[int] = []
         for k in [*(range(len(sizes)) if in_order else random.permutation(len(sizes)).tolist()), None]:
-            if k is None or held + sizes[k] > self.data.window:
-                if at + held > first * self.size:
-                    yield number, at, np.array(some)
-                at, held, some = at + held, 0, []
+            if k is None or length + sizes[k] > self.data.window:
+                if start + length > first * self.size:
+                    yield number, start, np.array(blocks)
+                start, length, blocks = start + length, 0, []
             if k is not None:
-                some, held = [*some, k], held + sizes[k]
+                blocks, length = [*blocks, k], length + sizes[k]
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """(X, y, numbers) of this worker's rows for each minibatch from `first` on, as parts of arrays that
         the next minibatches overwrite."""
-        room, filled = 1 + max(stop - start for start, stop in self.taken), 0
+        capacity, filled = 1 + max(stop - start for start, stop in self.bounds), 0
         # a borrowed row may be any row
-        buffers = [np.repeat(a[:1], room, 0) for a in (self.data.X, self.data.y, np.zeros(1, int))]
+        buffers = [np.repeat(a[:1], capacity, 0) for a in (self.data.X, self.data.y, np.zeros(1, int))]
         with ThreadPoolExecutor(2) as pool:  # one thread reads, and waits for the other, which fetches
             todo = (Turns(self.read(pool, first, *window)) for window in self.windows(number, first))
             ahead = self.begun(pool, todo)
@@ -194,37 +194,38 @@ class Streamed:
                 rows, places, ends = ahead()
                 ahead = self.begun(pool, todo)
                 start = 0
-                for end, whole in ends:
+                for end, complete in ends:
                     stop = filled + end - start
                     for a, buffer in zip(rows, buffers, strict=True):
                         a.take(places[start:end], 0, buffer[filled:stop], "clip")
-                    filled, start, first = 0 if whole else stop, end, first + whole
-                    if whole:
+                    filled, start, first = 0 if complete else stop, end, first + complete
+                    if complete:
                         stop += self.borrows[first == self.count]
                         yield tuple(buffer[:stop] for buffer in buffers)
 
     def begun(self, pool: Executor, todo: Iterator[Turns]) -> Callable[[], tuple] | None:
-        """Begin to read the next window, if there is one; what is returned waits for its end."""
+        """Begin to read the next window, if there is one; the function that is returned
+        waits for its end."""
         ahead = next(todo, None)
-        self.workers.beside = ahead.take if ahead and self.in_turns else None
+        self.workers.beside = ahead.advance if ahead and self.in_turns else None
         return ahead and (ahead.result if self.in_turns else pool.submit(ahead.result).result)
 
-    def drawn_order(self, number: int, at: int, edges: np.ndarray) -> np.ndarray:
+    def drawn_order(self, number: int, start: int, edges: np.ndarray) -> np.ndarray:
         """The places in a window of its rows, in the order in which they are taken; −1 for lanes of which
         this worker takes no row. edges: the place in the window where each lane begins."""
-        held, begin, last = int(edges[-1]), at % self.size, (self.count - 1) * self.size - at
-        if held == self.rows:
+        length, begin, last = int(edges[-1]), start % self.size, (self.count - 1) * self.size - start
+        if length == self.rows:
             random = np.random.default_rng([self.seed, number])
-            return np.arange(held) if self.count == 1 else random.permutation(held)
-        found = np.full(held, -1)
-        end = min(last, held + self.size - (begin + held) % self.size)
+            return np.arange(length) if self.count == 1 else random.permutation(length)
+        order = np.full(length, -1)
+        end = min(last, length + self.size - (begin + length) % self.size)
         places = np.arange(-begin, end).reshape(-1, self.size)
         for k in range(*self.ends):
-            here, there = (np.arange(lanes[k], lanes[k + 1]) for lanes in self.lanes)
-            here = np.concatenate([places[:, here].ravel(), last + there])
-            random = np.random.default_rng([self.seed, number, at, k])
-            found[here[(0 <= here) & (here < held)]] = edges[k] + random.permutation(edges[k + 1] - edges[k])
-        return found
+            columns, remainder = (np.arange(lanes[k], lanes[k + 1]) for lanes in self.lanes)
+            lane = np.concatenate([places[:, columns].ravel(), last + remainder])
+            random = np.random.default_rng([self.seed, number, start, k])
+            order[lane[(0 <= lane) & (lane < length)]] = edges[k] + random.permutation(edges[k + 1] - edges[k])
+        return order
 
     def below(self, row: int) -> np.ndarray:
         """How many rows before this one lie before each edge of the lanes, in their minibatches."""
@@ -232,31 +233,31 @@ class Streamed:
         lanes = self.lanes[int(full == self.count - 1)]
         return full * self.lanes[0] + np.minimum(row - full * self.size, lanes)
 
-    def read(self, pool: Executor, first: int, number: int, at: int,
+    def read(self, pool: Executor, first: int, number: int, start: int,
              blocks: np.ndarray) -> Generator[Future | None, None, tuple]:
         """The task that gives (rows, places, ends) of a window. pool: fetches blocks. first: as for `epoch`.
-        number, at, blocks: as `windows` gives them.
+        number, start, blocks: as `windows` gives them.
 
         rows: X, y and the numbers of rows. places: of the rows that this worker takes, in order, among them.
         ends: (place, whether it ends in this window) of each minibatch.
         """
-        sizes, rows = self.data.sizes[blocks], self.kept
-        held = int(sizes.sum())
-        edges = self.below(at + held) - self.below(at)
-        low, high = edges[[*self.ends]] if held < self.rows else (0, held)
+        sizes, rows = self.data.sizes[blocks], self.only_window
+        length = int(sizes.sum())
+        edges = self.below(start + length) - self.below(start)
+        low, high = edges[[*self.ends]] if length < self.rows else (0, length)
         if not rows:
-            numbers = np.repeat(self.begin[blocks] - np.cumsum([0, *sizes[:-1]]), sizes) + np.arange(held)
+            numbers = np.repeat(self.begin[blocks] - np.cumsum([0, *sizes[:-1]]), sizes) + np.arange(length)
             rows = [*(yield from self.between(pool, blocks, low, high)), numbers[low:high]]
-        if held == self.rows:
-            self.kept = rows
-        batches = np.arange(max(first, at // self.size), -(-(at + held) // self.size))
-        taken = np.array(self.taken)[(batches == self.count - 1).astype(int)]
-        starts, stops = np.clip(taken + batches[:, None] * self.size - at, 0, held).T
+        if length == self.rows:
+            self.only_window = rows
+        batches = np.arange(max(first, start // self.size), -(-(start + length) // self.size))
+        bounds = np.array(self.bounds)[(batches == self.count - 1).astype(int)]
+        starts, stops = np.clip(bounds + batches[:, None] * self.size - start, 0, length).T
         ends = np.cumsum(stops - starts)
-        mine = np.repeat(stops - ends, stops - starts) + np.arange(ends[-1])
-        whole = np.minimum((batches + 1) * self.size, self.rows) <= at + held
-        places = self.drawn_order(number, at, edges)[mine] - low
-        return rows, places, [*zip(ends.tolist(), whole.tolist(), strict=True)]
+        indices = np.repeat(stops - ends, stops - starts) + np.arange(ends[-1])
+        complete = np.minimum((batches + 1) * self.size, self.rows) <= start + length
+        places = self.drawn_order(number, start, edges)[indices] - low
+        return rows, places, [*zip(ends.tolist(), complete.tolist(), strict=True)]
 
     def between(self, pool: Executor, blocks: np.ndarray, low: int,
                 high: int) -> Generator[Future | None, None, tuple[np.ndarray, np.ndarray]]:
@@ -284,17 +285,17 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
     rows = rows or max(1, int(memory * 1e6 / COPIES / 16 / each))
 
     def read(k: int) -> tuple[tuple[int, int], Callable]:
-        here = X[k * rows:(k + 1) * rows], y[k * rows:(k + 1) * rows]
+        block = X[k * rows:(k + 1) * rows], y[k * rows:(k + 1) * rows]
 
-        def rows_at(some: Some) -> tuple[np.ndarray, ...]:
-            found = tuple(np.array(a[some]) for a in here)
+        def rows_at(selection: Selection) -> tuple[np.ndarray, ...]:
+            copies = tuple(np.array(a[selection]) for a in block)
             for a in (X, y):
                 if isinstance(a, np.memmap) and a.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
                     # otherwise the pages would stay in memory until something else needs it
                     a._mmap.madvise(mmap.MADV_DONTNEED)
-            return found
+            return copies
 
-        return (len(here[0]), len(here[1])), rows_at
+        return (len(block[0]), len(block[1])), rows_at
 
     sizes = [min(rows, len(y) - start) for start in range(0, len(y), rows)]
     return Stream(read, sizes, memory, name=f"arrays {X.shape} {y.shape}")
@@ -315,7 +316,7 @@ def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stre
 
     def read(k: int) -> tuple[tuple[int, int], Callable]:
         X, y = map(np.asarray, batch(k))
-        return (len(X), len(y)), lambda some: (X[some], y[some])
+        return (len(X), len(y)), lambda selection: (X[selection], y[selection])
 
     return Stream(read, sizes, memory, ordered=True, name=f"batches {sizes}", away=True)
 

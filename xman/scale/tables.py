@@ -22,7 +22,7 @@ from ..tables.preparing import lines, statistics_of
 from ..tables.reading import HEAD, Form, file_kind, formed, misread, options, readable
 from ..tables.statistics import moments
 from .mpi import dealt
-from .streams import ALL, MEMORY, InTurn, Some, Stream, drawn_by_number, of_arrays, of_batches
+from .streams import ALL, MEMORY, InTurn, Selection, Stream, drawn_by_number, of_arrays, of_batches
 
 CSV_BLOCK = 2 ** 20  # bytes that are read at a time
 LONGEST = 2 ** 26    # the most bytes of a row
@@ -49,8 +49,8 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prep
     are_tables = isinstance(source, (str, Path))
     if are_tables and y is not None:
         raise XManError("a table has its targets in a column: say which by target=…, and leave y away")
-    known = ("memory", *("prepared", "target", "ignore", "task", "day_first") * are_tables)
-    refuse_unknown(settings, known, "this stream takes no {!r}")
+    accepted = ("memory", *("prepared", "target", "ignore", "task", "day_first") * are_tables)
+    refuse_unknown(settings, accepted, "this stream takes no {!r}")
     if are_tables:
         return stream_of_tables(str(source), memory, prepared, settings)
     return of_batches(source, memory) if y is None else of_arrays(source, y, memory)
@@ -59,12 +59,12 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prep
 def tenths(source: str, memory: float, seed: int, **settings: Any) -> list[Stream]:
     """Three streams, of 7, 1 and 2 tenths of the rows of tables, to train on, to choose by and to judge by;
     the first decides how columns become numbers."""
-    whole = stream_of_tables(source, memory, None, settings, (0, 7, seed))
-    return [whole.part(seed, *ends) for ends in ((0, 7), (7, 8), (8, 10))]
+    first_stream = stream_of_tables(source, memory, None, settings, (0, 7, seed))
+    return [first_stream.drawn(seed, *ends) for ends in ((0, 7), (7, 8), (8, 10))]
 
 
-def stream_of_tables(source: str, memory: float, how: Prepared | None, settings: dict[str, Any],
-                     some: tuple = ALL) -> Stream:
+def stream_of_tables(source: str, memory: float, preparation: Prepared | None, settings: dict[str, Any],
+                     draw: tuple = ALL) -> Stream:
     pa = extra("pyarrow", "tables", "a table")
 
     with readable(source):
@@ -87,21 +87,21 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
                      else piece.path for piece in pieces]
         if not sum(sizes):
             raise TableError(f"{source} has no rows")
-        how = how or learnt(read, sizes, columns, where, settings, some)
+        preparation = preparation or learnt(read, sizes, columns, where, settings, draw)
 
     def numbers(k: int) -> tuple[tuple[int, int], Callable]:
         with readable(source):
             table = read(k)
 
-        def rows_at(some: Some) -> tuple[np.ndarray, np.ndarray]:
-            rows = table[some] if isinstance(some, slice) else table.take(some)
-            parts = [rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE)]
-            return (np.concatenate([how.features(part, where[k]) for part in parts]),
-                    how.targets(rows, where[k]))
+        def rows_at(selection: Selection) -> tuple[np.ndarray, np.ndarray]:
+            rows = table[selection] if isinstance(selection, slice) else table.take(selection)
+            chunks = [rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE)]
+            return (np.concatenate([preparation.features(chunk, where[k]) for chunk in chunks]),
+                    preparation.targets(rows, where[k]))
 
         return (table.num_rows,) * 2, rows_at
 
-    return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", how, away="://" in source)
+    return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", preparation, away="://" in source)
 
 
 def places_of(source: str) -> tuple[str, Any, list[str]]:
@@ -115,11 +115,11 @@ def places_of(source: str) -> tuple[str, Any, list[str]]:
         filesystem, path, pattern = fs.LocalFileSystem(), source, "*"
         if "*" in Path(source).name:
             path, pattern = str(Path(source).parent), Path(source).name
-    found = filesystem.get_file_info(path)
-    if found.type == fs.FileType.NotFound:
+    info = filesystem.get_file_info(path)
+    if info.type == fs.FileType.NotFound:
         raise TableError(f"{source}: there is no such file or folder")
     paths = [path]
-    if found.type == fs.FileType.Directory:
+    if info.type == fs.FileType.Directory:
         paths = sorted(file.path for file in filesystem.get_file_info(fs.FileSelector(path))
                        if file.type == fs.FileType.File
                        and fnmatch.fnmatch(file.base_name, pattern) and file_kind(Path(file.path))
@@ -139,16 +139,16 @@ def blocks_of_csv(filesystem: Any,
     Blocks end where lines end, and each worker counts the rows of its share of them.
     """
     pa, csv = extra("pyarrow", "tables", "a table"), extra("pyarrow.csv", "tables", "a table")
-    known: tuple = ()
+    titles: tuple = ()
     types: dict[str, Any] = {}
     blocks: list[tuple[Form, str, int, int, int]] = []
     for path in paths:
         for number, (place, text) in enumerate(texts(filesystem, path)):
             if number == 0:
-                look = formed(path, text[:HEAD], None, known)
+                look = formed(path, text[:HEAD], None, titles)
                 if look.encoding == "utf16":
                     raise TableError(f"{path} is written in UTF-16; a stream is of files in UTF-8")
-                known = known or (look.names,) * 2
+                titles = titles or (look.names,) * 2
             blocks.append((look, path, number, place, len(text)))
     where = [f"{path}, from byte {place} on" if number else path for _, path, number, place, _ in blocks]
     looks = sorted((block[0] for block in blocks), key=lambda look: len(look.names), reverse=True)
@@ -160,13 +160,13 @@ def blocks_of_csv(filesystem: Any,
     def read(k: int) -> Any:
         look, path, number, place, size = blocks[k]
         text = unpacked[path](number)[1] if path in unpacked else opened(path).read_at(size, place)
-        for wanted in types, {name: kind for name, kind in types.items() if pa.types.is_string(kind)}:
+        for column_types in types, {name: kind for name, kind in types.items() if pa.types.is_string(kind)}:
             try:
-                how = options(look._replace(header=look.header * (number == 0), quoted=b'"' in text), wanted,
-                              2 * size + 1)
-                how[0].use_threads, how[2].include_columns = False, [*names]
-                how[2].include_missing_columns = True
-                return csv.read_csv(pa.BufferReader(text), *how)
+                settings = options(look._replace(header=look.header * (number == 0), quoted=b'"' in text),
+                                   column_types, 2 * size + 1)
+                settings[0].use_threads, settings[2].include_columns = False, [*names]
+                settings[2].include_missing_columns = True
+                return csv.read_csv(pa.BufferReader(text), *settings)
             except pa.ArrowInvalid as error:
                 words = first_line(error)
                 if "conversion" not in words:  # here a cell is of another kind than in the first block
@@ -181,18 +181,18 @@ def blocks_of_csv(filesystem: Any,
 
 def texts(filesystem: Any, path: str) -> Iterator[tuple[int, bytes]]:
     """(place, text) of rows of a file, about CSV_BLOCK bytes at a time."""
-    place, rest = 0, b""
+    place, unread = 0, b""
     with filesystem.open_input_stream(path) as file:  # it unpacks .gz
-        while more := file.read(CSV_BLOCK):
-            rest += more
-            if end := end_of_rows(rest):
-                yield place, rest[:end]
-                place, rest = place + end, rest[end:]
-            elif len(rest) > LONGEST:
+        while chunk := file.read(CSV_BLOCK):
+            unread += chunk
+            if end := end_of_rows(unread):
+                yield place, unread[:end]
+                place, unread = place + end, unread[end:]
+            elif len(unread) > LONGEST:
                 raise TableError(f"{path}: no row ends within {LONGEST / 1e6:.0f} MB, from byte {place} on; "
                                  "a quote may be open")
-    if rest:
-        yield place, rest
+    if unread:
+        yield place, unread
 
 
 def end_of_rows(text: bytes) -> int:
@@ -207,7 +207,7 @@ def end_of_rows(text: bytes) -> int:
 
 
 def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], where: list[str],
-           settings: dict, some: tuple) -> Prepared:
+           settings: dict, draw: tuple) -> Prepared:
     """The Prepared of these tables: one table tells the kinds of columns, all tables their statistics.
 
     Each worker reads its share of the tables, and their statistics are added up.
@@ -216,7 +216,7 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
 
     def training(k: int) -> Any:
         """The training rows of a table."""
-        return read(k) if some == ALL else read(k).filter(drawn_by_number(starts[k], sizes[k], *some))
+        return read(k) if draw == ALL else read(k).filter(drawn_by_number(starts[k], sizes[k], *draw))
 
     pa = extra("pyarrow", "tables", "a table")
     sample = training(max(range(len(sizes)), key=lambda k: (columns[k], sizes[k])))
@@ -225,33 +225,34 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
     # rows may be sorted by their target: then some other row tells that there is another
     for k in range(len(sizes)) if target in sample.column_names and len(sample[target].unique()) == 1 else ():
         table, only = training(k), sample[target][0].as_py()
-        other = table.filter(np.array([x not in (only, None) for x in table[target].to_pylist()], bool))
-        if other.num_rows:
-            sample = pa.concat_tables([sample, other.slice(0, 1)], promote_options="permissive")
+        unlike = table.filter(np.array([x not in (only, None) for x in table[target].to_pylist()], bool))
+        if unlike.num_rows:
+            sample = pa.concat_tables([sample, unlike.slice(0, 1)], promote_options="permissive")
             break
-    how = prepared(sample, **settings)
-    like = [statistics_of(c, cells(sample[c.name], c, "the table")) for c in how.columns]
+    preparation = prepared(sample, **settings)
+    like = [statistics_of(c, cells(sample[c.name], c, "the table")) for c in preparation.columns]
 
     def found_in(k: int) -> tuple[list[Any], Any]:
         """The statistics of each column and of the target in one table."""
         table = training(k)
-        y, _ = target_cells(table, how.target, where[k])
+        y, _ = target_cells(table, preparation.target, where[k])
         return ([statistics_of(c, cells(table[c.name], c, where[k]), fact)
-                 for c, fact in zip(how.columns, like, strict=True)],
-                {*y.tolist()} if how.classes else moments(y[:, None]))
+                 for c, fact in zip(preparation.columns, like, strict=True)],
+                {*y.tolist()} if preparation.classes else moments(y[:, None]))
 
     def merged(a: tuple[list[Any], Any], b: tuple[list[Any], Any]) -> tuple[list[Any], Any]:
-        return [*map(operator.add, a[0], b[0])], a[1] | b[1] if how.classes else a[1] + b[1]
+        return [*map(operator.add, a[0], b[0])], a[1] | b[1] if preparation.classes else a[1] + b[1]
 
     # the order of addition does not depend on the number of workers
     groups = np.array_split(np.arange(len(sizes)), min(len(sizes), GROUPS))
     facts, goal = functools.reduce(merged, dealt(
         lambda k: functools.reduce(merged, map(found_in, groups[k].tolist())), len(groups)))
-    steps, output = lines(how.columns, facts, {*ops.G, *(c.register for c in how.columns)})
-    shape = eval(steps, {c.register: cells(sample[c.name], c, "")[:1] for c in how.columns})[output].shape[1:]
-    if how.classes:
+    steps, output = lines(preparation.columns, facts, {*ops.G, *(c.register for c in preparation.columns)})
+    row = {c.register: cells(sample[c.name], c, "")[:1] for c in preparation.columns}
+    shape = eval(steps, row)[output].shape[1:]
+    if preparation.classes:
         key: Any = float if all(label.lstrip("-").replace(".", "", 1).isdecimal() for label in goal) else str
-        return how._replace(steps=steps, output=output, shape=shape, classes=tuple(sorted(goal, key=key)))
-    scale = (how.scale if settings.get("task") == "count"
+        return preparation._replace(steps=steps, output=output, shape=shape, classes=tuple(sorted(goal, key=key)))
+    scale = (preparation.scale if settings.get("task") == "count"
              else (float(goal.mean[0]), float(goal.deviation()[0])))
-    return how._replace(steps=steps, output=output, shape=shape, scale=scale)
+    return preparation._replace(steps=steps, output=output, shape=shape, scale=scale)

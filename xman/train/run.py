@@ -45,7 +45,7 @@ class Run:
         arrays, self.judge = data_and_judge(objective, settings.validation)
         batch_size = 32 if settings.batch_size is None else settings.batch_size
         at_least("batch_size", batch_size, 1, whole=True)
-        cut = int(batch_size), int(settings.seed), *([shares.mine] if shares else [])
+        cut = int(batch_size), int(settings.seed), *([shares.slice_of] if shares else [])
         self.minibatches = (Streamed(objective.stream, *cut) if objective.stream else
                             Minibatches(objective.X, objective.y, *cut))
         self.step = self.step_of(objective, settings, self.workers, shares, self.minibatches)
@@ -125,7 +125,7 @@ class Run:
 
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
         """The error that names the first register that was NaN. latest: the minibatch among the values."""
-        ctrl_c.held = True  # from now on: this state must not be saved
+        ctrl_c.deferred = True  # from now on: this state must not be saved
         step, values = self.step, self.step.values
         inputs = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in values.items()
                   if x not in state.arrays}

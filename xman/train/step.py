@@ -105,9 +105,9 @@ class TrainingStep:
     def feed(self, X: Any, y: Any, numbers: np.ndarray, epoch: int, rows: int) -> None:
         """Put the inputs for these rows among the values. rows: of all workers."""
         if self.shares is None:
-            self.values.update(self.objective.given(X, y, numbers, epoch))
+            self.values.update(self.objective.minibatch_inputs(X, y, numbers, epoch))
         else:
-            self.pieces = self.shares.given(X, y, numbers, epoch, rows, self.number)
+            self.pieces = self.shares.minibatch_inputs(X, y, numbers, epoch, rows, self.number)
             self.values.update(self.pieces[0])
 
     def program(self, rows: int) -> Compiled | CutProgram:

@@ -68,7 +68,7 @@ class Objective:
                    for word, penalty in (("l1", l1), ("l2", l2))]
         self.steps, self.loss = penalised(steps, self.loss, *factors)
 
-    def given(self, X: Any, y: Any, rows: np.ndarray, epoch: int) -> dict[str, Any]:
+    def minibatch_inputs(self, X: Any, y: Any, rows: np.ndarray, epoch: int) -> dict[str, Any]:
         """The inputs by name for rows X with targets y in an epoch. rows: the numbers of the rows."""
         values = feed(self.model, X, y)
         if self.weights is not None:
