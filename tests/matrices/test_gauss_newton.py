@@ -19,7 +19,7 @@ def network(loss, outputs=3, rows=6):
 
 def matrix(G, values):
     """The matrix, by a product with each unit vector."""
-    times, n = G.at(values), sum(values[w].size for w in G.wrt)
+    times, n = G.product_at(values), sum(values[w].size for w in G.wrt)
     return np.stack([packed(times(unpacked(e, values, G.wrt)), G.wrt) for e in np.eye(n)], 1)
 
 

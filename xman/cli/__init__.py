@@ -38,6 +38,6 @@ def main() -> None:
 def end_workers(sentence: str, status: int) -> None:
     """End the processes of all workers, if there are several."""
     with contextlib.suppress(XManError):  # the sentence may be that there is no MPI
-        if (here := workers()).size > 1:
-            time.sleep(2 * (here.rank > 0))  # if all workers fail, the first one prints the sentence
-            here.abort(sentence, status)
+        if (team := workers()).size > 1:
+            time.sleep(2 * (team.rank > 0))  # if all workers fail, the first one prints the sentence
+            team.abort(sentence, status)

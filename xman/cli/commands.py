@@ -83,7 +83,7 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
     steps, inputs = list_and_values(source, of, values)
     result = eval(steps, inputs)
     names = [dst for dst, _, _ in steps] if everything else [of] if of else list(steps.outputs)
-    tell({name: found(result, name) for name in names}, as_json)
+    tell({name: value_of(result, name) for name in names}, as_json)
 
 
 @of_a_list(f"""{JSON}
@@ -91,7 +91,7 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
 def grad(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...]) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
     result = eval(steps, inputs | {x: np.asarray(inputs[x], float) for x in wrt if x in inputs})
-    if np.size(found(result, of)) != 1:
+    if np.size(value_of(result, of)) != 1:
         raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which "
                         "with --of")
     deltas = backprop(steps, result, ops.DG, wrt or None, **{of: 1.0})
@@ -118,7 +118,7 @@ def check_(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, w
 
 
 
-def found(values: dict[str, Any], name: str) -> Any:
+def value_of(values: dict[str, Any], name: str) -> Any:
     if name not in values:
         raise XManError(f"the list has no register {name!r}")
     return values[name]
@@ -137,5 +137,5 @@ def json_terms(x: Any) -> Any:
     if isinstance(x, dict):
         return {key: json_terms(value) for key, value in x.items()}
     if isinstance(x, (list, tuple)):
-        return [json_terms(part) for part in x]
+        return [json_terms(term) for term in x]
     return str(x) if isinstance(x, float) and not np.isfinite(x) else x

@@ -33,5 +33,5 @@ def arguments(value: Callable) -> list[str]:
     """The arguments of an operator as a reader would write them: x, y, axis=None."""
     if isinstance(value, np.ufunc):
         return ["x", "y"][:value.nin]
-    names, defaults, rest, _ = parameters_of(value)
-    return [f"{x}={defaults[x]!r}" if x in defaults else x for x in names] + [f"*{rest}"] * bool(rest)
+    names, defaults, variadic, _ = parameters_of(value)
+    return [f"{x}={defaults[x]!r}" if x in defaults else x for x in names] + [f"*{variadic}"] * bool(variadic)

@@ -91,10 +91,10 @@ def model_of(source: str) -> XMan:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
                  if Path(frame.filename) == file]
         lines += [error.lineno] if isinstance(error, SyntaxError) else []
-        at = f"line {lines[-1]}: " if lines else ""
+        place = f"line {lines[-1]}: " if lines else ""
         mend = (f"; write its arguments, as in {path}:{name}(64, 10)" if name and not call.endswith(")")
                 and not lines else "")
-        raise XManError(f"{path}: {at}{type(error).__name__}: {error}{mend}") from error
+        raise XManError(f"{path}: {place}{type(error).__name__}: {error}{mend}") from error
     finally:
         sys.path.remove(str(file.parent))
 
@@ -161,8 +161,8 @@ def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XM
         raise XManError(f"--{unfit[0]} is not for {name}, which takes "
                         f"{', '.join('--' + key for key in options) or 'none of them'}")
     if of != "rows" and bool(data.classes) == (of in TASKS):
-        what, task = ("numbers", "regress") if of in TASKS else ("classes", "classify")
-        raise XManError(f"{name} is for {what}; --task {task} makes the target that")
+        targets, task = ("numbers", "regress") if of in TASKS else ("classes", "classify")
+        raise XManError(f"{name} is for {targets}; --task {task} makes the target that")
     if of == "sequences" and (not isinstance(X, np.ndarray) or X.ndim != 3):
         raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
     if name == "mlp" and data.prepared.found:

@@ -15,8 +15,8 @@ KINDS = {"XManClassifier": ("ClassifierMixin", Classifier), "XManRegressor": ("R
 def __getattr__(name: str) -> Any:
     if name not in KINDS:
         raise AttributeError(f"module 'xman.estimators' has no attribute {name!r}{nearest(name, KINDS)}")
-    globals()[name] = made = estimator(name, *KINDS[name])
-    return made
+    globals()[name] = kind = estimator(name, *KINDS[name])
+    return kind
 
 
 def __dir__() -> list[str]:

@@ -63,7 +63,7 @@ class Page:
         return f"<page of the explorer, {self.title}, {len(self._text):,} characters: save(path)>"
 
 
-def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
+def explore(expression: Callable | XMan | Steps, *examples: Any, of: Any = None,
             values: Mapping[str, Any] | None = None, title: str | None = None, guided: bool = True) -> Page:
     """A page on which a list, its values and its derivatives are stepped through, edited and looked into.
 
@@ -71,18 +71,19 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
         xman.explore(steps, values={"x1": 3.0, "x2": 7.0})
         model.explore(X=rows, y=labels)
 
-    what: a function of numbers and arrays, a model, or a list. examples: the arguments at which a function is
-    traced. of: the register to differentiate (None: the last line's, or a model's loss). values: inputs by
-    name; the page asks for the others. title: of the page (None: the name of `what`). guided: whether it has
-    the guided examples too. The page is one file and loads nothing; operators that it cannot compute show the
-    values that Python computed. Raises XManError as `trace`, `eval`, `backprop`, and above 2,000,000 entries.
+    expression: a function of numbers and arrays, a model, or a list. examples: the arguments at which a
+    function is traced. of: the register to differentiate (None: the last line's, or a model's loss). values:
+    inputs by name; the page asks for the others. title: of the page (None: the name of `expression`). guided:
+    whether it has the guided examples too. The page is one file and loads nothing; operators that it cannot
+    compute show the values that Python computed. Raises XManError as `trace`, `eval`, `backprop`, and above
+    2,000,000 entries.
     """
     roles: dict[str, str] = {}
     inputs = dict(values or {})
-    if examples and isinstance(what, (XMan, list, tuple)):
+    if examples and isinstance(expression, (XMan, list, tuple)):
         raise XManError("the values of a model's and a list's inputs go by name, as in model.explore(X=rows) "
                         "and explore(steps, values={'x': 3.0})")
-    match what:
+    match expression:
         case XMan() as model:
             steps, inputs, roles = of_model(model, of, inputs)
             title, of = title or type(model).__name__, None
@@ -94,7 +95,7 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
             name = getattr(function, "__name__", "").replace("<lambda>", "a function")
             title = title or name or "a function"
         case _:
-            raise XManError(f"explore takes a function, a model or a list, not a {type(what).__name__}")
+            raise XManError(f"explore takes a function, a model or a list, not a {type(expression).__name__}")
     of = output(steps, of)
     return page_of([document(steps, of, inputs, roles, title or of)], guided)
 

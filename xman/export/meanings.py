@@ -26,17 +26,17 @@ def within_bounds(shape: Iterable[int]) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def fixed_value(a: Any, what: str) -> np.ndarray:
+def fixed_value(a: Any, role: str) -> np.ndarray:
     """a as an array. XManError where it is not a constant of the file."""
     if getattr(a, "constant", False):
         return a.value
     if isinstance(a, Expression):
-        raise XManError(f"its {what} come from the model's inputs, and in a list they are literals")
+        raise XManError(f"its {role} come from the model's inputs, and in a list they are literals")
     return np.asarray(a)
 
 
-def wholes(a: Any, what: str = "axes") -> tuple[int, ...] | None:
-    return None if a is None else tuple(np.ravel(fixed_value(a, what)).tolist())
+def wholes(a: Any, role: str = "axes") -> tuple[int, ...] | None:
+    return None if a is None else tuple(np.ravel(fixed_value(a, role)).tolist())
 
 
 def numpy_dtype(x: Any) -> np.dtype:

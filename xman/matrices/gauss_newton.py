@@ -47,14 +47,14 @@ class GaussNewton(DerivativeMatrix):
             if lines:
                 self.inner[a] = Jacobian(lines, a, [w for w in self.wrt if w in lines.inputs])
 
-    def at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
+    def product_at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
         """The product at values, a function of vectors by name; what depends on values alone is done once."""
         values = eval(self.steps, point(values, self.wrt))
         for line, places in self.multiples:
             if not rises(line, places, values):
                 raise XManError(f"{shown(line)}: its slope is negative, so that the loss is not convex in "
                                 f"{', '.join(self.through)}; take the Hessian")
-        outer = self.outer.at(values)
+        outer = self.outer.product_at(values)
         maps = {a: (J.pushforward(values), J.pullback(values), J.wrt) for a, J in self.inner.items()}
 
         def times(vectors: Point) -> dict[str, Any]:

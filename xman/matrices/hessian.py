@@ -38,9 +38,9 @@ class Hessian(DerivativeMatrix):
         products = {x: f"d{of}_d{x}{dot}" for x in self.wrt}
         self.map = LinearMap(self.steps, self.dots, products, self._refuse_arrays)
 
-    def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    def product_at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         """The product at values, a function of vectors by name; what depends on values alone is done once."""
-        return self.map.at(point(values, self.wrt))
+        return self.map.product_at(point(values, self.wrt))
 
     def __call__(self, values: Point) -> np.ndarray:
         """The matrix (n, n), for the n elements of all wrt, each flattened, in their order."""
@@ -72,7 +72,7 @@ class Hessian(DerivativeMatrix):
 
     def _columns(self, values: Point) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """For each element of all wrt: its register, its unit vector, and the product with this vector."""
-        times, values = self.at(values), point(values, self.wrt)
+        times, values = self.product_at(values), point(values, self.wrt)
         for x in self.wrt:
             for unit in units(values[x]):
                 yield x, unit, times({x: unit})

@@ -60,12 +60,12 @@ class Jacobian(DerivativeMatrix):
 
     def pushforward(self, values: Point) -> Callable[[Point], Any]:
         """The function v → J v at values; work that depends on values alone is done once."""
-        push = self.forward.at(self._evaluated(values)[0])
+        push = self.forward.product_at(self._evaluated(values)[0])
         return lambda vectors: push(vectors)[self.of]
 
     def pullback(self, values: Point) -> Callable[[Any], dict[str, Any]]:
         """The function u → u J at values; work that depends on values alone is done once."""
-        pull = self.reverse.at(self._evaluated(values)[0])
+        pull = self.reverse.product_at(self._evaluated(values)[0])
         return lambda u: pull({self.of: u})
 
     def __call__(self, values: Point) -> dict[str, Any]:

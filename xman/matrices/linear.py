@@ -35,7 +35,7 @@ class DerivativeMatrix:
 
     def times(self, values: Point, vectors: Point) -> dict[str, Any]:
         """The product for each x in wrt, in its shape. vectors: by name; zeros where one is left out."""
-        return self.at(values)(vectors)
+        return self.product_at(values)(vectors)
 
     def _heat_map(self, matrix: np.ndarray) -> Any:
         title = f"the {type(self).__name__} of {self.of}"
@@ -56,7 +56,7 @@ class LinearMap:
         self.steps, self.moving, self.images, self.refuse = steps, moving, images, refuse
         self._split: dict[Any, tuple[WengertList, WengertList]] = {}
 
-    def at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
+    def product_at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
         """The map at values, with zeros for a missing vector; what depends on values alone is done once."""
         fixed, moving = self.split({**values, **{name: values[x] for x, name in self.moving.items()}})
         at_point = eval(fixed, values)

@@ -35,9 +35,9 @@ def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register
     loss: crossEntropy of the softmax, as the notes write it; softmaxCrossEntropy, the same without overflow;
     sigmoidCrossEntropy; squaredError; hinge; a row of your own with the fact `outputs`. XManError for others.
     """
-    known = {op: facts.outputs for op, facts in FACTS.items() if facts.outputs}
-    refuse_unknown([loss], known, "there is no loss {!r}")
-    outputs = getattr(f, known[loss])(scores)
+    output_operators = {op: facts.outputs for op, facts in FACTS.items() if facts.outputs}
+    refuse_unknown([loss], output_operators, "there is no loss {!r}")
+    outputs = getattr(f, output_operators[loss])(scores)
     return outputs, f.mean(getattr(f, loss)(outputs if loss == "crossEntropy" else scores, y))
 
 
@@ -45,11 +45,11 @@ def activation_called(activation: str | Callable[[Register], Register]) -> Calla
     """The entrywise operator of one argument with this name; or the function itself. XManError otherwise."""
     if callable(activation):
         return activation
-    known = [op for op in sorted(ops.G) if ops.facts_of(op).elementwise and arity(ops.G[op])[0] == 1]
-    if activation not in known:
+    activations = [op for op in sorted(ops.G) if ops.facts_of(op).elementwise and arity(ops.G[op])[0] == 1]
+    if activation not in activations:
         raise XManError(f"there is no activation {activation!r}; the activations are tanh, relu, sigmoid and "
                         "each entrywise operator of one argument, as gelu, or a function of your own"
-                        f"{nearest(str(activation), known)}")
+                        f"{nearest(str(activation), activations)}")
     return getattr(f, activation)
 
 

@@ -18,12 +18,12 @@ from .minimize import objective_list, unsound
 METHODS = "trf", "dogbox", "lm"
 
 
-def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf",
+def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf",
                   epochs: int = 1000, tolerance: float = 1e-8, engine: str = "numpy",
                   progress: bool = True) -> Result:
     """Minimise ½ Σ r² for the residuals r of a model or a function, by scipy.optimize.least_squares.
 
-    what: an XMan with a register `residuals`, or else with `outputs`, whose residuals are outputs − y; or a
+    model: an XMan with a register `residuals`, or else with `outputs`, whose residuals are outputs − y; or a
     function fn(parameters, *data) from arrays to an array, traced at `start` as for `minimize`. data: (X, y)
     of a model, or the function's further arguments. start: the first parameters. method: trf, dogbox, or lm,
     which needs at least as many residuals as parameters. epochs: the most steps. tolerance: of SciPy's three
@@ -34,21 +34,21 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
 
     refuse_unknown([method], METHODS, "there is no method {!r}")
     target: Any = 0.0
-    if isinstance(what, XMan):
+    if isinstance(model, XMan):
         X, y = rows_and_labels(data, "data")
-        steps = list_of(what, of := "residuals" if hasattr(what, "residuals") else "outputs")
-        target, of = y if of == "outputs" else target, what.names()[id(getattr(what, of))]
-        values, back = what.inputDict(**feed(what, X, y)), dict
-        wrt = [name for name in steps.inputs if what.isParam(name)]
+        steps = list_of(model, of := "residuals" if hasattr(model, "residuals") else "outputs")
+        target, of = y if of == "outputs" else target, model.names()[id(getattr(model, of))]
+        values, back = model.inputDict(**feed(model, X, y)), dict
+        wrt = [name for name in steps.inputs if model.isParam(name)]
     else:
-        steps, wrt, values, back = objective_list(what, start, data)
+        steps, wrt, values, back = objective_list(model, start, data)
         of = steps[-1][0]
     values |= {w: np.asarray(values[w], float) for w in wrt}
     jacobian, program = Jacobian(steps, of, wrt), compile(steps, [of], engine)
-    history, begun, at = [], time.perf_counter(), lambda w: values | unpacked(w, values, wrt)
+    history, begun, named = [], time.perf_counter(), lambda w: values | unpacked(w, values, wrt)
 
     def residuals(w: np.ndarray) -> np.ndarray:
-        outputs = np.asarray(program(at(w))[of], float)
+        outputs = np.asarray(program(named(w))[of], float)
         if np.size(target) not in (1, outputs.size):
             raise XManError(f"the outputs have shape {outputs.shape} and y {np.shape(target)}; least squares "
                             "needs as many targets")
@@ -56,7 +56,7 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
 
     def slopes(w: np.ndarray) -> np.ndarray:
         nonlocal begun
-        blocks, now = jacobian(at(w)), time.perf_counter()
+        blocks, now = jacobian(named(w)), time.perf_counter()
         history.append({"epoch": len(history), "loss": 0.5 * float(np.sum(residuals(w) ** 2)),
                         "seconds": now - begun})
         if len(history) > 1:  # the first entry is the start
@@ -71,8 +71,8 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
             raise unsound(steps, values)
         try:
             ends = dict.fromkeys(("ftol", "xtol", "gtol"), tolerance)
-            found = optimize.least_squares(residuals, w, slopes, method=method, max_nfev=epochs, **ends)
-            w, reason = found.x, found.message
+            minimum = optimize.least_squares(residuals, w, slopes, method=method, max_nfev=epochs, **ends)
+            w, reason = minimum.x, minimum.message
         except KeyboardInterrupt:
             reason = f"interrupted in epoch {len(history)}"
     return Result(back(unpacked(w, values, wrt)), history[1:], len(history) - 1, reason)

@@ -32,14 +32,14 @@ FINAL = "trust-ncg"
 STALLED = 10  # so many epochs without a smaller loss end a method
 
 
-def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B",
+def minimize(model: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B",
              epochs: int = 1000, tolerance: float = 1e-5, validation: tuple | None = None,
              l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None,
              sample_weight: Any = None, class_weight: dict[Any, float] | str | None = None,
              callbacks: Iterable[Callback] = (), engine: str = "auto", progress: bool = True) -> Result:
     """Minimise a model's loss, or a function, by scipy.optimize.minimize; the Result is as for `fit`.
 
-    what: an XMan as for `fit`; or a function fn(parameters, *data) from arrays to a number, traced at
+    model: an XMan as for `fit`; or a function fn(parameters, *data) from arrays to a number, traced at
     `start`, so that all steps take the path that it takes there. data: (X, y) of a model, or the function's
     further arguments. start: a function's first parameters, an array, a number or a tree of them. method:
     L-BFGS-B, BFGS or CG, which use the gradient; Newton-CG, trust-ncg or trust-krylov, which also use
@@ -51,21 +51,22 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     """
     refuse_unknown([method], (*WITH_GRADIENT, *WITH_PRODUCTS), "there is no method {!r}")
     judged, facts = None, {}
-    if isinstance(what, XMan):
-        objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
+    if isinstance(model, XMan):
+        objective = Objective(model, data, 0, sample_weight, class_weight, l1, l2)
         if validation is not None:
-            judged = judge_of(what, rows_and_labels(validation, "validation", objective.labels))
-        facts = {"network": what, "shape": objective.X.shape[1:], "classes": objective.labels,
+            judged = judge_of(model, rows_and_labels(validation, "validation", objective.labels))
+        facts = {"network": model, "shape": objective.X.shape[1:], "classes": objective.labels,
                  "settings": {"optimizer": method}}
         refuse_changing(objective, method)
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
-        values = objective.inputs | objective.minibatch_inputs(objective.X, objective.y, np.arange(objective.rows), 0)
+        rows = np.arange(objective.rows)
+        values = objective.inputs | objective.minibatch_inputs(objective.X, objective.y, rows, 0)
     else:
         of_models = dict(validation=validation, l1=l1, l2=l2, sample_weight=sample_weight,
                    class_weight=class_weight)
         if unfit := [name for name, value in of_models.items() if value is not None]:
             raise XManError(f"{unfit[0]} is for models; write it into the function")
-        steps, wrt, values, back = objective_list(what, start, data)
+        steps, wrt, values, back = objective_list(model, start, data)
         of = steps[-1][0]
     problem = Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine)
     descent = Descent(problem, back, tolerance, judged, callbacks)
@@ -94,8 +95,8 @@ class Problem:
             hessian = Hessian(steps, of, wrt)
             self.dots, self.images = hessian.map.moving, hessian.map.images
             likes = self.values | {dot: self.values[w] for w, dot in self.dots.items()}
-            wanted = {name: name for name in (of, *self.slopes)} | self.images
-            first_steps, moving = LinearMap(hessian.steps, self.dots, wanted).split(likes)
+            outputs = {name: name for name in (of, *self.slopes)} | self.images
+            first_steps, moving = LinearMap(hessian.steps, self.dots, outputs).split(likes)
             shared = [name for name in moving.inputs if name not in likes]
             images = [dst for dst, _, _ in moving if dst in self.images.values()]
             self.products = compile(moving, images, engine) if moving else None
@@ -103,9 +104,9 @@ class Problem:
         self.w: np.ndarray | None = None
         # a line search gives up at NaN or 1e65: values above `far` are cut to it, and have no slope
         self.far = sys.float_info.max
-        self.far = 100 * (1 + abs(self.at(self.start).loss))
+        self.far = 100 * (1 + abs(self.moved_to(self.start).loss))
 
-    def at(self, w: np.ndarray) -> Problem:
+    def moved_to(self, w: np.ndarray) -> Problem:
         """The problem, computed at w: SciPy asks for value, gradient and products one by one."""
         if self.w is None or not np.array_equal(w, self.w):
             self.w, self.point = w.copy(), self.named(w)
@@ -122,15 +123,15 @@ class Problem:
                 for name, x in unpacked(w, self.values, self.wrt).items()}
 
     def value(self, w: np.ndarray) -> float:
-        return self.at(w).loss
+        return self.moved_to(w).loss
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        return self.at(w).slope.copy()
+        return self.moved_to(w).slope.copy()
 
     def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         vectors = self.named(v)
         dots = {dot: vectors[name] for name, dot in self.dots.items()}
-        values = self.values | self.at(w).point | self.outputs | dots
+        values = self.values | self.moved_to(w).point | self.outputs | dots
         images = self.products(values) if self.products else {}
         return packed({name: images.get(self.images[name], 0 * x) for name, x in vectors.items()},
                       self.wrt).astype(float)
@@ -152,7 +153,7 @@ class Descent:
 
         problem = self.problem
         slope = problem.gradient(problem.start)
-        if not problem.at(problem.start).sound:
+        if not problem.moved_to(problem.start).sound:
             raise unsound(problem.steps, problem.values)
         limits = {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}
         w, second, self.reason = problem.start, method in WITH_PRODUCTS, "" if epochs else "all 0 epochs done"
@@ -165,7 +166,7 @@ class Descent:
                     self.crawl = 1e-9 * (second and way != FINAL)
                     options = {"maxiter": epochs - len(self.history), **limits.get(way, {"gtol": 0.0})}
                     minimum = optimize.minimize(problem.value, w, (), way, problem.gradient,
-                                                callback=self.seen, options=options,
+                                                callback=self.record, options=options,
                                                 hessp=problem.product if second else None)
                     w, slope = minimum.x, problem.gradient(minimum.x)
                     self.reason = self.reason or f"all {epochs} epochs done" * (len(self.history) >= epochs)
@@ -179,7 +180,7 @@ class Descent:
             self.reason = f"no entry of the gradient is larger than {self.tolerance:g}"
         return bool(self.reason)
 
-    def seen(self, intermediate_result: Any) -> None:
+    def record(self, intermediate_result: Any) -> None:
         """Record an iteration, which SciPy reports here."""
         w = intermediate_result.x
         loss, slope = self.problem.value(w), self.problem.gradient(w)

@@ -45,8 +45,8 @@ class Common:
         self.numbers, self.slices = rows[:, :numbers], rows[:, begin:].reshape(len(rows), n, -1)[:, k]
 
     def add(self, arrays: bool) -> None:
-        """Fill `total`; the workers wait for each other. In shared memory each worker adds up all numbers, and
-        its slice of the arrays if `arrays` is true."""
+        """Fill `total`; the workers wait for each other. In shared memory each worker adds up all
+        numbers, and its slice of the arrays if `arrays` is true."""
         if not self.shared:
             return self.workers.reduce(self.total)
         self.workers.meet()

@@ -134,8 +134,9 @@ class CutProgram:
         into = {y: x for x, y in sums.items() if np.ndim(examples[y]) and examples[y].dtype == terms[x].dtype}
         into = {into[dst]: dst for dst, _, _ in steps if dst in into}
         copied = {x: y for x, y in sums.items() if x not in into}
-        read_later = {a for stage in self.stages[k + 1:] for _, _, args in stage.steps for a in registers(args)}
-        read_later |= {y for stage in self.stages[k + 1:] for y in stage.totals.values()} | {*self.outputs}
+        later = self.stages[k + 1:]
+        read_later = {a for stage in later for _, _, args in stage.steps for a in registers(args)}
+        read_later |= {y for stage in later for y in stage.totals.values()} | {*self.outputs}
         gives = [dst for dst, _, _ in steps if dst in read_later or dst in copied.values()]
         # one more line reads the arrays to overwrite, so that they are inputs
         reads = [(fresh("into", {*values, *all_registers(self.steps)}), "bundle", (*into,))] * bool(into)

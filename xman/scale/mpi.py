@@ -28,8 +28,8 @@ A_MOMENT = 1000  # questions, half a millisecond, in which no thread has to be w
 
 
 class Workers:
-    """rank: the number of this process among `size`, from 0. waiting: the time since which this worker waits for
-    the others, or 0. heard: whether this worker was told to stop; stop: whether any worker was told so before
+    """rank: the number of this process among `size`, from 0. waiting: since when this worker waits for the
+    others, or 0. heard: whether this worker was told to stop; stop: whether any worker was told so before
     the latest sum. beside: the work that a worker does bit by bit while it waits, or None."""
 
     def __init__(self, comm: Any = None):
@@ -143,8 +143,8 @@ def job() -> Workers:
     try:
         comm = loaded or extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
     except RuntimeError as error:
-        raise XManError(f"mpi4py finds no MPI ({str(error).splitlines()[0]}); pip install 'xman[mpi]', or say "
-                        "where the library is, by MPI4PY_LIBMPI") from None
+        raise XManError(f"mpi4py finds no MPI ({str(error).splitlines()[0]}); pip install 'xman[mpi]', or "
+                        "say where the library is, by MPI4PY_LIBMPI") from None
     processes = Workers(comm if comm.size > 1 else None)
     if processes.comm:
         sys.excepthook = processes.uncaught

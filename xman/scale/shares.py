@@ -34,8 +34,8 @@ class Shares:
                          for k in (numbers, numbers[:2]))
         rows = {name for name, x in inputs.items() if np.shape(x) != np.shape(fewer[name])}
         two = {x: fewer[x] for x in rows}
-        inputs = objective.inputs | inputs
-        self.list = shared(objective.steps, objective.loss, inputs, two, objective.running.values(), self.size)
+        self.list = shared(objective.steps, objective.loss, objective.inputs | inputs, two,
+                           objective.running.values(), self.size)
 
     def bounds(self, piece: int, rows: int) -> tuple[int, int]:
         """The beginning and end of a piece of a minibatch of `rows`; of a borrowed row if it has none."""
@@ -70,8 +70,8 @@ class Minibatches:
 
     X: an array, or a sparse matrix in CSR form; y: an array; both have a row for each example. Dense
     minibatches are views of a buffer, which the next ones overwrite; a minibatch of all rows is the data
-    themselves. The order of an epoch depends on the seed and its number alone. slice_of: from a number of rows
-    to this worker's slice of them.
+    themselves. The order of an epoch depends on the seed and its number alone. slice_of: from a number of
+    rows to this worker's slice of them.
     """
 
     def __init__(self, X: Any, y: np.ndarray, size: int, seed: int, slice_of: Callable[[int], slice] = slice):

@@ -36,8 +36,8 @@ class SharedList(NamedTuple):
 
 def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapping[str, Any],
            outputs: Iterable[str], size: int) -> SharedList:
-    """The list of one of `size` workers, in which the loss and the registers in outputs have the values that all
-    rows together give.
+    """The list of one of `size` workers, in which the loss and the registers in outputs have the values that
+    all rows together give.
 
     values: all inputs, of which those with rows have three; fewer: two rows of these. XManError with a line
     that workers cannot share.

@@ -31,9 +31,9 @@ class Stream:
     it as data.
 
     rows: how many. X, y: the first of them. sizes: the rows of each block. read: gives a block by its number.
-    memory: megabytes for rows. ordered: whether windows are read in order, as those of a CSV file. window: the
-    number of rows that are shuffled together. prepared: how a table became rows of numbers. draw: the tenths of the
-    rows that it has, as ALL. name: identifies these rows in checkpoints.
+    memory: megabytes for rows. ordered: whether windows are read in order, as those of a CSV file. window:
+    the number of rows that are shuffled together. prepared: how a table became rows of numbers. draw: the
+    tenths of the rows that it has, as ALL. name: identifies these rows in checkpoints.
     """
 
     def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False,
@@ -57,7 +57,8 @@ class Stream:
         if self.sizes.max() > self.window:
             largest = int(self.sizes.max())
             raise XManError(f"a block of {largest:,} rows takes {largest * each / 1e6:,.3g} MB, and {COPIES} "
-                            f"have to fit into {memory:g} MB: allow more, or write files with smaller row groups")
+                            f"have to fit into {memory:g} MB: allow more, or write files with smaller row "
+                            "groups")
 
     def drawn(self, seed: int, begin: int, end: int) -> Stream:
         """The rows that a draw by their numbers puts into these tenths of all."""
@@ -70,8 +71,8 @@ class Stream:
         numbers."""
         lengths, rows_at = fetched() if fetched else self.source(k)
         if {*lengths} != {int(self.counts[k])}:
-            raise XManError(f"block {k + 1} of the stream has {lengths[0]} rows and {lengths[1]} targets, and "
-                            f"had {self.counts[k]} before")
+            raise XManError(f"block {k + 1} of the stream has {lengths[0]} rows and {lengths[1]} targets, "
+                            f"and had {self.counts[k]} before")
         places = share
         if self.draw != ALL:
             begin, end, seed = self.draw
@@ -224,7 +225,8 @@ class Streamed:
             columns, remainder = (np.arange(lanes[k], lanes[k + 1]) for lanes in self.lanes)
             lane = np.concatenate([places[:, columns].ravel(), last + remainder])
             random = np.random.default_rng([self.seed, number, start, k])
-            order[lane[(0 <= lane) & (lane < length)]] = edges[k] + random.permutation(edges[k + 1] - edges[k])
+            lane = lane[(0 <= lane) & (lane < length)]
+            order[lane] = edges[k] + random.permutation(edges[k + 1] - edges[k])
         return order
 
     def below(self, row: int) -> np.ndarray:

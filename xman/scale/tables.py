@@ -26,7 +26,7 @@ from .streams import ALL, MEMORY, InTurn, Selection, Stream, drawn_by_number, of
 
 CSV_BLOCK = 2 ** 20  # bytes that are read at a time
 LONGEST = 2 ** 26    # the most bytes of a row
-GROUPS = 64          # the groups of blocks whose statistics are added up, so that the order is always the same
+GROUPS = 64          # groups of blocks whose statistics are added up, so that the order is always the same
 AT_ONCE = 2 ** 13    # the rows that become numbers at a time, through arrays of float64
 
 
@@ -101,7 +101,8 @@ def stream_of_tables(source: str, memory: float, preparation: Prepared | None, s
 
         return (table.num_rows,) * 2, rows_at
 
-    return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", preparation, away="://" in source)
+    return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", preparation,
+                  away="://" in source)
 
 
 def places_of(source: str) -> tuple[str, Any, list[str]]:
@@ -252,7 +253,8 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
     shape = eval(steps, row)[output].shape[1:]
     if preparation.classes:
         key: Any = float if all(label.lstrip("-").replace(".", "", 1).isdecimal() for label in goal) else str
-        return preparation._replace(steps=steps, output=output, shape=shape, classes=tuple(sorted(goal, key=key)))
+        classes = tuple(sorted(goal, key=key))
+        return preparation._replace(steps=steps, output=output, shape=shape, classes=classes)
     scale = (preparation.scale if settings.get("task") == "count"
              else (float(goal.mean[0]), float(goal.deviation()[0])))
     return preparation._replace(steps=steps, output=output, shape=shape, scale=scale)

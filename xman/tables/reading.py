@@ -34,20 +34,20 @@ class Form(NamedTuple):
     quoted: bool
 
 
-def read(source: Any, header: bool | None = None, known: NameLists = ()) -> pyarrow.Table:
+def read(source: Any, header: bool | None = None, titles: NameLists = ()) -> pyarrow.Table:
     """The table that source holds.
 
     source: the path of a CSV or TSV file (also .gz; the delimiter, the encoding and the header are
     recognised), of a Parquet or Feather file, or of a folder of such files; or a frame of pandas or polars, a
     table of pyarrow, a dict of columns. header: whether the first line of a CSV file names the columns (None:
-    its look decides). known: two lists of names, of the columns that are wanted, and of all columns of the
+    its look decides). titles: two lists of names, of the columns that are wanted, and of all columns of the
     file that they came from: a line with all names of the first list is a header; a file without a header
     takes its names from the list of its length. TableError says the file, the line, and what to do.
     """
     pa = arrow()
     if not isinstance(source, (str, Path)):
         return of_frame(source)
-    tables = [table for file in files_of(Path(source)) for table in batches(file, header, known)]
+    tables = [table for file in files_of(Path(source)) for table in batches(file, header, titles)]
     return pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
 
 
@@ -69,12 +69,12 @@ def file_kind(path: Path) -> str:
     return "parquet" if last in PARQUET else "feather" if last in FEATHER else "csv" if last in CSV else ""
 
 
-def batches(path: str | Path, header: bool | None = None, known: NameLists = (), rows: int | None = None,
+def batches(path: str | Path, header: bool | None = None, titles: NameLists = (), rows: int | None = None,
             types: dict[str, Any] | None = None) -> Iterator[pyarrow.Table]:
     """The table of the file at path in pieces of about `rows` rows, one after another (None: all at once).
 
-    header, known: as for `read`. types: of the columns of a CSV file, by name; the types of other columns are
-    found. Raises TableError as `read` does.
+    header, titles: as for `read`. types: of the columns of a CSV file, by name; the types of other columns
+    are found. Raises TableError as `read` does.
     """
     pa, path = arrow(), Path(path)
     with readable(path):
@@ -85,7 +85,7 @@ def batches(path: str | Path, header: bool | None = None, known: NameLists = (),
         elif kind == "feather":
             pieces = feather(path, rows)
         else:
-            pieces = of_csv(path, header, known, rows, types)
+            pieces = of_csv(path, header, titles, rows, types)
         for piece in pieces:
             yield unnamed_apart(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch)
                                 else piece)

@@ -49,9 +49,9 @@ class Result(NamedTuple):
 
     def model(self, **settings: Any) -> Model:
         """The trained Model. settings: further facts for it, in JSON's terms. XManError without outputs."""
-        told = {**self.settings, "best_epoch": self.best, "reason": self.reason, "history": self.history,
+        facts = {**self.settings, "best_epoch": self.best, "reason": self.reason, "history": self.history,
                 **settings}
-        return trained(self.network, self.parameters, self.prepared, told, self.shape, self.classes)
+        return trained(self.network, self.parameters, self.prepared, facts, self.shape, self.classes)
 
     def save(self, path: str | Path) -> None:
         """Write the trained model to a file, for `xman.load` and `xman predict`."""
@@ -210,11 +210,11 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
     return X, y
 
 
-def at_least(name: str, value: Any, least: float, whole: bool = False) -> None:
+def at_least(name: str, value: Any, least: float, whole_number: bool = False) -> None:
     """XManError unless the value is a finite number, or a whole number, that is at least `least`."""
-    kinds = (int, np.integer) if whole else (int, float, np.number)
+    kinds = (int, np.integer) if whole_number else (int, float, np.number)
     if not isinstance(value, kinds) or not least <= value < np.inf:
-        raise XManError(f"{name} is a {'whole ' * whole}number of at least {least}, not {value!r}")
+        raise XManError(f"{name} is a {'whole ' * whole_number}number of at least {least}, not {value!r}")
 
 
 def first_nan(steps: WengertList, values: dict[str, Any]) -> str:

@@ -29,10 +29,10 @@ from ..wengert import WengertList
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    Part = tuple[np.ndarray | csr_matrix, np.ndarray]
+    Split = tuple[np.ndarray | csr_matrix, np.ndarray]
 
 INSTALLED = {"digits": "digits", "names": "titles"}
-PARTS = ".train", ".valid", ".test"
+SPLITS = ".train", ".valid", ".test"
 PIXEL = {"digits": 16.0, "idx": 255.0}  # the greatest value of a pixel
 
 
@@ -47,9 +47,9 @@ class Dataset(NamedTuple):
     first column of a LIBSVM file.
     """
 
-    train: Part
-    valid: Part
-    test: Part
+    train: Split
+    valid: Split
+    test: Split
     classes: tuple[str, ...]
     alphabet: str | None
     prepared: Prepared
@@ -84,27 +84,27 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     """
     refuse_unknown(unknown, load.__kwdefaults__, "load takes no {!r} (for numbers=True write task='regress')")
     path = installed(f"{source}.train") if source in INSTALLED else Path(source)
-    stem = path.with_suffix("") if path.suffix in PARTS else path
-    paths = [Path(f"{stem}{part}") for part in PARTS]
-    if path.suffix not in PARTS and (path.exists() or not any(map(Path.exists, paths))):
+    stem = path.with_suffix("") if path.suffix in SPLITS else path
+    paths = [Path(f"{stem}{suffix}") for suffix in SPLITS]
+    if path.suffix not in SPLITS and (path.exists() or not any(map(Path.exists, paths))):
         stem, paths = path, [path]
     kind = INSTALLED.get(str(source)) or kind_of_file(stem, paths[0])
     if kind == "table":
         return of_tables(paths, seed, header, task=task, target=target, ignore=ignore, day_first=day_first)
-    said = {"target": target, "ignore": ignore, "header": header is not None, "day-first": day_first}
-    if words := [word for word, value in said.items() if value]:
+    table_options = {"target": target, "ignore": ignore, "header": header is not None, "day-first": day_first}
+    if words := [word for word, value in table_options.items() if value]:
         raise DataError(f"--{words[0]} is for tables, such as CSV and Parquet files; {source} is none.")
-    other = path.with_name(path.name.replace("train", "t10k"))
-    if kind == "idx" and other != path and other.exists():
-        paths = [path, other]
-    parts, first = file_rows(kind, paths, None if zero_based is None else 1 - zero_based)
-    if numbers := to_fit(parts[0][1], task):
-        parts = [(x, targets(path, labels)) for path, (x, labels) in zip(paths, parts, strict=True)]
-    if len(parts) < 3:
-        parts = split_rows(path, *parts[0], [7, 8] if len(parts) == 1 else [9], seed) + parts[1:]
+    test_images = path.with_name(path.name.replace("train", "t10k"))
+    if kind == "idx" and test_images != path and test_images.exists():
+        paths = [path, test_images]
+    splits, first = file_rows(kind, paths, None if zero_based is None else 1 - zero_based)
+    if numbers := to_fit(splits[0][1], task):
+        splits = [(x, targets(path, labels)) for path, (x, labels) in zip(paths, splits, strict=True)]
+    if len(splits) < 3:
+        splits = split_rows(path, *splits[0], [7, 8] if len(splits) == 1 else [9], seed) + splits[1:]
         paths = [path, path, paths[-1]]
 
-    X, alphabet, title = [x for x, _ in parts], None, kind == "titles"
+    X, alphabet, title = [x for x, _ in splits], None, kind == "titles"
     column, steps, output = Column("X", "X", "array", "x".join(map(str, X[0].shape[1:]))), WengertList(), "X"
     if title:
         alphabet = "".join(sorted(set("".join(X[0]))))
@@ -117,18 +117,18 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     elif kind in PIXEL:
         lines = [("z1", "divide", ("X", PIXEL[kind])), ("z2", "astype", ("z1", ("float32",)))]
         steps, output = WengertList(lines), "z2"
-    known = () if numbers else {*parts[0][1]}
-    in_order = str if any(float_of(label) is None for label in known) else float
-    classes = tuple(sorted(known, key=in_order))
+    labels_of_train = () if numbers else {*splits[0][1]}
+    in_order = str if any(float_of(label) is None for label in labels_of_train) else float
+    classes = tuple(sorted(labels_of_train, key=in_order))
     y = [labels if numbers else targets(path, labels, classes)
-         for path, (_, labels) in zip(paths, parts, strict=True)]
+         for path, (_, labels) in zip(paths, splits, strict=True)]
     scale = scale_of(y[0], classes, task)
-    y = [((some[:, None] - scale[0]) / scale[1]).astype(np.float32) for some in y] if numbers else y
+    y = [((x[:, None] - scale[0]) / scale[1]).astype(np.float32) for x in y] if numbers else y
     goal = Column("label", "y", "category" if classes else "number")
-    how = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
+    preparation = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
     cells = {} if title or kind == "libsvm" else {"X": X[2]}
     names = ("title", "label") if title else ()
-    return Dataset(*zip(X, y, strict=True), classes, alphabet, how, names, cells, first)
+    return Dataset(*zip(X, y, strict=True), classes, alphabet, preparation, names, cells, first)
 
 
 def kind_of_file(stem: Path, path: Path) -> str:
@@ -150,18 +150,18 @@ def kind_of_file(stem: Path, path: Path) -> str:
     return "table" if "," in first and "\t" not in first else "titles"
 
 
-def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> Dataset:
+def of_tables(paths: list[Path], seed: int, header: bool | None, **options: Any) -> Dataset:
     """The Dataset of one table, shuffled and cut in three, or of three tables."""
     tables, cut = [read(paths[0], header)], []
     if len(paths) == 1:
         def training(y: np.ndarray) -> np.ndarray:
-            cut.extend(part for part, _ in split_rows(paths[0], np.arange(len(y)), y, [7, 8], seed))
+            cut.extend(rows for rows, _ in split_rows(paths[0], np.arange(len(y)), y, [7, 8], seed))
             return cut[0]
 
-        data = prepared(tables[0], rows=training, **how)
-        tables, paths = [tables[0].take(part) for part in cut], paths * 3
+        data = prepared(tables[0], rows=training, **options)
+        tables, paths = [tables[0].take(rows) for rows in cut], paths * 3
     else:
-        data = prepared(tables[0], **how)
+        data = prepared(tables[0], **options)
         known = [[*(column.name for column in data.columns), data.target.name], tables[0].column_names]
         tables += [read(path, header, known) for path in paths[1:]]
     pairs = []
@@ -177,14 +177,14 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> 
 def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
     """(rows, labels) of each file, the labels as strings, and the index of the first column."""
     if kind == "libsvm":
-        found = [read_libsvm(path, None, first) for path in paths]
-        first = min(part[2] for part in found)  # one file alone may lack the index 0
-        found = [part if part[2] == first else read_libsvm(path, None, first)
-                 for path, part in zip(paths, found, strict=True)]
-        width = max(X.shape[1] for X, _, _ in found)
-        for X, _, _ in found:
+        readings = [read_libsvm(path, None, first) for path in paths]
+        first = min(reading[2] for reading in readings)  # one file alone may lack the index 0
+        readings = [reading if reading[2] == first else read_libsvm(path, None, first)
+                    for path, reading in zip(paths, readings, strict=True)]
+        width = max(X.shape[1] for X, _, _ in readings)
+        for X, _, _ in readings:
             X.resize(X.shape[0], width)
-        return [(X, np.array(labels, object)) for X, labels, _ in found], first
+        return [(X, np.array(labels, object)) for X, labels, _ in readings], first
     return [READ[kind](path) for path in paths], 1
 
 
@@ -206,7 +206,7 @@ def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 READ = {"digits": digits, "idx": images,
-        "titles": lambda path: tuple(np.array(part, object) for part in read_titles(path))}
+        "titles": lambda path: tuple(np.array(strings, object) for strings in read_titles(path))}
 
 
 def installed(name: str) -> Path:
@@ -226,11 +226,11 @@ def split_rows(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, 
     first = np.unique(labels[order].astype(str) if labels.dtype == object else labels[:0],
                       return_index=True)[1]
     order = np.concatenate([order[first], np.delete(order, first)])
-    at = [rows * tenth // 10 for tenth in tenths]
-    if rows < 10 or len(first) > at[0]:
-        found = f"found {rows} rows of {len(first)} classes"
-        raise DataError(f"{path}: {found}, too few to be split; wanted 10 or more, or a file for each part.")
-    return [(inputs[piece], labels[piece]) for piece in np.split(order, at)]
+    ends = [rows * tenth // 10 for tenth in tenths]
+    if rows < 10 or len(first) > ends[0]:
+        raise DataError(f"{path}: found {rows} rows of {len(first)} classes, too few to be split; wanted 10 "
+                        "or more, or a file for each part.")
+    return [(inputs[piece], labels[piece]) for piece in np.split(order, ends)]
 
 
 def to_fit(labels: np.ndarray, task: str | None) -> bool:

@@ -129,15 +129,15 @@ def optimizer_of(rule: str | Rule) -> Optimizer:
                             f"{nearest(rule, OPTIMIZERS)}")
         rule = OPTIMIZERS[rule]
     name = getattr(getattr(rule, "func", rule), "__name__", "rule")
-    names, _, rest, named = parameters_of(rule)
-    if not (names or rest):
+    names, _, variadic, named = parameters_of(rule)
+    if not (names or variadic):
         keywords = ", ".join(getattr(rule, "keywords", {}))
         raise XManError(f"the optimizer {name} has not all of the settings {keywords}" if keywords else
                         "an optimizer is a name or a rule, rule(w, d, *moments, t, lr), not "
                         f"{shortened(rule)}")
     settings = {key: value for key, value in named.items() if key not in ("t", "lr")}
-    if len(names) < 2 or rest:
-        takes = ", ".join([*names, f"*{rest}", *named])
+    if len(names) < 2 or variadic:
+        takes = ", ".join([*names, f"*{variadic}", *named])
         raise XManError(f"the optimizer {name} takes ({takes}); a rule takes (w, d, *, lr), its moments by "
                         "name between d and the star, and after lr its settings, each with a value")
     for key, value in settings.items():
@@ -182,7 +182,7 @@ class TrainingList(NamedTuple):
 def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[str, float],
                   optimizer: str | Rule = "sgd", *, weight_decay: float | None = None,
                   clip: float | None = None, clip_value: float | None = None,
-                  running: Mapping[str, str] | None = None, part: str | None = None) -> TrainingList:
+                  running: Mapping[str, str] | None = None, local_loss: str | None = None) -> TrainingList:
     """One list for a step of training: the lines of steps, of the gradient of loss, and of the optimizer.
 
         >>> steps = [("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))]
@@ -201,10 +201,10 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     clip_value. clip: the gradient of all parameters together is shortened to this norm if it is longer
     (Pascanu, Mikolov and Bengio 2013, Algorithm 1). weight_decay: weight_decay·w is added to the gradient of
     w, and not to the loss; for adamw it is the setting decay (None: unchanged). running: inputs that a step
-    updates without a gradient, each with the register of its next value. part: if workers share the list, the
-    register of this worker's part of the loss; lines `d = allreduce(d_here)` then add up the gradients. A
-    name that steps has already gets a _ at its end. Raises XManError for names that steps does not have, for
-    what is not a rule, and for impossible settings.
+    updates without a gradient, each with the register of its next value. local_loss: if workers share the
+    list, the register of this worker's part of the loss; lines `d = allreduce(d_here)` then add up the
+    gradients. A name that steps has already gets a _ at its end. Raises XManError for names that steps does
+    not have, for what is not a rule, and for impossible settings.
     """
     steps, optimizer = checked_list(steps), optimizer_of(optimizer)
     (loss,), factors = known_registers(steps, loss, "loss", one=True), rate_factors(steps, parameters)
@@ -213,11 +213,11 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
                                   or word != "weight_decay" and not value):
             raise XManError(f"{word} is a {'' if word == 'weight_decay' else 'positive '}number, not "
                             f"{shortened(value)}")
-    wanted = steps.outputs
-    step = Step(gradient(steps, part or loss, factors))
+    outputs = steps.outputs
+    step = Step(gradient(steps, local_loss or loss, factors))
     lr, t = step.input("lr"), step.input("t")
-    d = {w: step.registers[f"d{part or loss}_d{w}"] for w in factors}
-    if part:
+    d = {w: step.registers[f"d{local_loss or loss}_d{w}"] for w in factors}
+    if local_loss:
         d = {w: step.write("allreduce", (x,)) for w, x in d.items()}
         for w, x in d.items():
             step.output(x, f"d{loss}_d{w}")
@@ -235,7 +235,7 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
         inplace.update((before.name, step.output(after, f"{before.name}_next"))
                        for before, after in zip(old, new, strict=True))
     inplace |= running or {}
-    keep = dict.fromkeys([*wanted, loss, *(f"d{loss}_d{w}" for w in factors), *inplace.values()])
+    keep = dict.fromkeys([*outputs, loss, *(f"d{loss}_d{w}" for w in factors), *inplace.values()])
     return TrainingList(simplify(step.steps(), keep), inplace, moments, lr.name, t.name)
 
 
@@ -257,15 +257,15 @@ class Step(ListWriter):
     def __init__(self, steps: WengertList):
         super().__init__()
         self.before, self.registers = steps, self.symbols(steps)
-        self.taken = set(self.registers)
+        self.reserved = set(self.registers)
 
     def input(self, name: str) -> Symbol:
-        return Symbol(self, fresh(name, self.taken))
+        return Symbol(self, fresh(name, self.reserved))
 
     def output(self, symbol: Any, name: str) -> str:
         if not isinstance(symbol, Symbol) or symbol.name:  # the name of another register must stay
             symbol = self.write("alias", (symbol,))
-        symbol.name = fresh(name, self.taken)
+        symbol.name = fresh(name, self.reserved)
         return symbol.name
 
     def clipped(self, d: dict[str, Any], clip: float | None, clip_value: float | None) -> dict[str, Any]:
@@ -279,4 +279,4 @@ class Step(ListWriter):
         return d
 
     def steps(self) -> WengertList:
-        return WengertList([*self.before, *self.named(self.taken)])
+        return WengertList([*self.before, *self.named(self.reserved)])

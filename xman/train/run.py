@@ -44,7 +44,7 @@ class Run:
         self.workers.beside = None  # of a run before this one
         arrays, self.judge = data_and_judge(objective, settings.validation)
         batch_size = 32 if settings.batch_size is None else settings.batch_size
-        at_least("batch_size", batch_size, 1, whole=True)
+        at_least("batch_size", batch_size, 1, whole_number=True)
         cut = int(batch_size), int(settings.seed), *([shares.slice_of] if shares else [])
         self.minibatches = (Streamed(objective.stream, *cut) if objective.stream else
                             Minibatches(objective.X, objective.y, *cut))

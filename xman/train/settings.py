@@ -57,7 +57,7 @@ class Settings:
         for name, least in ("epochs", 0), ("patience", 1), ("threshold", 0):
             if (value := getattr(self, name)) is not None:
                 at_least(name, value, least)
-        at_least("accumulate", self.accumulate, 1, whole=True)
+        at_least("accumulate", self.accumulate, 1, whole_number=True)
         if self.mesh and self.accumulate > 1:
             raise XManError("a mesh takes the rows of a minibatch at once: leave accumulate, or the mesh, "
                             "away")

@@ -72,7 +72,7 @@ class TrainingStep:
         alone = of_worker = training_list(self.objective.steps, self.loss, factors, rule, **options)
         if self.shares:
             cut = self.shares.list
-            of_worker = training_list(cut.steps, self.loss, factors, rule, part=cut.loss, **options)
+            of_worker = training_list(cut.steps, self.loss, factors, rule, local_loss=cut.loss, **options)
         mixed = in_mixed_precision(of_worker.steps) if precision else of_worker.steps
         return alone, of_worker._replace(steps=mixed)
 

@@ -144,9 +144,9 @@ def curved_path(route: Sequence[Pair]) -> str:
 LONGEST_ROW = 44  # the most characters of a line of text
 
 
-def picture(what: XMan | Steps | Paths | Explanation | None = None, notes: Mapping[str, Any] | None = None,
-            of: None = None) -> Picture:
-    """A picture of `what`: the inputs at the bottom, and each result above all that it depends on.
+def picture(expression: XMan | Steps | Paths | Explanation | None = None,
+            notes: Mapping[str, Any] | None = None, of: None = None) -> Picture:
+    """A picture of `expression`: the inputs at the bottom, and each result above all that it depends on.
 
         picture(model)                              its Registers (blue), Operations (green) and pointers
         picture(steps)                              the registers, with definitions and dependences
@@ -160,16 +160,17 @@ def picture(what: XMan | Steps | Paths | Explanation | None = None, notes: Mappi
     Automatic Differentiation and Backpropagation, Figs. 2, 3, 4 and 9.
     """
     if of is not None:
-        raise XManError("what is drawn goes in as what, as explore takes it: picture(what, notes)")
-    if isinstance(what, XMan):
-        return objects(what, notes or {})
-    if isinstance(what, Explanation):
-        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, what.digits)}" for word, x in
-                                zip(row._fields[3:], row[3:], strict=True) if x is not None] for row in what}
-        return drawn([row[:3] for row in what], extra, notes or {})
-    if isinstance(what, Paths):
-        return graph(what, notes)
-    steps = checked_list(what, ops.G)
+        raise XManError("pass what is to be drawn, as to explore: picture(expression, notes)")
+    if isinstance(expression, XMan):
+        return objects(expression, notes or {})
+    if isinstance(expression, Explanation):
+        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, expression.digits)}" for word, x in
+                                zip(row._fields[3:], row[3:], strict=True) if x is not None]
+                 for row in expression}
+        return drawn([row[:3] for row in expression], extra, notes or {})
+    if isinstance(expression, Paths):
+        return graph(expression, notes)
+    steps = checked_list(expression, ops.G)
     return drawn([*((x, None, ()) for x in steps.inputs), *steps], {}, notes or {})
 
 

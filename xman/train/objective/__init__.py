@@ -28,7 +28,7 @@ class Objective:
     def __init__(self, model: XMan, data: tuple, seed: int = 0, sample_weight: Any = None,
                  class_weight: Mapping[Any, float] | str | None = None, l1: float | Mapping[str, float]
                  | None = None, l2: float | Mapping[str, float] | None = None):
-        at_least("seed", seed, 0, whole=True)
+        at_least("seed", seed, 0, whole_number=True)
         self.labels = labels_of(data)
         self.model, self.seed = model, int(seed)
         if isinstance(data, Stream):

@@ -70,10 +70,10 @@ class SecondOrderStep(TrainingStep):
     def descended(self) -> float:
         values = self.values
         w = packed(values, self.wrt).astype(float)
-        E, g = self.at(w)
+        E, g = self.loss_at(w)
         if not (np.isfinite(E) and np.isfinite(g).all()):
             return np.nan
-        product = self.matrix.at(values)
+        product = self.matrix.product_at(values)
         times = lambda v: packed(product(unpacked(v, values, self.wrt)), self.wrt).astype(float)
         p, reached = self.method(self, w, E, g, times) if g.any() else (0 * w, E)
         for name, x in unpacked(w + p, values, self.wrt).items():
@@ -82,7 +82,7 @@ class SecondOrderStep(TrainingStep):
             self.over = SMALLEST
         return reached
 
-    def at(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+    def loss_at(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         parameters = unpacked(w, self.values, self.wrt)
         outputs = self.evaluate(self.values | {name: x.astype(self.values[name].dtype)
                                                for name, x in parameters.items()})
@@ -91,7 +91,7 @@ class SecondOrderStep(TrainingStep):
     def shortened(self, w: np.ndarray, E: float, g: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, float]:
         """p, halved until the loss falls by a share of what its slope promises (Armijo), and this loss."""
         for _ in range(TRIES):
-            reached, _ = self.at(w + p)
+            reached, _ = self.loss_at(w + p)
             if reached <= E + 1e-4 * (g @ p):
                 return p, reached
             p = p / 2
@@ -172,7 +172,7 @@ def levenberg_marquardt(step: SecondOrderStep, w: Vector, E: float, g: Vector, t
         damping, growth = max(1e-3 * (g @ times(g)) / (g @ g), np.finfo(float).tiny), 2.0
     for _ in range(TRIES):
         p = conjugate_gradients(times, g, 1e-6, damping)
-        reached, _ = step.at(w + p)
+        reached, _ = step.loss_at(w + p)
         gain = (E - reached) / (0.5 * (p @ (damping * p - g)))
         if gain > 0:
             step.values[DAMPING][...] = damping * max(1 / 3, 1 - (2 * gain - 1) ** 3), 2.0
