@@ -42,6 +42,15 @@ def test_an_option_of_the_command_reaches_a_function_to_which_it_is_handed():
     assert {option.name for option in command.__click_params__} == {"epochs", "half"}
 
 
+@pytest.mark.parametrize("option, module", [("report", "jinja2"), ("report", "matplotlib.figure"), ("plot", "matplotlib.figure"),
+                                            ("save", "safetensors.numpy"), ("checkpoint", "safetensors.numpy")])
+def test_a_library_for_the_files_at_the_end_is_asked_for_before_the_data_are_read(train, monkeypatch, option, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr("xman.cli.learning.read", lambda *_, **__: pytest.fail("the data are read"))
+    code, out, err = train(f"--{option}", "x.html")
+    assert code and not out and "pip install 'xman[cli]'" in err
+
+
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_each_optimizer_learns_digits(train, optimizer):
     code, out, err = train("--optimizer", optimizer, "--lr", "0.01")

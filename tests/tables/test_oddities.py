@@ -74,7 +74,7 @@ def test_what_the_head_does_not_show_is_seen_by_reading_again(read):
 
 def test_a_word_among_numbers_is_said(read):
     _, data = read(TABLE + "x,4,a\n")
-    assert data.columns[0].kind == "category" and data.said[-1].startswith("'size' holds words among numbers, such as 'x'")
+    assert data.columns[0].kind == "category" and data.remarks[-1].startswith("'size' holds words among numbers, such as 'x'")
 
 
 def test_latin_1_is_read(read):
@@ -108,7 +108,7 @@ def test_dates_in_three_spellings_are_the_days_that_they_are(read):
     table = "day,y\n" + "".join(f"{i % 12 + 1}/{(i + 3) % 12 + 1}/2024,{c}\n" for i, _, c in ROWS)
     (_, american), (_, british) = read(table), read(table, day_first=True)
     assert (american.columns[0].spelling, british.columns[0].spelling) == ("%m/%d/%Y", "%d/%m/%Y")
-    assert any("'day': dates are read as %m/%d/%Y" in said for said in american.said)
+    assert any("'day': dates are read as %m/%d/%Y" in said for said in american.remarks)
 
 
 def test_truth_values_are_categories_in_one_spelling(read):
@@ -121,14 +121,14 @@ def test_truth_values_are_categories_in_one_spelling(read):
 def test_na_in_eight_spellings_is_missing(read):
     rows = [(NAS[i], NAS[i], c) if i < 8 else (i, f"w{i % 3}", c) for i, _, c in ROWS]
     table, data = read("x,w,y\n" + "".join(f"{x},{w},{c}\n" for x, w, c in rows))
-    assert [row[:3] for row in data.found[:2]] == [("x", "number", 8), ("w", "category", 8)]
+    assert [row[:3] for row in data.summary[:2]] == [("x", "number", 8), ("w", "category", 8)]
     assert np.isfinite(data.features(table)).all()
 
 
 def test_infinity_counts_as_missing(read):
     words = ["inf", "-inf", "Infinity", "-Infinity"]
     table, data = read("x,y\n" + "".join(f"{words[i] if i < 4 else i},{c}\n" for i, _, c in ROWS))
-    assert data.found[0][:3] == ("x", "number", 4) and data.features(table)[:, 1].tolist() == [1.0] * 4 + [0.0] * 8
+    assert data.summary[0][:3] == ("x", "number", 4) and data.features(table)[:, 1].tolist() == [1.0] * 4 + [0.0] * 8
 
 
 def test_a_cell_of_a_million_characters_and_ten_thousand_columns_are_read(read):
@@ -176,7 +176,7 @@ def test_a_constant_column_an_empty_one_and_one_that_tells_the_target_are_said(r
     assert (data.features({"same": [7, 70], "x": [0, 0], "code": [5, 5]})[:, 0] == [0, 9]).all()  # and a change stays small
     for words in ("'same' is 7.0 in every training row: nothing is learnt from that", "'empty' is missing in every",
                   "'code' tells the target 'y' row", "the task is"):
-        assert any(words in said for said in data.said)
+        assert any(words in said for said in data.remarks)
 
 
 def test_the_task_is_chosen_by_the_target_and_can_be_told(read):

@@ -37,6 +37,10 @@ from .pages import write_page
 from .sources import MODELS, TABLE, TASKS, network_of, schedule_of
 
 SettingsOf = Callable[[dict[str, Any]], dict[str, Any]]
+# (option, module, purpose): what is missing for the files at the end is said before training
+WRITERS = [("report", "jinja2", "a page of a model"), ("report", "matplotlib.figure", "a plot"),
+           ("plot", "matplotlib.figure", "a plot"), ("save", "safetensors.numpy", "a checkpoint or a model"),
+           ("checkpoint", "safetensors.numpy", "a checkpoint or a model")]
 
 
 class Shape(NamedTuple):
@@ -75,11 +79,11 @@ def read(model: str, data: str, *, memory: float | None, folds: int | None, repo
 def findings(data: Prepared) -> str:
     """A table of what the columns hold, and sentences below it."""
     rows = [("column", "kind", "missing", "range, or the commonest"),
-            *((name[:40], kind, str(missing), values) for name, kind, missing, values in data.found)]
+            *((name[:40], kind, str(missing), values) for name, kind, missing, values in data.summary)]
     if len(rows) > 42:
         rows[31:-10] = [("…", "", "", f"{len(rows) - 41} more columns")]
-    sentences = [f"{text[0].upper()}{text[1:]}." for text in data.said]
-    return "\n".join([table_as_text(rows, 4), *sentences]) if data.found else ""
+    sentences = [f"{text[0].upper()}{text[1:]}." for text in data.remarks]
+    return "\n".join([table_as_text(rows, 4), *sentences]) if data.summary else ""
 
 
 def sha256(source: str) -> dict[str, str]:
@@ -197,7 +201,7 @@ def facts_of(choice: Choice) -> dict[str, Any]:
 
 def print_network(network: XMan, data: Dataset) -> None:
     """Print what the columns hold, and the list of the loss, of which a long one loses its middle."""
-    print(findings(data.prepared), end="\n\n" if data.prepared.found else "")
+    print(findings(data.prepared), end="\n\n" if data.prepared.summary else "")
     steps = network.operationSequence(network.loss)
     ends = f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
     print(ends if len(steps) > 40 else steps, flush=True)
@@ -274,11 +278,14 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     if workers().rank:  # only the first worker prints
         quiet, sys.stdout = True, open(os.devnull, "w")
         options |= {"save": None, "report": None, "plot": None}
+    for option, module, purpose in WRITERS:
+        if options[option]:
+            extra(module, "cli", purpose)
     dataset = read(model, data, **received(read, options))
     shape = {key: x for key, x in received(Shape, options).items() if x}
     network = network_of(model, dataset, options["seed"], shape)
     defaults = MODELS.get(model, MODELS["mlp"])[3] | (
-        TABLE if model in ("mlp", "residual") and dataset.prepared.found else {})
+        TABLE if model in ("mlp", "residual") and dataset.prepared.summary else {})
     rows, _ = rows_and_pairs(dataset.train)
     complete = partial(settings_of, defaults=defaults, rows=rows, warm_up=warm_up)
     if not quiet and not as_json:

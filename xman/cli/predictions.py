@@ -22,7 +22,7 @@ from ..tables.columns import sizes
 from ..tables.frames import arrow
 from ..tables.readers import float_of, read_libsvm, read_titles
 from ..tables.reading import files_of, formed, of_text
-from ..train.loaders import PARTS, PIXEL, images, kind_of_file, targets
+from ..train.loaders import PIXEL, SPLITS, images, kind_of_file, targets
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table
 
@@ -73,7 +73,7 @@ def pieces_of(model: Model, source: str, header: bool | None,
               zero_based: bool | None) -> Iterator[tuple[Any, Any]]:
     """For each piece (a table or an array that the model reads, the table or labels with the truth)."""
     path, array = Path(source), model.columns[0].kind == "array"
-    kind = kind_of_file(path.with_suffix("") if path.suffix in PARTS else path, path)
+    kind = kind_of_file(path.with_suffix("") if path.suffix in SPLITS else path, path)
     if array and kind in ("libsvm", "idx"):
         if kind == "libsvm":
             first = model.settings.get("first", 1) if zero_based is None else 1 - zero_based

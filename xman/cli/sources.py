@@ -165,7 +165,7 @@ def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XM
         raise XManError(f"{name} is for {targets}; --task {task} makes the target that")
     if of == "sequences" and (not isinstance(X, np.ndarray) or X.ndim != 3):
         raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
-    if name == "mlp" and data.prepared.found:
+    if name == "mlp" and data.prepared.summary:
         options = {**options, "hidden": (100,)}
     squares = {} if data.classes or "loss" not in options else {"loss": "squaredError"}
     options = {**options, **squares, **choices, "seed": seed}

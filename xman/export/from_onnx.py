@@ -223,7 +223,7 @@ class Reading:
         try:
             attributes = {a.name: attribute_value(onnx, a) for a in node.attribute}
             if node.op_type in ("Split", "TopK"):
-                attributes["parts"] = len(node.output)
+                attributes["outputs"] = len(node.output)
             args = [self.by_name[x] for x in node.input]
             real = self.free and node.op_type == "Cast" and attributes["to"].kind == "f"
             if real and type(args[0]) is np.ndarray and not args[0].ndim:  # perhaps a number of rows

@@ -122,9 +122,9 @@ def Slice(x, starts, ends, axes=None, steps=None):
     return f.getitem(x, *keys)
 
 
-def Split(x, sizes=None, *, axis=0, parts, num_outputs=0):
+def Split(x, sizes=None, *, axis=0, outputs, num_outputs=0):
     n = np.shape(x)[axis]
-    sizes = wholes(sizes, "parts") or [-(-n // parts)] * (parts - 1) + [n - -(-n // parts) * (parts - 1)]
+    sizes = wholes(sizes, "parts") or [-(-n // outputs)] * (outputs - 1) + [n - -(-n // outputs) * (outputs - 1)]
     ends = np.cumsum([0, *sizes]).tolist()
     before = (slice(None),) * (axis % np.ndim(x))
     return [f.getitem(x, *before, slice(i, j)) for i, j in pairwise(ends)]
@@ -158,7 +158,7 @@ def downwards(x):
     return -x if dtype.kind == "f" else np.array(-1 if dtype.kind == "i" else np.iinfo(dtype).max, dtype) - x
 
 
-def TopK(x, k, *, axis=-1, largest=1, sorted=1, parts=2):
+def TopK(x, k, *, axis=-1, largest=1, sorted=1, outputs=2):
     order = f.argsort(downwards(x) if largest else x, axis)
     if (n := int(fixed_value(k, "numbers").item())) != np.shape(x)[axis]:
         order = f.getitem(order, *(slice(None),) * (axis % np.ndim(x)), slice(0, n))

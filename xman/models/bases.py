@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import XManError, refuse_unknown
 from ..manager import XMan
 from ..register import XManFunctions as f
-from .parts import bias, glorot
+from .layers import bias, glorot
 
 KINDS = "polynomial", "rbf", "tanh"
 

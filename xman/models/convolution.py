@@ -6,7 +6,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ..errors import XManError
 from ..register import XManFunctions as f
-from .parts import Network, activation_called, bias, glorot
+from .layers import Network, activation_called, bias, glorot
 
 
 class ConvolutionalNetwork(Network):

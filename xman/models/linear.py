@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..register import XManFunctions as f
-from .parts import Network, bias, glorot, outputs_and_loss
+from .layers import Network, bias, glorot, outputs_and_loss
 
 
 class Linear(Network):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..errors import XManError
-from .parts import Network, activation_called, bias, glorot
+from .layers import Network, activation_called, bias, glorot
 
 
 class MLP(Network):

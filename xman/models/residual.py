@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import XManError
 from ..register import Register
 from ..register import XManFunctions as f
-from .parts import Network, activation_called, bias, glorot, normalized
+from .layers import Network, activation_called, bias, glorot, normalized
 
 
 class ResidualMLP(Network):

@@ -9,8 +9,8 @@ import numpy as np
 from ..errors import XManError
 from ..manager import XMan
 from ..register import XManFunctions as f
+from .layers import as_rows, glorot, targets_of
 from .mlp import MLP
-from .parts import as_rows, glorot, targets_of
 
 
 class Autoencoder(MLP):

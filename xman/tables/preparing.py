@@ -28,8 +28,8 @@ class Prepared(NamedTuple):
 
     columns: the columns that the lines read. steps: the lines. output: the register of the rows, float32
     (rows, features), or (rows, characters, alphabet) of a single text. target: the column to predict.
-    classes: its labels; none where it holds numbers. scale: (mean, standard deviation) of these. found: what
-    each column holds, (name, kind, missing, what). said: sentences about it. shape: of a row.
+    classes: its labels; none where it holds numbers. scale: (mean, standard deviation) of these. summary: what
+    each column holds, (name, kind, missing, what). remarks: sentences about it. shape: of a row.
     """
     columns: tuple[Column, ...]
     steps: WengertList
@@ -37,8 +37,8 @@ class Prepared(NamedTuple):
     target: Column
     classes: tuple[str, ...]
     scale: tuple[float, float]
-    found: list[tuple[str, str, int, str]]
-    said: list[str]
+    summary: list[tuple[str, str, int, str]]
+    remarks: list[str]
     shape: tuple[int, ...]
 
     def features(self, table: Any, where: str = "the table") -> np.ndarray:

@@ -99,7 +99,7 @@ def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndar
 def judge_of(model: XMan, data: tuple,
              batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
     """`evaluate` for one model and its data, as a function of the parameters."""
-    at_least("batch_size", batch_size, 1, whole=True)
+    at_least("batch_size", batch_size, 1, whole_number=True)
     X, y = (data.X, data.y) if isinstance(data, Stream) else rows_and_labels(data, "data")
     rows = data.rows if isinstance(data, Stream) else X.shape[0]
     steps, names = list_of(model, "loss", "outputs"), model.names()

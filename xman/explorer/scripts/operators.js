@@ -49,7 +49,6 @@ const rounded = x => { const r = Math.round(x); return Math.abs(x % 1) === 0.5 &
 const modulo = (x, y) => { const r = x % y; return r && (r < 0) !== (y < 0) ? r + y : r; };
 const sigmoid = x => x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x));
 const logAddExp = (x, y) => x === y ? x + Math.LN2 : Math.max(x, y) + Math.log1p(Math.exp(-Math.abs(x - y)));
-const scale = (x, w) => x === 0 || x !== x && w === 0 ? x * 0 || 0 : x * w;
 const power = (x, y) => x === 1 || y === 0 ? 1 : Math.pow(x, y);
 
 function oneHot(y, like) {
@@ -82,8 +81,6 @@ const G = {
   power: entrywise(power),
   remainder: entrywise(modulo),
   floor_divide: entrywise((x, y) => Math.floor(x / y)),
-  ratio: real((x, y) => x === 0 ? 0 : x / y),
-  scale: real(scale),
   maximum: entrywise((x, y) => greater(x, y)),
   minimum: entrywise((x, y) => less(x, y)),
   where: (c, x, y) => entrywise((p, q, r) => p ? q : r, T(x).k === "f" || T(y).k === "f" ? "f" : T(x).k)(c, x, y),
@@ -177,7 +174,10 @@ const G = {
   logSoftmax: (x, axis = -1) => inSlices(x, axis, line => { const [, sum, top] = scaled(line); return line.map(v => v - top - Math.log(sum)); }),
   crossEntropy: (p, y) => G.negative(weighted(oneHot(y, p), G.log(p))),
   softmaxCrossEntropy: (z, y) => G.negative(weighted(oneHot(y, z), G.logSoftmax(z))),
-  sigmoidCrossEntropy: (z, y) => real((v, t) => scale(t, logAddExp(0, -v)) + scale(1 - t, logAddExp(0, v)))(z, oneHot(y, z)),
+  sigmoidCrossEntropy: (z, y) => {
+    const target = oneHot(y, z);
+    return G.add(G.scale(target, G.softplus(G.negative(z))), G.scale(minus(1, target), G.softplus(z)));
+  },
   squaredError: (x, v) => G.half(G.square(minus(x, oneHot(v, x)))),
   hinge: (z, y) => {
     const target = oneHot(y, z), margin = minus(G.add(1, z), G.sum(G.scale(target, z), -1, true));

@@ -26,6 +26,9 @@ function sent(part, names) {
   return T(isRegister(part.end) ? values[part.end] : part.end);
 }
 
+// products of which 0·∞ is 0: Python writes them, as the lines of their rows
+for (const {op, lines, end} of DATA.products) G[op] = (...args) => sent({lines, end}, Object.fromEntries(args.map((x, i) => [`x${i}`, x])));
+
 // ---- a run: all values and all derivatives, with the step at which each appears -----------------------------------------
 
 function run(doc) {
