@@ -227,5 +227,5 @@ def test_what_is_no_list_and_no_model_is_refused(what):
 
 
 def test_the_name_that_what_is_drawn_had_is_answered_with_the_new_one():
-    with pytest.raises(XManError, match=r"goes in as what, as explore takes it: picture\(what, notes\)"):
+    with pytest.raises(XManError, match=r"pass what is to be drawn, as to explore: picture\(expression, notes\)"):
         picture(of=LISTS["House"][0])

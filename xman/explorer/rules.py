@@ -25,7 +25,8 @@ SCRIPTS = Path(__file__).with_name("scripts")
 TABLE_OF_PAGE = (SCRIPTS / "operators.js").read_text("utf-8").partition("const G = {")[2]
 # the operators that the page computes by itself
 BY_NAME = " ".join(re.findall(r'byName\(\w+, "(.*)"\)', TABLE_OF_PAGE)).split()
-PRODUCTS = sorted(op for op in ops.OURS if facts_of(op).flow == "kept")  # Python writes their lines into the page
+# products of which 0·∞ is 0; Python writes their lines into the page
+PRODUCTS = sorted(op for op in ops.OURS if facts_of(op).flow == "kept")
 ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE_OF_PAGE) + BY_NAME + PRODUCTS)
 COMPUTED = ON_THE_PAGE | ops.loops.ROWS
 READABLE = LEGIBLE + (rewrite(lambda d, a, b: f.dot_left(d, a, b), lambda d, a, b: d @ f.transpose(b)),
@@ -115,8 +116,8 @@ def rule_as_lines(rule: Rule, args: Sequence[Any]) -> dict[str, Any]:
 
 def products() -> list[dict[str, Any]]:
     """The lines of each product of which 0·∞ is 0, so that what zeros mean is decided by its row alone."""
-    return [{"op": op, **rule_as_lines(lambda d, out, x, y, op=op: facts_of(op).elsewhere(x, y), ["x0", "x1"])}
-            for op in PRODUCTS]
+    value_of = lambda op: lambda d, out, x, y: facts_of(op).elsewhere(x, y)
+    return [{"op": op, **rule_as_lines(value_of(op), ["x0", "x1"])} for op in PRODUCTS]
 
 
 def legible(lines: Sequence[Line], end: Any) -> str:

@@ -124,7 +124,8 @@ def Slice(x, starts, ends, axes=None, steps=None):
 
 def Split(x, sizes=None, *, axis=0, outputs, num_outputs=0):
     n = np.shape(x)[axis]
-    sizes = wholes(sizes, "parts") or [-(-n // outputs)] * (outputs - 1) + [n - -(-n // outputs) * (outputs - 1)]
+    size = -(-n // outputs)
+    sizes = wholes(sizes, "parts") or [size] * (outputs - 1) + [n - size * (outputs - 1)]
     ends = np.cumsum([0, *sizes]).tolist()
     before = (slice(None),) * (axis % np.ndim(x))
     return [f.getitem(x, *before, slice(i, j)) for i, j in pairwise(ends)]

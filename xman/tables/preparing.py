@@ -28,8 +28,8 @@ class Prepared(NamedTuple):
 
     columns: the columns that the lines read. steps: the lines. output: the register of the rows, float32
     (rows, features), or (rows, characters, alphabet) of a single text. target: the column to predict.
-    classes: its labels; none where it holds numbers. scale: (mean, standard deviation) of these. summary: what
-    each column holds, (name, kind, missing, what). remarks: sentences about it. shape: of a row.
+    classes: its labels; none where it holds numbers. scale: (mean, standard deviation) of these. summary:
+    what each column holds, (name, kind, missing, what). remarks: sentences about it. shape: of a row.
     """
     columns: tuple[Column, ...]
     steps: WengertList
