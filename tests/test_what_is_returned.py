@@ -164,7 +164,7 @@ def matrices(x, A):
     values = {"x": x, "t": A[0]}
     J, I, H, G = (xman.Jacobian(steps, "z", ["x"]), xman.Jacobian(steps, "same", ["x"]), xman.Hessian(steps, "loss", ["x"]),
                   xman.GaussNewton(steps, "total", ["x"]))
-    push, pull, product, weighted, same, back = (J.pushforward(values), J.pullback(values), H.at(values), G.at(values),
+    push, pull, product, weighted, same, back = (J.pushforward(values), J.pullback(values), H.product_at(values), G.product_at(values),
                                                  I.pushforward(values), I.pullback(values))
     v = np.ones(3)
     given = [same({"x": v}), back(v)]  # the vector itself, for the unit matrix

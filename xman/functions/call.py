@@ -89,7 +89,7 @@ class TracedCall:
 
     @silent
     def derivatives(self, seeds: dict[str, Any], forward: bool, ends: list[str | None], points: list) -> list:
-        """The derivative of each end, as `ops.kinks.derivatives_by` gives it. points: the values of the ends."""
+        """The derivative of each end, by `ops.kinks.derivatives_by`. points: the values of the ends."""
         back = lambda deltas: walk.back(tape.lines, tape.values, deltas, DG, tape.flat)
         forth = lambda tangents: walk.forth(tape.lines, tape.values, tangents)
         tape, values = self.tape, [*self.points, *self.results]

@@ -39,7 +39,8 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         def step_back(deltas: dict[str, Any]) -> dict[str, Any]:
             return walk.back(lines, primals, deltas, DG, still, keep=True)
         step_forth = (lambda tangents: walk.forth(lines, primals, tangents)) if DG is ops.DG else None
-        deltas = kinks.derivatives_by(step_back, starts, deltas, lines, values.values(), ends, other=step_forth)
+        deltas = kinks.derivatives_by(step_back, starts, deltas, lines, values.values(), ends,
+                                      other=step_forth)
         if powers and (wrt is None or any(dst in wrt or r in wrt for dst, (*_, r, _) in powers.items())):
             deltas = kinks.with_roots(deltas, steps, powers, values, DG)
     return unshared({name: d for name, d in deltas.items() if name in values}, values.values())

@@ -36,6 +36,6 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         def step_forth(tangents: dict[str, Any]) -> dict[str, Any]:
             return walk.forth(lines, primals, tangents, TG)
         step_back = (lambda deltas: walk.back(lines, primals, deltas, keep=True)) if TG is ops.TG else None
-        tangents = kinks.derivatives_by(step_forth, starts, tangents, lines, values.values(), steps.outputs, True,
-                                step_back)
+        tangents = kinks.derivatives_by(step_forth, starts, tangents, lines, values.values(), steps.outputs,
+                                        forward=True, other=step_back)
     return unshared({name: t for name, t in tangents.items() if name in values}, values.values())

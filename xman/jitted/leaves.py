@@ -47,7 +47,7 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
 
 def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callable[[tuple], dict | None]:
     """The function from arguments like these to the inputs by name; it gives None for other arguments, when
-    steady() is false, and while np.errstate asks for errors. names: of the inputs, in the order of `apart`."""
+    steady() is false, and while NumPy is to raise errors. names: of the inputs, in the order of `apart`."""
     checks, leaves = [], []
     scope = {"real": np.float64, "steady": steady, "loud": loud, "ERRORS": ERRORS, "errors": ERRORS.get()}
 

@@ -131,8 +131,8 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
         if strange := [x for x in ends if not ours(x)]:
             raise Impure(f"it returns a {type(strange[0]).__name__} of its own")
         if (raises_no_error := checked_floats(tape)) is not None:
-            guards["floats"] = raises_no_error, ("no Python float is divided by 0, and no power of one is inf "
-                                                 "or NaN")
+            guards["floats"] = raises_no_error, ("no Python float is divided by 0, and no power of one is "
+                                                 "inf or NaN")
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         tried = [x for _, operands, _ in tape.failures for x in operands if is_on(tape, x)]
         registers = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]

@@ -135,7 +135,7 @@ def facts_of_code(code: CodeType) -> Facts:
         raise Impure(f"it reads {min(strange)}")
     for k, step in enumerate(steps):
         if step.opname == "IS_OP" and steps[k - 1].opname not in ("LOAD_CONST", "LOAD_GLOBAL", "LOAD_ATTR"):
-            raise Impure("it compares by `is`, which for arguments may be true at one call and not at another")
+            raise Impure("it compares by `is`, which for arguments may hold at one call and not at another")
     literal = all(steps[k].argval in ("getattr", "hasattr") and called_with_literal(steps, k) for k in looks)
     guarded = (bool(getattr(code, "co_exceptiontable", b""))
                or any(step.opname.startswith("SETUP_") for step in steps))
@@ -285,6 +285,11 @@ class Reach:
         if hasattr(kind, "__next__"):
             raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, "
                          "or as a list")
+        if hasattr(kind, "tocsr"):
+            raise Impure("it can read a sparse matrix, which a list cannot hold")
+        if kind is np.memmap:  # its map has the same bytes
+            self.add(x, numbers, words)
+            return
         if kind.__name__ == "cython_function_or_method" and computes(x.__module__, x.__name__):
             return  # no call of it is heard
         base = kind if kind in FIXED else base_of(kind)

@@ -59,7 +59,7 @@ class Watch:
                 self.sentence = doing(module, frame.f_code.co_name)
 
     def enter(self, frame: FrameType) -> None:
-        """Take up a function that only the run itself finds: one that a library has kept, as singledispatch."""
+        """Take up a function that only the run itself finds, since a library has kept it."""
         if frame.f_code not in self.reach.codes and not foreign(frame.f_globals.get("__file__") or ""):
             self.reach.codes.update(nested(frame.f_code))
             if frame.f_code.co_freevars:

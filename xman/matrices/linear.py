@@ -11,7 +11,7 @@ from ops import Expression
 
 from ..errors import XManError, nearest
 from ..interpreters import eval
-from ..interpreters.context import as_own, depends, unshared
+from ..interpreters.context import depends, unshared
 from ..notation import in_notebooks
 from ..passes import simplify
 from ..passes.differentiate import inputs_of
@@ -61,7 +61,7 @@ class LinearMap:
         fixed, moving = self.split({**values, **{name: values[x] for x, name in self.moving.items()}})
         at_point = eval(fixed, values)
         # copies: the caller may write into his arrays before the map is used
-        at_point = {x: as_own(at_point[x]) for x in moving.inputs if x in at_point}
+        at_point = {x: at_point[x].copy() for x in moving.inputs if x in at_point}
 
         def image(vectors: Point) -> dict[str, Any]:
             vectors = vectors_like(vectors, values, [*self.moving])

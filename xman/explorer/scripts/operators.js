@@ -156,7 +156,7 @@ const G = {
     const step = strides(a.s)[place(axis, a.s.length)];
     return along(T(x), axis, (line, p) => { for (let i = 1; i < line.length; i++) line[i] += a.a[p + i * step] * line[i - 1]; });
   },
-  shift: (x, axis, first = 0) => along(T(x), axis, line => { line.unshift(first); line.pop(); }),
+  shift: (x, axis, first = 0) => along(T(x), axis, line => { line.unshift(T(first).a[0]); line.pop(); }),
   ties: (x, out, axis = null) => {
     const hit = entrywise((p, q) => p === q || p !== p && q !== q ? 1 : 0, "f")(x, out);
     return G.divide(hit, reduced(hit, axis, true, 0, add, total => Math.max(total, 1)));
