@@ -247,7 +247,7 @@ class Reach:
         cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
         self.todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
         if not foreign(x.__code__.co_filename):
-            self.add(x, settings, f"{x.__name__} and its defaults")
+            self.add(x, settings, words := f"{x.__name__} and its defaults")
             self.todo.append((vars(x), words))
             self.code(x.__code__, x.__globals__, x.__module__)
 

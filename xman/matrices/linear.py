@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class LinearMap:
         fixed, moving = self.split({**values, **{name: values[x] for x, name in self.moving.items()}})
         at_point = eval(fixed, values)
         # copies: the caller may write into his arrays before the map is used
-        at_point = {x: at_point[x].copy() for x in moving.inputs if x in at_point}
+        at_point = {x: copy(at_point[x]) for x in moving.inputs if x in at_point}
 
         def image(vectors: Point) -> dict[str, Any]:
             vectors = vectors_like(vectors, values, [*self.moving])
