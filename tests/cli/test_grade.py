@@ -37,10 +37,10 @@ def test_a_handout_is_checked_solved_and_graded(xman, tmp_path):
     assert xman("grade", "handout", "modes", "--out", "mine") == (
         0, "mine: check.py, checks.py, handout.md, modes.py, probes.py\n", "")
     (tmp_path / "mine").chmod(0o755)
-    status, out, _ = xman("grade", "check", "mine")
+    status, out, _ = xman("grade", "check", "mine", "--yes")
     assert status == 1 and "not written yet: task 2: derivative" in out
     shutil.copy(ASSIGNMENTS / "modes" / "solution" / "modes.py", tmp_path / "mine")
-    status, out, _ = xman("grade", "check", "mine")
+    status, out, _ = xman("grade", "check", "mine", "--yes")
     assert status == 0 and "failed" not in out and "passed" in out
     status, out, errors = xman("grade", "run", "modes", "mine", "--out", "grades", "--unsafe")
     assert status == 0 and "100 of 100" in out and "the sandbox is" in errors

@@ -16,7 +16,7 @@ import pytest
 
 from xman.errors import XManError
 from xman.grade import Assignment, load_assignment, process
-from xman.grade.record import IN_HIDDEN, case_record, task_record_of
+from xman.grade.record import IN_HIDDEN, case_record, task_record_of, with_hidden
 from xman.grade.run import grade_all
 from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import find
@@ -171,9 +171,12 @@ def test_where_a_hidden_part_met_the_limit_that_is_told_nobody():
     for title, hidden in (("seen", False), ("hidden", True), ("seen too", False)):
         task.part(title, 10, cases=["a", "b"], hidden=hidden)(None)
     events = [{"part": title, "case": case_record(name, 1.0)} for title in ("seen", "seen too") for name in "ab"]
-    record, no_import = task_record_of(task, task.parts, [*events, {"ended": "too much processor time"}])
+    seen, hidden = [part for part in task.parts if not part.hidden], [part for part in task.parts if part.hidden]
+    ended = {"ended": "too much processor time"}
+    lost, no_import = task_record_of(task, hidden, [ended])
+    record = with_hidden(task, task_record_of(task, seen, events)[0], lost)
     assert (record["points"], record["trouble"], no_import) == (20, IN_HIDDEN, None)
-    record, _ = task_record_of(task, task.parts, [*events[:3], {"ended": "too much processor time"}])
+    record = with_hidden(task, task_record_of(task, seen, [*events[:3], ended])[0], lost)
     assert (record["points"], record["trouble"]) == (15, SAID)
     assert [part["title"] for part in record["parts"]] == ["seen", "hidden", "seen too"]
 
@@ -195,7 +198,7 @@ WAITS = textwrap.dedent("""
     from xman.cli import main
     from xman.grade import process
     process.TIMES = 1000
-    sys.argv[1:] = ["grade", "run", "work", "class", "--out", "out", "--unsafe", "--jobs", "2"]
+    sys.argv[1:] = ["grade", "run", "./assignments/work", "class", "--out", "out", "--unsafe", "--jobs", "2"]
     main()
     """)
 

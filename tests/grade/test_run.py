@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import xman
+from xman.cli.grade import assignment_of
 from xman.errors import XManError
 from xman.grade import folder_of, load_assignment, run
 from xman.grade.run import grade_all, grade_one, locked
@@ -211,16 +212,41 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_judged(folde
         grade(folder, done=lambda record: pytest.fail("it was judged"))
 
 
-def test_an_assignment_is_found_by_its_name_from_a_folder_below_and_by_its_path(folder, monkeypatch):
-    monkeypatch.chdir(folder / "class")
-    assert folder_of("work") == folder_of(str(folder / "assignments" / "work")) == folder / "assignments" / "work"
+def test_an_assignment_is_found_by_its_name_among_the_assignments_and_by_its_path(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    work = folder / "assignments" / "work"
+    assert folder_of("work", folder / "assignments") == folder_of("./assignments/work") == folder_of(str(work)) == work
     with pytest.raises(XManError, match="did you mean 'work'"):
-        folder_of("wrok")
+        folder_of("wrok", folder / "assignments")
     with pytest.raises(XManError, match="--assignments DIR"):
         folder_of("work", folder / "class")
-    monkeypatch.chdir(folder / "assignments")
-    with pytest.raises(XManError, match="there is no assignment 'wrok'.*did you mean 'work'"):
-        folder_of("wrok", folder / "class")
+    with pytest.raises(XManError, match="it has no grading.py"):
+        folder_of("./class/work")
+
+
+@pytest.mark.parametrize("where", ["class/work", "class/assignments/work", "class/public", "assignments/work", "work"])
+@pytest.mark.parametrize("stands", ["class", "class/assignments", "."])
+def test_a_folder_among_submissions_is_never_taken_for_the_assignment(folder, monkeypatch, where, stands):
+    (folder / where).mkdir(parents=True, exist_ok=True)
+    (folder / where / "grading.py").write_text("raise SystemExit('a student ran this')")
+    (folder / stands).mkdir(exist_ok=True)
+    monkeypatch.chdir(folder / stands)
+    with pytest.raises(XManError, match="no assignment 'work'"):
+        folder_of("work")
+    with pytest.raises(XManError, match="no assignment 'work'"):
+        folder_of("work", folder / "absent")
+
+
+@pytest.mark.parametrize("name", ["./class/work", "class/link"])
+def test_an_assignment_in_what_is_graded_is_refused_before_it_is_loaded(folder, monkeypatch, name):
+    monkeypatch.chdir(folder)
+    (folder / "class" / "work").mkdir()
+    (folder / "class" / "work" / "grading.py").write_text("raise SystemExit('a student ran this')")
+    (folder / "class" / "link").symlink_to("work")
+    with pytest.raises(XManError, match="could be a student's"):
+        assignment_of(name, None, (Path("class"),))
+    with pytest.raises(XManError, match="could be a student's"):
+        assignment_of("work", folder / "class", (folder / "class",))
 
 
 @pytest.mark.parametrize("spoil, said", [
@@ -238,7 +264,7 @@ def test_an_assignment_that_is_wrong_is_said_when_it_is_loaded(folder, spoil, sa
 
 def command(folder, *more):
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    arguments = ["grade", "run", "work", "class", "--out", "out", "--unsafe", "--jobs", "2", *more]
+    arguments = ["grade", "run", "./assignments/work", "class", "--out", "out", "--unsafe", "--jobs", "2", *more]
     return subprocess.Popen([sys.executable, "-m", "xman", *arguments],
                             cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -15,7 +15,7 @@ from .commands import xman
 from .options import JSON, PATH, option_table
 
 ASSIGNMENT = click.argument("name", metavar="ASSIGNMENT")
-WHERE = "--assignments  DIR  Where the assignments are; the folder of that name here or above, if not said."
+WHERE = "--assignments  DIR  Where the assignments are; those of xman's own checkout, if not said."
 TERM = "--term  SECRET  What the inputs are drawn from; a new secret, if not said."
 PLACES = {"DIR": PATH, "FILE": PATH}
 
@@ -24,13 +24,19 @@ PLACES = {"DIR": PATH, "FILE": PATH}
 def grade() -> None:
     """Assignments: hand out, check, grade a class, for Gradescope and Autolab too.
 
-    ASSIGNMENT is a folder, or its name in the folder `assignments` of a checkout.
+    ASSIGNMENT is a name in the folder `assignments` of xman's checkout, or a path with a slash, as ./wengert.
     """
 
 
-def assignment_of(name: str, assignments: Path | None) -> Any:
+def assignment_of(name: str, assignments: Path | None, submissions: tuple[Path, ...] = ()) -> Any:
+    """The assignment, which is loaded, that is run, in this process: never from among submissions."""
     from .. import grade as grader
-    return grader.load_assignment(grader.folder_of(name, assignments))
+    folder = grader.folder_of(name, assignments)
+    for place in submissions:
+        if folder.is_relative_to(place.resolve()):
+            raise XManError(f"the assignment {folder} lies in {place}, which is to be graded: its grading.py "
+                            "could be a student's; keep the two apart")
+    return grader.load_assignment(folder)
 
 
 @grade.command()
@@ -45,9 +51,14 @@ def handout(name: str, assignments: Path | None, out: Path) -> None:
 
 @grade.command()
 @click.argument("folder", type=PATH, default=".")
-def check(folder: Path) -> None:
+@option_table("--yes  flag  Run FOLDER/checks.py without the question whether it is to be trusted.")
+def check(folder: Path, yes: bool) -> None:
     """Run the checks of a hand-out on your own work in FOLDER (the current one, if not said)."""
     from ..grade import check as check_folder
+    checks = folder.resolve() / "checks.py"
+    if not yes and checks.is_file():
+        click.confirm(f"{checks} is a program, which runs as you and outside of the sandbox. Does it come from "
+                      "your instructor?", abort=True, err=True)
     sys.exit(0 if check_folder(folder) else 1)
 
 
@@ -79,7 +90,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     from ..grade.run import grade_all, in_shard
     from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
-    assignment = assignment_of(name, assignments)
+    assignment = assignment_of(name, assignments, submissions)
     if (results or last_line) and len(submissions) != 1:
         raise XManError(f"--gradescope and --autolab are for one submission; here are {len(submissions)}")
     work = [one(submissions[0])] if results or last_line else find(submissions, assignment.module)

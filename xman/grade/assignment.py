@@ -113,21 +113,23 @@ class Assignment:
 
 
 def folder_of(name: str, assignments: Path | None = None) -> Path:
-    """The folder of an assignment. name: its path, or its name in `assignments` here or in a folder above."""
-    if (Path(name) / "grading.py").is_file():
+    """The folder of an assignment. name: its name in `assignments` (None: in xman's checkout), or a path.
+
+    A path has a slash, as ./wengert has: what the current folder holds, maybe the work of students, is never
+    taken for a name.
+    """
+    if assignments is None and Path(name).name != name:
+        if not (Path(name) / "grading.py").is_file():
+            raise XManError(f"{name} is no assignment: it has no grading.py")
         return Path(name).resolve()
-    above = [place / "assignments" for place in (Path.cwd(), *Path.cwd().parents)]
-    places = [assignments] if assignments else above
-    folders: dict[str, Path] = {}
-    for path in (path for place in places for path in sorted(place.glob("*/grading.py"))):
-        folders.setdefault(path.parent.name, path.parent)
+    place = assignments or Path(__file__).resolve().parents[2] / "assignments"
+    folders = {path.parent.name: path.parent for path in sorted(place.glob("*/grading.py"))}
     if not folders:
-        near = nearest(name, [path.parent.name for path in Path.cwd().glob("*/grading.py")])
-        raise XManError(f"there is no assignment {name!r}, nor a folder of assignments at {places[0]}: go to "
-                        f"a checkout of xman, or give --assignments DIR{near}")
+        raise XManError(f"there is no assignment {name!r}, nor a folder of assignments at {place}: give "
+                        f"--assignments DIR, or the folder's path with a slash, as ./{Path(name).name}")
     if name not in folders:
-        where, names = next(iter(folders.values())).parent, ", ".join(folders)
-        raise XManError(f"no assignment {name!r} in {where}; there are {names}{nearest(name, folders)}")
+        raise XManError(f"no assignment {name!r} in {place}; there are {', '.join(folders)}"
+                        f"{nearest(name, folders)}")
     return folders[name].resolve()
 
 

@@ -1,4 +1,8 @@
-"""Judges one submission: a worker for each task, its parts one after the other, and a record."""
+"""Judges one submission: workers for the visible parts of each task, then for the hidden ones; a record.
+
+A hidden part could tell what it asks: a submission sleeps there, or takes numbers of the system, and a later
+part prints the clock. So all that students see is judged before any hidden part is, by other processes.
+"""
 from __future__ import annotations
 
 import secrets
@@ -7,7 +11,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +21,16 @@ from ..errors import XManError
 from ..show.terminal import until_closed
 from . import process
 from . import record as records
-from .assignment import Assignment, Part, load_checks, shapes_of_xman
+from .assignment import Assignment, Part, Task, load_checks, shapes_of_xman
 from .compare import Failed, Wrong, scale
-from .record import IN_HIDDEN, Event, Record, case_record, hidden_last, seed_of
+from .record import Event, Record, case_record, seed_of
 from .reports.terminal import report_table
 from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
 from .submissions import harmless
 from .submissions.scratch import scratch
 
-BORROWED = 150  # functions with fewer nodes of syntax in common may be alike by chance
+BORROWED = 80  # functions with fewer nodes of syntax in common, say three of 25, may be alike by chance
 
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
@@ -39,21 +43,29 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
     is not valid. apart: run the parts of each task in a process of its own, which is ended at a limit (on
     Linux alone).
     """
-    start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
+    start, when, trouble, stop = time.monotonic(), records.now(), None, stop or threading.Event()
+    tasks: list[Record] = []
     with scratch() as temporary:
         (alone := temporary / "alone").mkdir()  # a folder for the module alone, without other files
         shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
-        for k, task in enumerate(assignment.tasks):
-            parts = task.checks if checks else task.parts
+        def judged(task: Task, parts: Sequence[Part]) -> tuple[Record, str | None]:
+            events = judged_parts(assignment, sandbox, task, parts, alone, seed_of(term, digest), stop)
+            if apart and sys.platform == "linux":
+                events = process.one_apart(events, assignment.limits.cpu_seconds, stop)
+            return records.task_record_of(task, parts, events)
+
+        for task in assignment.tasks:
+            visible = [part for part in (task.checks if checks else task.parts) if not part.hidden]
             if trouble:  # a failed import fails for every task
-                tasks.append(records.unjudged(task, parts, trouble))
+                tasks.append(records.unjudged(task, visible, trouble))
             else:
-                events = judged_task(assignment, sandbox, k, alone, seed_of(term, digest), stop, checks)
-                if apart and sys.platform == "linux":
-                    events = process.one_apart(events, assignment.limits.cpu_seconds, stop)
-                record, trouble = records.task_record_of(task, parts, events)
+                record, trouble = judged(task, visible)
                 tasks.append(record)
-    return {**records.submission_record(assignment, tasks, trouble, sandbox, term),
+        for k, task in enumerate(assignment.tasks):
+            if hidden := [part for part in task.parts if part.hidden and not checks]:
+                record = records.unjudged(task, hidden, trouble) if trouble else judged(task, hidden)[0]
+                tasks[k] = records.with_hidden(task, tasks[k], record)
+    return {**records.submission_record(assignment, tasks, trouble, sandbox, term, when),
             "seconds": round(time.monotonic() - start, 3)}
 
 
@@ -75,33 +87,27 @@ def check(folder: Path | str = ".") -> bool:
                for case in part["cases"])
 
 
-def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, secret: str,
-                stop: threading.Event, checks: bool = False) -> Iterator[Event]:
-    """The events of a task: each case's record, hidden parts last, and how the worker ended."""
-    task, output, trouble, no_import = assignment.tasks[number], None, None, None
+def judged_parts(assignment: Assignment, sandbox: Sandbox, task: Task, parts: Sequence[Part], folder: Path,
+                 secret: str, stop: threading.Event) -> Iterator[Event]:
+    """The events of some parts of a task, in one worker: each case's record, and how the worker ended."""
+    no_import = None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits,
                  assignment.probes, stop) as session:
         try:
+            if "xman" not in assignment.packages:
+                xman_shapes = shapes_of_xman()
+                if sum(xman_shapes.get(shape, 0) for shape in session.shapes()) > BORROWED:
+                    raise session.broken("it holds functions of xman's sources, and what is asked for is to "
+                                         "be the student's own")
             # this seed reveals nothing of the secret
-            shapes = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)
-            xman_shapes = shapes_of_xman() if "xman" not in assignment.packages else {}
-            if sum(xman_shapes.get(shape, 0) for shape in shapes or ()) > BORROWED:
-                raise session.broken("it holds functions of xman's sources, and what is asked for is to be "
-                                     "the student's own")
+            session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)
         except Failed:
             no_import = session.trouble
-        for part in hidden_last(task.checks if checks else task.parts):
-            # what is printed or fails from here on could tell what the hidden parts ask, and is not reported
-            if part.hidden and output is None:
-                output, trouble = session.output(), session.trouble
+        for part in parts:
             for name, extra in part.named_cases():
                 seed = seed_of(secret, assignment.module, part.title, name)
                 yield {"part": part.title, "case": judged_case(part, name, extra, session, seed)}
-    if output is None:
-        output, trouble = session.output(), session.trouble
-    elif session.trouble:
-        trouble = trouble or IN_HIDDEN
-    yield {"output": output, "trouble": trouble, "no import": no_import}
+        yield {"output": session.output(), "trouble": session.trouble, "no import": no_import}
 
 
 def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str) -> Record:

@@ -22,10 +22,16 @@ IN_HIDDEN = "the process ended in a hidden part"
 LARGE = "Which number, list or array of yours is far larger than you think?"
 
 
+def now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
+
+
 def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox,
-                      term: str) -> Record:
-    """The record: tasks, the sum of their points, trouble of the whole, versions of the grader, the time."""
-    when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
+                      term: str, when: str) -> Record:
+    """The record: tasks, the sum of their points, trouble of the whole, versions of the grader, the time.
+
+    when: the time at which grading began; that of its end would tell how long hidden parts took.
+    """
     versions = {"python": platform.python_version(), "numpy": np.__version__, "sandbox": sandbox.name}
     return {"assignment": assignment.module, "title": assignment.title, **totals(tasks), "trouble": trouble,
             "tasks": tasks, "graded": {**graded_with(assignment, term), **versions, "when": when}}
@@ -72,18 +78,22 @@ def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -
             cases[event["part"]].append(event["case"])
         else:
             end |= event
-    for part in hidden_last(parts) if "ended" in end else ():
+    for part in parts if "ended" in end else ():
         reason = f"the grader stopped here: what came back took it {end['ended']}"
         if lost := lost_cases(part, len(cases[part.title]), reason, "an answer that can be judged", LARGE):
-            end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else reason)
+            end["trouble"] = end["trouble"] or reason
             cases[part.title] += lost
     records = [part_record(part, cases[part.title]) for part in parts]
     return (task_record(task, records, end["trouble"], time.monotonic() - start, end["output"]),
             end["no import"])
 
 
-def hidden_last(parts: Sequence[Part]) -> list[Part]:
-    return sorted(parts, key=lambda part: part.hidden)
+def with_hidden(task: Task, visible: Record, hidden: Record) -> Record:
+    """The record of a task, from those of its visible and its hidden parts. No output of hidden parts stays."""
+    titles = [part.title for part in task.parts]
+    parts = sorted(visible["parts"] + hidden["parts"], key=lambda part: titles.index(part["title"]))
+    trouble = visible["trouble"] or (IN_HIDDEN if hidden["trouble"] else None)
+    return task_record(task, parts, trouble, visible["seconds"] + hidden["seconds"], visible["output"])
 
 
 def totals(records: list[Record]) -> dict[str, float]:

@@ -23,7 +23,7 @@ from ..files.whole import lock_file, write_whole
 from .assignment import Assignment
 from .judge import judge
 from .process import each_apart
-from .record import Record, graded_with, submission_record, unjudged
+from .record import Record, graded_with, now, submission_record, unjudged
 from .reports import write_all
 from .sandbox import Sandbox
 from .submissions import Submission, harmless
@@ -36,14 +36,14 @@ SECRET = 12           # the least characters of a term
 def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
               stop: threading.Event | None = None, apart: bool = False) -> Record:
     """The record of one submission; if it cannot be read, the record has its trouble and no points."""
-    start, submission = time.monotonic(), submission.read()
+    start, when, submission = time.monotonic(), now(), submission.read()
     digest = submission.digest()
     with contextlib.ExitStack() as unpacked:
         try:
             folder = unpacked.enter_context(submission.unpacked(assignment.module))
         except XManError as error:
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
-            record = submission_record(assignment, tasks, str(error), sandbox, term)
+            record = submission_record(assignment, tasks, str(error), sandbox, term, when)
         else:  # from here on an error of the machine ends the run: it is not the student's fault
             record = judge(assignment, folder, sandbox, term, stop=stop, digest=digest, apart=apart)
     record["graded"]["digest"] = digest

@@ -53,6 +53,7 @@ class Session:
         self.errors = second_handle(self.worker.process.stderr)
         self.limits, self.module = limits, module
         self.given = self.came_back = self.trouble = None
+        self.begun = False
         self.waited, self.since, self.ask_count, self.served = 0.0, None, 0, 0.0
         self.reading, self.total = threading.Lock(), 0  # the bytes that were printed
         self.printed, self.stop_reason = b"", ""  # stop_reason: why the worker was stopped
@@ -84,11 +85,22 @@ class Session:
             session.load(0)
         return session
 
-    def load(self, seed: int) -> dict[str, int]:
-        """Import the submission; give the shapes of its functions. Failed if the import fails."""
-        self.send(json.dumps(self.settings).encode() + b"\n", "the import")
+    def shapes(self) -> dict[str, int]:
+        """The shapes of the submission's functions, before it is imported. Failed if they cannot be had."""
+        self.begin()
+        return self.exchange(None, (), {}, "reading it")
+
+    def begin(self) -> None:
+        """Send the settings, which the worker reads first."""
+        if not self.begun:
+            self.begun = True
+            self.send(json.dumps(self.settings).encode() + b"\n", "the import")
+
+    def load(self, seed: int) -> None:
+        """Import the submission. Failed if the import fails."""
+        self.begin()
         try:
-            return self.exchange(None, (), {}, "the import", seed=seed)
+            self.exchange(None, (), {}, "the import", seed=seed)
         except Failed as error:
             last = self.output().strip().splitlines()[-1:]
             self.trouble = (" ".join([self.trouble, *last]) if self.trouble else

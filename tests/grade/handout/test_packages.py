@@ -202,7 +202,7 @@ def autograder(zipped, tmp_path):
 
 CRASHES = {"no Python": None, "a crash": "exit 1", "a kill": "kill -9 $$",
            "an error": "echo 'xman: the disk is full' >&2; exit 2", "silence": "exit 0",
-           "a part of the results": "echo '{' > $5.part; kill -9 $$"}
+           "a part of the results": "echo '{' > $6.part; kill -9 $$"}
 
 
 @runs_scripts("bash")
@@ -224,7 +224,7 @@ def test_results_are_there_also_when_all_is_killed(autograder):
 
 @runs_scripts("bash")
 def test_the_results_of_the_grader_are_kept_also_if_it_fails_afterwards(autograder):
-    said, results = autograder("""echo '{"score": 71.5}' > "$5"; exit 3""")
+    said, results = autograder("""echo '{"score": 71.5}' > "$6"; exit 3""")
     assert results == {"score": 71.5} and "ended with status 3" in said
 
 
@@ -232,7 +232,7 @@ def test_the_results_of_the_grader_are_kept_also_if_it_fails_afterwards(autograd
 def test_the_grader_is_called_with_the_sandbox_if_there_is_one_and_the_term_is_no_argument(autograder):
     said, _ = autograder('echo "$@"')
     root = autograder.root
-    assert said.startswith(f"{root}/source/grade.py {root}/submission --unsafe --gradescope {root}/results/results.json --out ")
+    assert said.startswith(f"-I {root}/source/grade.py {root}/submission --unsafe --gradescope {root}/results/results.json --out ")
     assert "secret" not in said
 
 
@@ -257,7 +257,7 @@ def test_setup_installs_python_a_sandbox_and_xman_and_shuts_other_users_out(zipp
     subprocess.run(["bash", root / "source" / "setup.sh"], env={**environment(root), "PATH": path}, check=True)
     lines = log.read_text().splitlines()
     assert lines[0] == "apt-get update" and {"python3", "python3-venv", "bubblewrap", "libseccomp2"} <= set(lines[1].split())
-    assert lines[-3:] == [f"python3 -m venv {root}/environment", f"pip install --no-cache-dir {root}/source/sources[grade]",
+    assert lines[-3:] == [f"python3 -I -m venv {root}/environment", f"pip install --no-cache-dir {root}/source/sources[grade]",
                           "xman grade doctor --unsafe"]
     assert (root / "source").stat().st_mode & 0o077 == 0
 

@@ -37,8 +37,11 @@ except ImportError:
 from xman.cli import main
 from xman.grade.sandbox import sandbox_here
 
-if "--unsafe" in sys.argv and getattr(sandbox_here(unsafe=True), "stays_root", False):
+box = sandbox_here(unsafe=True) if "--unsafe" in sys.argv else None
+if getattr(box, "stays_root", False):
     sys.exit("xman: a submission would run as root, with the solution and the results before it; it was not graded")
+if not getattr(box, "closes", True):
+    sys.exit("xman: a submission could read xman's sources, and so answers, in this container; it was not graded")
 term = (here / "term").read_text().strip()  # in no command line, where a submission could read it
 sys.argv = ["xman", "grade", "run", str(here / "assignment" / "NAME"), *sys.argv[1:], "--term", term]
 main()

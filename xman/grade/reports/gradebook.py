@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from ...files.whole import write_whole
 from .view import harmless_record, in_order_of_names, trouble_line
 
 VERSIONS = "digest", "assignment version", "xman", "python", "numpy", "sandbox", "term", "when"
-# the last four are full-width characters, which East Asian spreadsheets read like the others
-FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+# full-width characters too, which East Asian spreadsheets read like the others. Where the comma is that of
+# decimal fractions a spreadsheet splits cells at semicolons, quotation marks or not: each piece is a cell.
+FORMULA = re.compile(r"(^|[;|\t\r\n\uff1b])(?=[\s\"'\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 def write_gradebook(records: list[dict], path: str | Path) -> None:
@@ -39,7 +41,8 @@ def cell(value: Any) -> Any:
     if isinstance(value, (int, float)):
         return round(value, 4)
     text = harmless_record("" if value is None else str(value))
-    return f"'{text}" if text.lstrip().startswith(FORMULA) or text[:1] in ("\t", "\n", "\r") else text
+    text = FORMULA.sub(r"\1'", text)
+    return f"'{text}" if text[:1] in ("\t", "\n", "\r") else text
 
 
 def _points(record: dict) -> dict[tuple, float]:

@@ -75,7 +75,7 @@ class Sandbox(ABC):
                 except subprocess.TimeoutExpired:
                     return "nothing, for too long"
         answer = (out or err or b"nothing").decode(errors="replace").strip()
-        return "" if out == plain.encoded({"nonce": "", "result": {}}) else answer[-500:]
+        return "" if out == plain.encoded({"nonce": "", "result": None}) else answer[-500:]
 
 
 def worker_command(python: str | Path, grader: str | Path) -> list[str]:

@@ -1,11 +1,14 @@
-"""Workers without a sandbox: they have limits and, if possible, another user and a filter of system calls."""
+"""Workers without a sandbox: they have limits and, if possible, another user, a filter of system calls, and
+Landlock (Linux 5.13), which closes all files but those that a submission may import."""
 from __future__ import annotations
 
+import itertools
 import os
+import shutil
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +19,7 @@ from xman.grade.submissions.scratch import open_to_all
 from . import seccomp, uids
 from .box import ENVIRONMENT, Begun, Sandbox, worker_command
 from .processes import running_processes, with_descendants
-from .view import package_paths, python
+from .view import package_paths, python, readable_files
 from .worker import Limits, spawn
 
 MARK = "XMAN_WORKER"  # a variable of the environment that says whose process it is
@@ -24,13 +27,18 @@ WINDOWS = sys.platform == "win32"
 
 
 class Unsafe(Sandbox):
-    """Workers that are ordinary processes. drops: whether they run as other users."""
+    """Workers that are ordinary processes. drops: whether they run as other users.
 
-    def __init__(self, drops: bool) -> None:
-        self.drops = drops
+    closes: whether xman's sources are closed to them, by Landlock, or by owner and mode.
+    """
+
+    def __init__(self, drops: bool, landlock: bool = False) -> None:
+        self.drops, self.landlock = drops, landlock
+        self.closes = landlock or drops and not any(open_to_others(path) for path in package_paths(["xman"]).values())
         self.stays_root = not drops and hasattr(os, "geteuid") and os.geteuid() == 0
         self.filter = seccomp.program(not self.stays_root) if sys.platform == "linux" else None
         properties = ["other user"] * drops + ["as root"] * self.stays_root + ["seccomp"] * bool(self.filter)
+        properties += ["Landlock"] * landlock + ["xman can be read"] * (not self.closes)
         self.name = ", ".join(["none (unsafe)", *properties])
 
     @classmethod
@@ -38,7 +46,9 @@ class Unsafe(Sandbox):
         """The best that works here: with another user, if that user can run Python with NumPy."""
         if uid := uids.lend():
             uid.close()
-        return cls(bool(uid and uid.lock and not cls(True).complaint(["numpy"])))
+        ways = [(drops, landlock) for drops in [True] * bool(uid and uid.lock) + [False]
+                for landlock in [True] * (sys.platform == "linux") + [False]]
+        return next((box for box in itertools.starmap(cls, ways) if not box.complaint(["numpy"])), cls(False))
 
     def begin(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:
         if uid and not uid.lock:
@@ -46,11 +56,16 @@ class Unsafe(Sandbox):
         site, tmp = home / "site", home / "tmp"
         site.mkdir()
         tmp.mkdir()
-        path = link_packages(package_paths(packages), site)
+        paths = package_paths(packages)
+        path = link_packages(paths, site)
         open_to_all(home)
         processes: int | None = limits.processes
         if uid:
-            os.chown(tmp, uid.number, uid.number)
+            for place in (home, *home.rglob("*")):  # other workers, who are other users, read nothing of it
+                os.chown(place, uid.number if place == tmp else -1, uid.number, follow_symlinks=False)
+                if not place.is_symlink():
+                    place.chmod(place.stat().st_mode & 0o770)
+            tmp.chmod(0o700)
         elif not WINDOWS:
             processes = None if self.stays_root else limits.processes + threads_of(os.getuid())
         environment = {**ENVIRONMENT, "HOME": str(tmp), "TMPDIR": str(tmp), MARK: home.name}
@@ -61,7 +76,8 @@ class Unsafe(Sandbox):
         return process, lambda: end_worker(process.pid, home.name, uid and uid.number), {
             "path": path, "submission": str(home / "submission"), "grader": str(home / "grader"),
             "limits": {**asdict(limits), "processes": processes}, "hidden": uid is not None,
-            "keeps_capabilities": self.stays_root}
+            "keeps_capabilities": self.stays_root,
+            "landlock": self.landlock and files_of_worker(home, paths.values())}
 
 
 def end_worker(pid: int, mark: str, uid: int | None) -> None:
@@ -98,12 +114,32 @@ def threads_of(uid: int) -> int:
     return 64 + sum(process.threads for process in running_processes().values() if process.uid == uid)
 
 
+def files_of_worker(home: Path, packages: Iterable[Path]) -> dict[str, list[str]]:
+    """The only files that Landlock leaves open to a worker."""
+    listable, readable = readable_files()
+    readable = [*readable, *(str(home / name) for name in ("grader", "submission", "site")), *map(str, packages)]
+    return {"listable": listable, "readable": readable, "writable": [str(home / "tmp"), os.devnull]}
+
+
+def open_to_others(path: Path) -> bool:
+    """Whether other users can read the file or folder: by its mode, and those of the folders above."""
+    return bool(path.stat().st_mode & 0o004) and all(above.stat().st_mode & 0o001 for above in path.parents)
+
+
 def link_packages(paths: Mapping[str, Path], site: Path) -> list[str]:
-    """The worker's sys.path: a folder of links to the packages, or, on Windows, their folders."""
+    """The worker's sys.path: a folder of links to the packages, or, on Windows, their folders.
+
+    A package that is closed to other users is copied: the worker may be another, and is meant to import it.
+    """
     try:
         for name, path in paths.items():
             (site / name).parent.mkdir(exist_ok=True)
-            (site / name).symlink_to(path)
+            if WINDOWS or open_to_others(path):
+                (site / name).symlink_to(path)
+            elif path.is_dir():
+                shutil.copytree(path, site / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copyfile(path, site / name)
     except OSError:
         return sorted({str(path.parents["/" in name]) for name, path in paths.items()})
     return [str(site)]

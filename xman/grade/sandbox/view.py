@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Sequence
@@ -74,6 +75,37 @@ def show_python(view: SandboxView) -> tuple[str, dict[str, str]]:
         for file in sorted((base / "lib").glob("libpython*.so*")):
             view.show(file.resolve(), f"/python/lib/{file.name}")
     return inside, {"LD_LIBRARY_PATH": "/python/lib"}
+
+
+@functools.cache
+def readable_files() -> tuple[list[str], list[str]]:
+    """(folders whose names a worker without a root of its own may read, what it may read whole).
+
+    These are Python and shared libraries, without the packages that lie among them.
+    """
+    listable: set[Path] = set()
+    libraries = {Path(sysconfig.get_path(name, vars={"platbase": sys.base_exec_prefix})).resolve()
+                 for name in ("stdlib", "platstdlib")}
+    folders = {*libraries, *library_folders(), *map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64"))}
+    files: set[Path] = {python(), *map(Path, ("/etc/ld.so.cache", "/etc/alternatives"))}
+    files |= {Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom")}
+    files |= {*Path(sys.base_prefix, "lib").glob("libpython*.so*")}
+
+    def add_without_packages(folder: Path) -> None:
+        """The folder, or, where packages lie in it or in its folders of Python, the entries that are none."""
+        if not [*folder.glob("*-packages"), *folder.glob("python3*/*-packages")]:
+            files.add(folder)
+            return
+        listable.add(folder)
+        for entry in folder.iterdir():
+            if re.fullmatch(r"python3[.\d]*", entry.name):
+                add_without_packages(entry)
+            elif not entry.name.endswith("-packages"):
+                files.add(entry)
+    for folder in folders:
+        if folder.is_dir():
+            add_without_packages(folder)
+    return sorted(map(str, listable)), sorted(map(str, files))
 
 
 @functools.cache

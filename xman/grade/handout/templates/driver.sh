@@ -19,14 +19,14 @@ failed() {
 
 [ -n "$handin" ] || failed "no submission was there."
 python=python3
-if ! python3 -c 'import click, jinja2, numpy, scipy, sys, tqdm; sys.exit(sys.version_info < (3, 10))' 2>"$here/errors"; then
+if ! python3 -I -c 'import click, jinja2, numpy, scipy, sys, tqdm; sys.exit(sys.version_info < (3, 10))' 2>"$here/errors"; then
     python="$here/environment/bin/python"
-    { python3 -m venv "$here/environment" && "$python" -m pip install --quiet "$here/sources[grade]"; } >"$here/errors" 2>&1 ||
+    { python3 -I -m venv "$here/environment" && "$python" -I -m pip install --quiet "$here/sources[grade]"; } >"$here/errors" 2>&1 ||
         failed "xman's packages are not in the image and could not be installed."
 fi
-"$python" "$here/grade.py" "$handin" --autolab --out "$here/grades" "$@" >"$here/output" 2>"$here/errors" ||
+"$python" -I "$here/grade.py" "$handin" --autolab --out "$here/grades" "$@" >"$here/output" 2>"$here/errors" ||
     failed "it ended with status $?."
-tail -n 1 "$here/output" | "$python" -c 'import json, sys; json.load(sys.stdin)["scores"]' 2>/dev/null ||
+tail -n 1 "$here/output" | "$python" -I -c 'import json, sys; json.load(sys.stdin)["scores"]' 2>/dev/null ||
     failed "it printed no scores."
 grep -s '^xman: ' "$here/errors"
 cat "$here/output"

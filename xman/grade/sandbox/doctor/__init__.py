@@ -127,10 +127,11 @@ def nothing_stays(box: Sandbox) -> Iterator[Finding]:
 
 def ends_with_the_grader(box: Sandbox) -> Iterator[Finding]:
     """Whether workers end with a grader that is killed, and so cannot clear up."""
-    code = f"from xman.grade.sandbox.doctor import left_alone; left_alone({not isinstance(box, Bubblewrap)})"
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    with subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path},
-                          stdout=subprocess.PIPE) as grader:
+    # -I: what lies in the current folder, say a student's numpy.py, is not imported
+    code = (f"import sys; sys.path[:0] = {[str(ROOT), *filter(os.path.isabs, sys.path)]}; "
+            "from xman.grade.sandbox.doctor import left_alone; "
+            f"left_alone({not isinstance(box, Bubblewrap)})")
+    with subprocess.Popen([sys.executable, "-I", "-c", code], stdout=subprocess.PIPE) as grader:
         family = {int(pid) for pid in grader.stdout.readline().split()}
         grader.kill()
     until = time.monotonic() + 2

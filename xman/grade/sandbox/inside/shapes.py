@@ -11,14 +11,15 @@ def function_shapes(source):
     """{digest: nodes} of the larger functions of a program, and of programs in its strings.
 
     Names, docstrings and types do not count. Code in a further disguise, say compressed, is not found.
+    RecursionError or MemoryError where it is too deep for a tree: Python may run it all the same.
     """
     shapes = {}
     try:
         tree = ast.parse(source)
-    except Exception:  # it is not a program
+    except (SyntaxError, ValueError):  # it is not a program
         return shapes
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > LONG:
+        if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)) and len(node.value) > LONG:
             shapes.update(function_shapes(node.value))
         elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
             body = [node.body] if isinstance(node, ast.Lambda) else [
