@@ -8,7 +8,7 @@ from .solution import wengert as reference
 
 # ---- task 4: descend -------------------------------------------------------------------------------------------------
 
-@descent.part("descend: the inputs after the updates", points=6,
+@descent.part("descend: the inputs after the updates", points=5,
               cases=[("one update", [1]), ("seven updates", [7]), ("no update", [2, 0])])
 def updates(student, rng, name, numbers):
     for n in numbers:
@@ -35,6 +35,17 @@ def losses(student, rng):
     evaluate, differentiate, start, _ = bowl(rng)
     (_, got), (_, want) = descended(student, evaluate, differentiate, start, ["x"], "loss", 0.1, 5)
     expect(got, want, "the losses", "The loss before each update: as many as there are updates, the first at the start.")
+
+
+@descent.part("descend: start stays as it is", points=1, cases=["one name moved", "two names moved"])
+def start_stays(student, rng, which):
+    evaluate, differentiate, start, _ = bowl(rng)
+    wrt = ["x", "y"][:1 + (which == "two names moved")]
+    want, _ = reference.descend(evaluate, differentiate, start, wrt, "loss", 0.1, 3)
+    called = student.called("descend", evaluate, differentiate, start, wrt, "loss", 0.1, 3)
+    expect(pair(called["result"])[0], want, "the inputs after 3 updates", "That start stays counts where the result is right.")
+    expect(called["arguments"][2], start, "start after the call",
+           "inputs = start gives the same dictionary a second name: begin with a copy, dict(start).")
 
 
 @descent.part("descend: the house", points=3)

@@ -3,8 +3,9 @@ DOCUMENTS, RANDOM, MANY, ZERO, LITERALS, ANY, PARTIALS, KEPT, LONG = (f"backprop
     "the lists of the documents", "random lists", "a register that is read many times",
     "what f does not depend on has the delta 0", "numbers among the arguments", "operators of any number of arguments",
     "each partial is taken once, where it belongs", "the arguments stay as they are", "a list of 100,000 lines"))
-MOVED, LOSSES, HOUSE, WORK = (f"descend: {title}" for title in (
-    "the inputs after the updates", "the losses", "the house", "one evaluation and one gradient for each update"))
+MOVED, LOSSES, HOUSE, WORK, START = (f"descend: {title}" for title in (
+    "the inputs after the updates", "the losses", "the house", "one evaluation and one gradient for each update",
+    "start stays as it is"))
 TWINS = "valid lists and their twins with a fault"
 
 LINE = "        values[z] = G[g](*[values[a] if isinstance(a, str) else a for a in args])\n"
@@ -47,9 +48,11 @@ MUTANTS = [
      "steps.reverse()\n    for z, g, args in steps:", KEPT),
     ("backprop sees two arguments at most", EACH, EACH.replace("args, DG[g]", "args[:2], DG[g][:2]"), ANY),
 
-    ("descent climbs", "inputs[name] - rate", "inputs[name] + rate", (MOVED, LOSSES, HOUSE, WORK)),
+    ("descent climbs", "inputs[name] - rate", "inputs[name] + rate", (MOVED, LOSSES, HOUSE, WORK, START)),
+    ("descent moves start itself", "        inputs = {**inputs, **{name: inputs[name] - rate * deltas[name] for name in wrt}}\n",
+     "        for name in wrt:\n            start[name] -= rate * deltas[name]\n        inputs = dict(start)\n", START),
     ("descent moves everything that has a delta", "for name in wrt}", "for name in inputs}",
-     (MOVED, LOSSES, HOUSE, WORK)),
+     (MOVED, LOSSES, HOUSE, WORK, START)),
     ("only the last loss is kept", "losses.append(values[loss])", "losses[:] = [values[loss]]", LOSSES),
     ("evaluated again for the gradient", "deltas = differentiate(values)", "deltas = differentiate(evaluate(inputs))", WORK),
 

@@ -43,7 +43,9 @@ def called(module, name, *args):
 
 
 def sizes(arg):
-    """A table with numbers for its functions; what holds none as it is."""
+    """A table with numbers for its functions, None for a function; what holds none as it is."""
+    if callable(arg):
+        return None
     if isinstance(arg, dict) and not all(isinstance(entry, (int, float)) for entry in arg.values()):
         return {g: len(entry) if isinstance(entry, list) else 1 for g, entry in arg.items()}
     return arg

@@ -1,5 +1,6 @@
 """What becomes of one submission: credit by cases and by scale, a task a process, sentences for what goes wrong."""
 
+import inspect
 import json
 import os
 import sys
@@ -10,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+import xman
 from xman.grade import Assignment, Wrong, check, expect, judge
 from xman.grade.record import seed_of
 from xman.grade.sandbox import sandbox_here
@@ -122,6 +124,52 @@ def test_what_is_printed_does_not_disturb_the_answers_and_is_harmless(tmp_path):
     record = record_of("import sys\nprint('{\"nonce\": 1}\\x1b[2J')\n"
                        "def square(x):\n    print('s'); print('e', file=sys.stderr)\n    return x * x\n" + HALVES, tmp_path)
     assert record["points"] == 100 and "\x1b" not in json.dumps(record) and "e\n" in record["tasks"][0]["output"]
+
+
+def test_what_students_see_is_judged_before_any_hidden_part_and_by_other_processes(tmp_path):
+    source = """
+        import os
+        calls = [os.getpid(), id(object())]
+        def square(x):
+            calls.append(x)
+            return calls
+        """
+    assignment, asked = Assignment("work", "Squares"), []
+    for number, titles in enumerate((("hidden a", "a"), ("b", "hidden b"), ("c",)), 1):
+        task = assignment.task(number, f"square {number}")
+        for title in titles:
+            task.part(title, points=20, hidden="hidden" in title)(
+                lambda student, rng, title=title: asked.append((title, student.square(title)[2:])))
+    record = record_of(source, tmp_path, assignment)
+    assert asked == [(title, [title]) for title in ("a", "b", "c", "hidden a", "hidden b")]
+    assert [part["title"] for task in record["tasks"] for part in task["parts"]] == ["hidden a", "a", "b", "hidden b", "c"]
+
+
+def test_the_time_of_a_record_tells_nothing_of_how_long_hidden_parts_took(tmp_path, monkeypatch):
+    assignment, clock = Assignment("work", "Squares"), ["start"]
+    monkeypatch.setattr("xman.grade.record.now", lambda: clock[-1])
+    task = assignment.task(1, "square")
+    task.part("hidden", points=100, hidden=True)(lambda student, rng: clock.append("after the hidden part"))
+    assert record_of("def square(x): return x", tmp_path, assignment)["graded"]["when"] == "start"
+
+
+BORROWING = "if False:\n" + textwrap.indent(inspect.getsource(xman.interpreters.backprop), "    ") + textwrap.indent(
+    inspect.getsource(xman.interpreters.forward), "    ")
+FRAMES = "import sys\nframe = sys._getframe()\nwhile frame:\n    {}\n    frame = frame.f_back\n"
+UNMAKING = {
+    "nothing": "", "it clears what its callers have":
+    FRAMES.format("[d.clear() for d in [*frame.f_locals.values()] if type(d) is dict and '__name__' not in d]"),
+    "it replaces who looks": "import ast, hashlib, shapes\nast.walk = lambda tree: []\nhashlib.sha256 = None\n"
+                             "shapes.function_shapes = lambda source: {}",
+    "it replaces who answers": FRAMES.format("setattr(type(frame.f_locals.get('self')), 'shapes', lambda self: {})"
+                                             " if hasattr(frame.f_locals.get('self'), 'probes') else 0"),
+    "it is too deep for a tree": "x = " + "+".join("1" * 5000)}
+
+
+@pytest.mark.parametrize("code", UNMAKING.values(), ids=UNMAKING)
+def test_a_submission_cannot_unmake_the_comparison_with_xmans_sources(tmp_path, code):
+    record = record_of(f"{BORROWING}\n{code}\ndef square(x): return x * x\n", tmp_path)
+    assert record["points"] == 0 and ("xman's sources" in record["trouble"] or "nested too deeply" in record["trouble"])
 
 
 @pytest.mark.parametrize("drain", [Session.drain, lambda session: session.over.wait() and session.errors.close()],

@@ -195,11 +195,15 @@ def test_a_record_of_fewer_tasks_leaves_its_columns_empty(tmp_path):
     assert read[0]["2. eval"] == "" and read[1]["2. eval"] != "" and read[0].keys() == read[1].keys()
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1+1", "=cmd|' /C calc'!A0"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1+1", "=cmd|' /C calc'!A0",
+                                  "x;=1+1", "x; =1;y", "a;;+1", "a;\t-1", "a;\u00a0@A", 'a;"=1"', "a;'=1", "a；=1", "a;＋1",
+                                  "a\t=1", "a\n=1", "a\r\n=1", ";=1", "a;=cmd|'calc'!A1;b", "a;\u200b=1", "é;＠A;b", ";;;-1;"])
 def test_no_cell_is_a_formula(text, tmp_path):
     gradebook.write_gradebook([hostile(text)], tmp_path / "gradebook.csv")
-    for row in csv.reader(io.StringIO((tmp_path / "gradebook.csv").read_bytes().decode("utf-8-sig"), newline="")):
-        assert not any(re.match(r"\s*[=+@\-＝]", field) for field in row)
+    for delimiter in ",;\t":  # where the comma stands in decimal fractions, a spreadsheet takes another
+        for row in csv.reader(io.StringIO((tmp_path / "gradebook.csv").read_bytes().decode("utf-8-sig"), newline=""),
+                              delimiter=delimiter):
+            assert not any(re.match(r"[\s\u200b\"]*[=+@\-＝＋－＠]", field) for field in row)
 
 
 def test_numbers_stay_numbers_and_text_of_no_formula_stays_as_it_is():

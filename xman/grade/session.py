@@ -88,7 +88,12 @@ class Session:
     def shapes(self) -> dict[str, int]:
         """The shapes of the submission's functions, before it is imported. Failed if they cannot be had."""
         self.begin()
-        return self.exchange(None, (), {}, "reading it")
+        try:
+            return self.exchange(None, (), {}, "reading it")
+        except Failed as error:  # Python may run what is too deep for a tree, and so nothing would be compared
+            self.trouble = self.trouble or (f"{self.module}.py is not read: it is too long, or nested too deeply "
+                                            f"({error.came_back})")
+            raise Failed("an answer", self.trouble) from None
 
     def begin(self) -> None:
         """Send the settings, which the worker reads first."""

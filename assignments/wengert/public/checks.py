@@ -74,6 +74,7 @@ def deltas_of_equation_1(student, rng):
     partials = {"add": [one, one], "square": [lambda x: 2 * x]}
     got = student.backprop(EQUATION_1, {"x1": 3.0, "x2": 7.0, "z1": 6.0, "z2": 13.0, "f": 169.0}, partials, "f")
     expect_mapping(got, ["f", "z2", "z1", "x2", "x1"], "the deltas")
+    expect_that(got["f"] == 1, "the delta of f with respect to itself: 1", got, "Before the first step back, d[f] = 1.")
     expect_that(got["z1"] != 0, "a delta of z1 that is not 0", got, "Is the list stepped through in reverse?")
     expect(got, {"f": 1.0, "z2": 26.0, "z1": 26.0, "x2": 26.0, "x1": 52.0}, "the deltas",
            "x1 stands twice in z1 = add(x1, x1): both places send something back.")

@@ -232,7 +232,8 @@ def test_the_results_of_the_grader_are_kept_also_if_it_fails_afterwards(autograd
 def test_the_grader_is_called_with_the_sandbox_if_there_is_one_and_the_term_is_no_argument(autograder):
     said, _ = autograder('echo "$@"')
     root = autograder.root
-    assert said.startswith(f"-I {root}/source/grade.py {root}/submission --unsafe --gradescope {root}/results/results.json --out ")
+    assert said.startswith(f"-I {root}/source/grade.py {root}/submission --unsafe --gradescope "
+                           f"{root}/results/results.json --out ")
     assert "secret" not in said
 
 
@@ -276,7 +277,7 @@ def job(lab, tmp_path):
         if handin is not None:
             (folder / name).write_text(handin)
         (folder / "settings.json").write_text("{}")
-        script(tmp_path / "bin" / "python3", f'case "$1" in */grade.py) {text};; *) exec "{sys.executable}" "$@";; esac')
+        script(tmp_path / "bin" / "python3", f'case "$2" in */grade.py) {text};; *) exec "{sys.executable}" "$@";; esac')
         path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
         outside = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
         said = subprocess.run(["make", *words], cwd=folder, env={**outside, "PATH": path}, stdout=subprocess.PIPE,
@@ -345,5 +346,5 @@ def test_a_submission_is_graded_from_the_unpacked_autograders(autograder, zipped
 @needs_make
 @pytest.mark.parametrize("name", ["it's (2).zip", "$(touch x)'; touch x; '.py", "-x.py", "a b.py"])
 def test_the_name_of_a_submission_is_no_command(job, tmp_path, name):
-    said = job("""printf '%s\\n' "$2"; echo '{"scores": {}}'""", name=name)
+    said = job("""printf '%s\\n' "$3"; echo '{"scores": {}}'""", name=name)
     assert said.splitlines()[0] == f"./{name}" and not list(tmp_path.rglob("x"))

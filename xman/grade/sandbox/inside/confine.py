@@ -37,7 +37,8 @@ def confine(settings):
 def landlock(listable, readable, writable):
     """Close all files to this process and its children but these, and TCP; False if Linux cannot.
 
-    listable: folders whose names, but not files, may be read. The numbers are those of linux/landlock.h: what each version of the kernel's interface can refuse.
+    listable: folders whose names, but not files, may be read. The numbers are those of linux/landlock.h: what
+    each version of the kernel's interface can refuse.
     """
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
