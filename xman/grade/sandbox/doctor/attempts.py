@@ -36,6 +36,8 @@ def promises(host):
         "read-only root": {"a file outside /tmp and /dev/shm": lambda: proof(writable())},
         "nothing of this machine's files": {
             "home, /etc, programs and this project": lambda: proof(filter(os.path.lexists, host["files"]))},
+        "files cannot be read": {
+            "the grader's sources, and files of others": lambda: proof(filter(readable, host["files"]))},
         "only the packages asked for": {
             "the lack of one": lambda: proof(PACKAGES - set(filter(find_spec, PACKAGES))),
             f"{len(host['others'])} others that are installed": lambda: imported(host["others"])},
@@ -73,6 +75,15 @@ def proof(names):
     names = [*names]
     refused_if(not names)
     return ", ".join(names[:5])
+
+
+def readable(path):
+    """Whether a file can be read; Landlock leaves it in sight, and closes it."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(1) is not None
+    except OSError:
+        return False
 
 
 def refused_if(condition):
