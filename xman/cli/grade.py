@@ -57,8 +57,8 @@ def check(folder: Path, yes: bool) -> None:
     from ..grade import check as check_folder
     checks = folder.resolve() / "checks.py"
     if not yes and checks.is_file():
-        click.confirm(f"{checks} is a program, which runs as you and outside of the sandbox. Does it come from "
-                      "your instructor?", abort=True, err=True)
+        click.confirm(f"{checks} is a program, which runs as you and outside of the sandbox. Does it come "
+                      "from your instructor?", abort=True, err=True)
     sys.exit(0 if check_folder(folder) else 1)
 
 

@@ -89,7 +89,7 @@ def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -
 
 
 def with_hidden(task: Task, visible: Record, hidden: Record) -> Record:
-    """The record of a task, from those of its visible and its hidden parts. No output of hidden parts stays."""
+    """The record of a task, from those of its visible and its hidden parts, whose output does not stay."""
     titles = [part.title for part in task.parts]
     parts = sorted(visible["parts"] + hidden["parts"], key=lambda part: titles.index(part["title"]))
     trouble = visible["trouble"] or (IN_HIDDEN if hidden["trouble"] else None)

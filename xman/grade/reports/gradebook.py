@@ -13,7 +13,8 @@ from .view import harmless_record, in_order_of_names, trouble_line
 VERSIONS = "digest", "assignment version", "xman", "python", "numpy", "sandbox", "term", "when"
 # full-width characters too, which East Asian spreadsheets read like the others. Where the comma is that of
 # decimal fractions a spreadsheet splits cells at semicolons, quotation marks or not: each piece is a cell.
-FORMULA = re.compile(r"(^|[;|\t\r\n\uff1b])(?=[\s\"'\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])")
+FORMULA = re.compile(r"(^|[;|\t\r\n\uff1b])(?=[\s\"'\u200b-\u200f\u2060\ufeff]*"
+                     r"[=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 def write_gradebook(records: list[dict], path: str | Path) -> None:

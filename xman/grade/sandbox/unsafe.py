@@ -34,7 +34,7 @@ class Unsafe(Sandbox):
 
     def __init__(self, drops: bool, landlock: bool = False) -> None:
         self.drops, self.landlock = drops, landlock
-        self.closes = landlock or drops and not any(open_to_others(path) for path in package_paths(["xman"]).values())
+        self.closes = landlock or drops and not any(map(open_to_others, package_paths(["xman"]).values()))
         self.stays_root = not drops and hasattr(os, "geteuid") and os.geteuid() == 0
         self.filter = seccomp.program(not self.stays_root) if sys.platform == "linux" else None
         properties = ["other user"] * drops + ["as root"] * self.stays_root + ["seccomp"] * bool(self.filter)
@@ -117,8 +117,9 @@ def threads_of(uid: int) -> int:
 def files_of_worker(home: Path, packages: Iterable[Path]) -> dict[str, list[str]]:
     """The only files that Landlock leaves open to a worker."""
     listable, readable = readable_files()
-    readable = [*readable, *(str(home / name) for name in ("grader", "submission", "site")), *map(str, packages)]
-    return {"listable": listable, "readable": readable, "writable": [str(home / "tmp"), os.devnull]}
+    seen = [*(home / name for name in ("grader", "submission", "site")), *packages]
+    return {"listable": listable, "readable": [*readable, *map(str, seen)],
+            "writable": [str(home / "tmp"), os.devnull]}
 
 
 def open_to_others(path: Path) -> bool:

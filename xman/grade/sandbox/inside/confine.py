@@ -51,14 +51,16 @@ def landlock(listable, readable, writable):
     READ_FILE, READ_FOLDER, EXECUTE = 4, 8, 1
     # TCP (4); abstract sockets and signals (6)
     rules = (ctypes.c_uint64 * 3)(files, 3 * (version >= 4), 3 * (version >= 6))
-    ruleset = libc.syscall(CREATE, rules, ctypes.c_size_t(24 if version >= 6 else 16 if version >= 4 else 8), 0)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    ruleset = libc.syscall(CREATE, rules, ctypes.c_size_t(size), 0)
     if ruleset < 0:
         return False
 
     class Beneath(ctypes.Structure):
         _pack_, _fields_ = 1, [("access", ctypes.c_uint64), ("folder", ctypes.c_int32)]
 
-    for paths, access in ((listable, READ_FOLDER), (readable, READ_FILE | READ_FOLDER | EXECUTE), (writable, files)):
+    read = READ_FILE | READ_FOLDER | EXECUTE
+    for paths, access in ((listable, READ_FOLDER), (readable, read), (writable, files)):
         for path in paths:
             try:
                 place = os.open(path, os.O_PATH | os.O_CLOEXEC)
