@@ -90,7 +90,7 @@ class Session:
         self.begin()
         try:
             return self.exchange(None, (), {}, "reading it")
-        except Failed as error:  # Python may run what is too deep for a tree, and so nothing would be compared
+        except Failed as error:  # Python may run what is too deep for a tree: nothing would be compared
             self.trouble = self.trouble or (f"{self.module}.py is not read: it is too long, or nested too "
                                             f"deeply ({error.came_back})")
             raise Failed("an answer", self.trouble) from None

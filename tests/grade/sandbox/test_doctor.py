@@ -7,7 +7,8 @@ from xman.grade.sandbox import sandbox_here
 from xman.grade.sandbox.bubblewrap import Bubblewrap
 from xman.grade.sandbox.doctor import examined
 
-NAMES = {"bubblewrap", "no network", "read-only root", "nothing of this machine's files", "only the packages asked for",
+NAMES = {"files cannot be read", "bubblewrap",
+         "no network", "read-only root", "nothing of this machine's files", "only the packages asked for",
          "the grader is not visible", "other processes are invisible", "/tmp of bounded size", "/dev/shm of bounded size",
          "file size", "open files", "memory", "number of processes", "no new privileges", "no capabilities", "another user",
          "dangerous system calls", "environment", "filter of system calls", "no terminal", "processor time",
