@@ -251,7 +251,7 @@ OBJECTS = {
     "database": (database, lambda b: b.execute("select k from t").fetchone()[0], lambda b, k: b.execute("update t set k = ?", (k,))),
     "decimal": (lambda: made(decimal.getcontext(), prec=28), lambda b: float(decimal.Decimal(1) / decimal.Decimal(3)), lambda b, k: setattr(b, "prec", 3)),
     "options": (lambda: np.set_printoptions(precision=8), lambda b: len(str(np.array([1 / 3]))), lambda b, k: np.set_printoptions(precision=3)),
-    "error_state": (lambda: np.seterr(all="warn"), lambda b: 5.0 if np.geterr()["under"] == "raise" else 2.0, lambda b, k: np.seterr(under="raise")),
+    "error_state": (lambda: None, lambda b: 5.0 if np.geterr()["under"] == "raise" else 2.0, lambda b, k: np.seterr(under="raise")),
     "thread_name": (threading.current_thread, lambda b: len(threading.current_thread().name), lambda b, k: setattr(b, "name", b.name + "x")),
     "recursion": (lambda: None, lambda b: sys.getrecursionlimit(), lambda b, k: sys.setrecursionlimit(sys.getrecursionlimit() + 1)),
     "lock": (threading.Lock, lambda b: 5.0 if b.locked() else 2.0, lambda b, k: b.acquire()),
