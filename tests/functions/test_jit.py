@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import operator
 import os
 import pickle
 import random
@@ -131,7 +132,7 @@ ONE = np.float64(1)
     (np.array([1, "a"], object), np.array([1, "b"], object))])
 def test_another_kind_of_argument_is_another_path(one, other):
     def fn(x, y):
-        return [*x] if isinstance(x, dict) else x.dtype.name if hasattr(x, "dtype") else type(x).__name__, x, y * 2
+        return [*x] if isinstance(x, dict) else x.dtype.name if hasattr(x, "dtype") else x.__class__.__name__, x, y * 2
     fast = jit_(fn)
     for x in (one, other, one, other):
         assert repr(fast(x, np.float64(1.5))) == repr(fn(x, np.float64(1.5)))
@@ -314,6 +315,37 @@ def test_whole_numbers_made_of_a_value_are_a_path_of_their_own():
 def test_text_is_made_of_the_value():
     fast = jit_(lambda x: [x, str(x), f"{x} {x!r}"])
     assert [fast(1.5), fast(1.5), fast(2.5)] == [[x, str(x), f"{x} {x!r}"] for x in (1.5, 1.5, 2.5)]
+
+
+CACHE = np.array([4.0, 5.0, 6.0])
+SENTINEL = object()
+
+
+@pytest.mark.parametrize("fn", [
+    lambda x: x * 2 if x is CACHE else x * 3, lambda x: x * 2 if CACHE is x else x * 3,
+    lambda x: x * 2 if x is types.SimpleNamespace(y=CACHE).y else x * 3,
+    lambda x: x * 2 if operator.is_(x, CACHE) else x * 3, lambda x: x * 2 if operator.is_not(CACHE, x) else x * 3,
+    lambda x: x * 2 if any(y is x for y in [CACHE]) else x * 3])
+def test_whether_an_argument_is_an_object_is_asked_of_python(fn):
+    with pytest.warns(RuntimeWarning, match="it compares by `is`|it calls operator.is_"):
+        fast = jit_(fn)
+        for x in (np.ones(3), CACHE, np.ones(3)):
+            assert (fast(x) == fn(x)).all()
+
+
+@pytest.mark.parametrize("fn", [lambda x: x * 2 if type(x) is np.ndarray else x * 3, lambda x: x * len(type(x).__name__),
+                                lambda x: x * 2 if type(x) in (np.ndarray, float) else x * 3])
+def test_the_type_of_an_argument_is_asked_of_python(fn):
+    """The first values are 0, so that no check of results would tell the branches apart."""
+    with pytest.warns(RuntimeWarning, match="isinstance is the same"):
+        fast = jit_(fn)
+        for x in (np.zeros(3), np.ones(3)):
+            assert (fast(x) == fn(x)).all()
+
+
+def test_what_stands_for_itself_is_compared_by_is():
+    fast = jit_(lambda x, y=SENTINEL: x if y is SENTINEL or y is None else x * y)
+    assert [fast(2.0), fast(2.0, None), fast(2.0, 3.0), fast(2.0)] == [2.0, 2.0, 6.0, 2.0] and len(fast.lists) == 3
 
 
 def test_a_function_among_the_arguments_brings_what_it_reads():

@@ -158,10 +158,12 @@ def agree(values: Any, result: Any, unclear_too: bool) -> bool:
 
 
 def close(x: Any, y: Any, unclear_too: bool) -> bool:
+    if x is y or still_same(x, y) or type(x) is slice and x == y:
+        return True
     x, y = np.asarray(x), np.asarray(y)
     floats = [np.finfo(array.dtype).eps for array in (x, y) if array.dtype.kind == "f"]
     if x.shape != y.shape or x.dtype == object:
-        return x.shape == y.shape
+        return False
     if not floats:
         return bool((x == y).all())
     if unclear_too:

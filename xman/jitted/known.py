@@ -147,6 +147,8 @@ def base_of(kind: type) -> type:
 def is_value(x: Any) -> bool:
     """Whether x cannot change and leads to nothing else."""
     kind = type(x)
+    if kind in (datetime.datetime, datetime.time):  # a time zone may be an object of the user's
+        return type(x.tzinfo) in (type(None), datetime.timezone)
     return kind in VALUES or isinstance(x, (np.generic, np.dtype)) and in_c(kind) or (
         issubclass(kind, tuple) and hasattr(kind, "n_sequence_fields"))  # as sys.version_info
 
@@ -185,7 +187,7 @@ WORLD = frozenset("""
     numpy._core.memmap numpy.ctypeslib numpy.testing numpy.f2py scipy.io scipy.datasets xman.files xman.train
     xman.cli xman.grade xman.tables xman.scale xman.export xman.explorer xman.estimators xman.show xman.plots
     xman.manager xman.register""".split())
-STATES = frozenset("""geterr seterr geterrcall seterrcall getbufsize setbufsize fromfile _get_extobj_dict
+STATES = frozenset("""is_ is_not geterr seterr geterrcall seterrcall getbufsize setbufsize fromfile _get_extobj_dict
                       _make_extobj get_handler_name get_handler_version""".split())
 BUILTINS = vars(builtins).keys() - set(
     "print input open exec eval compile globals __import__ breakpoint id help exit quit".split())
@@ -209,7 +211,7 @@ def computes(module: str, name: str) -> bool:
         return name in BUILTINS
     if (module, name) == ("threading", "RLock"):  # every generator of random numbers has one
         return True
-    return room in LIBRARY or module.startswith("importlib._bootstrap")
+    return room in LIBRARY and name not in STATES or module.startswith("importlib._bootstrap")
 
 
 def method_computes(owner: Any, name: str) -> bool:

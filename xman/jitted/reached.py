@@ -7,7 +7,8 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dis import get_instructions
-from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from enum import Enum
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,9 @@ LOOKS = {"getattr", "hasattr", "vars", "dir", "attrgetter", "methodcaller", "get
 
 
 IDLE = {"PRECALL", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "RESUME"}  # instructions between those that count
+
+
+IDENTITY = "it compares by `is`, which for arguments may hold at one call and not at another"
 
 
 class Place(NamedTuple):
@@ -114,8 +118,10 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
 
 class Facts(NamedTuple):
     """What a piece of code names: globals, modules that it imports with their levels, attributes and texts;
-    whether a name may be missing or computed when it looks for an attribute."""
+    what it compares with by `is`, as (a global, an attribute of it or None); whether a name may be missing or
+    computed when it looks for an attribute."""
     names: frozenset[str]
+    sentinels: frozenset[tuple[str, str | None]]
     imports: frozenset[tuple[str, int]]
     attributes: frozenset[str]
     missing: bool
@@ -133,13 +139,22 @@ def facts_of_code(code: CodeType) -> Facts:
     strange = {name for name in code.co_names if name.startswith("__") and name.endswith("__")} - DUNDERS
     if strange:
         raise Impure(f"it reads {min(strange)}")
+    sentinels = set()
     for k, step in enumerate(steps):
-        if step.opname == "IS_OP" and steps[k - 1].opname not in ("LOAD_CONST", "LOAD_GLOBAL", "LOAD_ATTR"):
-            raise Impure("it compares by `is`, which for arguments may hold at one call and not at another")
+        of_own = steps[min(k + 1, len(steps) - 1)].argval in ("self", "cls")
+        if step.opname == "LOAD_GLOBAL" and step.argval == "type" and not of_own:
+            raise Impure("it asks for type(…), which is another of a traced value; isinstance is the same")
+        if step.opname == "IS_OP" and (last := steps[k - 1]).opname != "LOAD_CONST":
+            attribute = last.opname == "LOAD_ATTR"
+            owner = steps[k - 2] if attribute else last
+            if owner.opname != "LOAD_GLOBAL":
+                raise Impure(IDENTITY)
+            sentinels.add((owner.argval, last.argval if attribute else None))
     literal = all(steps[k].argval in ("getattr", "hasattr") and called_with_literal(steps, k) for k in looks)
     guarded = (bool(getattr(code, "co_exceptiontable", b""))
                or any(step.opname.startswith("SETUP_") for step in steps))
-    return Facts(names, imports, texts.union(code.co_names), guarded or bool(looks), not literal)
+    return Facts(names, frozenset(sentinels), imports, texts.union(code.co_names),
+                 guarded or bool(looks), not literal)
 
 
 def called_with_literal(steps: list, k: int) -> bool:
@@ -264,6 +279,12 @@ class Reach:
             beyond = scope.get("__builtins__", {})
             beyond = vars(beyond) if isinstance(beyond, ModuleType) else beyond
             self.look_up(beyond, [name for name in facts.names if name not in scope], "builtins")
+            for name, attribute in facts.sentinels:
+                x = scope.get(name, beyond.get(name))
+                if attribute is not None:
+                    x = vars(x).get(attribute) if isinstance(x, (ModuleType, type)) else [x]
+                if not no_argument(x):
+                    raise Impure(IDENTITY)
 
     def instance(self, x: Any, words: str) -> None:
         kind = type(x)
@@ -297,7 +318,7 @@ class Reach:
             self.add(x, CONTENTS[base], words)
         elif base in FIXED:
             self.todo += [(part, words) for part in FIXED[base](x)]
-        elif base not in STATELESS and base not in VALUES:
+        elif base not in STATELESS and (base not in VALUES or kind is base):
             raise Impure(f"it can read {words}, a {kind.__qualname__}, whose whole state cannot be compared")
         if kind is not base:
             self.add(x, attributes, words)
@@ -305,6 +326,12 @@ class Reach:
                 self.add(x, slots, words)
         elif kind in (SimpleNamespace, functools.partial):
             self.todo.append((vars(x), words))
+
+
+def no_argument(x: Any) -> bool:
+    """Whether x is of a kind that stands for itself: no argument that becomes an input is the same object."""
+    kinds = type, ModuleType, FunctionType, BuiltinFunctionType, Enum
+    return x is None or type(x) is object or isinstance(x, kinds)
 
 
 def slotted(kind: type) -> bool:
