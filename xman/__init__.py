@@ -29,7 +29,7 @@ f = XManFunctions
 # names of these packages are imported when they are first used: so `import xman` stays quick
 LATER = {name: package for package, names in {
     "autograd.translated": "translated COURSE",
-    "passes": "gradient tangent simplify unroll rewrite EXACT STABLE ALGEBRA",
+    "passes": "gradient tangent simplify roll unroll rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions.loops": "scan map call cond while_loop",
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",

@@ -65,6 +65,7 @@ from .passes import EXACT as EXACT
 from .passes import STABLE as STABLE
 from .passes import gradient as gradient
 from .passes import rewrite as rewrite
+from .passes import roll as roll
 from .passes import simplify as simplify
 from .passes import tangent as tangent
 from .passes import unroll as unroll

@@ -15,7 +15,7 @@ from ..errors import XManError
 from ..interpreters import backprop, forward
 from ..interpreters.context import depends
 from ..wengert import Line, Steps, WengertList, all_registers, checked_list, inputs_of, known_registers
-from .loops import cut_loops
+from .loops.trimmed import cut_loops
 from .writer import Followed, ListWriter, Origins
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ops import Expression, f
 from ops.writer import defining_line
 
-from .loops import hoisted
+from .loops.trimmed import hoisted
 from .patterns import Rewrites, floats, rewrite, shaped
 
 

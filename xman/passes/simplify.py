@@ -1,7 +1,6 @@
 """Simplification: a writer that knows a table of rewrites writes the list anew, line by line."""
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,11 +15,11 @@ from ..interpreters.shapes import example, hollow, stand_in
 from ..notation import renamed, shortened, shown
 from ..wengert import Steps, WengertList, all_registers, checked_list, known_registers, needed, temporaries
 from .differentiate import gradient
-from .loops import items_read, trimmed
+from .loops.trimmed import items_read, trimmed
 from .patterns import Rewrite
 from .rewrites import EXACT, STABLE
 from .sized import Sized, SizedWriter, is_hollow, key_of
-from .writer import Origins, in_order
+from .writer import Origins, in_order, is_temporary
 
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
@@ -192,7 +191,7 @@ class Simplifier(SizedWriter):
                 x = np.asarray(x, self.one_precision or float) if isinstance(x, float) else x
                 values[name] = x = super().write("alias", [x])
             x.name = name
-        for name, x in sorted(values.items(), key=lambda pair: bool(re.fullmatch(r"z\d+", pair[0]))):
+        for name, x in sorted(values.items(), key=lambda pair: is_temporary(pair[0])):
             if isinstance(x, Symbol):
                 x.name = x.name or name  # a temporary's name, if it has no other
         self.lines = needed(self.lines, [values[name] for name in keep])

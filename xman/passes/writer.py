@@ -56,8 +56,11 @@ class Followed(WengertList):
         self.writer.origin = None
 
 
+def is_temporary(name: str) -> bool: return name[0] == "z" and name[1:].isdigit()
+
+
 def in_order(steps: Steps, names: Iterable[str] = ()) -> dict[str, str]:
     """{old: new} names for the temporaries of a list: z1, z2, … in the order of evaluation, none in names."""
-    computed = [dst for dst, _, _ in steps if dst[0] == "z" and dst[1:].isdigit()]
+    computed = [dst for dst, _, _ in steps if is_temporary(dst)]
     named = {a for dst, _, args in steps for a in (dst, *registers(args))} - {*computed}
     return dict(zip(computed, temporaries(named.union(names)), strict=False))

@@ -1,7 +1,6 @@
 """Loops written out: each step has lines of its own, as a traced Python `for` has them."""
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,10 +10,10 @@ import ops
 from ops.loops.bodies import Bundle, Function
 from ops.writer import Symbol
 
-from ..errors import XManError
-from ..interpreters import shapes
-from ..wengert import Steps, WengertList, all_registers, checked_list, fresh
-from .writer import ListWriter
+from ...errors import XManError
+from ...interpreters import shapes
+from ...wengert import Steps, WengertList, all_registers, checked_list, fresh
+from ..writer import ListWriter, is_temporary
 
 MOST = 10_000_000  # the most lines, which take some gigabytes
 
@@ -32,7 +31,7 @@ def unroll(steps: Steps, likes: Mapping[str, Any] | None = None,
     steps = checked_list(steps, G)
     sizes = {x: size for x, (size, _) in shapes(steps, likes, G).items()} if likes is not None else {}
     named = {x for x in all_registers(steps)
-             if x in steps.inputs + steps.outputs or not re.fullmatch(r"z\d+", x)}
+             if x in steps.inputs + steps.outputs or not is_temporary(x)}
     writer = Unroller({*named})
     values: dict[str, Any] = {x: writer.sized(Symbol(writer, x), sizes.get(x)) for x in steps.inputs}
     for dst, op, args in steps:
@@ -111,7 +110,7 @@ class Unroller(ListWriter):
         for dst, op, operands in lines:
             inputs = [values[a] if isinstance(a, str) else a for a in operands]
             out = values[dst] = self.expanded(op, inputs, step)
-            if isinstance(out, Symbol) and out.name is None and not re.fullmatch(r"z\d+", dst):
+            if isinstance(out, Symbol) and out.name is None and not is_temporary(dst):
                 out.name = fresh(dst + step, self.names)
         return Bundle(values[r] for r in results)
 

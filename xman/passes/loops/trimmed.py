@@ -25,10 +25,10 @@ from ops.loops.bodies import Function
 from ops.loops.values import one_of
 from ops.writer import Symbol, WrittenLine, defining_line
 
-from ..interpreters import eval
-from ..wengert import WengertList, needed
-from .sized import SizedWriter
-from .writer import ListWriter
+from ...interpreters import eval
+from ...wengert import WengertList, needed
+from ..sized import SizedWriter
+from ..writer import ListWriter
 
 # by operator the place of its first function; counts stand between the functions and the bundle
 APPLYING = {"call": 0, "scan": 0, "cond": 1}

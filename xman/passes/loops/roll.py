@@ -1,0 +1,78 @@
+"""Loops that Python's `for` wrote out are found again: `roll`, the inverse of `unroll`.
+
+Of the lines
+
+    z1 = getitem(e, 0)    z2 = mul(a, z1)    s1 = add(1.0, z2)
+    z3 = getitem(e, 1)    z4 = mul(a, z3)    s2 = add(s1, z4)
+    z5 = getitem(e, 2)    z6 = mul(a, z5)    s  = add(s2, z6)
+
+three make a *turn*: the operators repeat. What a turn reads is of five kinds. `z2` is made in the same turn.
+`s1` was made in the turn before: it is a *carry*, and 1.0 is its first value. `e[0], e[1], e[2]` are places
+that move along an axis: a *slice*. Literals that differ between turns are a slice too, of a table. And `a`
+is the same in all turns: a *constant*. Lines that read anything else are no loop, and stay as they are.
+
+    def step(s, e_t, a):    z1 = mul(a, e_t)    s1 = add(s, z1)    return s1
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import ops
+
+from ...interpreters import shapes
+from ...notation import renamed
+from ...wengert import Line, Steps, WengertList, checked_list, known_registers, needed
+from ..writer import in_order
+from .repeats import FEWEST, places
+from .turns import Loop, NoLoop, Size
+
+
+def roll(steps: Steps, likes: Mapping[str, Any], keep: Collection[str] | None = None, *,
+         stacked: bool = False, G: Mapping[str, Callable] = ops.G) -> WengertList:
+    """The list with a `scan` in place of lines that repeat from turn to turn, as Python's `for` leaves them.
+
+    steps: the list. likes: an example of each input, as for `shapes`; the new list is for these shapes alone.
+    keep: the registers that are wanted, by name (None: the list's outputs); others may go. stacked: whether
+    registers that differ from turn to turn, as the weights of layers of equal width, are stacked to make a
+    loop. G: the table of values. A loop has four turns at least, of 4,000 lines at most; loops within loops
+    are found. Every value stays the same to the last bit. XManError for a list that is not valid, likes that
+    do not fit, and names in keep that the list does not have.
+    """
+    steps = checked_list(steps, G)
+    keep = known_registers(steps, steps.outputs if keep is None else keep, "keep")
+    lines = rolled(needed(steps, keep), keep, shapes(steps, likes, G), stacked)
+    named = {a for line in lines for a in (line[0], *line[2]) if isinstance(a, str)}
+    numbered = [line for line in lines if line[0] not in keep]
+    return WengertList(renamed(lines, in_order(numbered, named - {line[0] for line in numbered} | {*keep})))
+
+
+def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], stacked: bool) -> list[Line]:
+    """The lines with loops. sizes: (shape, precision) of each register."""
+    sizes, shorter = dict(sizes), True
+    while shorter:
+        shorter = False
+        for start, period, turns in places(lines):
+            try:
+                loop = Loop(lines, start, period, turns, keep, sizes, stacked)
+            except NoLoop:
+                continue
+            after = needed([*lines[:start], *loop.new, *loop.after], keep)
+            if len(after) + period < len(lines):
+                inner = with_inner_loops(loop, stacked)
+                lines = [(dst, op, (inner, *args[1:])) if args and args[0] is loop.step else (dst, op, args)
+                         for dst, op, args in after]
+                sizes |= loop.sizes
+                shorter = True
+                break
+    return lines
+
+
+def with_inner_loops(loop: Loop, stacked: bool) -> tuple:
+    """The function of one turn, with the loops that are in it."""
+    _, name, parameters, lines, results = loop.step
+    if len(lines) < FEWEST:
+        return loop.step
+    lines = rolled([*lines], results, loop.body_sizes, stacked)
+    new = in_order([line for line in lines if line[0] not in parameters], parameters)
+    return ("def", name, parameters, tuple(renamed(lines, new)), tuple(new.get(x, x) for x in results))
