@@ -551,3 +551,26 @@ def test_the_hessian_of_norms_along_an_axis_is_compiled():
     h = hessian(lambda x: np.sum(np.linalg.norm(x, axis=1) ** 3))
     x = np.array([[3.0, 4.0], [0.0, 0.0]])
     np.testing.assert_allclose(jit(h)(x), h(x))
+
+
+def recurrence(w, x):
+    s, total = np.zeros(3), 0.0
+    for t in range(300):
+        s = np.tanh(w * s + x[t])
+        total = total + np.sum(s * s)
+    return total
+
+
+def leaves(x): return [leaf for part in x for leaf in leaves(part)] if isinstance(x, tuple) else [x]
+
+
+@pytest.mark.parametrize("derivative", [value_and_grad(recurrence, (0, 1)), grad(recurrence), jvp, recurrence,
+                                        hessian(recurrence), grad(lambda w, x: recurrence(w * 2.0, np.sin(x)))])
+def test_a_long_loop_of_python_is_a_loop_of_the_list(derivative):
+    w, x = np.array([0.3, -0.2, 0.5]), np.random.default_rng(0).normal(size=(300, 3))
+    fn = (lambda w, x: jvp(recurrence, (w, x), (np.ones(3), x))) if derivative is jvp else derivative
+    compiled = jit_(fn)
+    for shift in (0.0, 0.1, -0.7):
+        for one, other in zip(leaves(compiled(w + shift, x)), leaves(fn(w + shift, x)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-10)
+    assert [len(steps) < 300 for steps in compiled.lists] == [True]

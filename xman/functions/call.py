@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import DG, walk
+from ops import DG, Expression, walk
 from ops.kinks import derivatives_by, past_roots, unrooted
 from ops.silence import ERRORS, silent, unwarned
 from ops.walk import AtLine
@@ -19,6 +19,7 @@ from ..errors import XManError
 from ..interpreters.context import as_own, number_of, unshared
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
+from .repeated import WRITTEN_OUT, lengths, with_loops
 from .tracer import CallTape, Tracer, is_on, unheard
 from .trees import LEAF, flattened_tree, tree_map, unflatten
 
@@ -127,6 +128,7 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
             args[i] = unflatten(structure, leaves)
             inputs += leaves
             structures.append(structure)
+        before = lengths(inputs)
         result = outcome(fn, args, options)
         if has_aux:
             result, aux = result_and_aux(name, fn, result)
@@ -140,7 +142,9 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
         square = lambda value, _: Tracer(value, tape).name
         if powers := past_roots(tape.lines, DG):
             tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
-        return TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux)
+        call = TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux)
+        long = len(tape.lines) > WRITTEN_OUT and before and any(isinstance(x, Expression) for x in results)
+        return unheard(with_loops, call, before) if long else call
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:

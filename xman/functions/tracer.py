@@ -106,6 +106,13 @@ class CallTape(Recording):
             refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
                    "return it from the function, as an auxiliary output, instead of keeping it")
 
+    def tracer(self, name: str) -> Tracer:
+        """The tracer of a register that the tape has."""
+        tracer = Tracer.__new__(Tracer)
+        tracer.value, tracer.writer, tracer.name, tracer.level = self.values[name], self, name, self.level
+        tracer.slopeless = name in self.flat
+        return tracer
+
     def by_mask(self, a: Any) -> bool: return self.has(a) and a.name in self.masks
 
     def follow_masks(self, out: Tracer, op: str, args: tuple) -> None:

@@ -15,12 +15,13 @@ from ops.loops.values import length
 from ..engines.bodies import value_of
 from ..engines.door import ENGINES
 from ..errors import XManError
-from ..functions.call import name_of
+from ..functions.call import WRITTEN_OUT, name_of
 from ..functions.trace import traced_arguments, watched, written_down
 from ..functions.tracer import CallTape, Tracer, is_on
 from ..functions.trees import flattened_tree, leaf_names, tree_map
 from ..interpreters.context import as_own
 from ..notation import shortened
+from ..passes import roll
 from ..wengert import WengertList
 from .known import Impure, Within, is_value
 from .leaves import builder, reader
@@ -142,6 +143,8 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
             steps, written = written_down(tape, names, registers, variables)
         except XManError as error:  # a sparse matrix, or a number of more than 64 bits
             raise Impure(str(error)) from None
+        if len(steps) > WRITTEN_OUT:
+            steps = roll(steps, dict(zip(input_names, (x.value for x in inputs), strict=True)), written)
         written = iter(written)
         argument = lambda x: (next(written), None) if is_on(tape, x) else (None, as_own(x))
         outputs = [*map(argument, ends)]

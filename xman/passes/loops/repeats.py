@@ -24,8 +24,10 @@ def places(lines: Sequence[Line]) -> Iterator[tuple[int, int, int]]:
     tokens = np.array([numbers.setdefault(token(line), len(numbers)) for line in lines], np.int32)
     regions = []
     for period in range(1, min(LONGEST, len(lines) // FEWEST) + 1):
-        same = tokens[period:] == tokens[:-period]
-        if np.count_nonzero(same) >= (FEWEST - 1) * period:
+        # what repeats for FEWEST turns does so in every period-th line as well, of which there are few
+        some = tokens[period::period] == tokens[:-period:period]
+        if np.any(np.lib.stride_tricks.sliding_window_view(some, FEWEST - 1).all(1)):
+            same = tokens[period:] == tokens[:-period]
             ends = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0]))))
             for start, end in ends.reshape(-1, 2).tolist():
                 if end - start >= (FEWEST - 1) * period:

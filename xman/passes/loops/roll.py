@@ -15,6 +15,7 @@ is the same in all turns: a *constant*. Lines that read anything else are no loo
 """
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ import ops
 from ...interpreters import shapes
 from ...notation import renamed
 from ...wengert import Line, Steps, WengertList, checked_list, known_registers, needed
-from ..writer import in_order
+from ..writer import in_order, is_temporary
 from .repeats import FEWEST, places
 from .turns import Loop, NoLoop, Size
 
@@ -47,19 +48,24 @@ def roll(steps: Steps, likes: Mapping[str, Any], keep: Collection[str] | None = 
     return WengertList(renamed(lines, in_order(numbered, named - {line[0] for line in numbered} | {*keep})))
 
 
-def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], stacked: bool) -> list[Line]:
-    """The lines with loops. sizes: (shape, precision) of each register."""
+def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], stacked: bool = False,
+           reverse: bool = False) -> list[Line]:
+    """The lines with loops. sizes: (shape, precision) of each register. reverse: whether steps return what
+    their adjoints will read, and would compute again."""
     sizes, shorter = dict(sizes), True
+    registers = {a for line in lines for a in (line[0], *line[2]) if isinstance(a, str)}
+    last = max((int(a[1:]) for a in registers if is_temporary(a)), default=0)
+    names = map("z{}".format, itertools.count(last + 1))
     while shorter:
         shorter = False
         for start, period, turns in places(lines):
             try:
-                loop = Loop(lines, start, period, turns, keep, sizes, stacked)
+                loop = Loop(lines, start, period, turns, keep, sizes, names, stacked, reverse)
             except NoLoop:
                 continue
             after = needed([*lines[:start], *loop.new, *loop.after], keep)
             if len(after) + period < len(lines):
-                inner = with_inner_loops(loop, stacked)
+                inner = with_inner_loops(loop, stacked, reverse)
                 lines = [(dst, op, (inner, *args[1:])) if args and args[0] is loop.step else (dst, op, args)
                          for dst, op, args in after]
                 sizes |= loop.sizes
@@ -68,11 +74,11 @@ def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], 
     return lines
 
 
-def with_inner_loops(loop: Loop, stacked: bool) -> tuple:
+def with_inner_loops(loop: Loop, stacked: bool, reverse: bool) -> tuple:
     """The function of one turn, with the loops that are in it."""
     _, name, parameters, lines, results = loop.step
     if len(lines) < FEWEST:
         return loop.step
-    lines = rolled([*lines], results, loop.body_sizes, stacked)
+    lines = rolled([*lines], results, loop.body_sizes, stacked, reverse)
     new = in_order([line for line in lines if line[0] not in parameters], parameters)
     return ("def", name, parameters, tuple(renamed(lines, new)), tuple(new.get(x, x) for x in results))

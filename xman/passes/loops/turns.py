@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from ..writer import ListWriter, is_temporary
 from .repeats import is_value, token
 
 FARTHEST = 8  # turns that a line may look back
+# results that are dear, and that slopes are written with: a step that returns them has them on the way back
+READ_BY_SLOPES = {"exp", "exp2", "expm1", "tanh", "sigmoid", "softmax", "logSoftmax", "logsumexp", "inv"}
 BUNDLES = {"bundle", "call", "scan", "cond", "while_loop"}
 Size = tuple[tuple, np.dtype]
 
@@ -31,13 +33,12 @@ class Loop:
     """
 
     def __init__(self, lines: Sequence[Line], start: int, period: int, turns: int, keep: Collection[str],
-                 sizes: Mapping[str, Size], stacked: bool):
+                 sizes: Mapping[str, Size], names: Iterator[str], stacked: bool, reverse: bool):
         end = start + period * turns
         self.period, self.turns, self.sizes, self.stacked = period, turns, dict(sizes), stacked
         self.written = lines[start:end]
         self.place = {line[0]: divmod(i, period) for i, line in enumerate(self.written)}  # (turn, line in it)
-        self.maker = {line[0]: line for line in lines[:start]}
-        self.taken = {a for line in lines for a in (line[0], *line[2]) if isinstance(a, str)} | {*keep}
+        self.lines, self.names = lines[:start], names
         self.new: list[Line] = []
         self.body = ListWriter()
         self.made: list[Symbol] = []                      # in the body, by line
@@ -55,7 +56,7 @@ class Loop:
                 self.entries_of[movement(turns[0][2][0], keys)].add(repr(keys[0]))
         for i in range(period):
             self.made.append(self.line(i))
-        self.after = self.finished(lines[end:], keep)
+        self.after = self.finished(lines[end:], keep, reverse)
 
     def size(self, register: str) -> Size:
         if register not in self.sizes:
@@ -125,7 +126,7 @@ class Loop:
         """The register of a line before the loop."""
         key = (op, *map(key_of, args))
         if key not in self.arrays:
-            self.arrays[key] = fresh_temporary(self.taken)
+            self.arrays[key] = next(self.names)
             self.new.append((self.arrays[key], op, args))
         return self.arrays[key]
 
@@ -133,7 +134,8 @@ class Loop:
 
     def outside(self, registers: Sequence[str]) -> Symbol:
         """Registers that are made before the loop, another one in each turn."""
-        lines = [self.maker.get(a, ("", "", ())) for a in registers]
+        makers = {line[0]: line for line in self.lines}
+        lines = [makers.get(a, ("", "", ())) for a in registers]
         if all(op == "getitem" and args[0] == lines[0][2][0] for _, op, args in lines):
             if {token(line) for line in lines} == {token(lines[0])}:
                 return self.moving(lines[0][2][0], [args[1:] for _, _, args in lines])
@@ -192,7 +194,7 @@ class Loop:
 
     # ---- the lines -------------------------------------------------------------------------------------
 
-    def finished(self, after: Sequence[Line], keep: Collection[str]) -> list[Line]:
+    def finished(self, after: Sequence[Line], keep: Collection[str], reverse: bool) -> list[Line]:
         """The lines after the loop. The loop's own are added to the new ones."""
         order = sorted(self.carries)
         results = [self.carries[i, ago - 1] if ago > 1 else self.made[i] for i, ago in order]
@@ -201,10 +203,13 @@ class Loop:
         last = {a: order.index((i, 1)) for a in read for t, i in [self.place[a]]
                 if t == self.turns - 1 and (i, 1) in self.carries}
         given = list(dict.fromkeys(self.place[a][1] for a in read if a not in last))
+        if reverse:
+            given += [i for i, line in enumerate(self.written[:self.period])
+                      if line[1] in READ_BY_SLOPES and i not in given]
         if any(self.written[i][1] in BUNDLES for i in (*given, *(i for i, _ in order))):
             raise NoLoop("a bundle goes from turn to turn, or out of the loop")
         self.step, operands = self.one_turn(order, [*results, *[self.made[i] for i in given]])
-        bundle, loop = (fresh_temporary(self.taken) for _ in range(2))
+        bundle, loop = next(self.names), next(self.names)
         counts = len(order), len(self.slices) or 1
         self.new += [(bundle, "bundle", operands), (loop, "scan", (self.step, *counts, bundle))]
         # a stack of what all turns gave is what the scan gives: its line goes, and its register stays
@@ -214,7 +219,7 @@ class Loop:
         stacks = {i: dst for dst, i in whole.items() if i is not None}
         for k, i in enumerate(given):
             shape, dtype = self.size(self.written[i][0])
-            stacks[i] = stacks.get(i) or fresh_temporary(self.taken)
+            stacks[i] = stacks.get(i) or next(self.names)
             self.sizes[stacks[i]] = (self.turns, *shape), dtype
             self.new.append((stacks[i], "item", (loop, len(order) + k)))
         for a in read:
@@ -240,7 +245,8 @@ class Loop:
             symbol.name = fresh(f"{self.source(array)}_t" if isinstance(array, str) else "t", names)
             size_of[id(symbol)] = self.entry_sizes.get(array)
         for constant, symbol in self.constants.items():
-            symbol.name = fresh(constant, names) if not is_temporary(constant) else fresh_temporary(names)
+            word = next(temporaries(names)) if is_temporary(constant) else constant
+            symbol.name = fresh(word, names)
             size_of[id(symbol)] = self.sizes.get(constant)
         parameters = (*[self.carries[key] for key in order], *slices.values(), *self.constants.values())
         lines = [*self.body.named(names)]
@@ -256,13 +262,6 @@ class Loop:
         while array in makers and isinstance(makers[array][2][0], str):
             array = makers[array][2][0]
         return "x" if is_temporary(array) else array
-
-
-def fresh_temporary(taken: set[str]) -> str:
-    """A name of a temporary that is not among those taken, to which it is added."""
-    name = next(temporaries(taken))
-    taken.add(name)
-    return name
 
 
 def moving_axes(keys: Sequence[tuple]) -> list[int]:
