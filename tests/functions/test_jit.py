@@ -558,7 +558,7 @@ def recurrence(w, x):
     for t in range(300):
         s = np.tanh(w * s + x[t])
         total = total + np.sum(s * s)
-    return total
+    return np.log(1.0 + total)
 
 
 def leaves(x): return [leaf for part in x for leaf in leaves(part)] if isinstance(x, tuple) else [x]

@@ -4,6 +4,7 @@ import os
 import numpy as np
 import pytest
 
+import ops
 import xman
 from xman import f
 from xman.errors import XManError
@@ -250,6 +251,27 @@ def single_precision(x, w):
     return x
 
 
+def two_precisions(x, w):  # 0.1 is another number in single precision
+    c, total = 0.1, 0.0
+    for t in range(len(x)):
+        total = total + c * w
+        c = c + x[t]
+    return total
+
+
+def spread(x, w):
+    for _ in range(9):
+        x = np.sin(x * w)
+    return x
+
+
+def planes(A):
+    y = np.zeros(3)
+    for t in range(len(A)):
+        y = np.sin(y + A[t, :, t])
+    return y
+
+
 def arithmetic_geometric(a, b):
     for _ in range(8):
         a, b = (a + b) / 2, np.sqrt(a * b)
@@ -279,6 +301,7 @@ ROLLED = {
     option: (22, 100.0, 0.2, 0.03), nested: (4, 0.3, scaled(5, 6)), matrix_by_hand: (3, r((4, 5)), r(5)),
     backwards: (6, r(9)), every_other: (7, r(12)), scattered: (8, r(8)), diagonal: (6, r((6, 6))),
     columns: (7, r((3, 8, 2))), windows: (6, r(12), r(3)), first_a_list: (7, r(8)),
+    two_precisions: (11, r(8).astype("f"), 0.7), spread: (5, 0.3, r(3)), planes: (6, r((5, 3, 5))),
     single_precision: (8, r(4).astype("f"), r(4).astype("f")), arithmetic_geometric: (6, 1.0, 0.3),
     newton: (4, 1.0, 7.0),
 }
@@ -325,6 +348,10 @@ def test_a_loop_is_found_and_written_out_again_is_what_it_was(fn):
     again = xman.unroll(rolled, values)
     assert computed(again, values, numbers) == computed(steps, values, numbers), str(again)
     assert str(xman.WengertList.from_text(str(rolled))) == str(rolled)
+    known = xman.eval(rolled, values)
+    for scan, (_, k, _, bundle) in [(dst, args[:4]) for dst, op, args in rolled if op == "scan"]:
+        for start, last in zip(known[bundle][:k], known[scan][:k], strict=True):
+            assert (np.shape(start), np.asarray(start).dtype) == (np.shape(last), np.asarray(last).dtype)
 
 
 def test_its_gradient_is_that_of_the_lines():
@@ -353,6 +380,13 @@ def growing(x):
     return np.sum(x)
 
 
+def growing_windows(x):
+    total = 0.0
+    for i in range(5):
+        total = total + np.sum(np.sin(x[1:i + 2]))
+    return total
+
+
 def exponents(x):
     for k in (2, 3, 5, 7):
         x = np.sin(x ** k)
@@ -365,10 +399,19 @@ def three_turns(x):
     return x
 
 
-@pytest.mark.parametrize("fn", [triangular, growing, exponents, three_turns])
+@pytest.mark.parametrize("fn", [triangular, growing, growing_windows, exponents, three_turns])
 def test_what_is_no_loop_is_left_alone(fn):
     steps = xman.trace(fn, r(6))
     assert xman.roll(steps, {"x": r(6)}) == steps
+
+
+def test_turns_whose_shapes_go_by_values_are_left_alone():
+    lines = []
+    for t in range(5):
+        lines += [(f"w{t}", "getitem", ("w", t)), (f"m{t}", "greater", ("x", f"w{t}")), (f"g{t}", "getitem", ("x", f"m{t}")),
+                  (f"s{t}", "sum", (f"g{t}",)), (f"y{t}", "add", (f"y{t - 1}" if t else 0.0, f"s{t}"))]
+    likes = {"x": np.arange(6.0), "w": np.arange(5.0)}
+    assert xman.roll(lines, likes) == lines
 
 
 def test_layers_are_stacked_if_one_asks():
@@ -400,6 +443,16 @@ def test_registers_that_are_kept_stay():
 def test_bad_input_is_a_sentence(change, sentence):
     with pytest.raises(XManError, match=sentence):
         xman.roll(**{"steps": [("y", "sin", ("x",))], "likes": {"x": 1.0}, **change})
+
+
+def test_a_table_of_ones_own_runs_what_comes_out():
+    chain = lambda op, *literal: [(f"z{k}", op, (f"z{k - 1}" if k > 1 else "x", *literal)) for k in range(1, 8)]
+    for own, steps in (({"double": lambda x: x * 2.0}, chain("double")),
+                       ({**ops.G, "add": lambda a, b: np.float32(a) + np.float32(b)}, chain("add", 0.1))):
+        assert xman.roll(steps, {"x": 1.0}, G=own) == steps
+    own = {**ops.G, "double": lambda x: x * 2.0}
+    rolled = xman.roll(chain("double"), {"x": 1.0}, G=own)
+    assert len(rolled) == 3 and xman.eval(rolled, {"x": 1.0}, own)["z7"] == 128.0
 
 
 def test_nothing_and_one_line():

@@ -36,13 +36,17 @@ def roll(steps: Steps, likes: Mapping[str, Any], keep: Collection[str] | None = 
     steps: the list. likes: an example of each input, as for `shapes`; the new list is for these shapes alone.
     keep: the registers that are wanted, by name (None: the list's outputs); others may go. stacked: whether
     registers that differ from turn to turn, as the weights of layers of equal width, are stacked to make a
-    loop. G: the table of values. A loop has four turns at least, of 4,000 lines at most; loops within loops
+    loop. G: the table of values; if it lacks operators of `ops`, or redefines one, nothing is rolled, since a
+    loop is a line of `ops`. A loop has four turns at least, of 4,000 lines at most; loops within loops
     are found. Every value stays the same to the last bit. XManError for a list that is not valid, likes that
     do not fit, and names in keep that the list does not have.
     """
     steps = checked_list(steps, G)
     keep = known_registers(steps, steps.outputs if keep is None else keep, "keep")
-    lines = rolled(needed(steps, keep), keep, shapes(steps, likes, G), stacked)
+    sizes = shapes(steps, likes, G)
+    if any(G.get(op) is not value for op, value in ops.G.items()):
+        return WengertList(needed(steps, keep))
+    lines = rolled(needed(steps, keep), keep, sizes, stacked)
     named = {a for line in lines for a in (line[0], *line[2]) if isinstance(a, str)}
     numbered = [line for line in lines if line[0] not in keep]
     return WengertList(renamed(lines, in_order(numbered, named - {line[0] for line in numbered} | {*keep})))

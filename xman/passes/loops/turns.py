@@ -113,7 +113,8 @@ class Loop:
         else:
             shape, dtype = size
             number = type(a) in (int, float) and shape == () and dtype.kind in "fi"
-            if number and (dtype.type(a) == a or a != a) and (dtype.kind == "f" or type(a) is int):
+            # not dtype.type(a) == a, for which NumPy converts a as well
+            if number and (dtype.type(a).item() == a or a != a) and (dtype.kind == "f" or type(a) is int):
                 return float(a) if dtype == np.float64 else a if dtype == np.int64 else dtype.type(a)
             fits = not number and (np.shape(a), getattr(a, "dtype", None)) == size
         if not fits:
