@@ -14,7 +14,9 @@ number, and 0·∞ is NaN. Three things keep the two apart:
 
     where(x > 0, sqrt(x), 0) at 0:  d = 1 flows nowhere, so 1·0·∞ is 0    x·log(x) at 0:  0·(−∞) is NaN
 """
-from .masked import Masked, bare, correction, derivatives_by, unclear
+from .correction import correction
+from .derivatives import derivatives_by
+from .masked import Masked, bare, unclear
 from .roots import MARKS, half_power, past_roots, power_of_root, unrooted, with_roots
 from .slopes import branch, only, over, ratio, scale, send
 

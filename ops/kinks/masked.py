@@ -1,16 +1,15 @@
-"""The second walk: deltas and tangents with the places that anything is sent to."""
+"""The deltas and tangents of the second walk: values with the places that anything is sent to."""
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..expression import Expression, f
-from ..facts import Facts, facts_of, name_or_id
-from ..writer import Traced
+from ..facts import facts_of
 
 
 class Flow:
@@ -90,111 +89,6 @@ class Masked(Expression):
         return Masked(out, flow, flow if same else flow_after(op, args, out, "steep"), self.forward)
 
 
-def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callable | None:
-    """What corrects a Masked product for an operator of which 0·∞ is known, by the facts of its row; or None.
-
-    It settles: an infinite x has a finite result, and x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. It grows: a
-    finite x other than 0 has an infinite result, and ∂out/∂x / out is finite. So along a path through
-    infinite values, from one that grows to one that settles, the derivative is 0: of 1 / (1 + exp(-x)) at
-    −1000, of tanh(exp(x)) at 1000 and of exp(-x**4) at 10²⁰⁰. Any other 0·∞ depends on which factor is
-    faster, which floats do not tell, and stays NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4),
-    x*sqrt(x) and exp(log(x)) at 0, and if it grows inside of a function that does not settle, as of log(1 +
-    exp(x)) at 1000. An overflow on such a path counts as 0 where it meets a slope of 0, too.
-
-    product_of: (d, out, *args) -> what the rule by argument i gives of plain numbers. facts: overflows, it
-    grows, as numbers tell by an infinite result; grows, it does so as the exponential does, so that lists of
-    derivatives are masked for it as well; settles, the place of the argument in which it settles, or a
-    function of the arguments that gives it.
-    """
-    grows, settling = bool(facts.get("grows")), facts.get("settles")
-    if not (grows or facts.get("overflows") or settling is not None):
-        return None
-
-    def corrected(product: Masked, d: Masked, out: Any, *args: Any) -> Masked:
-        settles = settling is not None and i == (settling(*args) if callable(settling) else settling)
-        numbers = number_within(out) is not None
-        x, value, steep = args[i], product.value, product.steep
-        sure = [f.isfinite(d.value)] if numbers else []  # where 0·∞ cannot be the cause of a NaN
-        if not d.forward and (grows or numbers):
-            sure.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
-                        if numbers else f.isfinite(out))
-        if settles and (d.forward or numbers):
-            sure.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
-        if sure and d.steep is not d.flow:
-            mask = functools.reduce(f.logical_and, sure)
-            if numbers:  # only a NaN, and one that x itself does not explain
-                mask = f.logical_or(mask, f.logical_or(f.equal(value, value), f.not_equal(out, out)))
-            if (places := d.where("steep")) is not None:
-                value = f.where(f.logical_or(mask, places()), value, 0.0)
-        if settles and not d.forward:
-            steep = BY_VALUE
-        elif numbers or grows and d.forward:
-            def finite() -> Any:
-                if not numbers:
-                    return f.isfinite(out)
-                sheer = f.equal(f.abs(product_of(1.0, out, *args)), math.inf)
-                if d.forward:
-                    return f.logical_or(f.isfinite(product.value), f.logical_and(f.equal(x, 0), sheer))
-                return f.logical_or(f.not_equal(f.abs(product.value), math.inf), sheer)
-            certain = Flow(lambda: f.logical_or(finite(), f.logical_not(f.isfinite(d.value))))
-            steep = chosen(certain, product.where("steep"), NOWHERE)
-        return Masked(value, product.flow, steep, d.forward)
-    return corrected
-
-
-def derivatives_by(walk: Callable, seeds: Mapping, directions: Mapping, lines: Iterable, values: Iterable,
-           ends: Iterable | None = None, forward: bool = False, other: Callable | None = None) -> Any:
-    """walk(seeds), a walk through the lines; or the same with masked seeds if it gives NaN at an end.
-
-    directions: the deltas or tangents before they were spread to the seeds. values: of the lines. For
-    symbols, and for numbers of which a further derivative is taken, seeds are masked if a line may exclude
-    entries. ends: the registers to look at. forward: whether it is forward mode. other: the walk of the other
-    mode, which is asked for what is still NaN (`either_way`).
-    """
-    start = lambda: {name: Masked.seed(d, directions[name], forward) for name, d in seeds.items()}
-    kinds = {*map(type, values), *map(type, seeds.values())}
-    if symbolic := not kinds <= ARRAYS and any(map(is_expression, kinds)):
-        for x in (*values, *seeds.values()):
-            if isinstance(x, Traced):
-                x.tape.walked = True
-    if not symbolic or not masks(lines, start().values()):
-        derivatives = walk(dict(seeds))
-        if not any([unclear(derivatives[x]) for x in ends or derivatives if x in derivatives]):
-            return derivatives
-    derivatives = {name: bare(x) for name, x in walk(start()).items()}
-    if other is None:
-        return derivatives
-    transposed = lambda units: derivatives_by(other, units, units, lines, values, seeds, not forward)
-    return derivatives | either_way({x: derivatives[x] for x in ends if x in derivatives}, seeds, transposed)
-
-
-FEW = 64  # entries that are computed by a pass of their own
-
-
-def either_way(derivatives: dict, seeds: Mapping, transposed: Callable[[dict], Mapping]) -> dict:
-    """The derivatives at the ends; entries that are NaN, if they are few, by the other mode.
-
-    Both modes multiply the same slopes along each path, but from different ends, so one of them may meet 0·∞
-    where the other has met a 0 that settles it: x / (sqrt(x*x) + 1e-8) at 0. transposed: the other mode. For
-    a unit at one entry it gives the row or the column of the Jacobian, whose product with the seeds is this
-    entry.
-    """
-    if any(isinstance(x, (Expression, dict)) for x in (*derivatives.values(), *seeds.values())):
-        return derivatives
-    places = [(name, tuple(place)) for name, y in derivatives.items() if unclear(y)
-              for place in np.argwhere(np.isnan(y))]
-    if not places or len(places) > FEW:
-        return derivatives
-    derivatives = {name: np.array(y) for name, y in derivatives.items()}
-    for name, place in places:
-        units = {x: np.zeros_like(y) for x, y in derivatives.items()}
-        units[name][place] = 1.0
-        row = transposed(units)
-        derivatives[name][place] = sum(np.sum(f.scale(np.asarray(d, float), row.get(x, 0.0)))
-                                       for x, d in seeds.items())
-    return {name: y if y.ndim else y[()] for name, y in derivatives.items()}
-
-
 ARRAYS = {np.ndarray, np.float64}  # the common types, tested first
 
 
@@ -230,32 +124,8 @@ def bare(x: Any) -> Any:
     return x.value if isinstance(x, Masked) else x
 
 
-def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
-    """Whether a line or a seed may exclude entries at which a slope may be infinite."""
-    lines = [*lines]
-    facts = {op: facts_of(op) for _, op, _ in lines}
-    return "where" in facts or not all([fact.tame for fact in facts.values()]) and (
-        any([fact.flow in SELECTING for fact in facts.values()]) or any(d.flow for d in seeds)
-        or overflow_settles(lines, facts) or
-        any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines))
-
-
-def overflow_settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
-    """Whether a line that grows leads to one that settles."""
-    grown: set = set()
-    for dst, op, args in lines:
-        if not grown.isdisjoint(map(name_or_id, args)):
-            settles = facts[op].settles
-            if (settles(*args) if callable(settles) else settles) is not None:
-                return True
-            grown.add(name_or_id(dst))
-        elif facts[op].grows:
-            grown.add(name_or_id(dst))
-    return False
-
-
 # what an operator does with a flow, by the fact `flow` of its row
-MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "filled", "chosen", "kept"}
+MOVED, PRODUCTS = {"moved", "part"}, {"product", "kept"}
 
 
 def flow_after(op: str, args: Sequence, out: Any, kind: str) -> Places:

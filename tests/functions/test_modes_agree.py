@@ -179,3 +179,9 @@ def test_where_a_product_a_power_or_a_quotient_overflows_what_settles_is_flat_in
     for power in (2, 4, 2.5):
         for modes in ORDERS:
             assert differentiated(lambda x: np.exp(-abs(x / 1e-200) ** power), modes)(1.0) == 0  # noqa: B023
+
+
+def test_all_entries_of_an_array_that_one_mode_does_not_tell_are_told_by_the_other():
+    x = np.zeros(100)
+    onward = jvp(lambda x: x / (np.sqrt(x * x) + 1e-8), (x,), (np.ones(100),))[1]
+    np.testing.assert_array_equal(onward, np.full(100, 1e8))

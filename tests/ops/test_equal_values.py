@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from xman import grad, hessian, jvp
+from xman import grad, hessian, jit, jvp
 
 R = np.random.default_rng(34)
 
@@ -71,3 +71,9 @@ def test_a_hessian_at_equal_eigenvalues_is_right_or_nan(a):
     along = R.normal(size=(3, 3))
     value = np.einsum("ij,ijkl,kl", along, full, along)
     assert np.isnan(value) or np.isclose(value, 2 * np.sum(symmetric(along) ** 2))
+
+
+def test_a_compiled_tangent_of_eigenvectors_is_that_of_the_function():
+    tangent = lambda a, t: jvp(lambda a: np.linalg.eigh(symmetric(a))[1][:, -1:] * np.linalg.eigvalsh(a), (a,), (t,))[1]
+    a, t = turned(np.array([1.0, 2, 4])), symmetric(R.normal(size=(3, 3)))
+    np.testing.assert_allclose(jit(tangent)(a, t), tangent(a, t), rtol=1e-12)
