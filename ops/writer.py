@@ -132,7 +132,8 @@ class Recording(Writer):
     def write(self, op: str, args: Iterable[Any]) -> Traced:
         value = operator_called(op)(*[a.value if self.has(a) else a for a in args])
         out = Traced(value, self, op in FLAT)
-        self.lines.append((out.name, op, tuple([a.name if self.has(a) else self.argument(a, op) for a in args])))
+        operands = tuple([a.name if self.has(a) else self.argument(a, op) for a in args])
+        self.lines.append((out.name, op, operands))
         return out
 
 

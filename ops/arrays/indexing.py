@@ -1,6 +1,7 @@
 """Indexing: r[...] and its adjoint; strings and dates as numbers. A key is a literal or a register."""
 from __future__ import annotations
 
+import math
 import re
 from itertools import repeat
 
@@ -18,8 +19,24 @@ def scatterAdd(d, like, *keys):
     if all([isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys]):
         result[keys] = d  # these keys name no place twice
     else:
-        np.add.at(result, keys, d)
+        add_at(result, keys, d)
     return in_precision_of(result, like)
+
+
+def add_at(x, keys, d):
+    """np.add.at(x, keys, d) for an x that is new, with the same bits.
+
+    One index for each entry is quicker than one for each row: in an x (5, 2), the rows 3 and 1 are the entries
+    [[6, 7], [2, 3]] of the flat x.
+    """
+    leading = all([type(key) is not slice and key is not None and key is not Ellipsis for key in keys])
+    axes = sum(map(axes_taken, keys)) if leading else x.ndim
+    n_rows, n_columns = math.prod(x.shape[:axes]), math.prod(x.shape[axes:])
+    if x.ndim == 1 or not 100 < np.size(d) > n_rows:  # to number the rows would take longer
+        return np.add.at(x, keys, d)
+    rows = np.arange(n_rows).reshape(x.shape[:axes])[keys]
+    places = (rows[..., None] * n_columns + np.arange(n_columns)).reshape(*rows.shape, *x.shape[axes:])
+    np.add.at(x.reshape(-1), places.ravel(), np.broadcast_to(d, places.shape).ravel())
 
 
 def axes_taken(key):

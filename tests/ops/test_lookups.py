@@ -7,6 +7,7 @@ import pytest
 
 import ops
 from ops import G
+from ops.arrays.indexing import add_at
 from xman import compile, eval, gradient
 
 
@@ -85,3 +86,22 @@ def test_every_engine_reads_strings_of_any_kind_and_shape_as_eval_does(kind, eng
         for name in outputs:
             np.testing.assert_allclose(found[name], wanted[name], rtol=1e-12, err_msg=f"{name} {shape}")
             assert np.shape(found[name]) == np.shape(wanted[name]), (name, shape)
+
+
+TWICE = np.array([0, -1, 0, 3, 1, -1])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("keys", [
+    (TWICE,), (TWICE.reshape(2, 3),), (TWICE.tolist(),), (TWICE, TWICE % 3), (TWICE, TWICE % 3, TWICE), (TWICE, 1), (2, TWICE % 3),
+    (slice(None), TWICE % 3), (Ellipsis, TWICE), (None, TWICE), (TWICE, slice(0, 2), TWICE), (TWICE[:, None], TWICE[:2]),
+    (np.arange(4) > 1,), (np.arange(12).reshape(4, 3) % 2 > 0,), (True, TWICE), (np.array(2), TWICE % 3), (np.array([], int),)])
+def test_entries_are_added_at_the_places_of_any_keys_with_the_bits_of_numpys_add_at(keys, dtype):
+    random = np.random.default_rng(0)
+    expected, sums = np.zeros((4, 3, 50), dtype), np.zeros((4, 3, 50), dtype)
+    d = random.normal(size=expected[keys].shape).astype(dtype)
+    for delta in (d, d[..., -1:] if d.ndim else d):  # the second spreads
+        expected, sums = np.zeros_like(expected), np.zeros_like(sums)
+        np.add.at(expected, keys, delta)
+        add_at(sums, keys, delta)
+        np.testing.assert_array_equal(sums, expected)
