@@ -26,7 +26,7 @@ def scatterAdd(d, like, *keys):
 def add_at(x, keys, d):
     """np.add.at(x, keys, d) for an x that is new, with the same bits.
 
-    One index for each entry is quicker than one for each row: in an x (5, 2), the rows 3 and 1 are the entries
+    One index for each entry is quicker than one for each row: in x (5, 2), the rows 3 and 1 are the entries
     [[6, 7], [2, 3]] of the flat x.
     """
     leading = all([type(key) is not slice and key is not None and key is not Ellipsis for key in keys])
