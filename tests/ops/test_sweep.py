@@ -9,7 +9,7 @@ import ops
 from ops import DG, TG, G, f
 from xman import Register, XMan, XManError, backprop, forward, grad, gradient, trace
 from xman import eval as evaluate
-from xman.interpreters.shapes import examples
+from xman.passes.examples import examples
 
 OURS, CASES = CASES.keys() | APPLYING.keys(), {**CASES, **LOOPS}
 EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]

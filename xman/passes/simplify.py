@@ -11,10 +11,11 @@ from ops.loops.values import one_of
 from ops.writer import Symbol, defining_line
 
 from ..errors import XManError
-from ..interpreters.shapes import example, hollow, stand_in
+from ..interpreters.shapes import stand_in
 from ..notation import renamed, shortened, shown
 from ..wengert import Steps, WengertList, all_registers, checked_list, known_registers, needed, temporaries
 from .differentiate import gradient
+from .examples import example, hollow
 from .loops.trimmed import items_read, trimmed
 from .patterns import Rewrite
 from .rewrites import EXACT, STABLE

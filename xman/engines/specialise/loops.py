@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...interpreters import eval
-from ...interpreters.shapes import DependsOnValues, alongside
+from ...passes.examples import DependsOnValues, alongside
 from ...wengert import Line, WengertList
 from ..program import Values
 

@@ -15,8 +15,8 @@ import numpy as np
 import ops
 
 from ...interpreters import eval
-from ...interpreters.shapes import examples
 from ...passes import EXACT, simplify
+from ...passes.examples import examples
 from ...passes.lower import lowered
 from ...wengert import WengertList, all_registers, needed, registers, temporaries
 from ..program import Program, Values
