@@ -185,3 +185,10 @@ def test_all_entries_of_an_array_that_one_mode_does_not_tell_are_told_by_the_oth
     x = np.zeros(100)
     onward = jvp(lambda x: x / (np.sqrt(x * x) + 1e-8), (x,), (np.ones(100),))[1]
     np.testing.assert_array_equal(onward, np.full(100, 1e8))
+
+
+@pytest.mark.parametrize("outer", [np.exp, np.expm1])
+@pytest.mark.parametrize("inner", [np.exp, np.expm1])
+def test_what_overflows_in_what_does_not_settle_there_is_not_said_to_be_flat(outer, inner):
+    for slope in MODES.values():
+        assert slope(lambda x: outer(inner(x) ** .5))(1000.0) != 0.0
