@@ -12,7 +12,7 @@ from ops import elementwise, f, linear, operator
 from ops.facts import FACTS, Facts
 from ops.kinks import past_roots
 from ops.reductions import gathered
-from xman import WengertList, XManError, compile, diagonals, eval, gradient
+from xman import WengertList, XManError, backprop, compile, diagonals, eval, forward, gradient
 from xman.matrices import GaussNewton, Hessian
 from xman.models import MLP
 from xman.passes.examples import examples
@@ -119,3 +119,13 @@ def test_a_row_that_is_written_anew_has_the_facts_of_the_new_one_alone():
     elementwise("weighed", np.multiply, None, None, squared="square")
     operator("weighed", np.matmul, None, None)
     assert FACTS["weighed"] == Facts(tame=True) and not past_roots([("y", "weighed", ("a", "b")), ("z", "square", ("y",))], ops.DG)
+
+
+def test_what_its_rules_return_takes_the_precision_of_the_argument_or_of_the_result():
+    operator("inDouble", lambda x: x + x, lambda d, out, x: d * np.full(x.shape, 2.0), tangents=[lambda t, out, x: t * np.full(x.shape, 2.0)])
+    try:
+        steps = [("y", "inDouble", ("x",))]
+        values = eval(steps, {"x": np.ones(3, np.float32)})
+        assert backprop(steps, values, y=1.0)["x"].dtype == forward(steps, values, x=1.0)["y"].dtype == np.float32
+    finally:
+        del f.inDouble
