@@ -41,9 +41,8 @@ def back(lines: Sequence, values: Mapping[str, Any], deltas: dict[str, Any], rul
 
     still: registers that hand no delta on. keep: keep also the deltas of registers that lines define.
     """
-    # In reverse, all lines that use dst come before the line that defines it, so its delta is complete, and
-    # the chain rule passes it on: each rule gives the contribution to one argument. A register that is read
-    # twice gets two contributions, and they add. Lines that no delta reaches are skipped.
+    # as in the notes; a register that is read twice gets two contributions, and they add. Lines that no delta
+    # reaches are skipped
     for line in reversed(lines):
         dst, op, args = line
         if dst in deltas:
@@ -63,8 +62,7 @@ def back(lines: Sequence, values: Mapping[str, Any], deltas: dict[str, Any], rul
 def forth(lines: Iterable, values: Mapping[str, Any], tangents: dict[str, Any],
           rules: Mapping = TG) -> dict[str, Any]:
     """The tangents, from those at the beginning: tangents[r] says how r moves when the inputs do."""
-    # Values and tangents have the same order, so one pass could compute both. Each argument that moves adds
-    # to the movement of the line (the chain rule); one without a tangent does not move, and is skipped.
+    # an argument without a tangent does not move, and adds nothing to the movement of the line
     for line in lines:
         dst, op, args = line
         if any([type(a) is str and a in tangents for a in args]):

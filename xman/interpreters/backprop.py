@@ -36,6 +36,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         #     for dst, op, args in reversed(lines):
         #         for a, rule in zip(args, DG[op]):
         #             deltas[a] += rule(deltas[dst], values[dst], *inputs)
+        # If this gives NaN, the walk is repeated with masks, and then forward mode is asked (`ops.kinks`).
         def step_back(deltas: dict[str, Any]) -> dict[str, Any]:
             return walk.back(lines, primals, deltas, DG, still, keep=True)
         step_forth = (lambda tangents: walk.forth(lines, primals, tangents)) if DG is ops.DG else None

@@ -33,6 +33,7 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         #     for dst, op, args in lines:
         #         for a, rule in zip(args, TG[op]):
         #             tangents[dst] += rule(tangents[a], values[dst], *inputs)
+        # If this gives NaN, the walk is repeated with masks, and then reverse mode is asked (`ops.kinks`).
         def step_forth(tangents: dict[str, Any]) -> dict[str, Any]:
             return walk.forth(lines, primals, tangents, TG)
         step_back = (lambda deltas: walk.back(lines, primals, deltas, keep=True)) if TG is ops.TG else None
