@@ -80,6 +80,16 @@ def test_a_product_takes_in_its_sign():
     assert "gemm(-1.0" in step.source
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("last", [("y", "add", ("z", "b")), ("y", "subtract", ("b", "z")), ("y", "negative", ("z",)), ("y", "mul", (2.0, "z"))])
+def test_a_product_takes_in_one_sum_and_no_second_line(last, engine):
+    values = {x: R.normal(size=(40, 40)) for x in "xab"}
+    steps = [("p", "dot", ("x", "x")), ("z", "add", ("p", "a")), last]
+    step = xman.compile(steps, engine=engine)
+    for _ in range(2):
+        np.testing.assert_allclose(step(values)["y"], xman.eval(steps, values)["y"], atol=1e-12)
+
+
 def test_an_output_and_what_is_read_later_keep_their_memory():
     steps = [("a", "exp", ("x",)), ("b", "tanh", ("a",)), ("c", "add", ("a", "b")), ("d", "tanh", ("c",)), ("y", "mul", ("d", "a"))]
     values = {"x": R.normal(size=7)}

@@ -15,7 +15,7 @@ import warnings
 import numpy as np
 import pytest
 
-from xman import WengertList, XManError, grad, hessian, jit, jvp, trace, value_and_grad
+from xman import WengertList, XManError, f, grad, hessian, jit, jvp, trace, value_and_grad
 
 jit_ = functools.partial(jit, engine="numpy")
 
@@ -574,3 +574,9 @@ def test_a_long_loop_of_python_is_a_loop_of_the_list(derivative):
         for one, other in zip(leaves(compiled(w + shift, x)), leaves(fn(w + shift, x)), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-10)
     assert [len(steps) < 300 for steps in compiled.lists] == [True]
+
+
+def test_a_tangent_that_follows_from_an_adjoint_rule_is_compiled_too():
+    a, t = np.eye(3) + np.arange(9.0).reshape(3, 3) ** .5, np.ones((3, 3))
+    for tangent in (lambda a: jvp(f.cofactor_slope, (a, a), (t, t))[1], lambda a: jvp(lambda a: jvp(f.cofactor, (a,), (t,))[1], (a,), (t,))[1]):
+        np.testing.assert_allclose(jit(tangent)(a), tangent(a), 1e-9)
