@@ -98,7 +98,7 @@ TWICE = np.array([0, -1, 0, 3, 1, -1])
     (np.arange(4) > 1,), (np.arange(12).reshape(4, 3) % 2 > 0,), (True, TWICE), (np.array(2), TWICE % 3), (np.array([], int),)])
 def test_entries_are_added_at_the_places_of_any_keys_with_the_bits_of_numpys_add_at(keys, dtype):
     random = np.random.default_rng(0)
-    expected, sums = np.zeros((4, 3, 50), dtype), np.zeros((4, 3, 50), dtype)
+    expected, sums = np.zeros((4, 3, 1000), dtype), np.zeros((4, 3, 1000), dtype)
     d = random.normal(size=expected[keys].shape).astype(dtype)
     for delta in (d, d[..., -1:] if d.ndim else d):  # the second spreads
         expected, sums = np.zeros_like(expected), np.zeros_like(sums)
