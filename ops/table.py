@@ -91,11 +91,6 @@ def refuse_rule(op: str, value: Callable, slope: Callable) -> None:
                          f"and the product with it: lambda out, {arguments}: …, as lambda out, x: 3 * x ** 2 for x³")
 
 
-def slope_by(op: str, i: int) -> Callable:
-    """(out, *args) -> the slope of an entrywise operator by its i-th argument, as a number or an array."""
-    return lambda out, *args: send(1.0, SLOPES[op][i](out, *args))
-
-
 def linear(op: str, value: Callable, *rules: Rule | None | Each, **facts: Any) -> None:
     """A row that is linear in each argument with a rule: its tangent is the operator of that one's tangent.
     op, value, rules, facts: as for `operator`."""

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from operator_cases import slope_by
 
 import ops
 from ops import elementwise, f, operator
-from ops.table import slope_by
 from xman import XManError, backprop, eval, forward, grad, jvp
 
 

@@ -1,9 +1,9 @@
 """The slope of each function of one number against mpmath's in 60 digits: from 1e±300 to the ends of its domain."""
 import numpy as np
 import pytest
+from operator_cases import slope_by
 
 from ops import G
-from ops.table import slope_by
 
 mp = pytest.importorskip("mpmath", reason="the oracle is mpmath")
 mp.mp.dps = 60

@@ -1,13 +1,12 @@
 """Values at the edges: where the short formula overflows, cancels or sorts otherwise."""
 import numpy as np
 import pytest
-from operator_cases import CASES, in_each
+from operator_cases import CASES, in_each, slope_by
 
 import ops
 from ops import G, elementwise, f, operator
 from ops.arrays.products import einsum_parts
 from ops.facts import parameters_of, taken_by
-from ops.table import slope_by
 
 
 @pytest.mark.parametrize("row", [elementwise, operator])
