@@ -254,7 +254,8 @@ def test_every_third_party_package_that_is_imported_is_required_or_in_an_extra(s
 
 
 PUBLIC = {f"{module.__name__}.{name}": member for module in (xman, xman.train, xman.models)
-          for name, member in {**vars(module), **{n: getattr(module, n) for n in module.__all__}}.items()
+          for name in {*vars(module), *module.__all__, *(xman.LATER if module is xman else ())}
+          for member in [getattr(module, name)]
           if not name.startswith("_") and getattr(member, "__module__", "").startswith("xman")}
 CLASSES = {name: member for name, member in PUBLIC.items() if inspect.isclass(member)}
 METHODS = {f"{name}.{own}": getattr(cls, own) for name, cls in CLASSES.items() for own, member in vars(cls).items()

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 
 import ops
-from ops.expression import SYNONYMS
+from ops.expression import SYNONYMS, OperatorTable
 
 from ..errors import XManError, nearest
 from ..manager import XMan
@@ -16,7 +16,8 @@ from ..wengert import Steps, WengertList, checked_list
 
 # what the operators of the course are called in `ops`: mul is the matrix product there, crossEnt(p,
 # y) takes the prediction first
-COURSE: dict[str, str | Callable] = {op: y for op, y in SYNONYMS.items() if y in ops.G} | {"mul": "dot"}
+COURSE: dict[str, str | Callable] = OperatorTable(
+    {op: y for op, y in SYNONYMS.items() if y in ops.G} | {"mul": "dot"})
 
 
 def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = COURSE) -> WengertList | XMan:
