@@ -22,6 +22,11 @@ def share_of_entries(x, y):
     return f.half(f.astype(f.greater(x, y), dtype) + f.astype(f.greater_equal(x, y), dtype))
 
 
+def clip(x, lo=None, hi=None):
+    """x held between lo and hi (None: no bound). At the bounds the gradient passes."""
+    return np.maximum(x, x) if lo is None is hi else np.clip(x, lo, hi)  # NumPy 2.0 wants a bound
+
+
 def clip_of_entries(x, lo=None, hi=None):
     x = x if lo is None else f.maximum(x, lo)
     return x if hi is None else f.minimum(x, hi)
@@ -55,8 +60,6 @@ reciprocal   = expressed(lambda x: np.divide(1.0, x),                    "1 / x.
 alias        = expressed(lambda x: x,                                    "x itself, under another name.")
 square       = expressed(lambda x: x * x,                                "x².")
 where        = expressed(lambda c, x, y: np.where(c, x, y),              "x where c holds, else y.")
-clip         = expressed(lambda x, lo=None, hi=None: np.clip(x, lo, hi),
-                         "x held between lo and hi (None: no bound). At the bounds the gradient passes.")
 argmax       = expressed(lambda x, axis=None: np.argmax(x, axis),
                          "The position of the first greatest x along axis; in the flattened x for None.")
 argsort      = expressed(lambda x, axis=-1: np.argsort(x, axis, kind="stable"),

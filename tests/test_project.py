@@ -25,7 +25,7 @@ FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("
 HEAVY = "scipy", "click", "matplotlib", "tqdm", "safetensors", "pyarrow", "pandas", "sklearn", "onnx"
 
 # the parts of xman, each above those that it may import
-RANKS = [{"errors", "notation", "validity", "wengert", "register", "manager"},
+RANKS = [{"errors", "notation", "own_ops", "validity", "wengert", "register", "manager"},
          {"interpreters"},
          {"passes"},
          {"matrices"},

@@ -17,6 +17,7 @@ so does `trace`, which gives its list. `f.trace` is an operator: the sum of a ma
 import importlib
 from typing import Any
 
+from . import own_ops  # isort: skip  (all others import ops)
 from .autograd import Autograd, partials
 from .errors import XManError
 from .interpreters import Report, backprop, check, eval, forward, shapes

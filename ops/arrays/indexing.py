@@ -17,7 +17,10 @@ def scatterAdd(d, like, *keys):
     """Zeros of the shape and precision of like, with d added at [keys]; entries at one place are added up."""
     result = np.zeros(np.shape(like), np.asarray(d).dtype)
     if all([isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys]):
-        result[keys] = d  # these keys name no place twice
+        place = np.shape(result[keys])  # these keys name no place twice
+        if np.ndim(d) > len(place):  # NumPy before 2.4 takes an array of one entry for a number
+            raise ValueError(f"an array of shape {np.shape(d)} does not fit into a place of shape {place}")
+        result[keys] = d
     else:
         add_at(result, keys, d)
     return in_precision_of(result, like)

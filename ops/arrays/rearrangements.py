@@ -25,9 +25,14 @@ def in_precision_of(x, like):
     return x if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype else x.astype(dtype)
 
 
+def none_of(axis):
+    """Whether axis is (). Not axis == (): an axis may be a register, or a number of NumPy's."""
+    return type(axis) is tuple and not axis
+
+
 def broadcast(x, like, axis=()):
     """x spread to the shape and precision of like (an array, or a shape); x lacks the axes `axis`."""
-    if axis != () and np.ndim(x):
+    if not none_of(axis) and np.ndim(x):
         x = np.expand_dims(x, axis)
     dtype, shape = getattr(like, "dtype", None), shape_of(like)
     if np.ndim(x) > len(shape):
@@ -38,13 +43,13 @@ def broadcast(x, like, axis=()):
 
 
 def spread_hollow(x, like, axis=()):
-    plain = axis == () and type(x) is np.ndarray and getattr(like, "dtype", x.dtype) == x.dtype
+    plain = none_of(axis) and type(x) is np.ndarray and getattr(like, "dtype", x.dtype) == x.dtype
     return np.broadcast_to(x, shape_of(like)) if plain else broadcast(x, like, axis)
 
 
 def unbroadcast(x, like, axis=()):
     """x summed over `axis` and over whatever broadcasting added, to the shape and precision of like."""
-    if axis != ():
+    if not none_of(axis):
         x = np.add.reduce(x, axis=axis)
     have, want = getattr(x, "shape", ()), getattr(like, "shape", ())
     if have != want:
@@ -58,7 +63,7 @@ def unbroadcast(x, like, axis=()):
 
 
 def unbroadcast_of_sums(x, like, axis=()):
-    x, want = f.sum(x, axis) if axis != () else x, np.shape(like)
+    x, want = x if none_of(axis) else f.sum(x, axis), np.shape(like)
     extra = np.ndim(x) - len(want)
     if extra < 0:
         return f.broadcast(x, like)
@@ -171,7 +176,7 @@ transpose = expressed(lambda x, axes=None: np.transpose(x, axes),
                       "x with its axes in the order of `axes`, reversed for None.")
 mT        = expressed(lambda x: np.swapaxes(x, -1, -2),
                       "x with its last two axes exchanged: the transpose of each matrix of a batch.")
-roll      = expressed(lambda x, shift, axis=None: np.roll(x, shift, axis),
+roll      = expressed(lambda x, shift, axis=None: np.roll(x, np.asarray(shift, int), axis),
                       "x with its entries moved on by `shift` places along axis, those that fall off coming in again.")
 pad       = expressed(lambda x, widths: np.pad(x, widths),
                       "x with zeros around it: widths is an int, or for each axis a pair (before, after).")

@@ -209,3 +209,16 @@ def agree_in_size(found, wanted, dtype, name):
     scale = np.max(np.abs(wanted), initial=0, where=np.isfinite(wanted) & (np.abs(wanted) < 1e10))
     np.testing.assert_allclose(found, wanted, rtol=2e-6 if dtype == "float32" else 2e-14,
                                atol=scale * (1e-6 if dtype == "float32" else 1e-14) + 1e-37, err_msg=name)
+
+
+@pytest.mark.parametrize("engine", ["interpret", "numpy", pytest.param("llvm", marks=needs_llvm)])
+@pytest.mark.parametrize("axis", [np.int64(0), np.int64(1)], ids=repr)
+def test_an_axis_that_is_a_register_spreads_and_sums_as_a_literal_one_does(engine, axis):
+    x = np.arange(6.0).reshape(2, 3)
+    for op, first in ("sum", x), ("broadcast", x.sum(axis)):
+        steps = [("out", op, ("x", *["like"] * (op == "broadcast"), "axis")), ("loss", "sum", ("out",))]
+        values = {"x": first, "like": x, "axis": axis}
+        program = xman.compile(gradient(steps, "loss", ["x"]), ["out", "dloss_dx"], engine)
+        results = program({name: a for name, a in values.items() if op == "broadcast" or name != "like"})
+        np.testing.assert_array_equal(results["out"], x.sum(axis) if op == "sum" else np.broadcast_to(np.expand_dims(first, axis), (2, 3)))
+        np.testing.assert_array_equal(results["dloss_dx"], np.full(first.shape, 1.0 if op == "sum" else x.size / first.size))

@@ -1,5 +1,6 @@
 """The JAX engine against the interpreter: every operator, random lists, the gradients of models, and what is JAX's own."""
 import contextlib
+import importlib
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,6 @@ import pytest
 import ops
 import xman
 from xman import WengertList, XManError, gradient
-from xman.engines.jax import engine as with_jax
 from xman.engines.program import Program
 from xman.engines.specialise import program_of
 from xman.engines.specialise.kinds import kind_of
@@ -22,6 +22,7 @@ from operator_cases import OF_NUMBERS as CASES
 from random_lists import random_list
 
 jax = pytest.importorskip("jax", reason="the engine jax needs the package jax")
+with_jax = importlib.import_module("xman.engines.jax.engine")
 
 NOT_IN_JAX = {"besselJ", "besselY", "besselI", "besselIe", "besselK", "besselKe", "sylvester", "sqrtm"}
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))  # else one case of each operator: XLA compiles each for a tenth of a second

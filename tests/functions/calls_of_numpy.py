@@ -118,6 +118,8 @@ def ufuncs():
 
 
 FUNCTIONS = list(dict.fromkeys([*NAMES, *ufuncs()]))
+if scipy.special.gammasgn(0.0) == 0:  # before SciPy 1.15 it was 0 where it is now a number or NaN
+    FUNCTIONS.remove(scipy.special.gammasgn)
 CASTS = [np.float32, lambda a: np.round(2 * np.nan_to_num(a, posinf=3, neginf=-3)).astype(int), lambda a: a > 0.4, lambda a: np.round(np.nan_to_num(a, posinf=3, neginf=-3)).astype(np.int32), np.float16,
          lambda a: abs(np.round(np.nan_to_num(a, posinf=3, neginf=3))).astype(np.uint8), np.asfortranarray]
 

@@ -29,7 +29,7 @@ def draw(like, seed):
 
 
 def full_name(function):
-    return f"linalg.{function.__name__}" if function.__module__ == "numpy.linalg" else function.__name__
+    return f"linalg.{function.__name__}" if getattr(function, "__module__", "") == "numpy.linalg" else function.__name__
 
 
 def test_the_sweep_has_every_name():

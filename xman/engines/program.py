@@ -74,6 +74,14 @@ class Built(NamedTuple):
     reason: str = ""
 
 
+def is_installed(package: str) -> bool:
+    """Whether the package is there. An llvmlite before 0.45 is not: it reads no pointers without a type."""
+    there = importlib.util.find_spec(package) is not None
+    if there and package == "llvmlite":
+        return [*map(int, importlib.import_module(package).__version__.split(".")[:2])] >= [0, 45]
+    return there
+
+
 class Engine(NamedTuple):
     """The record of an engine, which is read before the engine is imported.
 
@@ -100,7 +108,7 @@ class Engine(NamedTuple):
     open_loops: bool = False
     seconds: Callable[[WengertList], float] = lambda steps: 0.0
 
-    installed = property(lambda self: not self.package or bool(importlib.util.find_spec(self.package)))
+    installed = property(lambda self: not self.package or is_installed(self.package))
 
     def build(self, program: Program) -> Built:
         with WHOLE:

@@ -2,13 +2,19 @@
 from __future__ import annotations
 
 import ast
+from itertools import count
 from typing import Any
 
 import numpy as np
 
+import ops
+
 # what Python's parser raises for a text, and what these functions raise for its tree
 UNREADABLE = (SyntaxError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
               MemoryError)
+
+SIGNS = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "mul", ast.Div: "divide", ast.MatMult: "dot",
+         ast.Pow: "power", ast.BitXor: "power", ast.FloorDiv: "floor_divide", ast.Mod: "remainder"}
 
 
 def from_text(text: str) -> list[tuple]:
@@ -38,12 +44,53 @@ def from_text(text: str) -> list[tuple]:
                 case _:
                     raise SyntaxError
         except UNREADABLE:
-            raise ValueError(f"line {number} of the text cannot be read: {line[:80]!r}; wanted an assignment of "
-                            "one operator on registers and literals, as in z1 = mul(h, 2.0); a function begins "
-                            "as in def step(h, x): and ends with return h1") from None
+            mend = spelled_out(line, text) or (
+                "wanted an assignment of one operator on registers and literals, as in z1 = mul(h, 2.0); a "
+                "function begins as in def step(h, x): and ends with return h1")
+            raise ValueError(f"line {number} of the text cannot be read: {line[:80]!r}; {mend}") from None
     if header:
         raise ValueError(f"the text ends before {header[0]} returns; a function ends with return h1")
     return lines
+
+
+def spelled_out(line: str, text: str) -> str:
+    """What to write for a formula, one operator a line: z1 = mul(2, x), f = add(z1, y) for f = 2*x + y; ""
+    where the line is none. text: all that is written, whose names are taken."""
+    lines: list[str] = []
+    names = (name for k in count(1) if (name := f"z{k}") not in text)
+
+    def argument(node: ast.expr) -> str:
+        if not (written := call(node)):
+            argument_of_node(node)  # raises for what is neither a register nor a literal
+            return ast.unparse(node)
+        lines.append(f"{(name := next(names))} = {written}")
+        return name
+
+    def call(node: ast.expr) -> str:
+        match node:
+            case ast.BinOp(a, sign, b):
+                op, args = SIGNS[type(sign)], [a, b]
+            case ast.UnaryOp(ast.USub(), a) if not isinstance(a, ast.Constant):
+                op, args = "negative", [a]
+            case ast.Attribute(a, "T"):
+                op, args = "transpose", [a]
+            case ast.Call(ast.Name(op) | ast.Attribute(ast.Name("np" | "f" | "math"), op), args, []):
+                if op not in ops.G:
+                    return ""
+            case _:
+                return ""
+        return f"{op}({', '.join(map(argument, args))})"
+
+    try:
+        match ast.parse(line).body:
+            case [ast.Assign([ast.Name(dst)], node)]:
+                last = call(node) or f"alias({argument(node)})"
+                lines.append(f"{dst} = {last}")
+                apart = ": one operator a line" * (len(lines) > 1)
+                return f"write {', '.join(lines)}{apart}" if len(lines) < 10 else ""
+    except UNREADABLE:
+        pass
+    return ""
 
 
 def argument_of_node(node: ast.expr) -> Any:

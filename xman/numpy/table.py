@@ -123,7 +123,8 @@ def take(a, indices, axis=None):
     return f.take(a, indices if indices.size else cast_to(indices, int), r.whole_axis(axis))
 
 
-def clip(a, **bounds):
+def clip(a, *ends, **bounds):
+    bounds |= zip(("a_min", "a_max"), ends, strict=False)  # NumPy 2.0 requires both
     if bounds.keys() != {"a_min", "a_max"}:
         blank_bounds = {side: bound if bound is None else 0.0 for side, bound in bounds.items()}
         np.clip(0.0, **blank_bounds)  # raises what NumPy does

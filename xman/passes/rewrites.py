@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ops import Expression, f
+from ops.arrays.rearrangements import none_of
 from ops.writer import defining_line
 
 from .loops.trimmed import hoisted
@@ -39,8 +40,8 @@ def nonzero_literal(w, c, *holes):
 
 def sum_of_axes(w, x, like, axis=()):
     have, want = w.shape(x), w.shape(like)
-    if axis != () or not have or want is None or not isinstance(x, Expression):
-        return x if axis == () and w.alike(x, like) else None
+    if not none_of(axis) or not have or want is None or not isinstance(x, Expression):
+        return x if none_of(axis) and w.alike(x, like) else None
     extra = len(have) - len(want)
     added = tuple(i for i in range(len(have)) if i < extra or want[i - extra] == 1 != have[i])
     if added and (extra == 0 or len(added) == extra) and w.real(x) and w.one_precision:
@@ -50,9 +51,9 @@ def sum_of_axes(w, x, like, axis=()):
 
 def spread_once(w, x, like, axis=()):
     number = spread_number(w, x)
-    if number is not None or axis != () and w.shape(x) == () and w.one_precision:
+    if number is not None or not none_of(axis) and w.shape(x) == () and w.one_precision:
         return f.broadcast(x if number is None else number, like)
-    return x if axis == () and w.alike(x, like) else None
+    return x if none_of(axis) and w.alike(x, like) else None
 
 
 def spread_number(w, x):

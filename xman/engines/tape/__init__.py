@@ -1,15 +1,13 @@
 """Lists of numbers on a coded tape: engine.py has Tape, lines.py codes a list, loops.py runs the code."""
-import importlib.util
-
 import numpy as np
 
-from ..program import Engine
+from ..program import Engine, is_installed
 
 MANY = 100  # lines: a list of numbers with at least these goes to the tape
 
 
 def preference(steps, values, inplace):
-    if len(steps) < MANY or inplace or importlib.util.find_spec("llvmlite") is None:
+    if len(steps) < MANY or inplace or not is_installed("llvmlite"):
         return 0, ""
     if any(np.ndim(values[x]) for x in steps.inputs) or any(op == "bundle" for _, op, _ in steps):
         return 0, ""

@@ -5,7 +5,6 @@ is sorted into long runs of one operator. The registers are slots of one array.
 """
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from ...passes import unroll
 from ...wengert import Steps, WengertList, checked_list, known_registers, needed
 from .. import interpret
 from ..memory import arena
-from ..program import Built, Program
+from ..program import Built, Program, is_installed
 from .lines import ROWS, TapeWriter, Unwritten
 from .loops import arranged, loop_text, loops
 
@@ -106,7 +105,7 @@ def stacked_inputs(steps: WengertList, values: Any) -> np.ndarray:
 
 def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
     """The tape that runs the list, or else the interpreter. XManError for a line that is not of numbers."""
-    if importlib.util.find_spec("llvmlite") is None:
+    if not is_installed("llvmlite"):
         hint = "without the package llvmlite lists of numbers are interpreted: pip install 'xman[fast]'"
         return Interpreted(steps, outputs, f"{len(steps):,} lines; {hint}")
     looped = any(op == "bundle" for _, op, _ in steps)
