@@ -17,9 +17,9 @@ def scatterAdd(d, like, *keys):
     """Zeros of the shape and precision of like, with d added at [keys]; entries at one place are added up."""
     result = np.zeros(np.shape(like), np.asarray(d).dtype)
     if all([isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys]):
-        place = np.shape(result[keys])  # these keys name no place twice
-        if np.ndim(d) > len(place):  # NumPy before 2.4 takes an array of one entry for a number
-            raise ValueError(f"an array of shape {np.shape(d)} does not fit into a place of shape {place}")
+        # these keys name no place twice
+        if np.ndim(d) and not np.ndim(result[keys]):  # NumPy before 2.4 takes an array of one entry for a number
+            raise ValueError(f"an array of shape {np.shape(d)} is no number, which the place of one takes")
         result[keys] = d
     else:
         add_at(result, keys, d)
