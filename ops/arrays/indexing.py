@@ -18,7 +18,7 @@ def scatterAdd(d, like, *keys):
     result = np.zeros(np.shape(like), np.asarray(d).dtype)
     if all([isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys]):
         # these keys name no place twice
-        if np.ndim(d) and not np.ndim(result[keys]):  # NumPy before 2.4 takes an array of one entry for a number
+        if np.ndim(d) and not np.ndim(result[keys]):  # NumPy before 2.4 takes one entry
             raise ValueError(f"an array of shape {np.shape(d)} is no number, which the place of one takes")
         result[keys] = d
     else:

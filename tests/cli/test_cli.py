@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -332,13 +333,42 @@ def test_what_a_user_can_mend_is_one_sentence_and_status_2(xman, words, said):
     assert (code, out) == (2, "") and re.fullmatch(r"xman: [^\n]*\n", err) and said in err and "Traceback" not in err, err
 
 
-@pytest.mark.parametrize("words, said", [
-    (["train", "mlp", "--lr", "fast"], "'fast'"), (["train", "mlp", "--epochs", "-1"], "-1"),
-    (["train", "mlp", "--optimizer", "adm"], "'adam'"), (["shw", "f.wl"], "'shw'"),
-    (["eval", "f.wl", "--off"], "--of")], ids=command)
-def test_an_option_that_cannot_be_read_is_an_error_of_usage_and_status_2(xman, words, said):
-    code, out, err = xman(*words)
-    assert (code, out) == (2, "") and said in err.splitlines()[-1] and "Traceback" not in err
+@pytest.mark.parametrize("words, sentence", [
+    (["train", "mlp", "--lr", "0.1,fast"], "--lr: 'fast' is not a number"),
+    (["train", "mlp", "--epochs", "-1"], "--epochs: '-1' is not a whole number from 0 on"),
+    (["explain", "f.wl", "--digits", "x"], "--digits: 'x' is not a whole number from 0 to 17"),
+    (["train", "basis", "--basis", "rbv"], "--basis: 'rbv' is not one of polynomial, rbf, tanh; did you mean 'rbf'?"),
+    (["shw", "f.wl"], "there is no command 'shw'; did you mean 'show'?; see xman --help"),
+    (["eval", "f.wl", "--off"], "there is no option --off; did you mean '--of'?; see xman eval --help"),
+    (["eval", "f.wl", "--of"], "--of lacks its value"), (["show", "f.wl", "--json=3"], "--json takes no value"),
+    (["show"], "LIST is missing; see xman show --help"),
+    (["predict", "a", "b", "c"], "nothing takes the words c; see xman predict --help")], ids=command)
+def test_words_that_cannot_be_read_are_answered_in_a_sentence_and_status_2(xman, words, sentence):
+    assert xman(*words) == (2, "", f"xman: {sentence}\n")
+
+
+@pytest.mark.parametrize("words", [
+    ["train", "mlp", "--save"], ["train", "mlp", "--report"], ["train", "mlp", "--plot"], ["show", "f.wl", "--svg"],
+    ["show", "f.wl", "--html"], ["predict", "model", "rows.csv", "--out"], ["export", "f.wl", "--to"],
+    ["grade", "gradescope", "modes", "--out"]], ids=command)
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_done(xman, tmp_path, words, monkeypatch):
+    monkeypatch.setattr("xman.cli.learning.read", lambda *_, **__: pytest.fail("it began"))
+    (tmp_path / "old").touch()
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "old")  # for root nothing is read-only
+    for place, why in ("nowhere/file", "No such file or directory"), (".", "it is a folder"), ("old", "it is read-only"):
+        assert xman(*words, place) == (2, "", f"xman: {words[-1]}: {place} cannot be written: {why}\n")
+
+
+@pytest.mark.parametrize("width", [50, 80])
+def test_the_lists_of_commands_are_not_cut(xman, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for words in ([], ["grade"]):
+        code, out, _ = xman(*words, "--help")
+        assert code == 0 and "..." not in out.partition("Commands:")[2]
+
+
+def test_version_prints_what_a_report_of_a_bug_needs(xman):
+    assert [line.split()[0] for line in xman("version")[1].splitlines()] == ["xman", "python", "numpy", "scipy"]
 
 
 def test_nothing_but_the_sentence_leaves_the_command_as_a_process(tmp_path):

@@ -216,7 +216,7 @@ def test_differences_prints_the_slopes_and_draws_them(xman, tmp_path):
     (("paths", "h.wl", "x=3"), "no value for the input 'y'"),
     (("cost", "eq17.wl"), "no value for the input 'x1'"),
     (("cost", "none.wl"), "there is nothing to differentiate by"),
-    (("differences", "eq17.wl", *AT, "--plot", "no/such/folder.png"), "could not be written"),
+    (("differences", "eq17.wl", *AT, "--plot", "no/such/folder.png"), "cannot be written"),
     (("differences", "none.wl"), "there is nothing to differentiate by")])
 def test_what_is_wrong_gets_one_sentence(xman, words, said):
     status, out, errors = xman(*words)

@@ -86,7 +86,7 @@ def test_a_file_of_onnx_is_a_list_for_all_commands(xman):
     (("--to", "nowhere/f.onnx"), "nowhere/f.onnx cannot be written: No such file or directory"),
     (("--to", "f.onnx", "--rows", "x1"), "x1 is an example of any number of rows"),
     (("--to", "f.onnx", "--constant", "q"), "constants names 'q'"),
-    ((), "Missing option '--to'")])
+    ((), "--to FILE.onnx|FILE.stablehlo is missing")])
 def test_what_cannot_be_is_told_in_a_sentence(xman, words, said, tmp_path):
     status, out, err = xman("export", "f.wl", "x1=3", "x2=7", *words)
     assert status == 2 and said in err and err.count("\n") == 1 and not list(tmp_path.glob("*.onnx*"))

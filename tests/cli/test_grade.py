@@ -76,14 +76,14 @@ def test_the_status_of_the_doctor_is_0_if_all_holds_and_else_1(xman, ok, monkeyp
     (["handout", "wengrt", "--out", "x"], "did you mean 'wengert'"),
     (["handout", "modes", "--out", "."], "is the folder that you are in"),
     (["handout", "modes", "--out", "assignments"], "not an empty folder; nothing was written"),
-    (["handout", "modes"], "Missing option '--out'"),
+    (["handout", "modes"], "--out DIR is missing"),
     (["check", "assignments"], "it has no checks.py"),
     (["run", "modes", "nobody.zip", "--unsafe"], "nobody.zip cannot be read"),
     (["run", "modes", "."], "--unsafe"),
-    (["run", "modes"], "Missing argument"),
+    (["run", "modes"], "SUBMISSION... is missing"),
     (["run", "modes", "a", "b", "--autolab"], "one submission; here are 2"),
     (["gradescope", "modes", "--out", "autograder"], "autograder.zip"),
-    (["run", "modes", ".", "--jobs", "0"], "1<=x<=64")])
+    (["run", "modes", ".", "--jobs", "0"], "--jobs: '0' is not a whole number from 1 to 64")])
 def test_a_mistake_gets_its_sentence(xman, words, said, monkeypatch):
     from xman.grade.sandbox import sandbox_here
     if said == "--unsafe":

@@ -17,12 +17,12 @@ def main() -> None:
     try:
         click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
         # each import adds its commands to the group
-        from . import derivatives, export, grade, learning, operators, predictions
+        from . import derivatives, export, grade, learning, operators, options, predictions
         try:
             with until_closed():
                 derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:
-            raise XManError(error.format_message()) from None
+            raise XManError(options.in_our_words(error)) from None
         except click.Abort:  # Ctrl-C
             raise KeyboardInterrupt from None
     except XManError as error:

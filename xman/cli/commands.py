@@ -13,7 +13,8 @@ import numpy as np
 import ops
 
 from .. import __version__
-from ..errors import XManError
+from ..errors import XManError, nearest
+from ..files.container import versions
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..show import picture
@@ -26,7 +27,24 @@ VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Command(click.Command):
+    """A command whose line in the list of commands is not cut."""
+    def get_short_help_str(self, limit: int = 45) -> str: return super().get_short_help_str(1000)
+
+
+class Group(click.Group):
+    """A group of such commands; an unknown one is answered with the nearest."""
+    command_class, group_class = Command, type
+    def get_short_help_str(self, limit: int = 45) -> str: return super().get_short_help_str(1000)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
+        if args and self.get_command(ctx, args[0]) is None and args[0][:1] != "-":
+            raise XManError(f"there is no command {args[0]!r}{nearest(args[0], self.commands)}; see "
+                            f"{ctx.command_path} --help")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def xman() -> None:
     """Wengert lists: write, evaluate, differentiate, check and train.
@@ -47,6 +65,12 @@ def of_a_list(table: str, name: str | None = None, **kinds: Any) -> Callable:
             function(steps, inputs, of or steps[-1][0], **options)
         return xman.command(name)(SOURCE(VALUES(reading)))
     return command
+
+
+@xman.command()
+def version() -> None:
+    """Print the versions of xman, Python, NumPy and SciPy."""
+    print(*(f"{name} {number}" for name, number in versions().items()), sep="\n")
 
 
 @xman.command()

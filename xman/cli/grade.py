@@ -12,12 +12,12 @@ import click
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from .commands import xman
-from .options import JSON, PATH, option_table
+from .options import JSON, PATH, NewFile, option_table
 
 ASSIGNMENT = click.argument("name", metavar="ASSIGNMENT")
 WHERE = "--assignments  DIR  Where the assignments are; those of xman's own checkout, if not said."
 TERM = "--term  SECRET  What the inputs are drawn from; a new secret, if not said."
-PLACES = {"DIR": PATH, "FILE": PATH}
+PLACES = {"DIR": PATH, "FILE": NewFile(Path)}
 
 
 @xman.group()

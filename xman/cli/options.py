@@ -1,7 +1,9 @@
 """The options of commands, written as tables."""
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from inspect import signature
@@ -9,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+from ..errors import nearest
 
 PATH = click.Path(path_type=Path)
 KINDS = {"whole": click.IntRange(0), "size": click.IntRange(1), "number": float}
@@ -23,17 +27,73 @@ READING = """
 class Several(click.ParamType):
     """The type of an option with one value, or several with commas between, which are all tried."""
 
-    def __init__(self, kind: Any):
-        self.kind = click.types.convert_type(kind)
-        self.name = self.kind.name
+    def __init__(self, kind: Any, name: str, several: bool):
+        self.kind, self.name, self.several = click.types.convert_type(kind), name, several
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        values = tuple(self.kind.convert(word.strip(), param, ctx) for word in str(value).split(","))
+        words = str(value).split(",") if self.several else [value]
+        values = tuple(self.value(str(word).strip(), param, ctx) for word in words)
         return values if len(values) > 1 else values[0]
+
+    def value(self, word: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return self.kind.convert(word, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{word!r} is not {wanted(self.kind, word)}", param, ctx)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         one = "|".join(self.kind.choices) if isinstance(self.kind, click.Choice) else self.name.upper()
-        return f"{one}[,…]"
+        return one + "[,…]" * self.several
+
+
+def wanted(kind: click.ParamType, word: str) -> str:
+    """What a word for this kind has to be."""
+    if isinstance(kind, click.Choice):
+        return f"one of {', '.join(kind.choices)}{nearest(word, kind.choices)}"
+    number = "a whole number" if isinstance(kind, click.types.IntParamType) else "a number"
+    least, most = (getattr(kind, end, None) for end in ("min", "max"))
+    return number + (f" from {least}" + (" on" if most is None else f" to {most}")) * (least is not None)
+
+
+class NewFile(click.ParamType):
+    """The type of a file that is written at the end. Whether it can be is tried first, not after an hour."""
+    name = "file"
+
+    def __init__(self, kind: Callable = str):
+        self.kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(value)
+        try:
+            if path.is_dir() or path.is_file() and not os.access(path, os.W_OK):
+                raise OSError(0, "it is a folder" if path.is_dir() else "it is read-only")
+            if path.is_file() or not path.exists():  # else it is a terminal or a pipe
+                tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError as error:
+            self.fail(f"{path} cannot be written: {error.strerror}", param, ctx)
+        return self.kind(value)
+
+
+def in_our_words(error: click.ClickException) -> str:
+    """The sentence for words on the command line that click cannot read."""
+    if isinstance(error, click.BadOptionUsage):
+        return f"{error.option_name} {'takes no' if 'not take' in error.message else 'lacks its'} value"
+    if not isinstance(error, click.UsageError) or not error.ctx:
+        return error.format_message()
+    parameter = getattr(error, "param", None)
+    option = parameter.opts[-1] if isinstance(parameter, click.Option) else ""
+    if isinstance(error, click.NoSuchOption):
+        options = [option for parameter in error.ctx.command.params for option in parameter.opts]
+        sentence = f"there is no option {error.option_name}{nearest(error.option_name, options)}"
+    elif isinstance(error, click.MissingParameter) and parameter:
+        sentence = f"{option} {parameter.metavar} is missing".lstrip()
+    elif isinstance(error, click.BadParameter) and parameter:
+        return f"{option or parameter.name}: {error.message}"
+    elif words := re.match(r"Got unexpected extra arguments? \((.*)\)", error.message):
+        sentence = f"nothing takes the words {words[1]}"
+    else:
+        sentence = error.message
+    return f"{sentence}; see {error.ctx.command_path} --help"
 
 
 def option_table(table: str, receivers: Iterable[Callable] = (), **kinds: Any) -> Callable:
@@ -79,6 +139,9 @@ def option_of_row(names: str, kind: str, text: str, kinds: dict[str, Any]) -> Ca
         keywords |= {"is_flag": True, "default": None if names.endswith("?") else False}
     elif word in kinds or word.islower():
         type_of_value = kinds.get(word) or click.Choice(word.split("|"))
-        keywords["type"] = Several(type_of_value) if kind.endswith(",…") else type_of_value
+        plain = isinstance(type_of_value, (click.Path, NewFile))
+        keywords["type"] = type_of_value if plain else Several(type_of_value, word, kind.endswith(",…"))
+    elif word.startswith("FILE."):
+        keywords["type"] = NewFile()
     return click.option(*names.rstrip("!?").split(","), help=text, required=names.endswith("!"),
                         multiple=kind.endswith("*"), **keywords)
