@@ -139,7 +139,7 @@ def test_rows_that_are_not_like_those_of_training_are_refused_in_a_sentence(run,
     assert (code, out) == (2, "") and words in err and err.count("\n") == 1
     if "found" in words:
         _, _, err = run("predict", "iris.safetensors", "-", stdin=rows)
-        assert f"standard input, line 3, {words}, wanted a number\n" in err
+        assert f"standard input, line 3, {words}, wanted a number; mend the cell" in err
 
 
 def test_rows_without_a_header_and_with_missing_cells_are_predicted(run, iris, tmp_path):

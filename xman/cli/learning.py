@@ -63,10 +63,12 @@ class Choice(NamedTuple):
 
 def read(model: str, data: str, *, memory: float | None, folds: int | None, report: str | None,
          max_len: int | None, header: bool | None, zero_based: bool | None, task: str | None,
-         seed: int, target: str | None, ignore: tuple[str, ...], day_first: bool) -> Dataset:
+         seed: int, target: str | None, ignore: tuple[str, ...], day_first: bool,
+         decimal: str | None) -> Dataset:
     """The data set for a model, streamed if it is on the web or the user limits the memory."""
     task = task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
-    columns = {"seed": seed, "target": target, "ignore": ignore, "day_first": day_first, "task": task}
+    columns = {"seed": seed, "target": target, "ignore": ignore, "day_first": day_first, "task": task,
+               "decimal": decimal}
     if memory or "://" in data:
         dataset = streamed(data, memory, {"folds": folds, "report": report}, **columns)
     else:
@@ -185,8 +187,9 @@ def write_model(choice: Choice, network: XMan, data: Dataset, facts: dict[str, A
         model.save(save)
     if report:
         X, y = data.test
-        (mean, scale), outputs = data.prepared.scale, predict(network, choice.result.parameters, X)
-        truth = np.array(data.classes, object)[y] if data.classes else y.ravel() * scale + mean
+        mean, scale = data.prepared.scale
+        outputs = predict(network, choice.result.parameters, X).astype(float)
+        truth = np.array(data.classes, object)[y] if data.classes else y.ravel().astype(float) * scale + mean
         write_page(report, model, outputs if data.classes else outputs * scale + mean, truth, data.cells,
                    choice.seconds)
 
@@ -252,6 +255,7 @@ def print_result(choice: Choice, test: dict[str, Any]) -> None:
     --ignore        COLUMN*       A column to leave out; may be repeated.
     --task          classify|regress|count  What the target is; a count stays on its scale.  [default: by its looks]
     --day-first/--no-day-first  flag  Whether 03/04/2024 is in April.
+    --decimal       point         The mark before decimals, where 4,216 may be 4.216 or 4216.  [default: by the column]
     --save          FILE.safetensors  Write the trained model, for xman predict and xman.load.
     --report        FILE.html     Write a page: the model, its list, its curves and its worst mistakes.
     --plot          FILE.png      Draw the learning curve.
@@ -268,7 +272,7 @@ def print_result(choice: Choice, test: dict[str, Any]) -> None:
     {JSON}
     """, optimizer=click.Choice([*OPTIMIZERS, *METHODS]), basis=click.Choice(KINDS), engine=click.Choice(["auto", *ENGINES]),
          receivers=(read, Shape, choose_and_fit, write_model, Settings), folds=click.IntRange(2),
-         least=click.FloatRange(0), MB=click.FloatRange(1), seconds=click.FloatRange(0.1))
+         least=click.FloatRange(0), point=click.Choice([".", ","]), MB=click.FloatRange(1), seconds=click.FloatRange(0.1))
 def train(model: str, data: str, warm_up: int, together: int, restarts: int, timeout: float,
           quiet: bool, as_json: bool, **options: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""

@@ -16,11 +16,12 @@ import numpy as np
 
 from ..errors import XManError, extra
 from ..files import Model, load
+from ..files.model import Strange, strange_text
 from ..files.reports import judged, report_text
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.frames import arrow
-from ..tables.readers import float_of, read_libsvm, read_titles
+from ..tables.readers import read_libsvm, read_titles
 from ..tables.reading import files_of, formed, of_text
 from ..train.loaders import PIXEL, SPLITS, images, kind_of_file, targets
 from .commands import json_terms, xman
@@ -40,27 +41,34 @@ MODEL = click.argument("model", metavar="MODEL")
 def predict(model: str, source: str, proba: bool, out: str | None, header: bool | None,
             zero_based: bool | None) -> None:
     """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
-    read_model = load(model)
-    pieces = (of_lines(read_model, header) if source == "-"
-              else of_file(read_model, source, header, zero_based, bool(out)))
+    read_model, strange = load(model), {}
+    pieces = (of_lines(read_model, header, strange) if source == "-"
+              else of_file(read_model, source, header, zero_based, bool(out), strange))
     first = [*islice(pieces, 1)]  # a file that cannot be read is an error before any output
     try:
         with click.open_file(out or "-", "w", "utf-8") as file:
             write_predictions(read_model, chain(first, pieces), proba, file)
+            tell_strange(strange)
     except OSError as error:
         if not out:
             raise
         raise XManError(f"{out} cannot be written: {error.strerror}") from None
 
 
+def tell_strange(strange: Strange) -> None:
+    """Say on standard error which words of the rows training never saw."""
+    for sentence in strange_text(strange):
+        print(f"xman: {sentence}", file=sys.stderr)
+
+
 def of_file(model: Model, source: str, header: bool | None, zero_based: bool | None,
-            progress: bool) -> Iterator[np.ndarray]:
+            progress: bool, strange: Strange) -> Iterator[np.ndarray]:
     """The outputs for the rows of a file, piece by piece."""
     bar, row = extra("tqdm", "cli", "predict").tqdm, 0
     with bar(unit=" rows", unit_scale=True, disable=None if progress else True, leave=False) as shown:
         for piece, _ in pieces_of(model, source, header, zero_based):
             try:
-                outputs = model.outputs(piece, source)
+                outputs = model.outputs(piece, source, strange)
             except TableError as error:
                 raise TableError(re.sub(r", row (\d+)", lambda m, row=row: f", row {int(m[1]) + row}",
                                         str(error))) from None
@@ -91,19 +99,11 @@ def pieces_of(model: Model, source: str, header: bool | None,
         yield table, table
         return
     for file in files_of(path):
-        for piece in batches(file, header, columns, BATCH, types_of(model)):
+        for piece in batches(file, header, columns, BATCH):
             yield piece, piece
 
 
-def types_of(model: Model) -> dict[str, str]:
-    """The types of a CSV file's columns for its reader: numbers for numbers, text for all else."""
-    types = {c.name: "string" if c.kind != "number" or c.spelling else "float64" for c in model.columns
-             if c.kind != "array"}
-    numbers = not any(float_of(label) is None for label in model.classes)
-    return types | {model.target: "float64" if numbers else "string"}
-
-
-def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
+def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np.ndarray]:
     """The outputs for lines of CSV from standard input, one by one; the first line may name the columns."""
     columns, form = [[c.name for c in model.columns], model.settings.get("names", [])], None
     for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
@@ -115,7 +115,7 @@ def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
                 continue
             header = None
         try:
-            yield model.outputs(of_text(line, form, types_of(model)), "standard input")
+            yield model.outputs(of_text(line, form), "standard input", strange)
         except TableError as error:
             words = re.sub(", row [0-9]+", "", str(error))
             raise TableError(words.replace("standard input", f"standard input, line {number}", 1)) from None
@@ -138,9 +138,10 @@ def write_predictions(model: Model, pieces: Iterable[np.ndarray], proba: bool, f
 def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
     """Compare predictions with the truth: a table's column, the labels of LIBSVM, MNIST's IDX and titles."""
     read_model = load(model)
-    outputs, truth = [], []
+    outputs, truth, strange = [], [], {}
     for piece, labels in pieces_of(read_model, source, header, zero_based):
-        outputs.append(read_model.outputs(piece, source))
+        outputs.append(read_model.outputs(piece, source, strange))
         truth.append(labels if isinstance(labels, np.ndarray) else read_model.truth(labels, source))
     judgement = judged(read_model, np.concatenate(outputs), np.concatenate(truth))
+    tell_strange(strange)
     print(json.dumps(json_terms(judgement)) if as_json else report_text(judgement))

@@ -13,7 +13,7 @@ from ops.loops.values import metered
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..tables.columns import DATES, NUMBERS, Column, sizes
+from ..tables.columns import Column, is_spelling, sizes
 from ..wengert import WengertList, checked_list
 
 LINES, TEXT = 100_000, 2 ** 26  # the most lines of a list, and characters of its text
@@ -22,8 +22,10 @@ ENTRIES = 2 ** 27               # the most entries of all registers together for
 
 
 def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
-                 classes: int) -> WengertList:
-    """The list in a file's text. ValueError if it is no list, costs too much, or gives no predictions.
+                 classes: int) -> tuple[WengertList, int]:
+    """(the list in a file's text, the entries that it computes of one row).
+
+    ValueError if it is no list, takes too much, or gives no predictions.
 
     columns: the inputs that are columns. values: the arrays of the other inputs. output: the register of the
     predictions, which has for each row a number for each of so many classes, or a single number.
@@ -42,22 +44,9 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
             for a in args:
                 if not (isinstance(a, (str, np.ndarray)) or ops.is_function(a)) and literal_size(a) > LARGEST:
                     raise ValueError(f"line {k}{where} has a literal that is too large: {str(a)[:60]}")
-    total = parameter_entries = sum(x.size for x in values.values())
-
-    def bounded(entries: int) -> None:
-        if total + entries > ENTRIES + parameter_entries:
-            raise ValueError(f"it would hold {total + entries:,} numbers for one row")
-
-    def counted(_: str, args: tuple, out: Any) -> Any:
-        nonlocal total
-        bounded(size_of := np.size(out))
-        total += size_of
-        return out
-
     blank = {column.register: blank_cell(column) for column in columns}
     try:
-        registers = eval(steps, {**values, **blank},
-                         metered(steps, lambda op, args: bounded(most_entries(op, args)), counted))
+        registers, entries = bounded_values(steps, {**values, **blank}, ENTRIES, "one row")
     except XManError as error:
         raise ValueError(f"its list does not run on one row: {error}") from None
     if output not in registers or output in blank:
@@ -65,7 +54,27 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
     shape = np.shape(registers[output])
     if len(shape) != 2 or shape[0] != 1 or classes and shape[1] not in (1, classes):
         raise ValueError(f"{output!r} of one row has shape {shape}, and {classes} classes are named")
-    return steps
+    return steps, entries
+
+
+def bounded_values(steps: WengertList, inputs: Mapping[str, Any], limit: int,
+                   rows: str) -> tuple[dict[str, Any], int]:
+    """(all registers, the entries that were computed). ValueError where they would be more than limit, before
+    memory is taken, or a loop takes too long. rows: what the inputs hold, for the error."""
+    total = 0
+
+    def bounded(entries: int) -> None:
+        if total + entries > limit:
+            raise ValueError(f"it would hold {total + entries:,} numbers for {rows}")
+
+    def counted(_: str, args: tuple, out: Any) -> Any:
+        nonlocal total
+        bounded(size_of := np.size(out))
+        total += size_of
+        return out
+
+    before = lambda op, args: bounded(most_entries(op, args))
+    return eval(steps, inputs, metered(steps, before, counted)), total
 
 
 def most_entries(op: str, args: tuple) -> int:
@@ -80,7 +89,7 @@ def blank_cell(column: Column) -> np.ndarray:
     """An empty cell of a column. ValueError for an unknown kind of column."""
     if column.kind == "array" and 0 < literal_size(shape := sizes(column)) < LARGEST:
         return np.zeros((1, *shape), np.float32)
-    if column.kind in BLANK and column.spelling in ("", *NUMBERS, *DATES):
+    if column.kind in BLANK and is_spelling(column):
         return BLANK[column.kind]
     raise ValueError(f"its column {column.name!r} is of the kind {column.kind!r} {column.spelling}")
 

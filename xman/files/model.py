@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,12 +18,13 @@ from ..notation import renamed, to_text
 from ..passes import simplify
 from ..passes.writer import in_order
 from ..tables import Column, Prepared, TableError, inputs
-from ..tables.columns import sizes
+from ..tables.columns import is_spelling, sizes, unseen
 from ..tables.kinds import target_cells
 from ..wengert import WengertList, all_registers, temporaries
 from . import container
-from .bounds import bounded_list
+from .bounds import ENTRIES, bounded_list, bounded_values
 
+Strange = dict[str, Counter]  # by column: the words that training never saw, and how often they occur
 BATCH = 4096  # so many rows are evaluated together
 
 
@@ -31,7 +34,8 @@ class Model(NamedTuple):
     steps: the list. values: the parameters, which are all inputs but the columns. columns: the columns of the
     table, in the order of training. output: the register of the predictions: (rows, classes), or (rows, 1)
     for a number. classes: the labels in the order of the output's columns. target: the name of the predicted
-    column. settings: other facts about the training, in JSON's terms.
+    column. settings: other facts about the training, in JSON's terms. spelling: of the target, as a Column's.
+    entries: of all registers for one row, where the list is from a file, to bound what it takes; else 0.
     """
     steps: WengertList
     values: dict[str, np.ndarray]
@@ -40,13 +44,36 @@ class Model(NamedTuple):
     classes: tuple[str, ...]
     target: str
     settings: dict[str, Any]
+    spelling: str = ""
+    entries: int = 0
 
-    def outputs(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …)."""
-        arrays = inputs(self.columns, table, where)
+    def outputs(self, table: Any, where: str = "the table", strange: Strange | None = None) -> np.ndarray:
+        """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …).
+
+        strange: gets the words that no training row had, added to those that it has (None: a warning says
+        them)."""
+        arrays = inputs(self.columns, table, where, self.steps)
+        words = unseen(self.columns, arrays, self.steps)
+        if strange is not None:
+            strange.update({name: strange.get(name, Counter()) + words[name] for name in words})
+        elif sentences := strange_text(words):
+            warnings.warn("\n".join(sentences), stacklevel=3)
         rows = max(1, next(iter(arrays.values())).shape[0])
-        pieces = ({name: x[k:k + BATCH] for name, x in arrays.items()} for k in range(0, rows, BATCH))
-        return np.concatenate([eval(self.steps, {**self.values, **piece})[self.output] for piece in pieces])
+        together = min(BATCH, max(1, ENTRIES // max(1, self.entries)))
+        pieces = ({name: x[k:k + together] for name, x in arrays.items()} for k in range(0, rows, together))
+        return np.concatenate([self.registers(piece)[self.output] for piece in pieces])
+
+    def registers(self, columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """All registers for these columns. XManError where a list of a file costs more than its rows do."""
+        inputs = {**self.values, **columns}
+        if not self.entries:
+            return eval(self.steps, inputs)
+        try:
+            return bounded_values(self.steps, inputs, 2 * max(ENTRIES, self.entries), "these rows")[0]
+        except XManError:
+            raise
+        except ValueError as error:
+            raise XManError(f"the model's list takes more than its rows do: {error}") from None
 
     def predict(self, table: Any, where: str = "the table") -> np.ndarray:
         """The label of each row, or the number, (rows,). table: as for `outputs`. where: its name in errors.
@@ -85,15 +112,15 @@ class Model(NamedTuple):
         last = names[-1:] if first.kind == "array" and len(names) == math.prod(sizes(first)) + 1 else []
         if not (name := [self.target] if self.target in names else last):
             raise TableError(f"{where} lacks the column {self.target!r}, which holds the truth")
-        column = Column(name[0], "", "category" if self.classes else "number")
-        distinct, places = target_cells(table, column, where)
+        column = Column(name[0], "", "category" if self.classes else "number", self.spelling)
+        distinct, places = target_cells(table, column, where, self.classes)
         return distinct[places]
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
         """Write the model to path as safetensors, whole or not at all. arrays, facts: a checkpoint's."""
         fields = self._asdict() | {"list": to_text(self.steps)}
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in fields.pop("values").items()}},
-                       {key: x for key, x in fields.items() if key != "steps"} | facts)
+                       {key: x for key, x in fields.items() if key not in ("steps", "entries")} | facts)
 
 
 def load(path: str | Path) -> Model:
@@ -109,8 +136,14 @@ def load(path: str | Path) -> Model:
         columns = tuple(Column(*map(str, column)) for column in facts["columns"])
         values = {name.removeprefix("values/"): x for name, x in arrays.items() if name.startswith("values/")}
         output, classes = str(facts["output"]), tuple(map(str, facts["classes"]))
-        steps = bounded_list(facts["list"], columns, values, output, len(classes))
-        return Model(steps, values, columns, output, classes, str(facts["target"]), dict(facts["settings"]))
+        if broken := [name for name, x in values.items() if x.dtype.kind == "f" and np.isnan(x).any()]:
+            raise ValueError(f"its array {broken[0]!r} holds NaN")
+        steps, entries = bounded_list(facts["list"], columns, values, output, len(classes))
+        spelling = str(facts.get("spelling", ""))
+        if not is_spelling(Column("", "", "number", spelling)):
+            raise ValueError(f"its target is spelled {spelling[:40]!r}")
+        return Model(steps, values, columns, output, classes, str(facts["target"]), dict(facts["settings"]),
+                     spelling, entries)
     except (KeyError, TypeError, ValueError) as error:
         raise XManError(f"{path} is not a model of xman: {error}") from None
 
@@ -140,7 +173,8 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     # network has a parameter W.
     feed = feeding(network, net, np.zeros((2, *shape), np.float32))
     direct = {dst.removeprefix("fed_"): rows for dst, op, args in feed if op == "alias" and args == ("X",)}
-    ends = [name + "_" * (name in all_registers(net)) for name in ("deviations", "prediction") if scale]
+    ends = [name + "_" * (name in all_registers(net))
+            for name in ("exact", "deviations", "prediction") if scale]
     used = {*names.values(), *all_registers(net), *ends} - direct.keys()
     table_registers = {*all_registers(before), *(column.register for column in columns)}
     fresh = temporaries(used | table_registers | {*all_registers(feed)})
@@ -152,13 +186,28 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     steps = [*renamed(before, new_names), *renamed(renamed(indirect, inside), new_names)]
     steps += renamed(net, {x: new_names.get(rows, rows) for x in direct})
     if scale:
-        steps += [(ends[0], "mul", (output, scale[1])), (ends[1], "add", (ends[0], scale[0]))]
-        output = ends[1]
+        # in float32, seconds since 1970 would be known to two minutes
+        steps += [(ends[0], "astype", (output, ("float64",))), (ends[1], "mul", (ends[0], scale[1])),
+                  (ends[2], "add", (ends[1], scale[0]))]
+        output = ends[2]
     steps = simplify(WengertList(steps), [output])
     steps = WengertList(renamed(steps, in_order(steps)))
     columns = tuple(c._replace(register=new_names.get(c.register, c.register)) for c in columns)
     values = {name: network_values[name] for name in steps.inputs if name in network_values}
-    return Model(steps, values, columns, output, tuple(classes), target, dict(settings or {}))
+    return Model(steps, values, columns, output, tuple(classes), target, dict(settings or {}),
+                 prepared.target.spelling if prepared else "")
+
+
+def strange_text(strange: Strange) -> list[str]:
+    """A sentence for each column with words that no training row had, with their number and the commonest."""
+    sentences = []
+    for name, words in strange.items():
+        if words:
+            commonest = ", ".join(f"{repr(word[:40]) if word else 'an empty cell'} ({n:,})"
+                                  for word, n in words.most_common(3))
+            sentences.append(f"{name!r}: {words.total():,} cells hold what no training row had, or too few to be "
+                             f"told apart: {commonest}; all such words are one to the model")
+    return sentences
 
 
 def feeding(network: XMan, net: WengertList, example: np.ndarray) -> WengertList:

@@ -40,7 +40,7 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prep
     memory: megabytes that rows may take at a time.
     prepared: for tables, how their columns become rows of numbers, as a stream of training rows has it (None:
         it is found in one pass, which workers share).
-    settings: for tables, target, ignore, task and day_first, as for `tables.prepared`.
+    settings: for tables, target, ignore, task, day_first and decimal, as for `tables.prepared`.
 
     XManError for a source that cannot be read, and for blocks that are too large.
     """
@@ -49,7 +49,7 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prep
     are_tables = isinstance(source, (str, Path))
     if are_tables and y is not None:
         raise XManError("a table has its targets in a column: say which by target=…, and leave y away")
-    accepted = ("memory", *("prepared", "target", "ignore", "task", "day_first") * are_tables)
+    accepted = ("memory", *("prepared", "target", "ignore", "task", "day_first", "decimal") * are_tables)
     refuse_unknown(settings, accepted, "this stream takes no {!r}")
     if are_tables:
         return stream_of_tables(str(source), memory, prepared, settings)
@@ -141,7 +141,6 @@ def blocks_of_csv(filesystem: Any,
     """
     pa, csv = extra("pyarrow", "tables", "a table"), extra("pyarrow.csv", "tables", "a table")
     titles: tuple = ()
-    types: dict[str, Any] = {}
     blocks: list[tuple[Form, str, int, int, int]] = []
     for path in paths:
         for number, (place, text) in enumerate(texts(filesystem, path)):
@@ -161,21 +160,15 @@ def blocks_of_csv(filesystem: Any,
     def read(k: int) -> Any:
         look, path, number, place, size = blocks[k]
         text = unpacked[path](number)[1] if path in unpacked else opened(path).read_at(size, place)
-        for column_types in types, {name: kind for name, kind in types.items() if pa.types.is_string(kind)}:
-            try:
-                settings = options(look._replace(header=look.header * (number == 0), quoted=b'"' in text),
-                                   column_types, 2 * size + 1)
-                settings[0].use_threads, settings[2].include_columns = False, [*names]
-                settings[2].include_missing_columns = True
-                return csv.read_csv(pa.BufferReader(text), *settings)
-            except pa.ArrowInvalid as error:
-                words = first_line(error)
-                if "conversion" not in words:  # here a cell is of another kind than in the first block
-                    break
-        raise misread(where[k], look, words)
+        form = look._replace(header=look.header * (number == 0), quoted=b'"' in text)
+        settings = options(form, 2 * size + 1)
+        settings[0].use_threads, settings[2].include_columns = False, [*names]
+        settings[2].include_missing_columns, settings[2].column_types = True, dict.fromkeys(names, "string")
+        try:
+            return csv.read_csv(pa.BufferReader(text), *settings)
+        except pa.ArrowInvalid as error:
+            raise misread(where[k], look, first_line(error)) from None
 
-    if blocks:
-        types |= {field.name: field.type for field in read(0).schema if not pa.types.is_null(field.type)}
     sizes = [*dealt(lambda k: read(k).num_rows, len(blocks))]
     return read, sizes, [len(look.names) for look, *_ in blocks], where
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 import bisect
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..errors import nearest
 from .frames import TableError, arrow, cell_kind, of_frame
+from .spellings import EXAMPLE, FORMS, dates, numbers, texts
 
 if TYPE_CHECKING:
     import pyarrow
@@ -22,7 +24,8 @@ class Column(NamedTuple):
 
     kind: "number" (floats, NaN where missing), "category" or "text" (strings, "" where missing), "date"
     (datetime64), or "array", which is a whole array of numbers (rows, …). spelling: how strings write numbers
-    or dates, "1.234,5", "%d.%m.%Y"; for an array its shape without the rows, "8x8".
+    or dates, "1.234,5 €", "%d.%m.%Y"; of a target that is a category, how they write the numbers that are
+    its classes; for an array its shape without the rows, "8x8".
     """
     name: str
     register: str
@@ -30,21 +33,14 @@ class Column(NamedTuple):
     spelling: str = ""
 
 
-# by spelling: the pattern of a number, and the changes after which Python can read it
-NUMBERS = {"1,5": (r"[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?", ((",", "."),)),
-           "1.234,5": (r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?|[-+]?\d*(,\d*)?", ((".", ""), (",", "."))),
-           "1,234.5": (r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?|[-+]?\d*(\.\d*)?", ((",", ""),)),
-           "1 234,5": (r"[-+]?\d{1,3}([  ]\d{3})+(,\d*)?|[-+]?\d*(,\d*)?", ((" ", ""), (" ", ""), (",", ".")))}
-DIGITS = {"%Y": r"\d{4}", "%m": r"\d{1,2}", "%d": r"\d{1,2}"}
-DATES = {form: re.sub("%.", lambda code: DIGITS[code[0]], form.replace(".", r"\."))
-         for form in ("%Y-%m-%d", "%d-%m-%Y", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y.%m.%d")}
-
-
-def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> dict[str, np.ndarray]:
+def inputs(columns: Sequence[Column], table: Any, where: str = "the table",
+           steps: Sequence = ()) -> dict[str, np.ndarray]:
     """The arrays, by register, as which a list reads these columns of a table, in whatever order it has them.
 
     table: a table of pyarrow, as `read` gives it, a frame, or an array of as many columns. where: a name of
-    the table for errors. TableError for a column that is missing, and a cell not of its column's kind.
+    the table for errors. steps: the list, which has the words of each category: a number in a column of words
+    is the word that writes it, as 1 is "01". TableError for a column that is missing, and a cell not of its
+    column's kind.
     """
     if len(columns) == 1 and columns[0].kind == "array":
         return {columns[0].register: numbers_of(table, sizes(columns[0]), where)}
@@ -56,7 +52,22 @@ def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> d
     if lacking := [column.name for column in columns if column.name not in chunks_of]:
         raise TableError(f"{where} lacks the column {lacking[0]!r}; the model was trained with "
                          f"{', '.join(repr(c.name) for c in columns[:12])}{nearest(lacking[0], chunks_of)}")
-    return {column.register: cells(chunks_of[column.name], column, where) for column in columns}
+    words = vocabularies(steps)
+    return {column.register: cells(chunks_of[column.name], column, where, words.get(column.register, ()))
+            for column in columns}
+
+
+def vocabularies(steps: Sequence) -> dict[str, tuple[str, ...]]:
+    """The words of each category that have a place of their own, by the register of its column."""
+    return {args[0]: args[1] for _, op, args in steps if op == "codes"}
+
+
+def unseen(columns: Sequence[Column], arrays: Mapping[str, np.ndarray],
+           steps: Sequence) -> dict[str, Counter]:
+    """By the column's name, how often each word occurs that the list does not tell from others."""
+    words = vocabularies(steps)
+    return {name: Counter(word for word in arrays[register].tolist() if word not in words[register])
+            for name, register, *_ in columns if register in words}
 
 
 def sizes(column: Column) -> tuple[int, ...]:
@@ -89,59 +100,89 @@ def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
                           for name, x in zip(names, array.T, strict=True)})
 
 
-def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarray:
+def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str, words: Sequence[str] = ()) -> np.ndarray:
     """The cells of a column as its kind has them. TableError names the first that is not of this kind."""
-    return read_as(column_values, chunks, column, where)
+    return read_as(column_values, chunks, column, where, words)
 
 
-def read_as(values: Callable[..., Any], chunks: pyarrow.ChunkedArray, column: Column, where: str) -> Any:
-    """values(chunks, column). TableError names the first cell that is not of its column's kind."""
+def read_as(values: Callable[..., Any], chunks: pyarrow.ChunkedArray, column: Column, where: str,
+            words: Sequence[str] = ()) -> Any:
+    """values(chunks, column, words). TableError names the first cell that is not of its column's kind."""
+    if arrow().types.is_dictionary(chunks.type):
+        chunks = chunks.cast(chunks.type.value_type)
+
     def failing(rows: int) -> bool:
         try:
-            values(chunks.slice(0, rows), column)
+            values(chunks.slice(0, rows), column, words)
         except arrow().ArrowException:
             return True
         return False
     try:
-        return values(chunks, column)
+        return values(chunks, column, words)
     except arrow().ArrowException:
         row = 1 + bisect.bisect(range(1, len(chunks)), False, key=failing)
     cell = str(chunks[row - 1].as_py())[:60]
     raise TableError(f"{where}, row {row}, column {column.name!r}: found {cell!r}, wanted a "
-                     f"{column.kind}" + (f" such as {column.spelling}" if column.spelling else "")
+                     + (f"{'number' if column.spelling and column.kind == 'category' else column.kind}")
+                     + (f" such as {column.spelling}" if column.spelling else "")
                      + "; mend the cell, or leave it empty")
 
 
-def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
+def column_values(chunks: pyarrow.ChunkedArray, column: Column, words: Sequence[str] = ()) -> np.ndarray:
     pa, kind, spelling = arrow(), column.kind, column.spelling
-    pc, arrow_kind = pa.compute, cell_kind(chunks.type)
-    if pa.types.is_dictionary(chunks.type):
-        chunks = chunks.cast(chunks.type.value_type)
-    if kind in ("number", "date"):
-        if arrow_kind in ("text", "null"):
-            chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
-            if kind == "number":
-                for old, new in NUMBERS[spelling][1] if spelling else ():
-                    chunks = pc.replace_substring(chunks, old, new)
-                chunks = pc.if_else(pc.equal(chunks, ""), None, chunks)
-            elif spelling:
-                chunks = pc.strptime(chunks, spelling, "s")
-        cast_type, dtype = ("float64", float) if kind == "number" else (pa.timestamp("ms"), "datetime64[ms]")
-        return chunks.cast(cast_type, safe=False).to_numpy(zero_copy_only=False).astype(dtype, copy=False)
     if kind == "category":
-        words, places = words_and_places(chunks, column)
-        return words[places]
-    return without_nul(chunks, column).to_numpy(zero_copy_only=False)
+        distinct, places = words_and_places(chunks, column, words)
+        return distinct[places]
+    if kind == "text":
+        return without_nul(as_words(chunks), column).to_numpy(zero_copy_only=False)
+    arrow_kind = cell_kind(chunks.type)
+    if arrow_kind in ("text", "null"):
+        if kind == "number" and not spelling:
+            with suppress(pa.ArrowInvalid):  # as most cells are: nothing to trim, no word for "missing"
+                return numbers(chunks, spelling)
+        chunks = texts(chunks)
+        if kind == "number" or spelling:
+            return (numbers if kind == "number" else dates)(chunks, spelling)
+    elif kind == "date" and arrow_kind != "date":
+        raise pa.ArrowInvalid("no date")
+    cast_type, dtype = ("float64", float) if kind == "number" else (pa.timestamp("ms"), "datetime64[ms]")
+    return chunks.cast(cast_type, safe=False).to_numpy(zero_copy_only=False).astype(dtype, copy=False)
 
 
-def words_and_places(chunks: pyarrow.ChunkedArray, column: Column) -> tuple[np.ndarray, np.ndarray]:
+def words_and_places(chunks: pyarrow.ChunkedArray, column: Column,
+                     vocabulary: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
     """The different words of a category's cells, and for each cell the place of its word among them."""
-    pc = arrow().compute
-    if cell_kind(chunks.type) == "truth":
-        chunks = pc.if_else(chunks, "True", "False")
-    coded = pc.dictionary_encode(chunks.cast("string"), null_encoding="encode").combine_chunks()
-    words = pc.utf8_trim_whitespace(without_nul(coded.dictionary, column)).to_pylist()
+    if column.spelling and cell_kind(chunks.type) in ("text", "null"):
+        values = column_values(chunks, column._replace(kind="number"))
+        chunks = arrow().chunked_array([arrow().array(values, from_pandas=True)])
+    coded = as_words(chunks, vocabulary).dictionary_encode(null_encoding="encode").combine_chunks()
+    words = without_nul(coded.dictionary, column).to_pylist()
     return np.array([truth(word) for word in words], object), coded.indices.to_numpy(zero_copy_only=False)
+
+
+def as_words(chunks: pyarrow.ChunkedArray, vocabulary: Sequence[str] = ()) -> pyarrow.ChunkedArray:
+    """The cells as strings: 1 and 1.0 are "1", or the word of the vocabulary that writes this number."""
+    pa, kind = arrow(), cell_kind(chunks.type)
+    if kind == "truth":
+        return pa.compute.if_else(chunks, "True", "False")
+    if kind != "number":
+        return texts(chunks)
+    coded = chunks.cast("float64", safe=False).dictionary_encode().combine_chunks()
+    spelled = {x: word for word in vocabulary if (x := float_of(word)) is not None}
+    spelled |= {x: plain(x) for x in spelled if plain(x) in vocabulary}
+    words = [None if x != x else spelled.get(x, plain(x)) for x in coded.dictionary.to_pylist()]
+    return pa.chunked_array([pa.array(words, "string").take(coded.indices)])
+
+
+def plain(x: float) -> str:
+    return str(int(x)) if np.isfinite(x) and x == int(x) else repr(x)
+
+
+def float_of(text: str) -> float | None:
+    try:
+        return float(text) if "_" not in text and text.isascii() else None
+    except ValueError:
+        return None
 
 
 def without_nul(texts: Any, column: Column) -> Any:
@@ -158,22 +199,7 @@ def truth(word: str) -> str:
     return word.capitalize() if word.lower() in ("true", "false") else word
 
 
-def spelling_of(words: Iterable[str], day_first: bool = False) -> tuple[str, str]:
-    """("number" or "date", the spelling) of strings that all write such a thing; ("", "") of others."""
-    words = [word for word in words if word]
-    for spelling, (pattern, _) in NUMBERS.items():
-        if words and all(re.fullmatch(pattern, word) for word in words):
-            return "number", spelling
-    fit = [form for form, pattern in DATES.items() if words
-           and all(re.fullmatch(pattern, word) for word in words)]
-    for form in sorted(fit, key=lambda form: form.startswith("%d") != day_first):
-        if all(is_dated(word, form) for word in words):
-            return "date", form
-    return "", ""
-
-
-def is_dated(word: str, form: str) -> bool:
-    try:
-        return bool(datetime.strptime(word, form))
-    except ValueError:
-        return False
+def is_spelling(column: Column) -> bool:
+    return not column.spelling or (column.kind == "date" and column.spelling in FORMS
+                                   or column.kind in ("number", "category") and len(column.spelling) < 40
+                                   and re.fullmatch(EXAMPLE, column.spelling) is not None)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-import re
+import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import XManError, extra
@@ -38,21 +38,33 @@ def of_frame(frame: Any) -> pyarrow.Table:
     pa = arrow()
     try:
         if isinstance(frame, dict):
-            return pa.table(frame)
+            return usual(pa.table(frame))
         if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.Table):
-            return unnamed_apart(pa.table(frame))
+            return usual(pa.table(frame))
         if hasattr(frame, "__dataframe__"):
-            return pa.interchange.from_dataframe(frame)
+            return usual(pa.interchange.from_dataframe(frame))
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise TableError(f"the {type(frame).__name__} is no table: {first_line(error)}") from None
     raise TableError(f"a table is a file, a frame of pandas or polars, or a dict of columns, not a "
                      f"{type(frame).__name__}")
 
 
-def unnamed_apart(table: pyarrow.Table) -> pyarrow.Table:
-    """The table without the index that pandas hands over as a column."""
-    return table.select([name for name in table.column_names
-                         if not re.fullmatch("__index_level_[0-9]+__", name)])
+def usual(table: pyarrow.Table) -> pyarrow.Table:
+    """The table without the index that pandas hands over as columns, its strings in Arrow's first type."""
+    pa, pandas = arrow(), (table.schema.metadata or {}).get(b"pandas")
+    index = json.loads(pandas)["index_columns"] if pandas else ()
+    names = [name for name in table.column_names if name not in index]
+    return pa.table({name: pa.chunked_array([usual_strings(chunk) for chunk in table[name].chunks],
+                                            usual_strings(table[name].slice(0, 0).combine_chunks()).type)
+                     for name in names}) if len({*names}) == len(names) else table.select(names)
+
+
+def usual_strings(array: Any) -> Any:
+    types = arrow().types
+    if types.is_dictionary(array.type):
+        return arrow().DictionaryArray.from_arrays(array.indices, usual_strings(array.dictionary))
+    is_other = types.is_string_view(array.type) or types.is_large_string(array.type)
+    return array.cast("string") if is_other else array
 
 
 def first_line(error: Exception) -> str:

@@ -1,22 +1,23 @@
 """What the columns of a table hold, and whether there is anything to learn from them."""
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .columns import Column, cells, read_as, spelling_of, words_and_places
+from .columns import Column, cells, read_as, words_and_places
 from .frames import TableError, arrow, cell_kind
+from .spellings import spelling_of, texts
 
 COMMON = 100      # the most categories of a column, and words of a text, that get a place of their own
 FEW = 20          # so many different whole numbers, or fewer, are classes
 SAMPLE = 10_000   # the rows that tell a column's kind
 
 
-def column_kind(chunks: Any, name: str, day_first: bool, notes: list[str]) -> tuple[str, str]:
+def column_kind(chunks: Any, name: str, day_first: bool, decimal: str | None,
+                notes: list[str]) -> tuple[str, str]:
     """(kind, spelling) of a column, from its type or the look of its strings. notes: gets the doubts."""
     pc, types, arrow_kind = arrow().compute, arrow().types, cell_kind(chunks.type)
     if arrow_kind == "truth" or types.is_dictionary(chunks.type):
@@ -26,25 +27,24 @@ def column_kind(chunks: Any, name: str, day_first: bool, notes: list[str]) -> tu
     if arrow_kind != "text" and not types.is_time(chunks.type):
         raise TableError(f"the column {name!r} holds {chunks.type}, which xman does not read; leave it out with "
                          f"--ignore {name}")
-    words = pc.utf8_trim_whitespace(chunks.cast("string").drop_null())
-    sample = [word for word in words.slice(0, SAMPLE).to_pylist() if word]
-    kind, spelling = spelling_of(sample, day_first)
-    if kind == "date" and "/" in spelling and len(words) > SAMPLE:  # all words tell which part is the day
-        kind, spelling = spelling_of(words.to_pylist(), day_first)
+    words = texts(chunks).drop_null()
+    if not len(words):
+        return "number", ""
+    kind, spelling, doubt = spelling_of(words.slice(0, SAMPLE).unique(), day_first, decimal)
+    if doubt and len(words) > SAMPLE:  # all words may tell which part of a date is the day
+        kind, spelling, doubt = spelling_of(words.unique(), day_first, decimal)
+    if doubt:
+        notes.append(f"{name!r}{' ' * (doubt[0] != ':')}{doubt}")
     if kind:
         return kind, spelling
-    not_numbers = [word for word in sample if not re.fullmatch(r"[-+]?[\d.,]+([eE][-+]?\d+)?", word)]
-    if len(not_numbers) < len(sample) / 2:
-        notes.append(f"{name!r} holds words among numbers, such as {not_numbers[0][:40]!r}, and so counts as "
-                     "words: mend or empty those cells where it is a number")
     different = pc.count_distinct(words).as_py()
     return ("category" if different <= max(FEW, len(words) / 2) and different <= 50 * COMMON else "text"), ""
 
 
-def target_facts(chunks: Any, name: str, task: str | None, day_first: bool,
+def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, decimal: str | None,
                  notes: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
     """The target as a column, its classes, and its cells. notes: gets the sentence that names the task."""
-    kind, spelling = column_kind(chunks, name, day_first, notes)
+    kind, spelling = column_kind(chunks, name, day_first, decimal, notes)
     column = Column(name, "y", "category" if kind == "text" else kind, spelling)
     targets = cells(chunks, column, "the table")
     if kind == "date":
@@ -56,7 +56,7 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool,
         is_discrete = len(values) <= FEW and bool((finite == np.rint(finite)).all())
         content = f"it holds {len(values)} whole numbers" if is_discrete else "it holds numbers"
         if task == "classify" or task is None and is_discrete:
-            column = column._replace(kind="category")
+            column = column._replace(kind="category", spelling=spelling or "1.5")
         task = task or ("classify" if is_discrete else "regress")
     elif task in ("regress", "count"):
         raise TableError(f"--task {task}: the target {name!r} holds {str(targets[0])!r}, no numbers; --target "
@@ -82,20 +82,16 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool,
     return column, tuple(sorted(counts, key=float if kind == "number" else str)), targets
 
 
-def target_cells(table: Any, target: Column, where: str) -> tuple[np.ndarray, Any]:
-    """(distinct, places): the targets are distinct[places]. TableError where one is missing."""
+def target_cells(table: Any, target: Column, where: str,
+                 classes: Sequence[str] = ()) -> tuple[np.ndarray, Any]:
+    """(distinct, places): the targets are distinct[places]. classes: the words that numbers stand for.
+    TableError where one is missing."""
     chunks = table[target.name]
-    if target.kind == "category" and cell_kind(chunks.type) == "number":
-        numbers = cells(chunks, target._replace(kind="number"), where)
-        missing = ~np.isfinite(numbers)
-        words, places = np.unique(np.where(missing, 0.0, numbers), return_inverse=True)
-        distinct = np.array([str(int(x)) if x == int(x) else repr(x) for x in words.tolist()], object)
-    elif target.kind == "category":
-        distinct, places = read_as(words_and_places, chunks, target, where)
-        missing = absent(distinct, target.kind)[places]
+    if target.kind == "category":
+        distinct, places = read_as(words_and_places, chunks, target, where, classes)
     else:
         distinct, places = cells(chunks, target, where), slice(None)
-        missing = absent(distinct, target.kind)
+    missing = absent(distinct, target.kind)[places]
     if missing.any():
         raise TableError(f"{where}: the target {target.name!r} is missing in {int(missing.sum()):,} rows, "
                          f"the first of them row {int(missing.argmax()) + 1}; leave those rows out")

@@ -43,7 +43,7 @@ class Prepared(NamedTuple):
 
     def features(self, table: Any, where: str = "the table") -> np.ndarray:
         """The rows of numbers, (rows, features), of a table or a frame."""
-        return eval(self.steps, inputs(self.columns, table, where))[self.output]
+        return eval(self.steps, inputs(self.columns, table, where, self.steps))[self.output]
 
     def pair(self, table: Any, y: Any = None) -> tuple[Any, np.ndarray]:
         """(features, targets) of a table, a frame or an array. y: targets that are not a column of it."""
@@ -53,7 +53,7 @@ class Prepared(NamedTuple):
     def targets(self, table: Any, where: str = "the table") -> np.ndarray:
         """The place of each row's class, int64 (rows,), or its number on the scale, float32 (rows, 1)."""
         table = table if hasattr(table, "column_names") else of_frame(table)
-        distinct, inverse = target_cells(table, self.target, where)
+        distinct, inverse = target_cells(table, self.target, where, self.classes)
         if not self.classes:
             return ((distinct[:, None] - self.scale[0]) / self.scale[1]).astype(np.float32)
         places = ops.G["codes"](distinct, self.classes)[inverse]
@@ -67,7 +67,7 @@ class Prepared(NamedTuple):
 
 def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task: str | None = None,
              rows: np.ndarray | Callable[[np.ndarray], np.ndarray] | None = None,
-             day_first: bool = False) -> Prepared:
+             day_first: bool = False, decimal: str | None = None) -> Prepared:
     """A table's columns, `Prepared` to become rows of numbers and targets.
 
     table: a table of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the
@@ -75,7 +75,9 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     out. task: "classify", "regress", or "count", which keeps the numbers' own scale (None: words, truth
     values and few whole numbers are classes). rows: the numbers of the training rows, or a function from the
     targets to them; means, deviations, categories and alphabets come from these rows (None: all). day_first:
-    whether 03/04/2024 is in April. TableError where there is nothing to learn from.
+    whether 03/04/2024 is in April. decimal: "," or ".", the mark before decimals where 4,216 may also be four
+    thousand (None: the cells of the column decide, or a remark). TableError where there is nothing to learn
+    from.
     """
     if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
         return of_array(table, target, task)
@@ -96,19 +98,17 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
     notes = ["the first column has no name and is taken for row numbers: left out"] * (
         "" in ignored - {*ignore})
-    goal, classes, y = target_facts(table[target], target, task, day_first, notes)
+    goal, classes, y = target_facts(table[target], target, task, day_first, decimal, notes)
     rows = rows(y) if callable(rows) else rows
     training, y = (table, y) if rows is None else (table.take(rows), y[rows])
     columns, arrays, profile, constants = [], [], [], []
     registers, chunks_of = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, training.columns, strict=True))
     for name in features:
         chunks = chunks_of[name]
-        kind, spelling = column_kind(chunks, name, day_first, notes)
+        kind, spelling = column_kind(chunks, name, day_first, decimal, notes)
         column = Column(name, register_of(name, registers), kind, spelling)
         array = cells(chunks, column, "the table")
         profile.append((name, kind, *summary(array, kind)))
-        if spelling.startswith(("%d/", "%m/")):
-            notes.append(f"{name!r}: dates are read as {spelling}; --day-first or --no-day-first says which")
         reason = useless(array, kind)
         if reason and (kind != "number" or np.isnan(array).any()):
             notes.append(f"{name!r} {reason}: left out")
@@ -150,7 +150,7 @@ def as_column(y: Any, rows: int) -> Any:
 def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     """`prepared` for an array, which is put on one scale, or a sparse matrix, which stays as it is."""
     notes: list[str] = []
-    goal, classes, y = target_facts(as_column(y, X.shape[0]), "target", task, False, notes)
+    goal, classes, y = target_facts(as_column(y, X.shape[0]), "target", task, False, None, notes)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
     steps, output = ((WengertList(), "X") if hasattr(X, "tocsr")
                      else lines([column], [statistics_of(column, np.asarray(X, float))], {"X"}))
@@ -174,18 +174,22 @@ def statistics_of(column: Column, array: np.ndarray, like: Any = None) -> Any:
         return word_statistics(array, CHARACTERS, like and like.several)
     if column.kind == "category":
         return Counter(array.tolist())
-    return moments(np.asarray(ops.G["days"](array) if column.kind == "date" else array, float)[:, None])
+    if column.kind == "date":  # the moments of the days, and of the times of day
+        days = ops.G["days"](array)
+        return moments(np.stack([days, days % 1], 1))
+    return moments(np.asarray(array, float)[:, None])
 
 
 def lines(columns: Sequence[Column], facts: Sequence[Any], registers: set[str]) -> tuple[WengertList, str]:
     """(lines, register): the lines from columns to rows of numbers, by these facts, and their register."""
     (steps, line), blocks = writer(registers), []
-    numeric = [(c, fact) for c, fact in zip(columns, facts, strict=True) if c.kind in ("number", "date")]
+    days = {c.register: line("days", c.register) for c in columns if c.kind == "date"}
+    numeric = [(days.get(c.register, c.register), Moments(*(x[:1] for x in fact)))
+               for c, fact in zip(columns, facts, strict=True) if c.kind in ("number", "date")]
     if numeric:
-        stacked = line("stack", 1, *(line("days", c.register) if c.kind == "date" else c.register
-                                     for c, _ in numeric))
+        stacked = line("stack", 1, *(register for register, _ in numeric))
         blocks += numbers(line, stacked,
-                         Moments(*map(np.concatenate, zip(*(fact for _, fact in numeric), strict=True))))
+                          Moments(*map(np.concatenate, zip(*(fact for _, fact in numeric), strict=True))))
     for column, fact in zip(columns, facts, strict=True):
         if column.kind == "array":
             flat = (column.register if column.spelling.isdecimal()
@@ -195,6 +199,8 @@ def lines(columns: Sequence[Column], facts: Sequence[Any], registers: set[str]) 
             vocabulary = sorted(word for word, _ in fact.most_common(COMMON))
             codes = line("codes", column.register, tuple(vocabulary))
             blocks.append(one_hot_column(line, codes, np.arange(len(vocabulary) + 1)))
+        elif column.kind == "date":
+            blocks += seasons(line, days[column.register], fact)
         elif column.kind == "text":
             blocks.append(text(line, column.register, fact, alone=len(columns) == 1))
     joined = blocks[0] if len(blocks) == 1 else line("concat", 1, *blocks)
@@ -220,6 +226,20 @@ def numbers(line: Any, stacked: str, fact: Moments) -> list[str]:
     if (gaps := np.flatnonzero(fact.missing)).size:
         blocks.append(line("logical_not", line("take", finite, gaps, 1)))
     return blocks
+
+
+def seasons(line: Any, days: str, fact: Moments) -> list[str]:
+    """The time of day, the day of the week and that of the year as points on circles, (cos, sin), where the
+    column has times of day, two weeks, and nearly a year; 0 where missing. Day 0, in 1970, is a Thursday."""
+    span = fact.high[0] - fact.low[0]
+    # two waves an hour, a week: what falls in the night and at noon, or at the end of the week, is one hump
+    periods = ([1.0, 0.5] * bool(fact.high[1] > 0) + [7.0, 3.5] * bool(span >= 14)
+               + [365.2425] * bool(span >= 330))
+    if not periods:
+        return []
+    angles = line("mul", line("getitem", days, Ellipsis, None), 2 * np.pi / np.array(periods))
+    finite = line("isfinite", angles)
+    return [line("where", finite, line(wave, angles), 0.0) for wave in ("cos", "sin")]
 
 
 def one_hot_column(line: Any, places: str, values: np.ndarray) -> str:

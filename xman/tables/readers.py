@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ..errors import XManError
+from .columns import float_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -140,13 +141,6 @@ def read_lines(path: str | Path) -> list[str]:
     if not text.strip():
         raise DataError(f"{path}: the file is empty, wanted at least one line.")
     return text.replace("\r\n", "\n").split("\n")  # not splitlines(), which cuts titles at rarer characters
-
-
-def float_of(text: str) -> float | None:
-    try:
-        return float(text) if "_" not in text and text.isascii() else None
-    except ValueError:
-        return None
 
 
 def _short(text: str) -> str:

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import extra
-from .frames import TableError, arrow, first_line, of_frame, unnamed_apart
+from .frames import TableError, arrow, first_line, of_frame, usual
+from .spellings import NULLS
 
 if TYPE_CHECKING:
     import pyarrow
 
 HEAD = 2 ** 18  # the first bytes of a CSV file, which tell how it is written
 DELIMITERS = "\t;|,"  # the rarest inside of a cell first
-NULLS = ["", *(word for null in ("NA", "N/A", "NaN", "null", "none", "#N/A", "-nan", "nil") for word in
-               dict.fromkeys((null, null.lower(), null.upper(), null.capitalize()))), "?", "-", "."]
 PARQUET, FEATHER, CSV = (".parquet", ".pq"), (".feather", ".arrow", ".ipc"), (".csv", ".tsv", ".tab", ".txt", ".data")
 NameLists = Sequence[Sequence[str]]
 
@@ -69,12 +68,12 @@ def file_kind(path: Path) -> str:
     return "parquet" if last in PARQUET else "feather" if last in FEATHER else "csv" if last in CSV else ""
 
 
-def batches(path: str | Path, header: bool | None = None, titles: NameLists = (), rows: int | None = None,
-            types: dict[str, Any] | None = None) -> Iterator[pyarrow.Table]:
+def batches(path: str | Path, header: bool | None = None, titles: NameLists = (),
+            rows: int | None = None) -> Iterator[pyarrow.Table]:
     """The table of the file at path in pieces of about `rows` rows, one after another (None: all at once).
 
-    header, titles: as for `read`. types: of the columns of a CSV file, by name; the types of other columns
-    are found. Raises TableError as `read` does.
+    header, titles: as for `read`. The cells of a CSV file are strings, as they stand in it. Raises TableError
+    as `read` does.
     """
     pa, path = arrow(), Path(path)
     with readable(path):
@@ -85,9 +84,9 @@ def batches(path: str | Path, header: bool | None = None, titles: NameLists = ()
         elif kind == "feather":
             pieces = feather(path, rows)
         else:
-            pieces = of_csv(path, header, titles, rows, types)
+            pieces = of_csv(path, header, titles, rows)
         for piece in pieces:
-            yield unnamed_apart(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch)
+            yield usual(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch)
                                 else piece)
 
 
@@ -113,24 +112,19 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
 
 # ---- CSV ---------------------------------------------------------------------------------------------------
 
-def of_csv(path: Path, header: bool | None, name_lists: NameLists, rows: int | None,
-           types: dict[str, Any] | None) -> Iterator[Any]:
+def of_csv(path: Path, header: bool | None, name_lists: NameLists, rows: int | None) -> Iterator[Any]:
     """The pieces of a CSV file. It is read again where it has a quoted newline or another encoding."""
     csv, size = arrow().csv, path.stat().st_size
     with unzipped(path) as file:
         form = formed(path, file.read(HEAD), header, name_lists)
     block = 2 ** 22
     while True:
-        read_options = options(form, types, block)
+        read_options = options(form, block)
         is_begun = False
         try:
             with unzipped(path) as file:
                 if rows is None:
-                    table = csv.read_csv(file, *read_options)
-                    if "binary" in map(str, table.schema.types) and form.encoding == "utf8":
-                        form = form._replace(encoding="cp1252")
-                        continue
-                    yield table
+                    yield csv.read_csv(file, *read_options)
                 else:
                     for piece in csv.open_csv(file, *read_options):
                         is_begun = True
@@ -138,26 +132,30 @@ def of_csv(path: Path, header: bool | None, name_lists: NameLists, rows: int | N
             return
         except (arrow().ArrowInvalid, UnicodeDecodeError) as error:
             words = first_line(error)
+            if "UTF8" in words and form.encoding == "utf8" and not is_begun:
+                form = form._replace(encoding="cp1252")
+                continue
             if is_begun or "straddling" not in words and form.quoted:
                 raise reading_again(path, form, read_options, words) from None
             form, block = form._replace(quoted=True), min(max(block, size * 4), 2 ** 30)
 
 
-def options(form: Form, types: dict[str, Any] | None, block: int = 2 ** 20) -> tuple[Any, Any, Any]:
+def options(form: Form, block: int = 2 ** 20) -> tuple[Any, Any, Any]:
     """pyarrow's options to read, parse and convert a file of this form, in blocks of so many bytes."""
     csv = arrow().csv
     return (csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding,
                             block_size=block),
             csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
-            csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types or {}))
+            csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True,
+                               column_types=dict.fromkeys(form.names, "string")))
 
 
-def of_text(text: bytes, form: Form, types: dict[str, Any]) -> pyarrow.Table:
+def of_text(text: bytes, form: Form) -> pyarrow.Table:
     """The table of a few lines without a header, in the form of what came before them."""
     for encoding in "utf8", "cp1252":
         try:
             plain = io.BytesIO(text.decode(encoding).encode())
-            return arrow().csv.read_csv(plain, *options(form._replace(header=0, encoding="utf8"), types))
+            return arrow().csv.read_csv(plain, *options(form._replace(header=0, encoding="utf8")))
         except UnicodeDecodeError:
             continue
         except arrow().ArrowInvalid as error:
@@ -185,9 +183,6 @@ def misread(path: str | Path, form: Form, words: str) -> TableError:
         cells = f"{count} cell{'s' * (count != '1')}"
         return TableError(f"{where}: found {cells}, wanted {expected} as in the first line: {text[:60]!r}; put "
                           f"a cell that holds {form.delimiter!r} in quotes, or mend the row")
-    if match := re.search("column #([0-9]+): .*CSV conversion error to .*: invalid value '(.*)'", words):
-        return TableError(f"{where}, column {form.names[int(match[1])]!r}: found {match[2][:60]!r}, wanted a "
-                          "number")
     return TableError(f"{path}: {words}")
 
 

@@ -12,18 +12,22 @@ from .kinds import SAMPLE
 
 
 class Moments(NamedTuple):
-    """For each column of numbers: how many are finite, their mean, Σ (x − mean)², how many are not finite."""
+    """For each column of numbers: how many are finite, their mean, Σ (x − mean)², how many are not finite,
+    the least, and the greatest."""
     count: np.ndarray
     mean: np.ndarray
     squares: np.ndarray
     missing: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
     def __add__(self, piece: Moments) -> Moments:  # type: ignore[override]
         """The moments of both pieces together (Chan, Golub and LeVeque 1979, eqs. 2.1)."""
         n = self.count + piece.count
         shift, share = piece.mean - self.mean, piece.count / np.maximum(n, 1)
         return Moments(n, self.mean + shift * share, self.squares + piece.squares + shift ** 2 * share
-                       * self.count, self.missing + piece.missing)
+                       * self.count, self.missing + piece.missing, np.minimum(self.low, piece.low),
+                       np.maximum(self.high, piece.high))
 
     def deviation(self) -> np.ndarray:
         """The standard deviation of each column; if all numbers equal a, the larger of |a| and 1."""
@@ -37,7 +41,8 @@ def moments(X: np.ndarray) -> Moments:
     finite = np.isfinite(X)
     count = finite.sum(0)
     mean = np.where(finite, X, 0.0).sum(0) / np.maximum(count, 1)
-    return Moments(count, mean, (np.where(finite, X - mean, 0.0) ** 2).sum(0), len(X) - count)
+    return Moments(count, mean, (np.where(finite, X - mean, 0.0) ** 2).sum(0), len(X) - count,
+                   np.min(X, 0, initial=np.inf, where=finite), np.max(X, 0, initial=-np.inf, where=finite))
 
 
 class Words(NamedTuple):

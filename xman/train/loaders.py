@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 INSTALLED = {"digits": "digits", "names": "titles"}
 SPLITS = ".train", ".valid", ".test"
+COLUMNS = "target", "ignore", "day_first", "decimal"
 PIXEL = {"digits": 16.0, "idx": 255.0}  # the greatest value of a pixel
 
 
@@ -63,8 +64,7 @@ class Dataset(NamedTuple):
 
 
 def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task: str | None = None,
-         target: str | None = None, ignore: Collection[str] = (), header: bool | None = None,
-         day_first: bool = False, zero_based: bool | None = None, **unknown: NoReturn) -> Dataset:
+         header: bool | None = None, zero_based: bool | None = None, **columns: Any) -> Dataset:
     """The data set that source names, as a Dataset.
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
@@ -76,13 +76,13 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     LIBSVM (each also before .train: x.csv.train); the first line of any other file tells its kind, as a rule
     `title<TAB>label`: one-hot characters, with the alphabet of the train part. max_len: the characters kept
     of a title, at least 1 (None: 20 for "names" and 10 for files, as in the course). seed: of the shuffle.
-    task: "classify", "regress" or "count" (None: the labels decide; few whole numbers are classes). target,
-    ignore, header, day_first: of a table, as for `tables.prepared` and `tables.read`. zero_based: whether the
-    indices of LIBSVM begin at 0, and not at 1 (None: if one of them is 0). Raises DataError or TableError,
-    with file and line, where a file is missing or wrong, or a label is not among those of train, or not a
-    number.
+    task: "classify", "regress" or "count" (None: the labels decide; few whole numbers are classes). header:
+    of a table, as for `tables.read`. zero_based: whether the indices of LIBSVM begin at 0, and not at 1
+    (None: if one of them is 0). columns: target, ignore, day_first and decimal, as for `tables.prepared`.
+    Raises DataError or TableError, with file and line, where a file is missing or wrong.
     """
-    refuse_unknown(unknown, load.__kwdefaults__, "load takes no {!r} (for numbers=True write task='regress')")
+    refuse_unknown(columns, [*load.__kwdefaults__, *COLUMNS],
+                   "load takes no {!r} (for numbers=True write task='regress')")
     path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in SPLITS else path
     paths = [Path(f"{stem}{suffix}") for suffix in SPLITS]
@@ -90,10 +90,10 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
         stem, paths = path, [path]
     kind = INSTALLED.get(str(source)) or kind_of_file(stem, paths[0])
     if kind == "table":
-        return of_tables(paths, seed, header, task=task, target=target, ignore=ignore, day_first=day_first)
-    table_options = {"target": target, "ignore": ignore, "header": header is not None, "day-first": day_first}
-    if words := [word for word, value in table_options.items() if value]:
-        raise DataError(f"--{words[0]} is for tables, such as CSV and Parquet files; {source} is none.")
+        return of_tables(paths, seed, header, task=task, **columns)
+    if words := [word for word, value in {**columns, "header": header is not None}.items() if value]:
+        raise DataError(f"--{words[0].replace('_', '-')} is for tables, such as CSV and Parquet files; {source} "
+                        "is none.")
     test_images = path.with_name(path.name.replace("train", "t10k"))
     if kind == "idx" and test_images != path and test_images.exists():
         paths = [path, test_images]
@@ -170,7 +170,7 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, **options: Any)
             raise TableError(f"{path} lacks the column {data.target.name!r}, which holds what is to be "
                              "predicted")
         pairs.append((data.features(table, str(path)), data.targets(table, str(path))))
-    names, cells = tuple(tables[0].column_names), inputs(data.columns, tables[2])
+    names, cells = tuple(tables[0].column_names), inputs(data.columns, tables[2], steps=data.steps)
     return Dataset(*pairs, data.classes, None, data, names, cells)
 
 

@@ -1,0 +1,239 @@
+"""How people write numbers and dates. A spelling is an example, "1.234,5 €", or a form, "%d.%m.%Y %H:%M"."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .frames import arrow
+
+NULLS = ["", *r"""NA na N/A n/a NaN nan NAN Nan NaT null NULL Null none None NONE nil Nil NIL #N/A #n/a -nan -NaN
+n.a. N.A. <NA> (null) \N ? - -- — . #VALUE! #DIV/0! #REF! #NAME? #NUM! #NULL!""".split()]
+PLAIN = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?i:inf|infinity|nan)"
+ZEROS = "0[0-9]+"      # an identifier: a post code, a telephone number
+SIGN, SPACE = "[-+\u2212\u2013]?", "[ \u00a0\u2009\u202f]"  # U+2212 is the minus sign, U+2013 a dash
+SEPARATORS = {"": "", ".": r"\.", ",": ",", " ": SPACE, "'": "['\u2019]", "_": "_"}
+# the marks between thousands, and before decimals; what comes first counts where two of them mean the same
+SYSTEMS = ("", "."), ("", ","), (",", "."), (".", ","), (" ", "."), (" ", ","), ("'", "."), ("'", ","), ("_", ".")
+CURRENCY = ("(?:[A-Z]{0,3}[$€£¥₹₽₩₺₴₦₫฿₪]|Fr\\.|Rs\\.?|kr\\.?|"
+            + "|".join("AUD BRL CAD CHF CNY CZK DKK EUR GBP INR JPY NOK PLN SEK USD".split()) + ")")
+UNIT = r"(?:[^\W\d_][^\s0-9.,:;()-]{0,9}[0-9]?|[°%‰][^\W\d_]?)"
+EXAMPLE = "(?P<prefix>[^0-9]*)1(?:(?P<group>[., '_])234)?(?P<point>[.,])5(?P<suffix>.*)"
+# how the months begin in English, Spanish, Italian, Portuguese, French and German
+MONTHS = ("jan ene gen|feb fév fev|mar mär már|apr avr abr|may mai mag|jun juin giu|jul juil lug|aug aoû ago|sep set|"
+          "oct okt ott out|nov|dec dez déc dic").split("|")
+ZONE = "(?P<zone> ?(?:Z|UTC|GMT|[-+][0-9]{2}(?::?[0-9]{2})?))?"
+CODES = {"%Y": "(?P<Y>[0-9]{4})", "%y": "(?P<y>[0-9]{2})", "%b": r"(?P<b>[^\s0-9.,:;/+-]{3,10})\.?",
+         **{f"%{code}": f"(?P<{code}>[0-9]{{1,2}})" for code in "mdqVH"}, "%I": "(?P<H>[0-9]{1,2})",
+         "%M": "(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2}(?:[.,][0-9]+)?))?", "%p": r"(?P<p>[AaPp])\.?[Mm]\.?"}
+DATES = ("%Y-%m-%d|%d-%m-%Y|%m-%d-%Y|%Y/%m/%d|%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%Y.%m.%d|%d.%m.%y|%m/%d/%y|%d/%m/%y|"
+         "%d-%m-%y|%m-%d-%y|%d %b %Y|%d-%b-%Y|%d-%b-%y|%d/%b/%Y|%b %d %Y|%Y-%b-%d").split("|")
+PERIODS = ("%Y-%m|%m/%Y|%m.%Y|%b %Y|%b-%Y|%Y-Q%q|%Y Q%q|%YQ%q|Q%q %Y|Q%q/%Y|%Y-W%V|%YW%V").split("|")
+TIMES = "%H:%M", "%I:%M %p"
+# digits of Arabic, Persian, Hindi and of full width
+DIGITS = {ord(zero) + k: str(k) for zero in "٠۰०０" for k in range(10)} | {ord("٫"): ".", ord("٬"): ","}
+FORMS = (*DATES, *PERIODS, *TIMES, *(f"{date} {time}" for date in DATES for time in TIMES))
+
+
+def texts(chunks: Any) -> Any:
+    """The strings without spaces around them; null where they say that the cell is missing."""
+    pc = arrow().compute
+    chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
+    if (not pc.all(pc.string_is_ascii(chunks)).as_py()
+            and pc.any(pc.match_substring_regex(chunks, "[٠-٩۰-۹०-९０-９]")).as_py()):
+        chunks = arrow().array([x and x.translate(DIGITS) for x in chunks.to_pylist()], "string")
+    return pc.if_else(pc.is_in(chunks, value_set=arrow().array(NULLS)), None, chunks)
+
+
+def extracted(words: Any, pattern: str) -> Any:
+    """The groups of the pattern in each word. ArrowInvalid where a word does not match."""
+    pa = arrow()
+    words = words.combine_chunks() if isinstance(words, pa.ChunkedArray) else words
+    fields = pa.compute.extract_regex(words, f"^(?:{pattern})$")
+    if fields.null_count > words.null_count:
+        raise pa.ArrowInvalid("a word is spelled otherwise")
+    return fields
+
+
+def looked_up(strings: Any, value: Callable[[str], float]) -> np.ndarray:
+    """The value of each string, which is computed once for all that are equal."""
+    coded = arrow().compute.fill_null(strings, "").dictionary_encode()
+    values = np.array([value(string) for string in coded.dictionary.to_pylist()], float)
+    return values[coded.indices.to_numpy(zero_copy_only=False)]
+
+
+# ---- numbers -----------------------------------------------------------------------------------------------
+
+def number_pattern(spelling: str) -> str:
+    """The pattern of numbers that are spelled like this example; sign, digits and unit are groups."""
+    prefix, group, point, suffix = re.fullmatch(EXAMPLE, spelling).groups("")
+    whole, decimals = "[0-9]+", f"{SEPARATORS[point]}[0-9]"
+    if group:
+        whole += f"|[1-9][0-9]{{0,2}}(?:{SEPARATORS[group]}[0-9]{{3}})+"
+    if group == ",":  # a crore is 1,00,00,000 in India
+        whole += "|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
+    unit = f"{SPACE}*(?P<unit>{re.escape((prefix or suffix).strip())})?{SPACE}*" * bool(prefix or suffix)
+    return (rf"(?P<open>\(?)(?P<sign>{SIGN}){unit * bool(prefix)}(?P<inner>\(?)(?P<minus>{SIGN})(?P<digits>"
+            rf"(?:{whole})(?:{decimals}*)?(?:[eE][-+]?[0-9]+)?|{decimals}+)"
+            rf"{unit * (not prefix)}(?P<last>-?)\)?")
+
+
+def numbers(words: Any, spelling: str) -> np.ndarray:
+    """The numbers that words write in this spelling, NaN where null. ArrowInvalid where one does not."""
+    pa, pc = arrow(), arrow().compute
+    if not spelling:
+        return words.cast("float64").to_numpy(zero_copy_only=False)
+    fields = extracted(words, number_pattern(spelling))
+    prefix, group, point, suffix = re.fullmatch(EXAMPLE, spelling).groups("")
+    digits = pc.replace_substring_regex(pc.struct_field(fields, "digits"), SEPARATORS[group] or "\\pZ", "")
+    size = pc.replace_substring(digits, point, ".").cast("float64").to_numpy(zero_copy_only=False)
+    if prefix or suffix:  # .45 among cells such as 3 % may be a share
+        bare = looked_up(pc.struct_field(fields, "unit"), lambda unit: not unit)
+        if np.any(bare * np.nan_to_num(size)):
+            raise pa.ArrowInvalid("a word lacks the unit")
+    marks = pc.binary_join_element_wise(
+        *(pc.struct_field(fields, name) for name in ("open", "sign", "inner", "minus", "last")), "")
+    return size * looked_up(marks, lambda mark: -1 if {*mark} & {*"(-\u2212\u2013"} else 1)
+
+
+def number_spellings(word: str) -> list[str]:
+    """The spellings in which a word may be a number."""
+    parts = re.fullmatch(rf"\(?{SIGN}(?P<before>{CURRENCY})?{SPACE}*\(?{SIGN}[0-9.,][0-9.,'\u2019_ \u00a0\u2009\u202f]*?"
+                         rf"(?:[eE][-+]?[0-9]+)?{SPACE}*(?P<after>{CURRENCY}|{UNIT})?-?\)?", word)
+    if not parts:
+        return []
+    before, after = parts["before"] or "", parts["after"] or ""
+    before, after = before + " " * before[-1:].isalpha(), " " * after[:1].isalpha() + after
+    return [f"{before}1{group and group + '234'}{point}5{after}" for group, point in SYSTEMS]
+
+
+def chosen_number(words: Any, spellings: Sequence[str], decimal: str | None) -> tuple[str, str, str]:
+    """("number", spelling, doubt): the right one of several spellings in which all words are numbers.
+
+    Where each cell is like 4,216, with three digits behind the only comma, nobody but the user knows."""
+    pc = arrow().compute
+    occurs = lambda pattern: pc.any(pc.match_substring_regex(words, pattern)).as_py()
+    marks = {spelling: re.fullmatch(EXAMPLE, spelling) for spelling in spellings}
+    single = [x for x, mark in marks.items() if not mark["group"]]
+    grouped = [x for x, mark in marks.items() if mark["group"]
+               and occurs(f"[0-9]{SEPARATORS[mark['group']]}[0-9]")]
+    spelling, doubt = (single or grouped)[0], ""
+    if single and grouped:
+        by_point = {marks[x]["point"]: x for x in (grouped[0], single[0])}
+        if decimal:
+            spelling = by_point.get(decimal, spelling)
+        elif not occurs("[0-9]{4}"):  # 12345 without a comma tells that the comma is no mark of thousands
+            spelling = by_point["."]
+            number = numbers(words[:1], spelling)[0]
+            doubt = f": {words[0]} is read as {number:.12g}; --decimal , reads it otherwise"
+    return "number", "" if spelling == "1.5" and all_match(words, PLAIN) else spelling, doubt
+
+
+# ---- dates -------------------------------------------------------------------------------------------------
+
+def date_pattern(form: str) -> str:
+    """The pattern of dates in a form; year, month, day, hour, minute, second and zone are groups."""
+    pattern = re.sub("%.", lambda code: CODES[code[0]], form.replace(".", r"\."))
+    day, time = re.fullmatch(r"(.*?)( ?\(\?P<H>.*)?", pattern).groups("")
+    between = "(?:st|nd|rd|th|[.,])*(?: +de)? +"  # 5th March, 2021; 5. März 2021; 5 de marzo de 2021
+    day = r"(?:[^\s0-9]{2,10}[,.]? +)?" * ("%b" in form) + day.replace(" ", between if "%b" in form else " ")
+    time = time.replace(" (?P<H>", "(?:T|,? +)(?P<H>").replace(" (?P<p>", " ?(?P<p>") + ZONE * ("%M" in form)
+    return f"{day}(?:{time})?" if day and time else day + time  # midnight may have no time beside it
+
+
+def dates(words: Any, form: str) -> np.ndarray:
+    """The moments that words write in this form, datetime64[ms] in UTC. ArrowInvalid where one does not."""
+    pa, pc = arrow(), arrow().compute
+    pattern = date_pattern(form)
+    fields = extracted(words, pattern)
+
+    def of(name: str, default: float = 0, value: Callable = lambda x: float(x.replace(",", "."))) -> Any:
+        """The value of a group of the pattern, or the default where there is nothing."""
+        if f"(?P<{name}>" not in pattern:
+            return np.full(len(fields), default)
+        return looked_up(pc.struct_field(fields, name), lambda x: value(x) if x else default)
+
+    year = of("Y", 1970) + of("y", 0, lambda x: int(x) + (30 if int(x) < 69 else -70))
+    month = of("m", 1) + of("q", 0, lambda x: 3 * int(x) - 3) + of("b", 0, lambda x: next(
+        (k for k, starts in enumerate(MONTHS) if x.lower().startswith((*starts.split(),))), 99))
+    day, week, hour, minute, second = of("d", 1), of("V", 1), of("H"), of("M"), of("S")
+    months = (12 * (year - 1970) + month - 1).astype(int)
+    moments = months.astype("datetime64[M]").astype("datetime64[D]") + (day - 1).astype(int)
+    sound = (1 <= month) & (month <= 12) & (moments.astype("datetime64[M]").astype(int) == months)
+    sound &= (1 <= week) & (week <= 53) & (hour < 24) & (minute < 60) & (second < 61)
+    if "%V" in form:  # the first week of a year has the 4th of January
+        fourth = moments.astype(int) + 3
+        moments = (fourth - (fourth + 3) % 7 + 7 * (week - 1).astype(int)).astype("datetime64[D]")
+    if "%p" in form:
+        afternoon = of("p", 0, lambda x: x in "Pp")
+        sound &= (hour <= 12)
+        hour = hour % 12 + 12 * afternoon
+    null = pc.is_null(fields).to_numpy(zero_copy_only=False)
+    if not np.all(sound | null):
+        raise pa.ArrowInvalid("a day or a time that is not in the calendar")
+    milliseconds = 60_000 * (60 * hour + minute - of("zone", 0, minutes_east)) + 1000 * second
+    moments = moments.astype("datetime64[ms]") + np.rint(milliseconds).astype(int)
+    return np.where(null, np.datetime64("NaT"), moments)
+
+
+def minutes_east(zone: str) -> float:
+    """The minutes by which +02:00 or -0530 is before UTC."""
+    sign, *digits = re.sub("[^-+0-9]", "", zone).ljust(5, "0")
+    hours, minutes = int("".join(digits[:2])), int("".join(digits[2:4]))
+    return (60 * hours + minutes) * (-1 if sign == "-" else 1)
+
+
+# ---- what a column holds -----------------------------------------------------------------------------------
+
+def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None) -> tuple[str, str, str]:
+    """(kind, spelling, doubt) of different words: "number" or "date", or "" where not all are such a thing.
+
+    words: an Arrow array. day_first: whether 03/04/2024 is in April. decimal: the mark before decimals, where
+    4,216 may be 4.216 or 4216. doubt: the end of a sentence on another reading, or on the words that are in
+    the way.
+    """
+    pc, some_words = arrow().compute, words[:9].to_pylist()
+    if all_match(words, PLAIN):
+        if len(zeros := words.filter(matching(words, ZEROS))):
+            return "", "", (f"holds digits after zeros, such as {zeros[0]}, as identifiers do, and so counts "
+                            "as words; leave the zeros out where it is a number")
+        if not all_match(words, SIGN + r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"):
+            return "number", "", ""
+    patterns = {x: number_pattern(x) for word in some_words for x in number_spellings(word)}
+    patterns |= {form: pattern for form in FORMS if any(
+        re.fullmatch(pattern := date_pattern(form), word, re.ASCII) for word in some_words)}
+    possible = [x for x in patterns if all_match(words, patterns[x]) and is_sound(words, x)]
+    if not possible:
+        shares = {x: pc.mean(matching(words, patterns[x]).cast("int8")).as_py() for x in patterns}
+        nearest = max(shares, key=shares.__getitem__, default="")
+        if not nearest or shares[nearest] < 0.5:
+            return "", "", ""
+        others = (words.filter(pc.invert(matching(words, patterns[nearest]))).to_pylist()
+                  or [x for x in words[:99].to_pylist() if not is_sound(arrow().array([x]), nearest)])
+        kind, examples = "date" if nearest in FORMS else "number", ", ".join(repr(x[:40]) for x in others[:3])
+        return "", "", (f"holds words among {kind}s, such as {examples}, and so counts as words: mend or "
+                        f"empty those cells where it is a {kind} such as {nearest}")
+    if possible[0] not in FORMS:
+        return chosen_number(words, [x for x in possible if x not in FORMS], decimal)
+    possible.sort(key=lambda form: form.startswith("%d") != day_first)
+    rivals = [x for x in possible if not np.array_equal(dates(words, x), dates(words, possible[0]))]
+    other = f"; --{'no-' * day_first}day-first reads them as {rivals[0]}" if rivals else ""
+    return "date", possible[0], other and f": dates are read as {possible[0]}{other}"
+
+
+def matching(words: Any, pattern: str) -> Any:
+    return arrow().compute.match_substring_regex(words, f"^(?:{pattern})$")
+
+
+def all_match(words: Any, pattern: str) -> bool:
+    return arrow().compute.all(matching(words, pattern)).as_py()
+
+
+def is_sound(words: Any, spelling: str) -> bool:
+    try:
+        (dates if spelling in FORMS else numbers)(words, spelling)
+    except arrow().ArrowInvalid:
+        return False
+    return True
