@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from xman import XManError, backprop, check, eval
+from xman import XManError, backprop, check, eval, load
 from xman.models import AdaptiveBasis
 from xman.train import fit, predict
 from xman.train.plot import basis_curve
@@ -314,3 +314,16 @@ def test_exponents_of_numbers_that_are_not_above_0_are_refused_with_the_least(x)
                                         ((1.0, np.ones(4)), "X"), ((csr_matrix(np.ones((4, 2))), np.ones(4)), "X")])
 def test_data_of_more_than_one_number_on_one_are_refused_by_name(data, name):
     assert f": {name} is (n,) or (n, 1)" in refusal(basis("rbf").feed, *data)
+
+
+@each_kind
+def test_on_rows_below_zero_and_by_the_mean_each_basis_fits_a_parabola_and_its_model_is_one_list(kind, tmp_path):
+    x = np.linspace(-1.7, 1.7, 80)[:, None].astype(np.float32)
+    model = AdaptiveBasis(kind, 8, low=x.min(), high=x.max(), mean=True)
+    result = fit(model, (x, x ** 2), epochs=300, optimizer="adam", lr=0.03, progress=False)
+    result.save(tmp_path / "basis.safetensors")
+    outputs = load(tmp_path / "basis.safetensors").outputs(x)
+    assert np.mean((outputs - x ** 2) ** 2) < 0.01 and np.allclose(outputs, predict(model, result.parameters, x), atol=1e-6)
+    losses = [eval(model.operationSequence(model.loss), model.inputDict(**model.feed(rows, rows ** 2)))["loss"]
+              for rows in (x, np.concatenate([x, x]))]
+    assert np.isclose(*losses, rtol=1e-4)

@@ -179,8 +179,8 @@ def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XM
         if X.ndim != 2:
             raise XManError("a basis is of rows of numbers; these data are titles")
         low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
-        high = np.where(high > low, high, low + 1)
-        options |= {"columns": X.shape[1], "low": low, "high": high}
+        low, high = low - (high - low) / 100, np.where(high > low, high, low + 1)
+        options |= {"columns": X.shape[1], "low": low, "high": high, "mean": True}
         return models.AdaptiveBasis(options.pop("basis"), *hidden, **options)
     if name == "convolution":
         side = math.isqrt(features)
