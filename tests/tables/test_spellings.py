@@ -1,4 +1,5 @@
-"""Numbers and dates as people write them: the cells of a column decide how it is read, or a sentence says what kept it from that."""
+"""Numbers and dates as people write them: the cells of a column decide how it is read, or a sentence says what did not."""
+
 import numpy as np
 import pytest
 
@@ -15,24 +16,55 @@ def read_as(cells, **how):
     return kind, values.tolist() if kind == "number" else [str(x)[:19] for x in values], doubt
 
 
-@pytest.mark.parametrize("cells, values", [
-    (["4,21", "1,5"], [4.21, 1.5]), (["0,300", "1,250"], [0.3, 1.25]), (["1,234,567", "1,200"], [1234567, 1200]),
-    (["1.234.567", "12"], [1234567, 12]), (["1.234,5", "12"], [1234.5, 12]), (["1’000", "1'200.5"], [1000, 1200.5]),
-    (["1 234,5", "12"], [1234.5, 12]), (["1\u202f234", "2\u00a0345"], [1234, 2345]), (["1,23,456", "12"], [123456, 12]),
-    (["1_000", "3"], [1000, 3]), (["−5", "3.2"], [-5, 3.2]), (["(700.00)", "12.5"], [-700, 12.5]), (["5-", "3"], [-5, 3]),
-    (["45 %", "3 %"], [45, 3]), (["45%", "0"], [45, 0]), (["$1,200", "$5", "-$1,200.50"], [1200, 5, -1200.5]),
-    (["$(5)", "$4"], [-5, 4]), (["5€", "6,5€"], [5, 6.5]), (["CHF 1'234.50", "CHF 5"], [1234.5, 5]), (["USD 7", "USD 8"], [7, 8]),
-    (["0.300 kg", "1.5 kg"], [0.3, 1.5]), (["12 m2", "3 m2"], [12, 3]), (["12km/h", "13km/h"], [12, 13]), (["1.2k", "3k"], [1.2, 3]),
-    (["1e-5", "3E+7"], [1e-5, 3e7]), (["1,5e-3", "2"], [0.0015, 2]), (["١٢", "٣٫٥"], [12, 3.5]), (["4,216", "12345"], [4.216, 12345]),
-    (["+3", " 4 "], [3, 4]), (["inf", "1"], [np.inf, 1])], ids=str)
+@pytest.mark.parametrize(
+    "cells, values",
+    [
+        (["4,21", "1,5"], [4.21, 1.5]),
+        (["0,300", "1,250"], [0.3, 1.25]),
+        (["1,234,567", "1,200"], [1234567, 1200]),
+        (["1.234.567", "12"], [1234567, 12]),
+        (["1.234,5", "12"], [1234.5, 12]),
+        (["1’000", "1'200.5"], [1000, 1200.5]),
+        (["1 234,5", "12"], [1234.5, 12]),
+        (["1\u202f234", "2\u00a0345"], [1234, 2345]),
+        (["1,23,456", "12"], [123456, 12]),
+        (["1_000", "3"], [1000, 3]),
+        (["−5", "3.2"], [-5, 3.2]),
+        (["(700.00)", "12.5"], [-700, 12.5]),
+        (["5-", "3"], [-5, 3]),
+        (["45 %", "3 %"], [45, 3]),
+        (["45%", "0"], [45, 0]),
+        (["$1,200", "$5", "-$1,200.50"], [1200, 5, -1200.5]),
+        (["$(5)", "$4"], [-5, 4]),
+        (["5€", "6,5€"], [5, 6.5]),
+        (["CHF 1'234.50", "CHF 5"], [1234.5, 5]),
+        (["USD 7", "USD 8"], [7, 8]),
+        (["0.300 kg", "1.5 kg"], [0.3, 1.5]),
+        (["12 m2", "3 m2"], [12, 3]),
+        (["12km/h", "13km/h"], [12, 13]),
+        (["1.2k", "3k"], [1.2, 3]),
+        (["1e-5", "3E+7"], [1e-5, 3e7]),
+        (["1,5e-3", "2"], [0.0015, 2]),
+        (["١٢", "٣٫٥"], [12, 3.5]),
+        (["4,216", "12345"], [4.216, 12345]),
+        (["+3", " 4 "], [3, 4]),
+        (["inf", "1"], [np.inf, 1]),
+    ],
+    ids=str,
+)
 def test_a_column_of_numbers_is_read_by_the_evidence_of_all_its_cells(cells, values):
     assert read_as(cells) == ("number", values, "")
 
 
-@pytest.mark.parametrize("cells, values", [
-    (["4,216", "1,500"], {None: [4216, 1500], ",": [4.216, 1.5], ".": [4216, 1500]}),
-    (["1.234", "2.345"], {None: [1.234, 2.345], ",": [1234, 2345], ".": [1.234, 2.345]}),
-    (["$1,200", "$5"], {None: [1200, 5], ",": [1.2, 5]})], ids=str)
+@pytest.mark.parametrize(
+    "cells, values",
+    [
+        (["4,216", "1,500"], {None: [4216, 1500], ",": [4.216, 1.5], ".": [4216, 1500]}),
+        (["1.234", "2.345"], {None: [1.234, 2.345], ",": [1234, 2345], ".": [1.234, 2.345]}),
+        (["$1,200", "$5"], {None: [1200, 5], ",": [1.2, 5]}),
+    ],
+    ids=str,
+)
 def test_three_digits_behind_the_only_mark_are_said_and_told(cells, values):
     for decimal, wanted in values.items():
         kind, numbers_read, doubt = read_as(cells, decimal=decimal)
@@ -40,18 +72,28 @@ def test_three_digits_behind_the_only_mark_are_said_and_told(cells, values):
         assert (f"{cells[0]} is read as {wanted[0]}; --decimal ," in doubt) == (decimal is None)
 
 
-@pytest.mark.parametrize("cells, values", [
-    (["2023-01-02 10:30", "2023-01-02"], ["2023-01-02T10:30:00", "2023-01-02T00:00:00"]),
-    (["2023-01-02T10:30:00Z", "2023-01-02T10:30:00.5+02:00"], ["2023-01-02T10:30:00", "2023-01-02T08:30:00"]),
-    (["2010/01/01 00:00"], ["2010-01-01T00:00:00"]), (["25.10.2023 12:43", "1.2.2023 3:04:05"], ["2023-10-25T12:43:00", "2023-02-01T03:04:05"]),
-    (["10/25/2023 01:58 PM", "1/2/2023 12:00 AM"], ["2023-10-25T13:58:00", "2023-01-02T00:00:00"]),
-    (["13/04/2024", "05/06/2024"], ["2024-04-13T00:00:00", "2024-06-05T00:00:00"]), (["25.10.23"], ["2023-10-25T00:00:00"]),
-    (["Mar 5, 2021", "December 12th, 2020"], ["2021-03-05T00:00:00", "2020-12-12T00:00:00"]),
-    (["5 März 2021", "1. Dez 2020"], ["2021-03-05T00:00:00", "2020-12-01T00:00:00"]), (["5 de marzo de 2021"], ["2021-03-05T00:00:00"]),
-    (["05-Mar-21", "01-Jan-72"], ["2021-03-05T00:00:00", "1972-01-01T00:00:00"]),
-    (["Mon, 05 Mar 2021 10:00:00 -0530"], ["2021-03-05T15:30:00"]), (["2023-Q1", "2023-Q3"], ["2023-01-01T00:00:00", "2023-07-01T00:00:00"]),
-    (["2023-W05", "2020-W53"], ["2023-01-30T00:00:00", "2020-12-28T00:00:00"]), (["2023-05", "2024-12"], ["2023-05-01T00:00:00", "2024-12-01T00:00:00"]),
-    (["12:43", "08:15:30"], ["1970-01-01T12:43:00", "1970-01-01T08:15:30"])], ids=str)
+@pytest.mark.parametrize(
+    "cells, values",
+    [
+        (["2023-01-02 10:30", "2023-01-02"], ["2023-01-02T10:30:00", "2023-01-02T00:00:00"]),
+        (["2023-01-02T10:30:00Z", "2023-01-02T10:30:00.5+02:00"], ["2023-01-02T10:30:00", "2023-01-02T08:30:00"]),
+        (["2010/01/01 00:00"], ["2010-01-01T00:00:00"]),
+        (["25.10.2023 12:43", "1.2.2023 3:04:05"], ["2023-10-25T12:43:00", "2023-02-01T03:04:05"]),
+        (["10/25/2023 01:58 PM", "1/2/2023 12:00 AM"], ["2023-10-25T13:58:00", "2023-01-02T00:00:00"]),
+        (["13/04/2024", "05/06/2024"], ["2024-04-13T00:00:00", "2024-06-05T00:00:00"]),
+        (["25.10.23"], ["2023-10-25T00:00:00"]),
+        (["Mar 5, 2021", "December 12th, 2020"], ["2021-03-05T00:00:00", "2020-12-12T00:00:00"]),
+        (["5 März 2021", "1. Dez 2020"], ["2021-03-05T00:00:00", "2020-12-01T00:00:00"]),
+        (["5 de marzo de 2021"], ["2021-03-05T00:00:00"]),
+        (["05-Mar-21", "01-Jan-72"], ["2021-03-05T00:00:00", "1972-01-01T00:00:00"]),
+        (["Mon, 05 Mar 2021 10:00:00 -0530"], ["2021-03-05T15:30:00"]),
+        (["2023-Q1", "2023-Q3"], ["2023-01-01T00:00:00", "2023-07-01T00:00:00"]),
+        (["2023-W05", "2020-W53"], ["2023-01-30T00:00:00", "2020-12-28T00:00:00"]),
+        (["2023-05", "2024-12"], ["2023-05-01T00:00:00", "2024-12-01T00:00:00"]),
+        (["12:43", "08:15:30"], ["1970-01-01T12:43:00", "1970-01-01T08:15:30"]),
+    ],
+    ids=str,
+)
 def test_a_column_of_dates_and_times_is_read_in_any_order(cells, values):
     assert read_as(cells) == ("date", values, "")
 
@@ -62,13 +104,29 @@ def test_the_order_of_day_and_month_is_said_where_the_cells_do_not_tell():
         assert moments[0][5:7] == month and f"day-first reads them as {other}" in doubt
 
 
-@pytest.mark.parametrize("cells, words", [
-    (["01234", "02139"], "digits after zeros, such as 01234, as identifiers do"), (["10.0.0.1", "10.0.12.3"], ""), (["1.2.3", "1.10.0"], ""),
-    (["555.123.1012", "555.1.1013"], ""), (["+49 30 1234", "+49 40 5678"], ""), (["0x1F", "0x2A"], ""), (["A7", "B8"], ""), (["yes", "no"], ""),
-    (["1/2", "3/4"], ""), (["5-10", "10-20"], ""), (["45%", "0.45"], "words among numbers, such as '0.45'"),
-    (["300 g", "0.3 kg"], "words among numbers, such as '0.3 kg', and so counts as words: mend or empty those cells"),
-    (["1", "x", "3"], "such as 'x'"), (["<5", "6"], "such as '<5'"), (["2023-01-01", "later", "2023-02-01"], "words among dates, such as 'later'"),
-    (["2023-13-01", "2023-01-01"], "words among dates, such as '2023-13-01'"), (["36:15", "12:00"], "such as '36:15'")], ids=str)
+@pytest.mark.parametrize(
+    "cells, words",
+    [
+        (["01234", "02139"], "digits after zeros, such as 01234, as identifiers do"),
+        (["10.0.0.1", "10.0.12.3"], ""),
+        (["1.2.3", "1.10.0"], ""),
+        (["555.123.1012", "555.1.1013"], ""),
+        (["+49 30 1234", "+49 40 5678"], ""),
+        (["0x1F", "0x2A"], ""),
+        (["A7", "B8"], ""),
+        (["yes", "no"], ""),
+        (["1/2", "3/4"], ""),
+        (["5-10", "10-20"], ""),
+        (["45%", "0.45"], "words among numbers, such as '0.45'"),
+        (["300 g", "0.3 kg"], "words among numbers, such as '0.3 kg', and so counts as words: mend or empty those cells"),
+        (["1", "x", "3"], "such as 'x'"),
+        (["<5", "6"], "such as '<5'"),
+        (["2023-01-01", "later", "2023-02-01"], "words among dates, such as 'later'"),
+        (["2023-13-01", "2023-01-01"], "words among dates, such as '2023-13-01'"),
+        (["36:15", "12:00"], "such as '36:15'"),
+    ],
+    ids=str,
+)
 def test_what_is_no_number_and_no_date_counts_as_words_and_what_is_nearly_one_is_said(cells, words):
     kind, _, doubt = read_as(cells)
     assert kind == "" and words in doubt and bool(words) == bool(doubt)
@@ -76,15 +134,24 @@ def test_what_is_no_number_and_no_date_counts_as_words_and_what_is_nearly_one_is
 
 def test_times_of_day_weeks_and_years_are_waves_in_lines_of_the_list():
     hours = np.datetime64("2023-01-01") + np.arange(0, 365 * 24, 5).astype("timedelta64[h]")
+
     def features(moments):
         table = {"at": moments.astype("datetime64[s]"), "y": np.arange(len(moments)) % 2}
         data = tables.prepared(table)
         return data, data.features(table)
+
     data, rows = features(hours)
     days = hours.astype("datetime64[h]").astype(int) / 24
-    assert np.allclose(rows[:, 1:], np.concatenate([wave(2 * np.pi * np.outer(days, 1 / np.array([1, 0.5, 7, 3.5, 365.2425])))
-                                                    for wave in (np.cos, np.sin)], 1), atol=1e-5)
+    assert np.allclose(
+        rows[:, 1:],
+        np.concatenate(
+            [wave(2 * np.pi * np.outer(days, 1 / np.array([1, 0.5, 7, 3.5, 365.2425]))) for wave in (np.cos, np.sin)], 1
+        ),
+        atol=1e-5,
+    )
     assert {"cos", "sin", "days"} <= {op for _, op, _ in data.steps}
     assert (data.features({"at": np.array(["NaT"], "datetime64[ms]")}) == 0).all()
-    assert features(hours[:48])[1].shape[1] == 1 + 4 and features(hours.astype("datetime64[D]")[::5][:20])[1].shape[1] == 1 + 4
+    assert (
+        features(hours[:48])[1].shape[1] == 1 + 4 and features(hours.astype("datetime64[D]")[::5][:20])[1].shape[1] == 1 + 4
+    )
     assert features(np.arange("2023-01-01", "2023-01-10", dtype="datetime64[D]"))[1].shape[1] == 1

@@ -23,13 +23,14 @@ class AdaptiveBasis(XMan):
         tanh        tanh(Σ_d x_d θ_dk + θ′_k)      scales θ, locations θ′  1/width, 0 at cell k's middle
 
     kind: as above. functions: how many, the columns of Φ. columns: those of a row x; the notes have one, d =
-    1. low, high: the range of the data, or of each column, which is cut into one cell per function; where
-    low < 0, a polynomial is one of (x − low)/(high − low) + 1/functions, and x below low counts as low. With several columns each has its cells in an order of its own (a Latin
-    hypercube), a width is (high − low)/functions^(1/columns), a scale of rbf is its square times the columns,
-    and tanh rises in a random direction. seed: of all this, and of w (functions, 1) and b (1, 1). dtype: of
-    the parameters. mean: whether the loss is the mean over rows; the notes' is a sum, for which a rate that is
-    right for n rows is too large for 10 n. With the mean, a scale of rbf counts as a hundredth of its first
-    value at least; without, one that falls below 0 lets the function grow without bound.
+    1. low, high: the range of the data, or of each column, which is cut into one cell per function; where low
+    < 0, a polynomial is one of (x − low)/(high − low) + 1/functions, and x below low counts as low. With
+    several columns each has its cells in an order of its own (a Latin hypercube), a width is (high −
+    low)/functions^(1/columns), a scale of rbf is its square times the columns, and tanh rises in a random
+    direction. seed: of all this, and of w (functions, 1) and b (1, 1). dtype: of the parameters. mean:
+    whether the loss is the mean over rows; the notes' is a sum, for which a rate that is right for n rows is
+    too large for 10 n. With the mean, a scale of rbf counts as a hundredth of its first value at least;
+    without, one that falls below 0 lets the function grow without bound.
     """
 
     def __init__(self, kind: str, functions: int, *, columns: int = 1, low: Any = 0.0, high: Any = 1.0,
