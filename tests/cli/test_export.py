@@ -8,6 +8,7 @@ import pytest
 
 from xman import eval
 from xman.cli import main
+from xman.files import load
 from xman.models import MLP
 
 pytest.importorskip("click")
@@ -79,6 +80,23 @@ def test_a_file_of_onnx_is_a_list_for_all_commands(xman):
     assert status == 0 and np.allclose(json.loads(out.partition(" = ")[2]), want, 1e-5)
     (status, _, err), words = xman("eval", "net.onnx"), "net.onnx cannot be read: No such file or directory"
     assert status == 2 and words in err
+
+
+def test_a_trained_table_needs_no_examples_and_says_what_its_inputs_are(xman, tmp_path):
+    rows = "".join(f"{k % 7},{'ab'[k % 2]},2023-0{k % 9 + 1}-11,{'uv'[k % 2]}\n" for k in range(60))
+    (tmp_path / "t.csv").write_text("a b,c,day,y\n" + rows)
+    xman("train", "logreg", "--data", "t.csv", "--epochs", "3", "--save", "m.safetensors", "--quiet")
+    status, out, _ = xman("export", "m.safetensors", "--to", "m.onnx")
+    assert status == 0 and "takes a_b (rows) float64, day (rows) float64, c (rows) string\n" in out
+    assert "gives outputs (rows, 2) float32\n" in out
+    assert "a_b: 'a b', a number" in out
+    assert "c: 'c', a string" in out and "day: days since 1970 of 'day', NaN where missing" in out
+    values = {"a_b": np.array([3.0, np.nan]), "day": np.array([19369.0, np.nan]), "c": np.array(["b", "never seen"], object)}
+    got = run("m.onnx", **values)["outputs"]
+    want = load("m.safetensors").outputs({"a b": [3.0, None], "day": ["2023-01-12", None], "c": ["b", "never seen"]})
+    np.testing.assert_allclose(got, want, 1e-6)
+    status, out, _ = xman("export", "m.safetensors", "--to", "m.stablehlo")
+    assert status == 0 and "c: the place of 'c' in ('a', 'b'), and 2 for others" in out
 
 
 @pytest.mark.parametrize(("words", "said"), [

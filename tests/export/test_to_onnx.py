@@ -153,7 +153,7 @@ REFUSED = {
     "an output that is given": ("s = sum(x)", {"x": x}, {"outputs": ["x"]}, "is an input"),
     "no such output": ("s = sum(x)", {"x": x}, {"outputs": ["q"]}, "does not have"),
     "no value": ("s = mul(x, q)", {"x": x}, {}, "no value for the input 'q'"),
-    "a string": ("k = codes(s, ('a', 'b'))\nz = add(k, 1)", {"s": np.array(["b", "a"])}, {}, r"line 1, k = codes\(s.*: s is array.*of numbers alone"),
+    "a string": ("k = words(s, ('a', 'b'))\nz = add(k, 1)", {"s": np.array(["b", "a"])}, {}, r"line 1, k = words\(s.*: s is array.*of numbers alone"),
     "a list that does not run": ("s = dot(x, x)", {"x": x}, {}, "line 1, s = dot"),
 }
 

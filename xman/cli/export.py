@@ -1,6 +1,7 @@
 """The command that writes lists for others to run."""
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from ..errors import XManError
 from ..export import to_onnx, to_stablehlo
+from ..export.tables import portable
+from ..files import load
 from ..interpreters import shapes
 from ..passes import EXACT, STABLE, gradient, simplify
 from ..train.optimizers import OPTIMIZERS, training_list
@@ -18,7 +21,8 @@ from .derivatives import one_input
 from .options import option_table
 from .sources import list_and_values
 
-FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
+# by ending: the writer, and the operators on strings that it has
+FORMATS = {".onnx": (to_onnx, ("codes",)), ".stablehlo": (to_stablehlo, ())}
 
 
 @xman.command()
@@ -38,12 +42,21 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
 
     The values are examples; they say the shapes.
     """
-    if Path(path).suffix not in FORMATS:
+    if (suffix := Path(path).suffix) not in FORMATS:
         raise XManError(f"--to {path}: the ending says the format; there are {', '.join(FORMATS)}")
-    steps, inputs = list_and_values(source, of, values)
+    write, strings = FORMATS[suffix]
+    table, facts = {}, {}  # what a model of a table says of its columns, and of its predictions
+    if source.endswith(".safetensors") and not values:
+        model = load(source)
+        steps, examples, table = portable(model, strings)
+        if suffix != ".stablehlo":  # which has no place for words
+            facts = {"facts": {"target": model.target, "classes": json.dumps(model.classes)}}
+        inputs, rows, of = {**model.values, **examples}, rows or tuple(table), of or model.output
+    else:
+        steps, inputs = list_and_values(source, of, values)
     of = of or ("loss" if ".py" in source else steps[-1][0])
     assigned = {word.partition("=")[0] for word in values}
-    brought = [x for x in steps.inputs if x in inputs and x not in assigned]
+    brought = [x for x in steps.inputs if x in inputs and x not in assigned and x not in table]
     steps, outputs = simplify(steps, [of], rewrites=EXACT + STABLE), [of]
     if optimizer:
         steps, inputs, outputs = step_of(steps, inputs, of, wrt or tuple(brought) or one_input(steps),
@@ -52,12 +65,17 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
         outputs = [of, *(f"d{of}_d{x}" for x in wrt)]
         steps = simplify(gradient(steps, of, wrt), outputs)
     constants = constant or ([] if optimizer else [x for x in brought if x in steps.inputs and x not in wrt])
-    FORMATS[Path(path).suffix](steps, inputs, path, outputs=outputs, constants=constants, rows=rows)
+    write(steps, inputs, path, outputs=outputs, constants=constants, rows=rows, **facts)
     forms = shapes(steps, inputs)
     for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
-        shape_of = {x: ["rows", *forms[x][0][1:]] if x in rows else forms[x][0] for x in names}
-        descriptions = [f"{x} ({', '.join(map(str, shape))}) {forms[x][1]}" for x, shape in shape_of.items()]
+        shape_of = {x: ["rows", *forms[x][0][1:]] if x in rows or table else forms[x][0] for x in names}
+        kinds = {x: str(forms[x][1]).replace("object", "string") for x in names}
+        descriptions = [f"{x} ({', '.join(map(str, shape))}) {kinds[x]}" for x, shape in shape_of.items()]
         print(f"{path} {word} {', '.join(descriptions)}")
+    for name, meaning in table.items():
+        print(f"  {name}: {meaning}")
+    if table and model.classes:
+        print(f"  {of}: {', '.join(model.classes)}")
 
 
 def step_of(steps: WengertList, inputs: dict[str, Any], of: str, wrt: tuple[str, ...],

@@ -14,7 +14,7 @@ from ops.formulas.carried import through
 
 from ..engines.arrays import UFUNCS
 
-OPSET = 18  # that of ONNX 1.13, which runtimes have had since 2023
+DOMAINS = ("", 18), ("ai.onnx.ml", 3)  # the operator sets of ONNX 1.13, which runtimes have had since 2023
 END = 2 ** 63 - 1  # stands for the end of an axis, however long
 
 
@@ -171,8 +171,13 @@ def beyond(xp: Nodes) -> dict[str, Callable]:
         example = np.einsum(equation, *[a.example for a in arrays])
         return xp.node("Einsum", arrays, example, equation=equation.replace(" ", ""))
 
+    def codes(x, categories):
+        return xp.node("LabelEncoder", (x,), G["codes"](x.example, categories), domain="ai.onnx.ml",
+                       keys_strings=categories, values_int64s=range(len(categories)),
+                       default_int64=len(categories))
+
     plain = {op: unary(op, op.capitalize()) for op in ("softmax", "sigmoid", "erf", "det")}
-    return {"einsum": einsum} | plain
+    return {"einsum": einsum, "codes": codes} | plain
 
 
 # ---- what ONNX Runtime computes in float32 alone, in terms of what it computes in float64 ------------------

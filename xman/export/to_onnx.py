@@ -22,7 +22,7 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
 from .any_rows import equal, straight
-from .nodes import DOUBLE, OPSET, Nodes, OnnxNode, beyond, in_either
+from .nodes import DOMAINS, DOUBLE, Nodes, OnnxNode, beyond, in_either
 from .subgraphs import Subgraph, function_rows
 
 LARGEST = 2 ** 31 - 2 ** 20  # the most bytes of a file: Protocol Buffers count in 31 bits
@@ -32,7 +32,8 @@ MOST_ROWS = 100_000  # the largest number of rows that is tried
 @np.errstate(all="ignore")
 def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
             outputs: Iterable[str] | None = None,
-            constants: Iterable[str] = (), rows: Iterable[str] = ()) -> Any:
+            constants: Iterable[str] = (), rows: Iterable[str] = (),
+            facts: Mapping[str, str] = {}) -> Any:
     """The list as an onnx.ModelProto of ordinary nodes; it is written to the file `path` if that is given.
 
         >>> training = training_list(steps, "loss", ["W", "b"], "adam")
@@ -41,11 +42,11 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
 
     steps: a list: a model's, a gradient, a whole training step. values: examples of all its inputs, which
     give shapes and precisions. constants: inputs whose values the file keeps; the others are the model's
-    inputs, under their names. outputs: registers (None: the list's outputs). rows: inputs whose first axis
-    may have any length, the same for all. Each node says which line it comes from. Loops become Loop,
-    branches If; a while_loop stops after `most` steps without an error. Raises XManError with the line of an
-    operator that ONNX does not have, or of one that needs the number of rows for more than a shape; and for
-    a file above 2 GB.
+    inputs, under their names; one of strings can have its `codes` taken, and no more. outputs: registers
+    (None: the list's outputs). rows: inputs whose first axis may have any length, the same for all. facts:
+    metadata. Each node says which line it comes from. Loops become Loop, branches If; a while_loop stops
+    after `most` steps without an error. Raises XManError with the line of an operator that ONNX does not
+    have, or of one that needs the number of rows for more than a shape; and for a file above 2 GB.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
     steps, values, outputs, constants, rows = export_arguments(steps, values, outputs, constants, rows)
@@ -53,6 +54,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     sized = lambda n: values | {x: np.resize(values[x], (n, *np.shape(values[x])[1:])) for x in rows}
     written = [write(steps, sized(n), outputs, constants) for n in sizes]
     model = assembled(onnx, written, sizes, steps, outputs, rows)
+    onnx.helper.set_model_props(model, dict(facts))
     if path is not None:
         write_whole(path, model.SerializeToString())
     return model
@@ -89,7 +91,7 @@ def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], con
     for line in lines:
         words = [x for x in (*registers(line[2]), line[0])
                  for a in (examples[x] if isinstance(examples[x], ops.Bundle) else [examples[x]])
-                 if np.asarray(a).dtype.kind not in "biuf"]
+                 if np.asarray(a).dtype.kind not in "biuf" and not (line[1] == "codes" and x in lines.inputs)]
         if words:
             raise XManError(f"line {numbered[line[0]]}, {shown(line)}: {words[0]} is "
                             f"{shortened(examples[words[0]])}, and ONNX has arrays of numbers alone")
@@ -251,7 +253,7 @@ def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertL
     contiguous = lambda a: np.ascontiguousarray(a).reshape(a.shape)
     arrays = [onnx.numpy_helper.from_array(contiguous(a), name) for name, a in file.constants.values()]
     graph = onnx.helper.make_graph(file.nodes[None], "xman", *infos, arrays)
-    model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8,
-                                   opset_imports=[onnx.helper.make_opsetid("", OPSET)])
+    opsets = [onnx.helper.make_opsetid(*domain) for domain in DOMAINS]
+    model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8, opset_imports=opsets)
     onnx.checker.check_model(model)
     return model
