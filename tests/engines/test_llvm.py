@@ -18,8 +18,8 @@ from xman.engines.llvm.arithmetic import OPERATORS
 from xman.engines.llvm.step import NestStep
 from xman.engines.nests import tree
 from xman.engines.nests.lines import nests_of
-from xman.engines.nests.operators import ENTRYWISE
 from xman.engines.nests.schedule import Tree
+from xman.engines.nests.tree import ENTRYWISE
 from xman.engines.nests.views import broadcast_view, indexed, reshaped, root_view, strided, transposed
 from xman.engines.specialise import program_of
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..bodies import value_of
 from ..memory import arena, array_at
 from ..nests import lines
+from ..nests.emission import lines_within
 from ..nests.tree import Call, Loop
 from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
@@ -21,7 +22,7 @@ from ..program import Built, Program
 from ..text import Text, own_array
 from .compiled import STEP, code_of, functions
 from .step import NestStep
-from .threads import as_blas, lines_within
+from .threads import as_blas
 
 # each takes the program and what the stage before it made
 STAGES = [*lines.STAGES, ("text", lambda program, nests: NestStep(nests))]

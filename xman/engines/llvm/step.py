@@ -96,11 +96,8 @@ class NestStep:
 
     def nest(self, group: list) -> Item:
         """The item of a loop, which is cut into chunks if that pays, or of several single numbers."""
-        node, lines = group[0], {*group}
-        for x in [line.target.root for line in group if isinstance(line, Line) and line.mode == "set"]:
-            alone = len(self.tree.writers[x]) == 1 and lines.issuperset(self.tree.readers[x])
-            if alone and self.roots[x].place == "arena":
-                self.roots[x].place = "none"  # its number stays in a register, as `narrow` has it for loops
+        node = group[0]
+        self.tree.narrow_numbers(group)
         chunks = chunks_of(node, self.tree) if isinstance(node, Loop) and not self.outer else None
         nest = Nest(self.tree, group, self.declared, bool(chunks))
         few = self.outer and all(self.roots[x].size <= FEW for x in nest.memory)

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from ops import f
 
+from ..nests.emission import lines_within
 from ..nests.schedule import Tree, at_one_index
-from ..nests.tree import REDUCTIONS, Line, Loop
+from ..nests.tree import REDUCTIONS, Loop
 from .arithmetic import INDEX, INT, Number, combined, gathered_of_none, number_at, store
 from .function import Function, in_memory
 from .places import StepFunction
@@ -68,10 +69,6 @@ def chunks_of(node: Loop, tree: Tree) -> Chunks | None:
         name = tree.root(f"{x}.parts", (0,), roots[x].dtype).root
         chunk_sums[name], roots[name].size = (x, mode), roots[x].size * count
     return Chunks(count, width, node.size, private, chunk_sums)
-
-
-def lines_within(node: Loop | Line) -> list[Line]:
-    return [node] if isinstance(node, Line) else [line for inner in node.body for line in lines_within(inner)]
 
 
 def write_chunks(function: StepFunction, nest: str, chunks: Chunks, memory: list[str]) -> None:

@@ -11,9 +11,8 @@ import ops
 from ...wengert import Line as Step
 from ..folded import FoldedLines
 from ..program import Program
-from .operators import TRUTHS
 from .schedule import Tree
-from .tree import Line, levels_of, tree_text
+from .tree import TRUTHS, Line, levels_of, tree_text
 from .views import View, broadcast_view, indexed, root_view, strided
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}

@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrangements import axes_of, in_shape, need
 from .builder import NATIVE, Accumulated, Builder
-from .operators import has
+from .tree import has
 from .views import View, indexed, root_view
 
 LONG_SUM = 4096  # numbers: a longer sum in single precision is computed in double

@@ -16,7 +16,7 @@ from .arrangements import ARRANGEMENTS, axes_of, order_of
 from .builder import Layout, is_native
 from .entrywise import REDUCED
 from .matrices import CONTRACTIONS, ROUTINES
-from .operators import ENTRYWISE
+from .tree import ENTRYWISE
 
 RULES = ARRANGEMENTS | CONTRACTIONS | ROUTINES | REDUCED  # all others are entrywise
 LOOPS = {"astype", *ENTRYWISE}

@@ -122,6 +122,16 @@ class Tree:
             root.place = "stack"
 
 
+    def narrow_numbers(self, group: Sequence[Loop | TreeNode]) -> None:
+        """Keep no memory for numbers that are written and read by neighbours at the top of the tree alone, as
+        `narrow` has it for loops."""
+        lines = {*group}
+        for x in [node.target.root for node in group if isinstance(node, Line) and node.mode == "set"]:
+            alone = len(self.writers[x]) == 1 and lines.issuperset(self.readers[x])
+            if alone and self.roots[x].place == "arena":
+                self.roots[x].place = "none"
+
+
 def accepts(loop: Loop | TreeNode, line: Line, depth: int) -> bool:
     """Whether the loop is over this axis of the line, and has room for it. Two sums into parts of one root go
     into different loops, so that LLVM sees that their entries differ, unless one is between entries of the
