@@ -147,6 +147,12 @@ def unless_undefined(x: Number, y: Number) -> Number:
     return f.where((x == 0) & (y != y), 0, y)
 
 
+def remainder(x: Number, y: Number) -> Number:
+    """The rest of a division with the sign of y."""
+    rest = x.do(f"frem {x}, {y.name}")
+    return f.where(rest == 0, rest.call("copysign", y), f.where((rest < 0) ^ (y < 0), rest + y, rest))
+
+
 def bits(x: Number) -> Number: return x.cast("bitcast", np.dtype(f"i{x.dtype.itemsize}"))
 
 
@@ -164,6 +170,7 @@ OPERATORS: dict[str, Callable[..., Number]] = {
     "where":       lambda c, x, y: x.do(f"select {c}, {x}, {y}"),
     "negative":    lambda x: x.do(f"fneg {x}") if x.real else 0 - x,
     "sign":        lambda x: f.where(x != x, x, f.where(x > 0, 1, f.where(x < 0, -1, x.like(0)))),
+    "remainder":   remainder,
     "scale":       lambda x, w: unless_undefined(x, x * w),
     "ratio":       lambda x, y: unless_undefined(x, x / y),
     "share":       lambda x, y: f.where(x > y, 1, f.where(x >= y, 0.5, x.like(0)))}

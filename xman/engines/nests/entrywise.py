@@ -24,6 +24,8 @@ def entrywise(w: Builder, dst: str, op: str, *v: Any) -> View:
     kind, computed = w.kinds[dst], computed_in(w, dst, op, v)
     if op == "astype":
         op, v = "copy", v[:1]
+    if op == "round" and v[1:] in ((), (0,)):
+        op, v = "rint", v[:1]
     x, *more_args = v = [a.item() if isinstance(a, np.generic) else a for a in v]
     numbers = all(isinstance(a, (View, int, float)) for a in v)
     need(computed and has(op, computed, kind.dtype) and numbers)

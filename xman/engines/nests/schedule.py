@@ -126,7 +126,7 @@ class Tree:
         """Keep no memory for numbers that are written and read by neighbours at the top of the tree alone, as
         `narrow` has it for loops."""
         lines = {*group}
-        for x in [node.target.root for node in group if isinstance(node, Line) and node.mode == "set"]:
+        for x in [node.target.root for node in group if isinstance(node, Line) and node.mode not in PARTLY]:
             alone = len(self.writers[x]) == 1 and lines.issuperset(self.readers[x])
             if alone and self.roots[x].place == "arena":
                 self.roots[x].place = "none"

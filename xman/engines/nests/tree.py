@@ -32,7 +32,7 @@ ENTRYWISE = {*"""
     equal not_equal less less_equal greater greater_equal
     logical_and logical_or logical_not isnan isfinite signbit
     add subtract mul divide negative abs sign maximum minimum where copy
-    power sqrt cbrt hypot floor ceil trunc rint
+    power sqrt cbrt hypot remainder floor ceil trunc rint
     exp exp2 expm1 log log2 log10 log1p logaddexp sigmoid erf
     sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh
     scale ratio share""".split()}
