@@ -29,7 +29,7 @@ from ..show.explain import output
 from ..validity import RESERVED
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import GLOSSARY, Guided, guide
-from .rules import COMPUTED, SCRIPTS, all_on_the_page, products, rules_for, unfolded
+from .rules import COMPUTED, SCRIPTS, WRITTEN, all_on_the_page, rules_for, unfolded
 
 CAPACITY = 2_000_000  # the most entries that all arrays of a page may have together
 # each script after those whose constants it takes when it is read
@@ -182,7 +182,7 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     examples = [*map(guided_document, guide())] if guided else []
     lists = [WengertList.from_json(json.dumps(doc["lines"])) for doc in (*documents, *examples)]
     content = {"documents": documents, "guide": examples, "rules": rules_for(chain(*lists))}
-    content["products"] = products()
+    content["values"] = WRITTEN
     content["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
     content["forbidden"] = RESERVED
     data = json.dumps(content, allow_nan=False, separators=(",", ":"))

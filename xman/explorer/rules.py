@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -23,16 +24,26 @@ from ..wengert import Line, WengertList, needed
 
 SCRIPTS = Path(__file__).with_name("scripts")
 TABLE_OF_PAGE = (SCRIPTS / "operators.js").read_text("utf-8").partition("const G = {")[2]
-# the operators that the page computes by itself
 BY_NAME = " ".join(re.findall(r'byName\(\w+, "(.*)"\)', TABLE_OF_PAGE)).split()
-# products of which 0·∞ is 0; Python writes their lines into the page
-PRODUCTS = sorted(op for op in ops.OURS if facts_of(op).flow == "kept")
-ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE_OF_PAGE) + BY_NAME + PRODUCTS)
-COMPUTED = ON_THE_PAGE | ops.loops.ROWS
+IN_JAVASCRIPT = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE_OF_PAGE) + BY_NAME)
 READABLE = LEGIBLE + (rewrite(lambda d, a, b: f.dot_left(d, a, b), lambda d, a, b: d @ f.transpose(b)),
                    rewrite(lambda d, a, b: f.dot_right(d, a, b), lambda d, a, b: f.transpose(a) @ d))
 # what a rule may raise that looks into its arguments
 FAILURES_OF_RULES = XManError, TypeError, ValueError, AttributeError, IndexError
+
+
+def value_as_lines(op: str) -> dict[str, Any] | None:
+    """The value of an operator in terms of others, for any shape; None if its row has no such formula."""
+    formula = facts_of(op).elsewhere or facts_of(op).formula
+    names, defaults, *_ = parameters(ops.G[op])
+    names = names or "x" * arity(ops.G[op])[0]
+    try:
+        # unwrapped, since the page computes in float64 in any case
+        formula = inspect.unwrap(formula)
+        written = rule_as_lines(lambda d, out, *args: formula(*args), [f"x{i}" for i in range(len(names))])
+    except FAILURES_OF_RULES:  # there is none, or it looks at shapes or literals
+        return None
+    return {"op": op, "defaults": [json_literal(defaults.get(name)) for name in names], **written}
 
 
 def likely(op: str) -> list[tuple]:
@@ -114,12 +125,6 @@ def rule_as_lines(rule: Rule, args: Sequence[Any]) -> dict[str, Any]:
     return {"lines": json_lines(lines), "end": end, "text": legible(lines, end)}
 
 
-def products() -> list[dict[str, Any]]:
-    """The lines of each product of which 0·∞ is 0, so that what zeros mean is decided by its row alone."""
-    value_of = lambda op: lambda d, out, x, y: facts_of(op).elsewhere(x, y)
-    return [{"op": op, **rule_as_lines(value_of(op), ["x0", "x1"])} for op in PRODUCTS]
-
-
 def legible(lines: Sequence[Line], end: Any) -> str:
     """The formula of what is sent, without the operators that fit shapes; "" if it is too long to read."""
     if not lines:
@@ -131,3 +136,9 @@ def legible(lines: Sequence[Line], end: Any) -> str:
         return ""
     text = re.sub(r"^broadcast\((.*), out\)$", r"\1", text)
     return text if len(text) <= 90 else ""
+
+
+# the operators whose values Python writes into the page as lines, and all that the page computes by itself
+WRITTEN = [*filter(None, map(value_as_lines, sorted(ops.OURS - ops.loops.ROWS - IN_JAVASCRIPT)))]
+ON_THE_PAGE = IN_JAVASCRIPT | {row["op"] for row in WRITTEN}
+COMPUTED = ON_THE_PAGE | ops.loops.ROWS

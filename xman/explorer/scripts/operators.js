@@ -4,40 +4,9 @@
 
 // ---- special functions -----------------------------------------------------------------------------------------------
 
-function erfc(x) {
-  if (x < 1.5) {  // erf by its series of positive terms (Abramowitz and Stegun 7.1.6)
-    if (x < -6) return 2;
-    let term = x, sum = x;
-    for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) sum += term *= 2 * x * x / (2 * n + 1);
-    return 1 - 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
-  }
-  let c = 0;
-  for (let k = 120; k > 0; k--) c = k / 2 / (x + c);  // its continued fraction (7.1.14)
-  return Math.exp(-x * x) / Math.sqrt(Math.PI) / (x + c);
-}
-function erf(x) {
-  if (Math.abs(x) > 1.5) return x > 0 ? 1 - erfc(x) : erfc(-x) - 1;
-  let term = x, sum = x;
-  for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) sum += term *= 2 * x * x / (2 * n + 1);
-  return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
-}
-function gammaln(x) {  // Stirling's series above 10, the recurrence below it (6.1.41)
-  if (x <= 0) return Number.isInteger(x) ? Infinity : Math.log(Math.PI / Math.abs(Math.sin(Math.PI * x))) - gammaln(1 - x);
-  let product = 1;
-  while (x < 10) product *= x++;
-  const y = 1 / (x * x);
-  return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188 - y * 691 / 360360))))) / x - Math.log(product);
-}
 const BERNOULLI = [1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510];
-function digamma(x) {
-  if (x <= 0) return Number.isInteger(x) ? NaN : digamma(1 - x) - Math.PI / Math.tan(Math.PI * x);
-  let sum = 0;
-  while (x < 12) sum -= 1 / x++;
-  return sum + Math.log(x) - 0.5 / x - BERNOULLI.reduce((total, b, k) => total + b / (2 * k + 2) / x ** (2 * k + 2), 0);
-}
 const factorial = n => n < 2 ? 1 : n * factorial(n - 1);
 function polygamma(n, x) {  // 6.4.11
-  if (n === 0) return digamma(x);
   let sum = 0;
   for (; x < 15; x++) sum += factorial(n) / x ** (n + 1);
   sum += factorial(n - 1) / x ** n + factorial(n) / 2 / x ** (n + 1);
@@ -47,8 +16,6 @@ function polygamma(n, x) {  // 6.4.11
 
 const rounded = x => { const r = Math.round(x); return Math.abs(x % 1) === 0.5 && r % 2 ? r - 1 : r; };
 const modulo = (x, y) => { const r = x % y; return r && (r < 0) !== (y < 0) ? r + y : r; };
-const sigmoid = x => x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x));
-const logAddExp = (x, y) => x === y ? x + Math.LN2 : Math.max(x, y) + Math.log1p(Math.exp(-Math.abs(x - y)));
 const power = (x, y) => x === 1 || y === 0 ? 1 : Math.pow(x, y);
 
 function oneHot(y, like) {
@@ -60,10 +27,7 @@ function oneHot(y, like) {
   if (y.a.some(c => c < 0 || c >= n)) fail(`a label is not one of the ${n} classes 0 … ${n - 1}`);
   return tensor([...rows, n], Float64Array.from({length: y.a.length * n}, (_, i) => y.a[Math.floor(i / n)] === i % n ? 1 : 0));
 }
-const weighted = (y, x) => last(y) === last(x) ? reduced(G.scale(y, x), -1, true, 0, add) : fail(`a target of shape ${shapeText(T(y).s)} does not have the ${last(x)} classes of the prediction`);
 const minus = (x, y) => G.subtract(x, y);
-const inSlices = (x, axis, fn) => along(T(x), axis, line => { fn(line).forEach((v, i) => { line[i] = v; }); });
-const scaled = line => { const top = Math.max(...line), e = line.map(v => Math.exp(v - top)), sum = e.reduce(add, 0); return [e, sum, top]; };
 
 // ---- the table -------------------------------------------------------------------------------------------------------
 // Python reads the names at the beginning of its lines, and those of `byName`.
@@ -80,16 +44,11 @@ const G = {
   divide: real((x, y) => x / y),
   power: entrywise(power),
   remainder: entrywise(modulo),
-  floor_divide: entrywise((x, y) => Math.floor(x / y)),
   maximum: entrywise((x, y) => greater(x, y)),
   minimum: entrywise((x, y) => less(x, y)),
   where: (c, x, y) => entrywise((p, q, r) => p ? q : r, T(x).k === "f" || T(y).k === "f" ? "f" : T(x).k)(c, x, y),
   clip: (x, lo = null, hi = null) => entrywise((v, p, q) => Math.min(Math.max(v, p), q), "f")(x, lo ?? -Infinity, hi ?? Infinity),
   negative: entrywise(x => -x),
-  reciprocal: real(x => 1 / x),
-  square: entrywise(x => x * x),
-  half: real(x => 0.5 * x),
-  alias: x => x,
   equal: truth((x, y) => x === y),
   not_equal: truth((x, y) => x !== y),
   logical_and: truth((x, y) => x && y),
@@ -102,7 +61,6 @@ const G = {
   logical_not: truth(x => !x),
   isnan: truth(x => x !== x),
   isfinite: truth(Number.isFinite),
-  signbit: truth(x => x < 0 || Object.is(x, -0)),
   round: (x, digits = 0) => entrywise(v => rounded(v * 10 ** digits) / 10 ** digits)(x),
   argmax: (x, axis = null) => {
     x = T(x);
@@ -112,20 +70,9 @@ const G = {
     return tensor(x.s.filter((_, k) => k !== place(axis, x.s.length)), Float64Array.from(lines), "i");
   },
   argsort: (x, axis = -1) => ({...along(T(x), axis, line => { [...line.keys()].sort((i, j) => line[i] - line[j]).map((i, k) => [k, i]).forEach(([k, i]) => { line[k] = i; }); }), k: "i"}),
-  stopGradient: x => x,
-  exp2: real(x => 2 ** x),
-  erf: real(erf),
-  erfc: real(erfc),
-  gammaln: real(gammaln),
-  digamma: real(digamma),
-  polygamma: (n, x) => real(v => polygamma(n, v))(x),
-  Gamma: real(x => x > 0 ? Math.exp(gammaln(x)) : Math.PI / Math.sin(Math.PI * x) / Math.exp(gammaln(1 - x))),
-  Beta: real((x, y) => Math.exp(gammaln(x) + gammaln(y) - gammaln(x + y))),
-  betaln: real((x, y) => gammaln(x) + gammaln(y) - gammaln(x + y)),
+  polygamma: (n, x) => n ? real(v => polygamma(n, v))(x) : G.digamma(x),
   sum: (x, axis = null, keepdims = false) => ({...reduced(x, axis, keepdims, 0, add), k: T(x).k === "f" ? "f" : "i"}),
-  mean: (x, axis = null, keepdims = false) => reduced(x, axis, keepdims, 0, add, total => total / (count(x, axis) || NaN)),
   cumsum: (x, axis = null) => along(T(x), axis, line => { for (let i = 1; i < line.length; i++) line[i] += line[i - 1]; }),
-  trace: x => T(x).s.length === 2 ? G.sum(G.diag(x)) : fail("trace takes a matrix"),
   centered: (x, axis = null) => minus(x, G.mean(x, axis, true)),
   max: (x, axis = null, keepdims = false) => reduced(nonempty(x, axis, "max"), axis, keepdims, -Infinity, greater),
   min: (x, axis = null, keepdims = false) => reduced(nonempty(x, axis, "min"), axis, keepdims, Infinity, less),
@@ -140,16 +87,11 @@ const G = {
   },
   var: (x, axis = null, keepdims = false, ddof = 0) => reduced(G.square(G.centered(x, axis)), axis, keepdims, 0, add, total => total / Math.max(count(x, axis) - ddof, 0)),
   std: (x, axis = null, keepdims = false, ddof = 0) => G.sqrt(G.var(x, axis, keepdims, ddof)),
-  norm: (x, axis = null, keepdims = false) => reduced(G.square(x), axis, keepdims, 0, add, Math.sqrt),
-  squaredNorm: (x, axis = null, keepdims = false) => reduced(G.square(x), axis, keepdims, 0, add),
-  frobeniusNorm: x => G.norm(x),
   logsumexp: (x, axis = null, keepdims = false) => {
     const top = reduced(x, axis, true, -Infinity, greater, v => Number.isFinite(v) ? v : 0);
     const sums = G.add(G.log(G.sum(G.exp(minus(x, top)), axis, true)), top);
     return keepdims ? sums : tensor(G.sum(x, axis).s, sums.a);
   },
-  logaddexp: real(logAddExp),
-  exp_difference: real((x, y) => x === y ? (x === -Infinity ? 0 : 1) : Math.exp(x - y)),
   cumprod: (x, axis = null) => along(T(x), axis, line => { for (let i = 1; i < line.length; i++) line[i] *= line[i - 1]; }),
   recurrence: (x, a, axis) => {
     a = spread(T(a), T(x).s);
@@ -162,27 +104,8 @@ const G = {
     return G.divide(hit, reduced(hit, axis, true, 0, add, total => Math.max(total, 1)));
   },
   count: (x, axis = null, less = 0) => tensor([], Float64Array.of(count(x, axis) - less), Number.isInteger(less) ? "i" : "f"),
-  sigmoid: real(sigmoid),
-  logSigmoid: real(x => -logAddExp(0, -x)),
-  relu: entrywise(x => x > 0 || x !== x ? x : 0),
   leakyRelu: real((x, slope = 0.01) => x > 0 ? x : slope * x),
   elu: real((x, alpha = 1) => x > 0 ? x : alpha * Math.expm1(x)),
-  softplus: real(x => logAddExp(0, x)),
-  silu: real(x => x * sigmoid(x)),
-  gelu: real(x => x * 0.5 * (1 + erf(x * Math.SQRT1_2))),
-  softmax: (x, axis = -1) => inSlices(x, axis, line => { const [e, sum] = scaled(line); return e.map(v => v / sum); }),
-  logSoftmax: (x, axis = -1) => inSlices(x, axis, line => { const [, sum, top] = scaled(line); return line.map(v => v - top - Math.log(sum)); }),
-  crossEntropy: (p, y) => G.negative(weighted(oneHot(y, p), G.log(p))),
-  softmaxCrossEntropy: (z, y) => G.negative(weighted(oneHot(y, z), G.logSoftmax(z))),
-  sigmoidCrossEntropy: (z, y) => {
-    const target = oneHot(y, z);
-    return G.add(G.scale(target, G.softplus(G.negative(z))), G.scale(minus(1, target), G.softplus(z)));
-  },
-  squaredError: (x, v) => G.half(G.square(minus(x, oneHot(v, x)))),
-  hinge: (z, y) => {
-    const target = oneHot(y, z), margin = minus(G.add(1, z), G.sum(G.scale(target, z), -1, true));
-    return G.sum(G.mul(minus(1, target), G.relu(margin)), -1, true);
-  },
   oneHot,
   broadcast: (x, like, axis = []) => {
     x = T(x);
@@ -213,7 +136,6 @@ const G = {
     if (b.s.length > 1) return G.unbroadcast(dot(mT(a), d), b);
     return tensor(b.s, G.unbroadcast(dot(mT(a), G.reshape(d, [...d.s, 1])), tensor([...b.s, 1], b.a)).a);
   },
-  outer: (a, b) => G.mul(G.reshape(T(a), [-1, 1]), G.reshape(T(b), [1, -1])),
   einsum,
   einsum_back: (x, like, [kept, mine]) => {
     x = T(x);

@@ -26,8 +26,8 @@ function sent(part, names) {
   return T(isRegister(part.end) ? values[part.end] : part.end);
 }
 
-// products of which 0·∞ is 0: Python writes them, as the lines of their rows
-for (const {op, lines, end} of DATA.products) G[op] = (...args) => sent({lines, end}, Object.fromEntries(args.map((x, i) => [`x${i}`, x])));
+// operators that are written in others, as their rows say: Python writes their lines
+for (const {op, defaults, ...part} of DATA.values) G[op] = (...args) => sent(part, Object.fromEntries(defaults.map((x, i) => [`x${i}`, i < args.length ? args[i] : decode(x)])));
 
 // ---- a run: all values and all derivatives, with the step at which each appears -----------------------------------------
 
