@@ -28,7 +28,7 @@ from ..register import Register
 from ..show.explain import output
 from ..validity import RESERVED
 from ..wengert import Steps, WengertList, checked_list, known_registers
-from .guide import GLOSSARY, Guided, guide
+from .guide import guide
 from .rules import COMPUTED, SCRIPTS, WRITTEN, all_on_the_page, rules_for, unfolded
 
 CAPACITY = 2_000_000  # the most entries that all arrays of a page may have together
@@ -153,14 +153,6 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
     return {"title": title, **run, **texts}
 
 
-def guided_document(example: Guided) -> dict[str, Any]:
-    roles = dict.fromkeys(example.parameters.split(), "parameter")
-    words = {word: GLOSSARY[word] for word in example.words}
-    texts = {"source": example.source, "text": example.text, "equations": example.equations, "words": words}
-    steps = checked_list(example.steps)
-    return document(steps, example.of, example.values, roles, example.title, **texts)
-
-
 def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: packed(x) for name, x in values.items()}
 
@@ -179,7 +171,8 @@ def packed(x: Any) -> dict[str, Any]:
 
 def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     """The page of these lists, and of the guided examples behind them."""
-    examples = [*map(guided_document, guide())] if guided else []
+    examples = [document(steps, of, values, roles, title, **texts)
+                for title, steps, of, values, roles, texts in (guide() if guided else ())]
     lists = [WengertList.from_json(json.dumps(doc["lines"])) for doc in (*documents, *examples)]
     content = {"documents": documents, "guide": examples, "rules": rules_for(chain(*lists))}
     content["values"] = WRITTEN
