@@ -347,6 +347,16 @@ def test_notebooks_show_lists_and_models_with_the_explorer_behind_a_click():
     assert "<b><span>z4</span></b>" in H._repr_html_() and "param" in Triangle()._repr_html_()
 
 
+def test_without_jinja2_a_page_names_the_extra_and_a_notebook_shows_text(monkeypatch):
+    from xman.explorer.page import environment
+    environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(XManError, match=re.escape("a page of HTML needs the package jinja2: pip install 'xman[pages]'")):
+        explore(H)
+    assert H._repr_html_() is None
+
+
 def test_what_the_package_holds_is_what_the_page_is_made_of():
     files = {path.name for path in rules.SCRIPTS.iterdir() if path.suffix in (".js", ".css")}
     assert files == {*PAGE_FILES}

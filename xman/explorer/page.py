@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 from collections.abc import Callable, Mapping
 from html import escape
@@ -15,7 +16,7 @@ import ops
 from ops.facts import arity
 from ops.loops.bodies import Parts
 
-from ..errors import XManError
+from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..functions import trace
 from ..functions.trace import traced_arguments
@@ -178,19 +179,21 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     content["values"] = WRITTEN
     content["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
     content["forbidden"] = RESERVED
-    data = json.dumps(content, allow_nan=False, separators=(",", ":"))
     style, *scripts = (SCRIPTS.joinpath(name).read_text("utf-8") for name in PAGE_FILES)
     title = documents[0]["title"]
-    text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<title>{escape(title)} · xman '
-            f'explorer</title>\n<style>\n{style}</style></head>\n'
-            '<body><noscript>This page computes in JavaScript, which is switched off.</noscript>\n'
-            f'<script type="application/json" id="data">{in_script(data)}</script>\n'
-            + "".join(f"<script>\n{script}</script>\n" for script in scripts) + "</body></html>\n")
-    return Page(title, text)
+    return Page(title, rendered("page.html", title=title, policy=POLICY, style=style, content=content,
+                                scripts=scripts))
 
 
-def in_script(data: str) -> str:
-    """The JSON, escaped so that an HTML parser does not find the end of the script in it."""
-    return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+def rendered(template: str, **parts: Any) -> str:
+    """The HTML of a template with these parts. XManError without Jinja2."""
+    return environment().get_template(template).render(parts)
+
+
+@functools.cache
+def environment() -> Any:
+    jinja2 = extra("jinja2", "pages", "a page of HTML")
+    folder = SCRIPTS.with_name("templates")
+    templates = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(folder))
+    templates.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return templates
