@@ -189,7 +189,7 @@ def what_is_wrong_is_said(page, folder):
     page.select_option("#example", "1")
     found = {}
     for name, text in {"unknown": "y = mull(x, 2)", "circle": "a = mul(b, x)\nb = half(a)", "itself": "a = add(a, 1)", "twice": "a = half(x)\na = exp(x)", "order": "a = half(b)\nb = exp(x)",
-                       "arguments": "y = exp(x, x)", "keyword": "for = half(x)", "None": "None = half(x)", "read": "y = mul(x, lambda)", "word": "def step(float):\n    h1 = half(float)\n    return h1\nb = bundle(x)\nc = call(step, b)", "no line": "y = 3 +", "script": "y = </script><script>alert(1)</script>", "empty": "  ", "megabyte": "y = exp(x" + " " * 1_100_000,
+                       "arguments": "y = exp(x, x)", "keyword": "for = half(x)", "None": "None = half(x)", "read": "y = mul(x, lambda)", "word": "def step(float):\n    h1 = half(float)\n    return h1\nb = bundle(x)\nc = call(step, b)", "no line": "y = 3 +", "sign": "y = mul(x, :)", "script": "y = </script><script>alert(1)</script>", "empty": "  ", "megabyte": "y = exp(x" + " " * 1_100_000,
                        "deep": "y = exp(" + "(" * 5000 + ")", "operator": "exp = half(x)", "returns": "def step(h):\n    h1 = half(h)\nz1 = half(x)",
                        "closed": "def step(h):\n    h1 = mul(h, w)\n    return h1\nb = bundle(x)\nc = call(step, b)", "inside": "def step(h):\n    h1 = hlaf(h)\n    return h1\nb = bundle(x)\nc = call(step, b)"}.items():
         use(page, text)

@@ -227,7 +227,7 @@ def test_what_is_wrong_is_said(found):
     assert found["keyword"] == "Line 1: " + refused([["for", "half", ["x"]]]) and found["None"] == "Line 1: " + refused([["None", "half", ["x"]]])
     assert found["read"] == "Line 1: " + refused([["y", "mul", ["x", "lambda"]]])
     for name, part in {"unknown": "Line 1: there is no operator mull; did you mean mul?", "circle": "which is a circle; break it.", "itself": "a is computed from itself", "order": "move that line up",
-                       "twice": "a is assigned a second time, after line 1", "arguments": "exp takes 1 argument, and found are 2", "no line": "Line 1 cannot be read: y = 3 +.",
+                       "twice": "a is assigned a second time, after line 1", "arguments": "exp takes 1 argument, and found are 2", "no line": "Line 1 cannot be read: y = 3 +.", "sign": "Line 1 cannot be read: y = mul(x, :).",
                        "script": "Line 1 cannot be read", "empty": "The list is empty", "megabyte": "The list has 1,100,009 characters, and this page takes 500,000", "deep": "Line 1 cannot be read",
                        "word": "In step: a register cannot be called 'float', which is a word of the text form; choose another name", "operator": "exp is the name of an operator", "returns": "Line 3 stands where step has not returned", "inside": "In step: Line 1: there is no operator hlaf; did you mean half?",
                        "closed": "In step: Line 1: w is neither a parameter nor assigned", "endless": "Line 2, c = while_loop(on, step, 1, b): the page stops here, after 2,002 lines in loops: this one is endless", "zero": "a division by zero, whose result is infinite", "shapes": "a product of matrices needs arrays", "inherited": "toString has no value yet"}.items():

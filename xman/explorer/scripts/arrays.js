@@ -178,10 +178,12 @@ const widthsOf = (widths, n) => Array.from({length: n}, (_, k) => typeof widths 
 
 // ---- products --------------------------------------------------------------------------------------------------------
 
+const matrices = (a, b) => [T(a).s.length === 1 ? G.reshape(a, [1, -1]) : T(a), T(b).s.length === 1 ? G.reshape(b, [-1, 1]) : T(b)];
+const productLike = (d, A, B) => G.reshape(d, [...commonShape(A.s.slice(0, -2), B.s.slice(0, -2)), A.s.at(-2), last(B)]);
 function dot(a, b) {
   [a, b] = [T(a), T(b)];
   if (!a.s.length || !b.s.length) fail("a product of matrices needs arrays with an axis; of numbers write mul");
-  const A = a.s.length === 1 ? G.reshape(a, [1, a.s[0]]) : a, B = b.s.length === 1 ? G.reshape(b, [b.s[0], 1]) : b;
+  const [A, B] = matrices(a, b);
   const [n, k] = A.s.slice(-2), [k2, m] = B.s.slice(-2);
   if (k !== k2) fail(`${shapeText(a.s)} @ ${shapeText(b.s)}: ${k} and ${k2} do not agree`);
   const batch = commonShape(A.s.slice(0, -2), B.s.slice(0, -2)), X = spread(A, [...batch, n, k]), Y = spread(B, [...batch, k, m]);

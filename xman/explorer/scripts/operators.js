@@ -28,6 +28,12 @@ function oneHot(y, like) {
   return tensor([...rows, n], Float64Array.from({length: y.a.length * n}, (_, i) => y.a[Math.floor(i / n)] === i % n ? 1 : 0));
 }
 const minus = (x, y) => G.subtract(x, y);
+// Zeros like an array, with d added where the entries lie that fn picks.
+function scattered(d, like, fn) {
+  const at = fn(tensor(like.s, Float64Array.from(like.a.keys()), "i")), out = filled(like.s, 0), parts = spread(T(d), at.s);
+  at.a.forEach((p, i) => { out.a[p] += parts.a[i]; });
+  return out;
+}
 
 // ---- the table -------------------------------------------------------------------------------------------------------
 // Python reads the names at the beginning of its lines, and those of `byName`.
@@ -63,11 +69,9 @@ const G = {
   isfinite: truth(Number.isFinite),
   round: (x, digits = 0) => entrywise(v => rounded(v * 10 ** digits) / 10 ** digits)(x),
   argmax: (x, axis = null) => {
-    x = T(x);
-    const lines = [];
-    if (axis === null) return tensor([], Float64Array.of(Array.from(x.a).indexOf(Math.max(...x.a))), "i");
-    along(x, axis, line => lines.push(line.indexOf(Math.max(...line))));
-    return tensor(x.s.filter((_, k) => k !== place(axis, x.s.length)), Float64Array.from(lines), "i");
+    const at = [];
+    along(T(x), axis, line => at.push(line.indexOf(Math.max(...line))));
+    return tensor(axis === null ? [] : T(x).s.toSpliced(place(axis, T(x).s.length), 1), Float64Array.from(at), "i");
   },
   argsort: (x, axis = -1) => ({...along(T(x), axis, line => { [...line.keys()].sort((i, j) => line[i] - line[j]).map((i, k) => [k, i]).forEach(([k, i]) => { line[k] = i; }); }), k: "i"}),
   polygamma: (n, x) => n ? real(v => polygamma(n, v))(x) : G.digamma(x),
@@ -123,30 +127,21 @@ const G = {
   },
   astype: x => T(x),
   dot,
-  dot_left: (d, a, b) => {
-    [d, a, b] = [T(d), T(a), T(b)];
-    if (b.s.length === 1) return G.unbroadcast(G.mul(G.reshape(d, [...d.s, 1]), b), a);
-    if (a.s.length > 1) return G.unbroadcast(dot(d, mT(b)), a);
-    const rows = dot(G.reshape(d, [...d.s.slice(0, -1), 1, last(d)]), mT(b));
-    return G.unbroadcast(tensor(rows.s.filter((_, k) => k !== rows.s.length - 2), rows.a), a);
+  dot_left: (d, a, b) => {  // a vector is a row on the left of a product, and a column on its right
+    const [A, B] = matrices(a, b);
+    return G.reshape(G.unbroadcast(dot(productLike(d, A, B), mT(B)), A), T(a).s);
   },
   dot_right: (d, a, b) => {
-    [d, a, b] = [T(d), T(a), T(b)];
-    if (a.s.length === 1) return G.unbroadcast(b.s.length === 1 ? G.mul(a, d) : G.mul(G.reshape(a, [a.s[0], 1]), G.reshape(d, [...d.s.slice(0, -1), 1, last(d)])), b);
-    if (b.s.length > 1) return G.unbroadcast(dot(mT(a), d), b);
-    return tensor(b.s, G.unbroadcast(dot(mT(a), G.reshape(d, [...d.s, 1])), tensor([...b.s, 1], b.a)).a);
+    const [A, B] = matrices(a, b);
+    return G.reshape(G.unbroadcast(dot(mT(A), productLike(d, A, B)), B), T(b).s);
   },
   einsum,
   einsum_back: (x, like, [kept, mine]) => {
     x = T(x);
-    const unique = [...new Set(mine)], lead = like.s.length - mine.length, own = strides(like.s), out = filled(like.s, 0);
-    const shape = [...like.s.slice(0, lead), ...unique.map(c => like.s[lead + mine.indexOf(c)])];
-    const at = positions(shape, [...own.slice(0, lead), ...unique.map(c => [...mine].reduce((sum, d, k) => sum + (d === c ? own[lead + k] : 0), 0))]);
-    const dots = x.s.length - kept.length, spreadShape = [...x.s.slice(0, dots), ...unique.map(c => kept.includes(c) ? x.s[dots + kept.indexOf(c)] : 1)];
-    const whole = [...spreadShape.slice(0, dots), ...unique.map((c, k) => kept.includes(c) ? spreadShape[dots + k] : shape[lead + k])];
-    const y = G.unbroadcast(spread(tensor(spreadShape, x.a), whole), filled(shape, 0));
-    at.forEach((p, i) => { out.a[p] = y.a[i]; });
-    return out;
+    const letters = [...new Set(mine)], dots = x.s.length - kept.length;
+    const shape = [...x.s.slice(0, dots), ...letters.map(c => kept.includes(c) ? x.s[dots + kept.indexOf(c)] : 1)];
+    const diagonal = at => einsum([`...${mine}->...${letters.join("")}`], at), whole = commonShape(shape, diagonal(like).s);
+    return scattered(G.unbroadcast(spread(tensor(shape, x.a), whole), diagonal(like)), like, diagonal);
   },
   convolve: (a, v) => {
     [a, v] = [T(a), T(v)];
@@ -174,10 +169,8 @@ const G = {
     return axis === null ? tensor(x.s, turn(G.reshape(x, [-1]), shift, 0).a, x.k) : [axis].flat().reduce((y, k, i) => turn(y, [shift].flat()[i] ?? shift, k), x);
   },
   pad: (x, widths) => {
-    x = T(x);
-    const pairs = widthsOf(widths, x.s.length), shape = x.s.map((n, k) => n + pairs[k][0] + pairs[k][1]), out = filled(shape, 0), own = strides(shape);
-    positions(x.s, own, pairs.reduce((sum, [before], k) => sum + before * own[k], 0)).forEach((p, i) => { out.a[p] = x.a[i]; });
-    return out;
+    const pairs = widthsOf(widths, T(x).s.length), shape = T(x).s.map((n, k) => n + pairs[k][0] + pairs[k][1]);
+    return scattered(x, filled(shape, 0), at => G.unpad(at, pairs));
   },
   unpad: (x, widths) => {
     const pairs = widthsOf(widths, T(x).s.length);
@@ -194,24 +187,14 @@ const G = {
     const [n, m] = x.s, length = Math.max(0, Math.min(n + Math.min(k, 0), m - Math.max(k, 0)));
     return view(x, [length], [m + 1], Math.max(0, -k) * m + Math.max(0, k));
   },
-  diag_back: (d, x, k = 0) => {
-    x = T(x);
-    if (x.s.length === 1) return G.diag(d, k);
-    const out = filled(x.s, 0), m = x.s[1];
-    T(d).a.forEach((v, i) => { out.a[(i + Math.max(0, -k)) * m + i + Math.max(0, k)] = v; });
-    return out;
-  },
+  diag_back: (d, x, k = 0) => T(x).s.length === 1 ? G.diag(d, k) : scattered(d, T(x), at => G.diag(at, k)),
   concat: (axis, ...arrays) => joined(axis, arrays),
   stack: (axis, ...arrays) => {
     const n = T(arrays[0]).s.length + 1, k = place(axis, n);
     return joined(k, arrays.map(T).map(x => tensor([...x.s.slice(0, k), 1, ...x.s.slice(k)], x.a)));
   },
   getitem: (x, ...keys) => gather(T(x), ...indexed(T(x).s, keys)),
-  scatterAdd: (d, like, ...keys) => {
-    const [shape, at] = indexed(like.s, keys), out = filled(like.s, 0), parts = spread(T(d), shape);
-    at.forEach((p, i) => { out.a[p] += parts.a[i]; });
-    return out;
-  },
+  scatterAdd: (d, like, ...keys) => scattered(d, like, at => G.getitem(at, ...keys)),
   take: (x, indices, axis = null) => axis === null ? G.getitem(G.reshape(x, [-1]), indices) : G.getitem(x, ...Array(place(axis, T(x).s.length)).fill({slice: [null, null, null]}), indices),
   inv: x => each(x, [last(x), last(x)], rows => solved(rows, unit(rows.length))),
   det: x => each(x, [], rows => { const [sign, log] = eliminated(rows, unit(rows.length)); return [sign && sign * Math.exp(log)]; }),

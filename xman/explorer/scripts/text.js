@@ -98,46 +98,31 @@ function parsed(text) {
   if (fn) fail(`The text ends before ${fn.name} returns; a function ends with a line such as return h1.`);
   return lines.length ? lines : fail("The list is empty: write a line such as z1 = mul(h, w).");
 }
+// An argument is written as JSON: of (1, 'a') it is {"tuple": [1, {"text": "a"}]}, of slice(None, 3) {"slice": [null, 3]}.
+const TOKEN = /'[^']*'|"[^"]*"|\.\.\.|(?:-\s*)?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?:float|slice|array)\s*\(|[\p{L}_][\p{L}\p{N}_]*|[^\s]/gu;
+const PLAIN_TOKENS = {None: "null", True: "true", False: "false", "...": '{"ellipsis": true}', "(": '{"tuple": [', "[": '{"list": [', ")": "]}", "]": "]}", ",": ","};
+function jsonToken(token) {
+  if (Object.hasOwn(PLAIN_TOKENS, token)) return PLAIN_TOKENS[token];
+  if (/^['"]/.test(token)) return JSON.stringify({text: token.slice(1, -1)});
+  if (/^\p{L}+\s*\($/u.test(token)) return `{"${token.match(/\p{L}+/u)[0]}": [`;
+  if (/^[-\d.]/.test(token)) return String(Number(token.replace(/\s/g, "")));
+  return /^[\p{L}_]/u.test(token) ? JSON.stringify({name: token}) : fail("a sign");
+}
 function parsedLine(row, functions) {
-  const tokens = row.replace(/\s#.*$/, "").match(/'[^']*'|"[^"]*"|\.\.\.|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[\p{L}_][\p{L}\p{N}_]*|[^\s]/gu);
-  let at = 0, depth = 0;
-  const next = want => { const token = tokens[at++]; if (token === undefined || want && token !== want) throw new Error("end"); return token; };
-  const list = end => {
-    const values = [];
-    let comma = false;
-    if (++depth > 50) throw new Error("deep");
-    while (tokens[at] !== end) { values.push(value()); comma = tokens[at] === ","; if (comma) at++; else if (tokens[at] !== end) throw new Error("comma"); }
-    at++; depth--;
-    return [values, comma];
+  const [, dst, op, rest] = row.replace(/\s#.*$/, "").match(/^([\p{L}_][\p{L}\p{N}_]*)\s*=\s*([\p{L}_][\p{L}\p{N}_]*)\s*\((.*)\)\s*$/u);
+  const inside = x => { if (x && (x.name !== undefined || x.list)) fail("a name in a tuple"); return x && x.text !== undefined ? x.text : x; };
+  const nested = x => x && x.list ? x.list.map(nested) : x;
+  const literal = x => {
+    if (!x || typeof x !== "object") return x;
+    if (x.float) return {float: x.float[0].text};
+    if (x.slice) return {slice: x.slice.map(literal).map(inside)};
+    if (x.tuple) return x.tuple.length === 1 && !x.comma ? literal(x.tuple[0]) : {tuple: x.tuple.map(literal).map(inside)};
+    if (!x.array) return x;
+    const entries = nestedTensor([nested(x.array[0])].flat());
+    return {array: Array.from(entries.a), dtype: x.array[1] ? x.array[1].text : "float64", shape: x.array[0].list ? entries.s : []};
   };
-  function value() {
-    const token = next();
-    if (token === "-") { const x = value(); if (typeof x !== "number") throw new Error("sign"); return -x; }
-    if (/^[\d.]/.test(token)) return token === "..." ? {ellipsis: true} : Number(token);
-    if (/^['"]/.test(token)) return {text: token.slice(1, -1)};
-    if (token === "(") { const [parts, comma] = list(")"); return parts.length === 1 && !comma ? parts[0] : {tuple: parts.map(inside)}; }
-    if (token === "[") return {list: list("]")[0]};
-    const plain = {None: null, True: true, False: false};
-    if (Object.hasOwn(plain, token)) return plain[token];
-    if (tokens[at] === "(" && ["float", "slice", "array"].includes(token)) {
-      at++;
-      const [parts] = list(")");
-      if (token === "float") return {float: parts[0].text};
-      if (token === "slice") return {slice: parts.map(inside)};
-      const nested = x => x && x.list ? x.list.map(nested) : x, entries = nestedTensor([nested(parts[0])].flat(0)[0].length === undefined ? [nested(parts[0])] : nested(parts[0]));
-      return {array: Array.from(entries.a), dtype: parts[1] ? parts[1].text : "float64", shape: parts[0].list ? entries.s : []};
-    }
-    if (!/^[\p{L}_]/u.test(token)) throw new Error("token");
-    return {name: token};
-  }
-  const inside = x => { if (x && (x.name !== undefined || x.list)) throw new Error("name in a tuple"); return x && x.text !== undefined ? x.text : x; };
-  const dst = next();
-  next("=");
-  const op = next();
-  next("(");
-  const [args] = list(")");
-  if (at !== tokens.length || ![dst, op].every(t => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(t))) throw new Error("rest");
-  return [dst, op, args.map(a => a && a.name !== undefined ? functions.get(a.name) || a.name : a && (a.text !== undefined || a.list) ? fail("text") : a)];
+  const text = (rest.match(TOKEN) || []).map(jsonToken).join(" ").replace(/, (\]\})/g, '], "comma": true}').replace(/,\s*$/, "");
+  return [dst, op, JSON.parse(`[${text}]`).map(literal).map(a => a && a.name !== undefined ? functions.get(a.name) || a.name : a && (a.text !== undefined || a.list) ? fail("text") : a)];
 }
 
 // ---- the list --------------------------------------------------------------------------------------------------------
