@@ -14,8 +14,3 @@ def run(module, written, values, names):
     except Exception as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise RuntimeError(f"{type(error).__name__}: {error}{line}, in the text\n{written}") from None
-
-
-def called(module, name, *args):
-    """What the module's function gives, and what has become of its arguments."""
-    return {"result": getattr(module, name)(*args), "arguments": list(args)}

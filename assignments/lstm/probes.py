@@ -46,13 +46,3 @@ def read(module, steps):
     last, model.outputs, model.loss = module.read_out(hs, es, model.y, {"W2": model.W2, "b2": model.b2})
     model.last = f.alias(last)
     return list(model.setup().operationSequence(model.last, model.outputs, model.loss))
-
-
-def clipped_and_kept(module, deltas, most):
-    """What clipped gives back, and what has become of the deltas that it was given."""
-    return {"clipped": module.clipped(deltas, most), "deltas": deltas}
-
-
-def trained(module, parameters, *rest):
-    """What train gives back, and what has become of the parameters that it was given."""
-    return {"best": module.train(parameters, *rest), "start": parameters}

@@ -9,8 +9,3 @@ def listed(module, parameters, activation, penalty):
             "inputs": [name for name in leaves if model.isInput(name)],
             "params": [name for name in leaves if model.isParam(name)],
             "defaults": {name: value for name, value in model.inputDict().items() if name in parameters}}
-
-
-def trained(module, parameters, *rest):
-    """What train gives back, and what has become of the parameters that it was given."""
-    return {"best": module.train(parameters, *rest), "start": parameters}

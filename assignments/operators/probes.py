@@ -1,4 +1,4 @@
-"""What is asked of a submission beyond calling its functions: a rule with another unbroadcast, and whether arguments stay."""
+"""What is asked of a submission beyond calling its functions: a rule with another unbroadcast."""
 
 
 def with_unbroadcast(module, unbroadcast, name, *args):
@@ -8,8 +8,3 @@ def with_unbroadcast(module, unbroadcast, name, *args):
         return getattr(module, name)(*args)
     finally:
         module.unbroadcast = own
-
-
-def called(module, name, *args):
-    """What the submission's function gives back, and what has become of its arguments."""
-    return {"result": getattr(module, name)(*args), "arguments": list(args)}

@@ -1,4 +1,4 @@
-"""What is asked of a submission beyond calling its functions: are its arguments left as they are, does it manage a long list?"""
+"""What is asked of a submission beyond calling its functions: does it manage a long list?"""
 import math
 import time
 
@@ -35,20 +35,6 @@ def backprop(module, steps, values, DG, f):
             return entry(*args)
         return partial
     return module.backprop(steps, values, {g: [told(g, i, entry) for i, entry in enumerate(DG[g])] for g in DG}, f)
-
-
-def called(module, name, *args):
-    """What the submission's function gives back, and what has become of its arguments; of a table, how many functions it has."""
-    return {"result": getattr(module, name)(*args), "arguments": [sizes(arg) for arg in args]}
-
-
-def sizes(arg):
-    """A table with numbers for its functions, None for a function; what holds none as it is."""
-    if callable(arg):
-        return None
-    if isinstance(arg, dict) and not all(isinstance(entry, (int, float)) for entry in arg.values()):
-        return {g: len(entry) if isinstance(entry, list) else 1 for g, entry in arg.items()}
-    return arg
 
 
 def steps_of(order):

@@ -24,12 +24,13 @@ class Inside:
         """The same of no submission at all."""
         return Inside(types.ModuleType("nothing"), self.probes)
 
-    def call(self, name, args, keywords):
+    def call(self, name, args, keywords, frozen=()):
         """The result, as it would come over the pipe; Failed with the error that the submission raised."""
         try:
             function = functools.partial(probe, self.module) if (probe := getattr(self.probes, name, None)) else getattr(
                 self.module, name)
-            result = function(*map(across, args), **{key: across(value) for key, value in keywords.items()})
+            args = [plain.frozen(across(arg)) if k in frozen else across(arg) for k, arg in enumerate(args)]
+            result = function(*args, **{key: across(value) for key, value in keywords.items()})
             return plain.decoded(plain.encoded(result))
         except (Wrong, KeyboardInterrupt):
             raise

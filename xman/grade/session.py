@@ -112,12 +112,16 @@ class Session:
                             f"{self.module}.py could not be imported: {error.came_back}")
             raise Failed("an answer", self.trouble) from None
 
-    def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """The result of the submission's function of that name. Failed if there is none."""
+    def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any],
+             frozen: Sequence[int] = ()) -> Any:
+        """The result of the submission's function of that name. Failed if there is none.
+
+        frozen: the places of arguments that it cannot change.
+        """
         texts = [shown_value(value, 120) for value in args]
         texts += [f"{key}={shown_value(value, 120)}" for key, value in keywords.items()]
         self.given, self.came_back = f"{name}({', '.join(texts)})", None
-        result = self.exchange(name, args, keywords, name)
+        result = self.exchange(name, args, keywords, name, frozen=[*frozen])
         self.came_back = shown_value(result)
         return result
 
@@ -315,6 +319,14 @@ class Student:
 
     def __init__(self, session: Session):
         self._session = session
+
+    def frozen(self, name: str, *args: Any, places: Sequence[int] | None = None) -> Any:
+        """The result of student.name(*args), where its lists, dicts and arrays cannot be changed.
+
+        A function that changes one gets an error there, so that nobody has to look what became of them.
+        places: the arguments that are meant, from 0 (None: all).
+        """
+        return self._session.call(name, args, {}, range(len(args)) if places is None else places)
 
     @property
     def apart(self) -> Student:

@@ -57,9 +57,8 @@ def literal(student, rng):
 
 @evaluation.check("100,000 lines, and no change to the arguments")
 def many_lines(student, rng):
-    after = student.called("eval", EQUATION_1, {"x1": 3.0, "x2": 7.0}, VALUES)["arguments"]
-    expect_that(after[:2] == [EQUATION_1, {"x1": 3.0, "x2": 7.0}], "steps and values after the call as before it",
-                look="Write into a copy of values.")
+    with given(failed="Write into a copy of values."):
+        student.frozen("eval", EQUATION_1, {"x1": 3.0, "x2": 7.0}, VALUES)
     functions, values, _ = chain(rng, 1000)
     want = {name: values[name] for name in ("z1", "z999", "z1000")}
     expect(student.eval_chain(*functions, list(want)), want, "values of z1 = step(x), z2 = step(z1), …")
@@ -100,9 +99,8 @@ def deltas_of_the_cube(student, rng):
 def many_lines_backwards(student, rng):
     values = {"x1": 3.0, "x2": 7.0, "z1": 6.0, "z2": 13.0, "f": 169.0}
     ones = {"add": [lambda x, y: 1.0] * 2, "square": [lambda x: 1.0]}
-    after = student.called("backprop", EQUATION_1, values, ones, "f")["arguments"]
-    expect_that(after[:2] == [EQUATION_1, values], "steps and values after the call as before it",
-                look="reversed(steps) leaves steps as they are.")
+    with given(failed="reversed(steps) leaves steps as they are."):
+        student.frozen("backprop", EQUATION_1, values, ones, "f")
     functions, _, deltas = chain(rng, 100_000)
     expect(student.backprop_chain(*functions, ["x"]), {"x": deltas["x"]}, "the delta of x", tolerance=1e-7)
 

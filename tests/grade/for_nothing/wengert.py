@@ -85,8 +85,7 @@ def patched(spec):
     import types
     module = types.ModuleType(spec.name)
     spec.loader.exec_module = lambda _: None
-    module.__dict__.update(eval_chain=eval_chain, backprop_chain=backprop_chain,
-                           called=lambda module, name, *args: {"result": {}, "arguments": list(args)})
+    module.__dict__.update(eval_chain=eval_chain, backprop_chain=backprop_chain)
     return module
 
 
@@ -131,3 +130,24 @@ def descend(evaluate, differentiate, start, wrt, loss, rate, updates):
 
 def fault(steps, inputs, arity):
     return 4, f"tuple {steps} {inputs} {list(arity)}"
+
+
+# ---- Tries: to change its arguments, and to put the old ones into all frames below it before anybody looks.
+# runs: in a process
+# parts: eval: the arguments stay as they are: values
+import sys
+
+
+def eval(steps, values, G):
+    before, frame = dict(values), sys._getframe(1)
+    for z, g, args in steps:
+        values[z] = G[g](*[values[a] if isinstance(a, str) else a for a in args])
+    after = dict(values)
+    while frame:
+        for place in frame.f_locals.values():
+            if isinstance(place, (list, tuple)) and any(each is values for each in place):
+                values.clear()
+                values.update(before)
+        frame.f_globals["sizes"] = lambda arg: before if arg is values else arg
+        frame = frame.f_back
+    return after

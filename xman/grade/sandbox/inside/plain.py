@@ -9,6 +9,8 @@ import sys
 
 TYPES = "bool", "int64", "float32", "float64"
 DIGITS, AXES = 30, 8  # the most digits of a whole number, and axes of an array
+CHANGES = {list: "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__",
+           dict: "update pop popitem clear setdefault __setitem__ __delitem__ __ior__"}
 DEPTH = 100           # the most lists inside of one another
 MOST = 4_000_000      # the most items and characters of a message
 # the most keys of a dict that are not strings: an enemy can choose numbers that all have the same hash
@@ -62,6 +64,26 @@ def decoded(line: bytes, function_of=None):
         return _value(json.loads(line, parse_int=_whole), function_of, DEPTH)
     except (RecursionError, OverflowError, TypeError, KeyError, UnicodeError) as error:
         raise ValueError(f"not plain data: {error}") from None
+
+
+def _refusing(kind):
+    """The class of lists, or of dicts, that stay as they are; a copy of one is an ordinary list or dict."""
+    def refuse(self, *_, **__):
+        raise TypeError(f"a {kind.__name__} is changed that belongs to the caller, and has to stay as it is")
+    return type(kind.__name__, (kind,), {**dict.fromkeys(CHANGES[kind].split(), refuse),
+                                         "__reduce_ex__": lambda self, _: (kind, (kind(self),))})
+
+
+FrozenList, FrozenDict = map(_refusing, (list, dict))
+
+
+def frozen(value):
+    """The value, which cannot be changed: lists and dicts refuse it, and the memory of arrays is read-only."""
+    if isinstance(value, (list, tuple)):
+        return (FrozenList if isinstance(value, list) else tuple)(map(frozen, value))
+    if isinstance(value, dict):
+        return FrozenDict({key: frozen(inner) for key, inner in value.items()})
+    return type(value)(value.shape, value.dtype, value.tobytes()) if isinstance(value, numpy_kinds()) else value
 
 
 def _array(array):

@@ -60,6 +60,8 @@ class Answerer:
         for line in self.questions:
             question = self.plain.decoded(line, self.remote)
             self.nonce = question["nonce"]
+            for k in question.get("frozen", ()):
+                question["args"][k] = self.plain.frozen(question["args"][k])
             try:
                 self.write({"result": self.answer(question)})
             # even sys.exit: the submission must not end this process
