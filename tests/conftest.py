@@ -1,9 +1,29 @@
-"""What all tests share: what they compile is made quickly rather than fast. Tests of an engine name it."""
+"""What all tests share: what they compile is made quickly rather than fast. Tests of an engine name it.
+
+With NumPy, SciPy and pytest alone they start, and skip what needs more.
+"""
 
 import os
+import sys
+from unittest.mock import MagicMock
+
+import pytest
 
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 os.environ.setdefault("XMAN_ENGINE", "numpy")
+
+try:
+    import hypothesis  # noqa: F401
+except ModuleNotFoundError:  # other tests of the same files run without it
+    names = "hypothesis", "hypothesis.strategies", "hypothesis.extra", "hypothesis.extra.numpy"
+    sys.modules.update(dict.fromkeys(names, MagicMock(
+        given=lambda *_, **__: pytest.mark.skip(reason="needs hypothesis"), settings=lambda *_, **__: lambda test: test)))
+
+
+def pytest_addoption(parser, pluginmanager):
+    """The limit of a test's seconds is pytest-timeout's; without it nothing reads it."""
+    if not pluginmanager.hasplugin("timeout"):
+        parser.addini("timeout", "seconds of one test")
 
 
 def pytest_itemcollected(item):

@@ -1,6 +1,5 @@
 """The JAX engine against the interpreter: every operator, random lists, the gradients of models, and what is JAX's own."""
 import contextlib
-import importlib
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,7 @@ from operator_cases import OF_NUMBERS as CASES
 from random_lists import random_list
 
 jax = pytest.importorskip("jax", reason="the engine jax needs the package jax")
-with_jax = importlib.import_module("xman.engines.jax.engine")
+from xman.engines.jax import engine as with_jax  # noqa: E402
 
 NOT_IN_JAX = {"besselJ", "besselY", "besselI", "besselIe", "besselK", "besselKe", "sylvester", "sqrtm"}
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))  # else one case of each operator: XLA compiles each for a tenth of a second

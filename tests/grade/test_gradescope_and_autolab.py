@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import jsonschema
 import pytest
 from fake_records import HOSTILE, SECRET, TASKS, classroom, grader_failed, hostile, record
 
@@ -12,6 +11,7 @@ from xman.grade.reports.autolab import last_line, problem
 from xman.grade.reports.gradescope import results
 from xman.grade.reports.view import GRADER_FAILED
 
+jsonschema = pytest.importorskip("jsonschema")
 SCHEMAS = {name: json.loads(Path(__file__).with_name("schemas").joinpath(f"{name}.json").read_text("utf-8"))
            for name in ("gradescope", "autolab")}
 CLASS = classroom(20)

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 import xman
-from xman.cli.grade import assignment_of
 from xman.errors import XManError
 from xman.grade import folder_of, load_assignment, run
 from xman.grade.run import grade_all, grade_one, locked
@@ -239,6 +238,8 @@ def test_a_folder_among_submissions_is_never_taken_for_the_assignment(folder, mo
 
 @pytest.mark.parametrize("name", ["./class/work", "class/link"])
 def test_an_assignment_in_what_is_graded_is_refused_before_it_is_loaded(folder, monkeypatch, name):
+    pytest.importorskip("click", reason="needs click")
+    from xman.cli.grade import assignment_of
     monkeypatch.chdir(folder)
     (folder / "class" / "work").mkdir()
     (folder / "class" / "work" / "grading.py").write_text("raise SystemExit('a student ran this')")

@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 import pytest
-from sklearn import datasets, linear_model, mixture
 
 import xman
 from xman import XManError, backprop, check, compile, eval, files, gradient
@@ -120,6 +119,7 @@ def test_a_gru_whose_gate_keeps_all_keeps_its_state():
 
 def test_ridge_poisson_and_logistic_regression_come_to_the_peers_weights():
     newton = {"optimizer": "newton-cg", "epochs": 50}
+    datasets, linear_model = map(pytest.importorskip, ("sklearn.datasets", "sklearn.linear_model"))
     X, y = datasets.load_diabetes(return_X_y=True)
     X = X / X.std(0)
     ridge = fitted(LinearRegression(10, ridge=0.1, **DOUBLE), (X, y), **newton)
@@ -136,6 +136,7 @@ def test_ridge_poisson_and_logistic_regression_come_to_the_peers_weights():
 
 
 def test_a_mixture_of_gaussians_finds_the_likelihood_of_expectation_maximization():
+    datasets, mixture = map(pytest.importorskip, ("sklearn.datasets", "sklearn.mixture"))
     X = datasets.load_iris().data
     model = GaussianMixture(3, 4, begin=X[[0, 60, 120]])
     parameters = fitted(model, (X, X), epochs=800, lr=0.05, batch_size=len(X))

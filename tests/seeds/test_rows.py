@@ -2,10 +2,14 @@
 
 import ast
 import re
+from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("click")
+try:
+    import click
+except ModuleNotFoundError:  # then all rows run that are no commands
+    click = None
 
 from seeds.examples import DOCUMENTS, Example
 from seeds.rows import SEEDS, anchored, documents, printed, proofs, run, shown
@@ -55,7 +59,9 @@ def test_the_code_of_a_row_is_short_and_fits_on_a_line():
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_each_row_prints_something(name):
-    assert [row.number for _, row, shown in printed(name, documents()[name]) if not shown] == []
+    rows = [row for row in ROWS[name] if click or not row.code.startswith("$ ")]
+    document = SimpleNamespace(**{**vars(documents()[name]), "EXAMPLES": rows})
+    assert [row.number for _, row, shown in printed(name, document) if not shown] == []
 
 
 def test_a_row_shows_what_its_code_prints_and_numbers_are_rounded():
