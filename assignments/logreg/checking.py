@@ -1,7 +1,7 @@
 """What is graded of tasks 3 and 4: the gradient check, and minibatches."""
 import numpy as np
 
-from xman.grade import Wrong, expect, expect_that, given, scale
+from xman.grade import expect, expect_share, expect_that, scale
 
 from .digits import expect_places
 from .public.checks import batching, checking
@@ -46,10 +46,9 @@ def two_evaluations(student, rng):
                 "Put an element back, or better, do not change the parameters at all.")
     expect(got, reference.difference_quotients(surface.loss, surface.parameters, 1e-3), "the quotients",
            "Evaluations are counted where the quotients are right: see the part above.", tolerance=1e-7)
-    credit = scale(len(surface.asked), none=32, full=16) * (len(surface.asked) >= 16)
-    if credit < 1:
-        raise Wrong("2 evaluations for each of 8 elements", f"{len(surface.asked)} evaluations",
-                    "Does the quotient need the loss at the point itself?", credit=credit)
+    expect_share(scale(len(surface.asked), none=32, full=16) * (len(surface.asked) >= 16),
+                 "2 evaluations for each of 8 elements", f"{len(surface.asked)} evaluations",
+                 "Does the quotient need the loss at the point itself?")
 
 
 def drawn_places(rng, shapes, many):
@@ -194,11 +193,12 @@ def any_row(student, rng):
     _, _, came = epochs(student, rng, 4, 2, 500)
     orders = {tuple(numbers_of(epoch)) for epoch in came}
     for place in (0, -1):
-        expect_that(len({order[place] for order in orders if len(order)}) == 4, "each row at each place, some time")
+        expect_that(len({order[place] for order in orders if len(order)}) == 4, "each row at each place, some time",
+                    f"one of {len(orders)} orders, in 500 epochs", "The order is drawn: rng.permutation draws any.")
     expect_that(len(orders) >= 24, "each of the 24 orders of 4 rows once at least, in 500 epochs", f"{len(orders)} of them")
     X, y = rng.normal(size=(9, 3)), rng.integers(3, size=9)
-    with given(failed="X and y are not shuffled themselves: X[order] makes a new array."):
-        came, = student.frozen("epochs_of", X, y, 4, int(rng.integers(2 ** 31)), 1)
+    came, = student.frozen("epochs_of", X, y, 4, int(rng.integers(2 ** 31)), 1,
+                           look="X and y are not shuffled themselves: X[order] makes a new array.")
     expect_batches(came, 9, 4)
     known = {tuple(row) for row in X.tolist()}
     expect_that(all(tuple(row) in known for rows, _ in came for row in rows.tolist()), "minibatches of rows of X")

@@ -5,7 +5,8 @@ Every array is drawn fresh. What a task builds on is the reference, or comes in 
 import numpy as np
 from scipy.stats import kstest
 
-from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_that, scale
+from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_share, expect_that, scale, slip
+from xman.grade.compare import given as context
 from xman.grade.lists import MODEL, deltas_of, from_given, read_list, values_of, work_of
 from xman.wengert import WengertList
 
@@ -30,6 +31,8 @@ def of_model(student, rng, name, given, features=5, classes=4, penalty=0.0, cut=
     if cut and "scores" not in [dst for dst, _, _ in steps]:
         raise Wrong(f"the list of {name} goes through a register called scores", "; ".join(repr(steps).splitlines()),
                     f"Set self.scores, and compute {name} from it.")
+    expect_that(not cut or steps[-1][0] != "scores", f"{name}, computed from scores", f"{name} is the register scores itself",
+                "outputs are the softmax of scores.")
     steps = from_given(steps, steps[-1][0], ["scores"]) if cut else steps
     return steps, values_of(steps, given, f"the list of {name}"), steps[-1][0]
 
@@ -99,7 +102,7 @@ def outputs(student, rng, name, n):
     given = drawn(rng, n)
     _, values, last = of_model(student, rng, "outputs", given, cut=True)
     expect_probabilities(values[last], (n, 4), "outputs for random scores")
-    expect(values[last], np.exp(log_probabilities(given["scores"])), "outputs for random scores")
+    expect(values[last], np.exp(log_probabilities(given["scores"])), "outputs for random scores", "outputs = f.softmax(scores)")
 
 
 @model.part("the loss and its derivative", points=7, cases=[("one row", 1), ("six rows", 6), ("forty rows", 40)])
@@ -118,8 +121,13 @@ def judge_loss(student, rng, given, what, look=None):
     n, logs = len(given["y"]), log_probabilities(given["scores"])
     expect_that(np.shape(values[last]) == (), f"{what}: one number", f"an array of shape {np.shape(values[last])}",
                 "Each row has a loss; the loss of a batch is their mean.")
-    expect(values[last], -logs[np.arange(n), given["y"]].mean(), what,
-           look or "The mean over the rows, not their sum, of −log of the probability of the row's own class, which y tells.")
+    own = -logs[np.arange(n), given["y"]]
+    expect(values[last], own.mean(), what, slip(values[last], [
+        *[(own.sum(), "This is the sum over the rows, and their mean is wanted.")] * (n > 1),
+        (-own.mean(), "The logarithm of a probability is below 0: where is the minus?"),
+        (-log_probabilities(np.exp(logs))[np.arange(n), given["y"]].mean(), "softmax is taken twice: crossEntropy takes outputs, "
+         "softmaxCrossEntropy takes scores.")],
+        look or "The mean over the rows of −log of the probability of the row's own class, which y tells."))
     target = np.arange(4) == given["y"][:, None]
     expect(deltas_of(steps, values, last, ["scores"], "the list of loss")["scores"], (np.exp(logs) - target) / n,
            "the delta of scores", look or "Bishop (8.11) for each row; and what does the mean do to it?")
@@ -149,11 +157,10 @@ def lines_and_operations(student, rng):
     expect(values[last], right["loss"], "the loss", "Operations are counted where the loss is right: see the parts above.")
     lines, flops = work_of(steps, values)
     _, least = work_of(WengertList(LOSS), right)
-    credit = min(scale(lines, none=20, full=9), scale(flops / least, none=2, full=1.3))
-    if credit < 1:
-        raise Wrong("a loss of at most 9 lines, with little more than the operations that it takes",
-                    f"{lines} lines, {flops / least:.2f} times the operations", "Is something computed twice? "
-                    "print(model.operationSequence(model.loss)): each line is one operator.", credit=credit)
+    expect_share(min(scale(lines, none=20, full=9), scale(flops / least, none=2, full=1.3)),
+                 "a loss of at most 9 lines, with little more than the operations that it takes",
+                 f"{lines} lines, {flops / least:.2f} times the operations", "Is something computed twice? "
+                 "print(model.operationSequence(model.loss)): each line is one operator.")
 
 
 # ---- 2: loss, gradient and accuracy ---------------------------------------------------------------------------------
@@ -209,5 +216,8 @@ def accuracy(student, rng, name, n):
     for _ in range(30):  # a share of a few rows can be guessed, now and then
         p, y = judged(rng, n)
         y[:2] = p[0].argmax(), p[1].argmin()  # one is right, one wrong
-        expect(student.accuracy(p, y), float((p.argmax(axis=1) == y).mean()), "the accuracy",
-               "The most probable class of each row, compared with its own; then the share of those that are equal.")
+        look = "The most probable class of each row, along axis 1, compared with its own; then the share of those that are equal."
+        with context(failed=look):
+            got = student.accuracy(p, y)
+        right = float((p.argmax(axis=1) == y).mean())
+        expect(got, right, "the accuracy", slip(got, [(100 * right, "A share is a number from 0 to 1, not per cent.")], look))

@@ -3,7 +3,7 @@ import itertools
 
 import numpy as np
 
-from xman.grade import Wrong, expect, expect_mapping, expect_that, given, scale
+from xman.grade import Wrong, expect, expect_mapping, expect_share, expect_that, scale, slip
 
 from .digits import Digits, accuracy_with, expect_places
 from .public.checks import descent
@@ -14,15 +14,18 @@ def a_step(student, rng, case):
     shapes = {"one parameter": {"w": (3,)}, "three parameters": {"W": (2, 3), "b": (1, 3), "V": (4,)}}[case]
     parameters, gradient = ({name: rng.normal(size=shape) for name, shape in shapes.items()} for _ in range(2))
     rate = float(rng.uniform(0.1, 0.9))
-    expect(student.step(parameters, gradient, rate), {name: parameters[name] - rate * gradient[name] for name in shapes},
-           "the parameters", "The gradient points up the slope; rate times it is the step.")
+    got, first = student.step(parameters, gradient, rate), next(iter(shapes))
+    expect(got, {name: parameters[name] - rate * gradient[name] for name in shapes}, "the parameters",
+           slip(got.get(first) if isinstance(got, dict) else None, [
+               (parameters[first] + rate * gradient[first], "The gradient points up the slope, and the step goes down."),
+               (parameters[first] - gradient[first], "The step is rate times the gradient: where is the rate?")],
+               "The gradient points up the slope; rate times it is the step."))
 
 
 @descent.part("a step leaves the old parameters", points=1, hidden=True)
 def old_parameters(student, rng):
     parameters, gradient = ({name: rng.normal(size=shape) for name, shape in (("W", (2, 3)), ("b", (1, 3)))} for _ in range(2))
-    with given(failed="p -= … changes the array itself, p = p - … makes another."):
-        came = student.frozen("step", parameters, gradient, 0.5)
+    came = student.frozen("step", parameters, gradient, 0.5, look="p -= … changes the array itself, p = p - … makes another.")
     expect(came, {name: value - 0.5 * gradient[name] for name, value in parameters.items()}, "the parameters",
            "The old ones count as kept where the new ones are right: see the part above.")
 
@@ -103,7 +106,8 @@ def no_validation(student, rng, case):
     course = Course(rng, [np.nan, 0.5, 0.3, np.nan] if case == "some" else [np.nan, np.nan])
     got = course.trained(student)
     expect_that(len(course.judged) > (2 if case == "some" else 0), "a validation loss after each epoch", len(course.judged))
-    expect(got, course.judged[2] if case == "some" else course.start, "the parameters")
+    expect(got, course.judged[2] if case == "some" else course.start, "the parameters",
+           "Those of the least loss that is a number: NaN is less than nothing, and nothing is less than NaN.")
 
 
 @descent.part("trained on the digits", points=4)
@@ -113,11 +117,10 @@ def trained_on_digits(student, rng):
     expect_that(data.seen >= 400, "a gradient of every minibatch, in at least one pass over the 400 rows",
                 f"gradients of {data.seen} rows", "value_and_gradient tells the slope; validation is there to choose by.")
     reached = data.accuracy(found)
-    credit = scale(reached, none=0.3, full=0.8) * scale(data.seen / 400, none=12, full=6)
-    if credit < 1:
-        raise Wrong("an accuracy of 80 % or more of rows that were not trained on, after 6 passes over the data",
-                    f"{reached:.1%} after {data.seen / 400:g} passes", "Does the loss that value_and_gradient returns fall from "
-                    "epoch to epoch? Print it.", credit=credit)
+    expect_share(scale(reached, none=0.3, full=0.8) * scale(data.seen / 400, none=12, full=6),
+                 "an accuracy of 80 % or more of rows that were not trained on, after 6 passes over the data",
+                 f"{reached:.1%} after {data.seen / 400:g} passes",
+                 "Does the loss that value_and_gradient returns fall from epoch to epoch? Print it.")
 
 
 @descent.part("settings that go far in eight epochs", points=4)
@@ -128,8 +131,7 @@ def far_in_eight_epochs(student, rng):
     expect_that(type(size) is int and 1 <= size <= 400, "a size from 1 to 400", size)
     expect_that(type(rate) in (int, float) and 0 < rate < 1e6, "a rate above 0", rate)
     reached = np.mean([accuracy_with(Digits(rng, 8), size, rate) for _ in range(3)])
-    credit = scale(reached, none=0.5, full=0.88)
-    if credit < 1:
-        raise Wrong("an accuracy of 88 % after eight epochs over 400 rows, with minibatches and a descent that are right",
-                    f"{reached:.1%}", "How many steps are that in all? Is each too short to arrive, or so long that the loss "
-                    "jumps about?", credit=credit)
+    expect_share(scale(reached, none=0.5, full=0.88),
+                 "an accuracy of 88 % after eight epochs over 400 rows, with minibatches and a descent that are right",
+                 f"{reached:.1%}",
+                 "How many steps are that in all? Is each too short to arrive, or so long that the loss jumps about?")

@@ -2,7 +2,7 @@
 import numpy as np
 
 from xman.grade import expect, given
-from xman.grade.compare import shown_value
+from xman.grade.compare import about_shapes, shown_value
 
 from .public.checks import ARGUMENTS
 from .solution import operators as reference
@@ -65,9 +65,10 @@ def expect_value(student, op, args, look=None):
 
 
 def with_shape(got, want, what, look):
-    """The hint, after a sentence about the shape if that is wrong."""
-    numbers = isinstance(got, (int, float, np.ndarray)) and np.shape(got) != np.shape(want)
-    return " ".join(filter(None, (f"{what} should have the shape {np.shape(want)}." if numbers else None, look))) or None
+    """The hint; in its place a sentence about the shape if that is wrong, since nothing else is known then."""
+    if not isinstance(got, (int, float, np.ndarray)) or np.shape(got) == np.shape(want):
+        return look
+    return f"{what} should have the shape {np.shape(want)}. {about_shapes(np.shape(got), np.shape(want)) or ''}".strip()
 
 
 EXACT = {"tanh": 3e-15}  # a few units in the last place, as tanh is nowhere hard for difference quotients
@@ -103,8 +104,8 @@ def expect_kept(rng, student, name):
         with np.errstate(all="ignore"):
             out = getattr(reference, op)(*args)
         names, args = ["delta", "out", *names], (array(rng, *np.shape(out)), out, *args)
-    with given(call_of(name, names, args), failed="x *= 2, x[x < 0] = 0 and out=x write into x, which others need too; "
-               "x * 2 makes a new array."):
-        got = student.frozen(name, *map(np.array, args))
+    with given(call_of(name, names, args)):
+        got = student.frozen(name, *map(np.array, args), look="x *= 2, x[x < 0] = 0 and out=x write into x, which others need "
+                             "too; x * 2 makes a new array.")
         expect(got, getattr(reference, name)(*args), name, "Arguments that stay count where the result is right.",
                EXACT.get(op, 1e-12))

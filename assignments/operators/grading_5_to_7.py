@@ -178,7 +178,8 @@ def accused(student, rng, kind, value, rules, args, want):
     innocent = [i for i in got if i not in want]
     look = BUGS[kind]
     if innocent:
-        look = f"Rule {innocent[0]} is right. How near can a difference quotient come, with its step of 1e-5?"
+        look = (f"Rule {innocent[0]} is right: is your difference quotient, and are the two allowed to differ by as much as a "
+                "step of 1e-5 makes them?")
     expect_that(list(got) == want, "the numbers of those arguments whose rule is wrong, and no others", got, look)
 
 
@@ -222,13 +223,16 @@ def operators_in_lists(student, rng, name):
     look = "Each operator is right or wrong by itself: which part of its task is not full?"
     values, right = dict(inputs), values_of(steps, inputs, "your list")
     for z, g, args in steps:
-        values[z] = getattr(student, reference.G[g].__name__)(*(values[a] if isinstance(a, str) else a for a in args))
+        with given(listing([(z, g, args)]), failed=look):
+            values[z] = getattr(student, reference.G[g].__name__)(*(values[a] if isinstance(a, str) else a for a in args))
         expect(values[z], right[z], f"the value of {listing([(z, g, args)])}", look)
     deltas, wanted = {"loss": 1.0}, {"loss": 1.0}
     for z, g, args in reversed(steps):
         inner = [right[a] if isinstance(a, str) else a for a in args]
         for a, rule in zip(args, reference.DG[g], strict=False):
             if z in wanted and rule and isinstance(a, str):
-                sent, part = getattr(student, rule.__name__)(deltas[z], right[z], *inner), rule(wanted[z], right[z], *inner)
+                with given(listing([(z, g, args)]), failed=look):
+                    sent = getattr(student, rule.__name__)(deltas[z], right[z], *inner)
+                part = rule(wanted[z], right[z], *inner)
                 expect(sent, part, f"what {listing([(z, g, args)])} sends back to {a}", look)
                 deltas[a], wanted[a] = deltas.get(a, 0.0) + sent, wanted.get(a, 0.0) + part

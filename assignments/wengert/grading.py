@@ -204,7 +204,8 @@ def backprop_of_many_arguments(student, rng):
     values = {"a": a, "b": b, "c": c, "d": d, "e": e, "s": a * b + c, "f": d * e * (a * b + c)}
     table = {"fma": [lambda x, y, z: y, lambda x, y, z: x, lambda x, y, z: 1.0],
              "product3": [lambda x, y, z: y * z, lambda x, y, z: x * z, lambda x, y, z: x * y]}
-    expect_deltas(student.backprop(steps, values, table, "f"), steps, reference.backprop(steps, values, table, "f"), "f")
+    expect_deltas(student.backprop(steps, values, table, "f"), steps, reference.backprop(steps, values, table, "f"), "f",
+                  at=(values, table))
 
 
 @propagation.part("backprop: each partial is taken once, where it belongs", points=2)
@@ -212,7 +213,7 @@ def backprop_once(student, rng):
     steps, _, values = random_list(rng, 20)
     table, calls = counted(DG)
     f = steps[-1][0]
-    expect_deltas(student.backprop(steps, values, table, f), steps, reference.backprop(steps, values, DG, f), f)
+    expect_deltas(student.backprop(steps, values, table, f), steps, reference.backprop(steps, values, DG, f), f, at=(values, DG))
     wanted = [(g, i, tuple(values[a] for a in args)) for _, g, args in steps for i in range(len(args))]
     for g, i, args in calls:
         expect_that((g, i, args) in wanted, "each partial at the values of its line's arguments", f"partial {i} of {g} at {args}",

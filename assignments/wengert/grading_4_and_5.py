@@ -42,8 +42,8 @@ def start_stays(student, rng, which):
     evaluate, differentiate, start, _ = bowl(rng)
     wrt = ["x", "y"][:1 + (which == "two names moved")]
     want, _ = reference.descend(evaluate, differentiate, start, wrt, "loss", 0.1, 3)
-    with given(failed="inputs = start gives the same dictionary a second name: begin with a copy, dict(start)."):
-        got = student.frozen("descend", evaluate, differentiate, start, wrt, "loss", 0.1, 3)
+    got = student.frozen("descend", evaluate, differentiate, start, wrt, "loss", 0.1, 3,
+                         look="inputs = start gives the same dictionary a second name: begin with a copy, dict(start).")
     expect(pair(got)[0], want, "the inputs after 3 updates", "That start stays counts where the result is right.")
 
 
@@ -93,14 +93,16 @@ def twins(student, rng, kind):
             with given(f"fault({steps}, {inputs}, {ARITY})", failed=raised):
                 got = student.fault(steps, inputs, ARITY)
                 expect_that(got is None, "None, as nothing is wrong with this list", got,
-                            "A number among the arguments needs no register, and an input need not be used.")
+                            "A number among the arguments needs no register, and an input need not be used."
+                            if isinstance(got, (tuple, list)) else "What is returned is None itself, and no other word for it.")
             continue
         steps, n, culprit = planted(rng, steps, kind)
         with given(f"fault({steps}, {inputs}, {ARITY})", FAULTS[kind], raised):
             got = student.fault(steps, inputs, ARITY)
             pair_of = isinstance(got, (tuple, list)) and len(got) == 2 and isinstance(got[0], int) and isinstance(got[1], str)
             expect_that(pair_of, "the number of the line at fault and a sentence", "None" if got is None else got)
-            expect_that(got[0] == n, "the number of the first line at fault, counted from 1", got, FAULTS[kind])
+            expect_that(got[0] == n, "the number of the first line at fault, counted from 1", got,
+                        "Is the first line number 1?" if got[0] == n - 1 else FAULTS[kind])
             said.append((got[1], steps, n, culprit))
     for sentence, steps, n, culprit in said:
         with given(f"fault({steps}, …)"):

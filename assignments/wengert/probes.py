@@ -25,16 +25,35 @@ def needed(function):
     return code.co_argcount - len(function.__defaults__ or ()) if code else 0
 
 
+def one_by_one(name, g, lengths, function):
+    """The function of a table, which tells whoever calls it with anything but the arguments of a line of g."""
+    def called(*args):
+        if len(args) == 1 and isinstance(args[0], (list, tuple)):
+            raise TypeError(f"{name} was called with one {type(args[0]).__name__} in place of the arguments: "
+                            f"write {name}(*…), with a star")
+        if len(args) - 2 in lengths and len(args) not in lengths:
+            raise TypeError(f"{name} was called with two arguments more than {g} has, as a rule of (delta, out, …); "
+                            "it is a partial, of the arguments alone: multiply what it gives by delta")
+        if lengths and len(args) not in lengths:
+            raise TypeError(f"{name} was called with {len(args)} of the arguments of {g}: it takes all {max(lengths)} of a line")
+        return function(*args)
+    return called
+
+
+def lengths_of(steps, g):
+    """The numbers of arguments of g in the lines of a list."""
+    return {len(args) for _, op, args in steps if op == g}
+
+
+def eval(module, steps, values, G):
+    """What the submission's eval gives back. TypeError where it calls a function of G with a list."""
+    return module.eval(steps, values, {g: one_by_one(f"G[{g!r}]", g, lengths_of(steps, g), G[g]) for g in G})
+
+
 def backprop(module, steps, values, DG, f):
-    """What the submission's backprop gives back. TypeError where it calls a partial as a rule."""
-    def told(g, i, entry):
-        def partial(*args):
-            if len(args) == len(DG[g]) + 2:
-                raise TypeError(f"DG[{g!r}][{i}] was called with two arguments more than {g} has, as a rule of (delta, out, …); "
-                                "it is a partial, of the arguments alone: multiply what it gives by delta")
-            return entry(*args)
-        return partial
-    return module.backprop(steps, values, {g: [told(g, i, entry) for i, entry in enumerate(DG[g])] for g in DG}, f)
+    """What the submission's backprop gives back. TypeError where a partial is called as it cannot be."""
+    return module.backprop(steps, values, {g: [one_by_one(f"DG[{g!r}][{i}]", g, lengths_of(steps, g), entry)
+                                               for i, entry in enumerate(DG[g])] for g in DG}, f)
 
 
 def steps_of(order):

@@ -7,6 +7,7 @@ from .compare import (
            expect,
            expect_mapping,
            expect_probabilities,
+           expect_share,
            expect_that,
            given,
            scale,
@@ -16,6 +17,6 @@ from .compare import (
 from .judge import check, judge
 
 __all__ = ["Assignment", "Failed", "Part", "Task", "Wrong", "check", "expect", "expect_mapping",
-           "expect_probabilities", "expect_that", "folder_of", "given", "judge", "load_assignment",
+           "expect_probabilities", "expect_share", "expect_that", "folder_of", "given", "judge", "load_assignment",
            "load_checks", "scale", "slip", "told"]
 suggesting(__name__)

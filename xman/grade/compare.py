@@ -152,17 +152,19 @@ def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: 
         raise Wrong(f"{what}: finite numbers", f"{got[place]}{at_place}", look or NOT_FINITE)
     off = f"and {wrong.sum()} of {want.size} elements that are off" if want.size > 1 else "which is off"
     with np.errstate(all="ignore"):
-        look = " ".join(filter(None, (look, about_numbers(got, want, tolerance)))) or None
-    raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{at_place}, {off}", look)
+        about = about_numbers(got, want, tolerance)
+    if look and about:
+        about = f"{look} {about}" if look[-1] in ".?!" else f"{look}. {about}"
+    raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{at_place}, {off}", about or look)
 
 
 NOT_FINITE = "Where does it overflow, or divide by zero? Look at large exponents and small denominators."
 DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
-    ("It is twice what it should be: is something added twice?", lambda want: 2 * want),
-    ("It is half of what it should be: is a contribution missing?", lambda want: want / 2),
+    ("It is twice what it should be.", lambda want: 2 * want),
+    ("It is half of what it should be.", lambda want: want / 2),
     ("It is transposed.", lambda want: want.T),
-    ("It is too large by the number of rows: a sum where a mean is wanted?", lambda want: want * len(want)),
-    ("It is too small by the number of rows: a mean where a sum is wanted?", lambda want: want / len(want)),
+    ("It is too large by the number of rows, as a sum in the place of a mean is.", lambda want: want * len(want)),
+    ("It is too small by the number of rows, as a mean in the place of a sum is.", lambda want: want / len(want)),
 ]
 
 
@@ -212,12 +214,12 @@ def expect_that(condition: Any, expected: str, came_back: Any = None, look: str 
         raise Wrong(expected, came_back, look)
 
 
-def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
-    """Wrong unless got is a dict with these names as keys. what: its name in words."""
+def expect_mapping(got: Any, names: Iterable[Any], what: str, look: str | None = None) -> None:
+    """Wrong unless got is a dict with these names as keys. what: its name in words. look: a hint if one is missing."""
     expect_that(isinstance(got, dict), f"{what}: a dict", sort_of(got))
     if missing := [name for name in names if name not in got]:
         keys = ", ".join(map(shown_value, missing[:4]))
-        raise Wrong(f"{what}: an entry for {keys}", f"entries for {shown_value(list(got))}")
+        raise Wrong(f"{what}: an entry for {keys}", f"entries for {shown_value(list(got))}", look)
 
 
 def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance: float = 1e-6) -> None:
@@ -232,6 +234,12 @@ def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance:
     if not np.allclose(sums, 1, atol=tolerance):
         worst = f"a row of sum {sums.flat[np.abs(sums - 1).argmax()]:.6g}"
         raise Wrong(f"{what}: rows that sum to 1", worst, "Over which axis does softmax normalise?")
+
+
+def expect_share(credit: float, expected: str, came_back: Any, look: str | None = None) -> None:
+    """Wrong with this credit if that is below 1, so that the feedback is in words and not the call's arguments."""
+    if credit < 1:
+        raise Wrong(expected, came_back, look, credit)
 
 
 def scale(x: float, none: float, full: float) -> float:

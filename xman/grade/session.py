@@ -320,13 +320,19 @@ class Student:
     def __init__(self, session: Session):
         self._session = session
 
-    def frozen(self, name: str, *args: Any, places: Sequence[int] | None = None) -> Any:
+    def frozen(self, name: str, *args: Any, look: str | None = None, places: Sequence[int] | None = None
+               ) -> Any:
         """The result of student.name(*args), where its lists, dicts and arrays cannot be changed.
 
         A function that changes one gets an error there, so that nobody has to look what became of them.
-        places: the arguments that are meant, from 0 (None: all).
+        look: the hint for it. places: the arguments that are meant, from 0 (None: all).
         """
-        return self._session.call(name, args, {}, range(len(args)) if places is None else places)
+        try:
+            return self._session.call(name, args, {}, range(len(args)) if places is None else places)
+        except Failed as failed:
+            if any(words in str(failed.came_back) for words in plain.REFUSALS):
+                failed.look = look
+            raise
 
     @property
     def apart(self) -> Student:

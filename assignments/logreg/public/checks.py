@@ -59,7 +59,7 @@ def loss_of_nothing(student, rng):
 def outputs_of_nothing(student, rng):
     _, values, last = evaluated(student, "outputs", ZEROS)
     with given("the list of outputs", **ZEROS):
-        expect(values[last], np.full((7, 3), 1 / 3), "the outputs", "One probability for each row and class.")
+        expect(values[last], np.full((7, 3), 1 / 3), "the outputs", "The softmax of scores, of each row.")
 
 
 @model.check("where W is (1 2 2; 0 0 0), a penalty of 0.5 adds 1.5 to the loss")
@@ -100,7 +100,10 @@ def two_rows(student, rng):
     loss = student.mean_loss(outputs, y)
     expect(loss, np.log(4), "the mean of log 2 and log 8", slip(loss, [
         (2 * np.log(4), "The mean over the rows, not their sum.")]))
-    expect(student.accuracy(outputs, y), 0.5, "the accuracy", "The first row is right, the second is taken for class 2.")
+    with given(failed="The most probable class of each row: along axis 1."):
+        got = student.accuracy(outputs, y)
+    expect(got, 0.5, "the accuracy", slip(got, [(50, "A share is a number from 0 to 1, not per cent.")],
+                                          "The first row is right, the second is taken for class 2."))
 
 
 @checking.check("difference quotients of a² + 3ab at a = 2, b = (1, −1)")
@@ -130,7 +133,7 @@ def seven_rows(student, rng):
     expect([len(rows) for rows, _ in epoch], [3, 3, 1], "the sizes of the minibatches")
     rows, labels = (np.concatenate(side) for side in zip(*epoch, strict=True))
     expect(sorted(labels.tolist()), Y.tolist(), "the labels of an epoch, sorted")
-    expect(rows, X[labels.astype(int)], "the rows, next to their labels")
+    expect(rows, X[labels.astype(int)], "the rows, next to their labels", "X and y are taken in one and the same order.")
 
 
 @descent.check("one step")

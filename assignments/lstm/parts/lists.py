@@ -3,8 +3,8 @@ import functools
 
 import numpy as np
 
-from xman.grade import expect, expect_that, given
-from xman.grade.lists import MODEL, expect_deltas, loss_of, read_list, values_of
+from xman.grade import Wrong, expect, expect_that, given
+from xman.grade.lists import MODEL, expect_deltas, from_given, loss_of, read_list, values_of
 
 OPERATORS = MODEL | {"stopGradient"}  # that one is let in, to be told what it does to the deltas
 
@@ -29,13 +29,21 @@ class Listed:
 
     def __init__(self, lines, inputs, what):
         self.steps, self.inputs = read_list(lines, list(inputs), OPERATORS, what=what), inputs
-        self.values = values_of(self.steps, inputs, what)
         self.what = what
+
+    @functools.cached_property
+    def values(self):
+        """Those of all registers."""
+        return values_of(self.steps, self.inputs, self.what)
 
     def register(self, name):
         """Its value, where the list has a register of that name."""
-        expect_that(name in self.values, f"{self.what}: a register {name}", f"registers {', '.join(self.values)}"[:300])
-        return self.values[name]
+        registers = [*self.inputs, *(dst for dst, _, _ in self.steps)]
+        expect_that(name in registers, f"{self.what}: a register {name}", f"registers {', '.join(registers)}"[:300])
+        try:
+            return self.values[name]
+        except Wrong:  # a line fails that may have nothing to do with this register
+            return values_of(from_given(self.steps, name, ()), self.inputs, self.what)[name]
 
     def state(self, name, shape):
         """Its value, where it has that shape."""

@@ -2,7 +2,7 @@
 import numpy as np
 
 from xman import WengertList
-from xman.grade import expect, expect_that, scale, slip
+from xman.grade import expect, expect_share, expect_that, scale, slip
 from xman.grade.lists import alike, work_of
 
 from ..probes import stepped
@@ -65,6 +65,7 @@ def the_cell_state(found, rng, kind, state_rows):
         (gate(v, "f", state="c") * before + i * g, "the forget gate reads the cell state; gates read h"),
         (keep * before + gate(v, "i", state="c") * g, "the input gate reads the cell state; gates read h"),
         (keep * before + i * gate(v, "g", np.tanh, "c"), "what is new reads the cell state; it reads h"),
+        *((new_c({**v, f"U{letter}": v[f"U{letter}"].T}), f"U{letter} is transposed") for letter in "ifg"),
         *without(v, new_c, "ifg"),
     ], "equations (1) to (3) and (5): all gates read x and the hidden state before the step; c is kept·before + let in·new"))
 
@@ -81,6 +82,7 @@ def the_hidden_state(found, rng, kind, state_rows):
         (o * np.tanh(v["c"]), "this is of the cell state before the step: is it the new one that goes out?"),
         *((gate({**v, "c": state}, "o", state="c") * np.tanh(c), "the output gate reads the cell state; gates read h")
           for state in (v["c"], c)),
+        (gate({**v, "Uo": v["Uo"].T}, "o") * np.tanh(c), "Uo is transposed"),
         *without(v, lambda v: gate(v, "o") * np.tanh(c), "o"),
     ], "equations (4) and (6): the output gate reads x and the h before the step, and lets out tanh of the new c"))
 
@@ -114,7 +116,10 @@ def the_work(found, rng, kind):
     least, own = work_of(found.reference, values), work_of(found.steps, found.values)
     if kind == "lines":
         expect_that(own.lines < 50, "a step in about 25 lines", f"{own.lines} lines", "print the list: what stands there twice?")
-        return scale(own.lines, none=50, full=28)
+        expect_share(scale(own.lines, none=50, full=28), "a step in about 25 lines", f"{own.lines} lines",
+                     "print the list: what stands there twice?")
+        return
     expect_that(own.flops < 2 * least.flops, f"about {least.flops:,} operations", f"{own.flops:,}",
                 "which product is larger than need be?")
-    return scale(own.flops, none=2 * least.flops, full=1.1 * least.flops)
+    expect_share(scale(own.flops, none=2 * least.flops, full=1.1 * least.flops), f"about {least.flops:,} operations",
+                 f"{own.flops:,}", "which product is larger than need be?")

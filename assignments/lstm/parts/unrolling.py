@@ -2,7 +2,7 @@
 import numpy as np
 
 from xman import WengertList
-from xman.grade import expect, expect_mapping, expect_that, scale, told
+from xman.grade import expect, expect_mapping, expect_share, expect_that, scale, told
 
 from ..probes import unrolled
 from ..public.checks import unrolling
@@ -84,4 +84,4 @@ def growth(student, rng):
     few, many = (Unrolled(student, rng, steps) for steps in (2, 8))
     many.expect_values([f"{letter}{t}" for t in range(1, 9) for letter in "hc"], many.reference)
     added, needed = len(many.steps) - len(few.steps), len(many.reference) - len(few.reference)
-    return scale(added, none=2 * needed, full=needed + 18)
+    expect_share(scale(added, none=2 * needed, full=needed + 18), f"about {needed} lines more for 6 steps more", f"{added} lines")

@@ -53,7 +53,8 @@ def shut(student, rng):
 @step.check("where all is kept and nothing comes in, the cell state stays")
 def kept(student, rng):
     _, _, values = stepped(student, bi=np.full((1, HIDDEN), -99.0), bf=np.full((1, HIDDEN), 99.0))
-    expect(values["c1"], C, "c1", "the input gate is shut here, and the forget gate open")
+    expect(values["c1"], C, "c1", slip(values["h1"], [(C, "this is the hidden state: cell gives back (h, c), in this order")],
+                                       "the input gate is shut here, and the forget gate open"))
 
 
 @step.check("where nothing is kept, all comes in and what is new is −1, the cell state is −1")
@@ -141,7 +142,8 @@ def read(student, **others):
 @ending.check("the state at the end, and probabilities")
 def at_the_end(student, rng):
     _, values = read(student)
-    expect(values["last"], np.stack([(H + C)[0], C[1]]), "last, of titles of three and of two letters")
+    expect(values["last"], np.stack([(H + C)[0], C[1]]), "last, of titles of three and of two letters", slip(values["last"], [
+        (H + C, "this is the state after the last step: the shorter title has ended before it")]))
     expect_probabilities(values["outputs"], (2, CLASSES), "outputs")
 
 
@@ -159,7 +161,8 @@ def behind_the_end(student, rng):
     steps, values = read(student)
     loss_of(values)
     delta = deltas_of(steps, values, "loss", ["h3"])["h3"]
-    expect_that(np.any(delta[0]) and not np.any(delta[1]), "a delta of h3 for the title of three letters alone", delta)
+    expect_that(np.any(delta[0]) and not np.any(delta[1]), "a delta of h3 for the title of three letters alone", delta,
+                "e3 is 0 for the title of two letters: h3 counts for the other alone")
 
 
 USES = "the uses are named {0}_1, {0}_2, … from 1, in the order of the list; what is not among the names keeps its name"
@@ -189,7 +192,8 @@ def thirteen(student, rng):
     deltas = {"W": np.array([[3.0, 4.0]]), "b": np.array([12.0])}
     found = student.clipped(deltas, 6.5)
     expect_mapping(found, deltas, "the deltas")
-    expect(found["b"], np.array([6.0]), "b")
+    expect(found["b"], np.array([6.0]), "b", slip(found["b"], [
+        (np.array([6.5]), "the norm is that of all arrays together: here it is 13"), (np.array([12.0]), "nothing is clipped")]))
 
 
 @through_time.check("a gate that is open and shut, and one that is undecided")

@@ -6,7 +6,7 @@ import numpy as np
 
 import ops
 from xman import WengertList, backprop, eval
-from xman.grade import expect, expect_mapping, expect_that, given, scale, told
+from xman.grade import expect, expect_mapping, expect_share, expect_that, scale, slip, told
 from xman.grade.assignment import data_set
 
 from ..probes import listed
@@ -99,8 +99,11 @@ def a_step(student, rng, kind, epochs):
     for name, w in course.after(epochs * [range(5)], 0.25).items():
         expect_that(not np.array_equal(best[name], course.start[name]), f"{name} after {kind}", "the parameters as they began",
                     "the best are chosen among those after each epoch")
-        expect(best[name], w, f"{name} after {kind}, each of one step w ← w − α·gradient",
-               look="gradient is that of the minibatch's mean loss already: α is its only factor")
+        up, mean = (course.after(epochs * [range(5)], rate)[name] for rate in (-0.25, 0.05))
+        expect(best[name], w, f"{name} after {kind}, each of one step w ← w − α·gradient", look=slip(best[name], [
+            (up, "the step goes up the gradient, and down is where the loss falls"),
+            (mean, "gradient is that of the minibatch's mean loss already: it is not divided by its rows once more")],
+            "α times the gradient is subtracted from each parameter, and nothing else"))
 
 
 @training.part("an epoch's minibatches", points=4,
@@ -144,8 +147,8 @@ def the_best_epoch(student, rng, kind, losses):
 @told("train with 4 rows, in minibatches of 2")
 def untouched(student, rng):
     course = Course(rng, 4, 2, [2.0, 1.0])
-    with given(failed="w -= … changes the array itself; w = w - … makes a new one"):
-        best = course.train(functools.partial(student.frozen, "train"))
+    look = "w -= … changes the array itself; w = w - … makes a new one"
+    best = course.train(functools.partial(student.frozen, "train", look=look))
     expect_that(course.seen, "gradients of some rows", "gradient was never called")
     course.expect_descent(best)
 
@@ -160,7 +163,8 @@ def passes(student, rng):
     rows, losses = sum(map(len, course.asked)), len(course.judged)
     expect_that(40 <= rows < 80, "in 4 epochs over 10 rows the gradients of 40", f"of {rows} rows")
     expect_that(4 <= losses < 15, "in 4 epochs 4 validation losses, or 5", f"{losses}", "each is a pass over all validation rows")
-    return min(scale(rows, none=80, full=40), scale(losses, none=15, full=5))
+    expect_share(min(scale(rows, none=80, full=40), scale(losses, none=15, full=5)),
+                 "gradients of 40 rows and 4 validation losses, or 5", f"{rows} rows, {losses} losses")
 
 
 @functools.cache
@@ -218,4 +222,5 @@ def it_learns(student, rng):
     accuracy = np.mean(values(best, X_test, Y_test)["outputs"].argmax(1) == Y_test.argmax(1))
     expect_that(accuracy > 0.45, "more than 45 % of the names in the right language, of four", f"{accuracy:.1%}",
                 "the steps go by your own train: see the parts above")
-    return scale(accuracy, none=0.45, full=0.57)
+    expect_share(scale(accuracy, none=0.45, full=0.57), "57 % of the names in the right language, of four", f"{accuracy:.1%}",
+                 "the steps go by your own train: see the parts above")

@@ -153,7 +153,10 @@ def best_epoch(student, rng):
         return abs(parameters["w"][0])
     best = student.train({"w": np.array([2.0])}, gradient, validation_loss, 3, 5, 3, 1.0, shuffle)
     expect_mapping(best, ["w"], "the parameters")
-    expect(best["w"], np.array([0.0]), "w: it went 1, 0, −1, −2, −3, and |w| is the validation loss")
+    expect(best["w"], np.array([0.0]), "w: it went 1, 0, −1, −2, −3, and |w| is the validation loss", slip(best["w"], [
+        (np.array([-3.0]), "these are the parameters of the last epoch"),
+        (np.array([3.0]), "the steps go up the gradient"), (np.array([7.0]), "the steps go up the gradient")],
+        "a gradient of 1 and a rate of 1 move w by 1 in each epoch"))
 
 
 @judging.check("four rows of two classes")
@@ -172,4 +175,4 @@ def four_rows(student, rng):
 @judging.check("a confusion")
 def a_confusion(student, rng):
     counts = student.confusion(np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    expect(counts, np.array([[1, 1], [0, 1]]), "the counts")
+    expect(counts, np.array([[1, 1], [0, 1]]), "the counts", "the row is the class that it is, the column what it is taken for")

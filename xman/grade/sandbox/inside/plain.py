@@ -11,6 +11,7 @@ TYPES = "bool", "int64", "float32", "float64"
 DIGITS, AXES = 30, 8  # the most digits of a whole number, and axes of an array
 CHANGES = {list: "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__",
            dict: "update pop popitem clear setdefault __setitem__ __delitem__ __ior__"}
+REFUSALS = "that belongs to the caller", "read-only"  # NumPy says the second
 DEPTH = 100           # the most lists inside of one another
 MOST = 4_000_000      # the most items and characters of a message
 # the most keys of a dict that are not strings: an enemy can choose numbers that all have the same hash
@@ -69,7 +70,7 @@ def decoded(line: bytes, function_of=None):
 def _refusing(kind):
     """The class of lists, or of dicts, that stay as they are; a copy of one is an ordinary list or dict."""
     def refuse(self, *_, **__):
-        raise TypeError(f"a {kind.__name__} is changed that belongs to the caller, and has to stay as it is")
+        raise TypeError(f"a {kind.__name__} is changed {REFUSALS[0]}, and has to stay as it is")
     return type(kind.__name__, (kind,), {**dict.fromkeys(CHANGES[kind].split(), refuse),
                                          "__reduce_ex__": lambda self, _: (kind, (kind(self),))})
 
