@@ -16,6 +16,7 @@ import functools
 import itertools
 import math
 import multiprocessing.sharedctypes
+import numbers
 import os
 import pathlib
 import random
@@ -71,8 +72,6 @@ class Text(str):
 
 class Pair(tuple):
     pass
-
-
 
 
 class Mapped(types.ModuleType):
@@ -374,3 +373,70 @@ def test_a_change_of_what_is_read_changes_the_next_call(name, route, gradient, m
     numbers = lambda calls: [float(call[0] if gradient else call) for call in calls]
     assert len({*numbers(before)}) == 1 == len({*numbers(after)})
     assert numbers(before)[0] != numbers(after)[0]  # the case changes something
+
+
+# ---- what stands for an argument -----------------------------------------------------------------------------------------
+
+class Tagged(np.ndarray):
+    rate = 5.0
+
+
+class Fine(float):
+    rate = 5.0
+
+
+def of_exception(read, x):
+    try:
+        return read(x)
+    except (AttributeError, TypeError):
+        return 7.0
+
+
+ONES, ZERO_D, HALVES = np.ones(2), np.array(2.0), np.ones(2, np.float32)
+# what a function asks of an argument; the first values of its factor are 0, so that no check of results tells the answers apart
+ASKED = {
+    "dtype": lambda x: len(str(getattr(x, "dtype", ""))), "shape": lambda x: 1.0 + hasattr(x, "shape"), "ndim": lambda x: of_exception(lambda y: y.ndim, x),
+    "T": lambda x: 1.0 + hasattr(x, "T"), "len": lambda x: of_exception(len, x), "item": lambda x: 1.0 + hasattr(x, "item"), "index": lambda x: of_exception(lambda y: 1.0 + (y[()] == 0) * 0, x),
+    "name": lambda x: 1.0 + hasattr(x, "name"), "value": lambda x: 1.0 + hasattr(x, "va" + "lue"), "tape": lambda x: len(getattr(x, "tape", "1")),
+    "__len__": lambda x: 1.0 + hasattr(x, "__len__"), "__iter__": lambda x: 1.0 + hasattr(x, "__iter__"), "doc": lambda x: len(str(x.__doc__)),
+    "sum": lambda x: 1.0 + hasattr(x, "sum"), "class": lambda x: len(x.__class__.__name__), "rate": lambda x: getattr(x, "rate", 1.0),
+    "float": lambda x: 1.0 + isinstance(x, float), "floating": lambda x: 1.0 + isinstance(x, np.floating), "ndarray": lambda x: 1.0 + isinstance(x, np.ndarray),
+    "iterable": lambda x: 1.0 + isinstance(x, collections.abc.Iterable), "sized": lambda x: 1.0 + isinstance(x, collections.abc.Sized),
+    "hashable": lambda x: 1.0 + isinstance(x, collections.abc.Hashable), "number": lambda x: 1.0 + isinstance(x, numbers.Real),
+    "scalar": lambda x: 1.0 + np.isscalar(x), "squeezed": lambda x: 1.0 + isinstance(np.squeeze(x), np.ndarray),
+    "sum_class": lambda x: 1.0 + hasattr(x + x, "dtype"), "of_numpy": lambda x: 1.0 + hasattr(np.add(x, 1.0), "dtype"), "same": lambda x: 1.0 + hasattr(np.positive(x), "dtype"),
+    "truth": lambda x: 1.0 + isinstance(np.sum(x) * 0 == 0, bool), "none": lambda x: 1.0 + (x is None), "text": lambda x: len(str(x)),
+    "rounded": lambda x: 1.0 + isinstance(of_exception(round, x), int), "compared": lambda x: 1.0 + ((x == "a") is False)}
+OF_ARGUMENTS = {"float": (2.0, 3.5), "number": (np.float64(2), np.float64(3.5)), "array": (ONES, ONES + 1.5), "zero_d": (ZERO_D, ZERO_D + np.array(1.5)),
+                "whole": (np.int64(2), np.int64(3)), "int": (2, 3), "narrow": (HALVES, HALVES + 1), "tagged": (ONES.view(Tagged), ONES.view(Tagged)),
+                "fine": (Fine(2.0), Fine(2.0)), "memmap": (np.memmap(FOLDER / "m", float, "w+", shape=2), ONES)}
+
+
+@pytest.mark.filterwarnings("ignore:jit.*runs as plain Python")
+@pytest.mark.parametrize("kind", OF_ARGUMENTS)
+@pytest.mark.parametrize("asked", ASKED)
+def test_an_argument_answers_as_in_python(asked, kind):
+    plain = lambda x, scale: scale * ASKED[asked](x)
+    fast = jit(plain, "interpret")
+    for x, scale in itertools.product(OF_ARGUMENTS[kind], (ONES - 1, ONES, ONES + 2)):
+        for _ in range(2):
+            assert np.array_equal(fast(x, scale), plain(x, scale))
+
+
+@pytest.mark.filterwarnings("ignore:jit.*runs as plain Python")
+@pytest.mark.parametrize("fn", [
+    lambda x, y: ((x > 0) + (y > 0)) * 3.0, lambda x, y: ((x > 0) - (y > 0)) * 3.0, lambda x, y: 2.0 if (x > 0) is True else y,
+    lambda x, y: round(x, 2) * 1000 + y, lambda x, y: round(y) * 10, lambda x, y: x * HALVES + np.exp(y), lambda x, y: np.maximum(x, HALVES) * y,
+    lambda x, y: np.where(HALVES > 0, x, HALVES), lambda x, y: [x, x * 2, np.add(x, y), x == 1], lambda x, y: np.stack([np.float32(1), x]),
+    lambda x, y: np.float32(2) * x + y, lambda x, y: x ** 2 if x < 1e200 else y, lambda x, y: x // 1 + y % 2])
+def test_pythons_floats_are_no_numbers_of_numpy(fn):
+    """Their comparisons are truth values of Python, which add up, and they take the precision of an array beside them."""
+    fast = jit(fn, "interpret")
+    for x, y in ((1.0, -1.0), (1.0, 1.0), (-0.285, 3.0), (0.285, -2.0), (1.005, 2.5), (3e38, 1.0)):
+        with np.errstate(over="ignore"):
+            assert repr(fast(x, y)) == repr(fast(x, y)) == repr(fn(x, y))
+
+
+def test_a_gradient_step_in_float32_with_a_rate_in_python_is_compiled_in_float32():
+    slope = jit(lambda w, rate: w - rate * (w * 2), "numpy")
+    assert [slope(HALVES, rate).dtype for rate in (0.1, 0.2)] == [np.float32] * 2 and len(slope.lists) == 1

@@ -14,11 +14,11 @@ from ops.writer import Symbol
 
 from ..errors import XManError
 from ..passes.writer import ListWriter
-from ..traced.arraylike import ArrayLike, plain
+from ..traced.arraylike import ArrayLike
 from ..validity import refuse_name
 from ..wengert import WengertList
 from .call import callable_or_refused, constant_output, name_of, outcome
-from .tracer import CallTape, Tracer, is_on, ordinary, replayed
+from .tracer import CallTape, Tracer, is_on, replayed
 from .trees import flattened_tree, leaf_names, unflatten
 
 
@@ -56,10 +56,7 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
         leaves, structure = flattened_tree(example)
         for k, path in enumerate(leaf_names(structure, name)):
             if is_input(leaves[k]):
-                tracer = Tracer(np.asarray(ordinary(plain(leaves[k])))[()], tape)
-                if type(leaves[k]) is float:
-                    tape.floats[tracer.name] = None
-                leaves[k] = tracer
+                leaves[k] = tape.argument(leaves[k])
                 inputs.append(leaves[k])
                 names[leaves[k].name] = unused(path, names.values())
         args.append(unflatten(structure, leaves))

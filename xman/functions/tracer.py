@@ -10,18 +10,15 @@ import numpy as np
 
 from ops import Expression, G, f
 from ops.expression import FLAT
-from ops.silence import ERRORS, loud
 from ops.walk import needed
 from ops.writer import Recording, Symbol, Traced, Writer, frozen
 
-from ..traced.arraylike import ArrayLike, real
+from ..traced.arraylike import ArrayLike, plain, real
 from ..traced.dispatch import universal
 from ..traced.refusals import line_of, refuse, user_frame
 
 BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
 NUMBERS = {float, int, np.float64}  # types of constants that cannot change
-DIVISIONS, POWERS = {"divide", "ratio", "floor_divide", "remainder"}, {"power", "square"}
-OF_FLOATS = {"add", "subtract", "mul", "negative", "abs", *DIVISIONS, *POWERS}  # of floats they are floats
 
 
 class CallTape(Recording):
@@ -30,18 +27,14 @@ class CallTape(Recording):
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by
     name, (tracer, the user's line) where a value decided Python's path; None: these are not recorded.
     of_scan: the function that computes a scan. masks: by name, the masks whose counts a tracer's shape goes
-    by. failures: (operator, arguments, error) of what raised an error. floats: the names of what may be
-    Python's floats, whose operators raise errors where NumPy gives inf: the tracer that then is 0 or no
-    finite number, or None.
+    by. tracer: the class of its tracers.
     """
 
     def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
         super().__init__()
         self.exact, self.open, self.guards, self.of_scan = exact, True, guards, of_scan
         self.masks: dict[str, tuple[Tracer, ...]] = {}
-        self.failures: list[tuple[str, tuple, type]] = []
-        self.floats: dict[str, Tracer | None] = {}
-        self.loud = False  # whether a line was computed while np.errstate asks for more than a warning
+        self.tracer = Tracer
 
     def __enter__(self) -> CallTape:
         self.collects = gc.isenabled()
@@ -54,8 +47,11 @@ class CallTape(Recording):
             gc.enable()
         if self.guards is not None:  # their tracers point at the tape, and would keep it alive
             self.guards = None
-            for tracers in (self.masks, self.floats, self.failures):
-                tracers.clear()
+            self.masks.clear()
+
+    def argument(self, leaf: Any) -> Tracer:
+        """The tracer in place of an argument's leaf."""
+        return self.tracer(np.asarray(ordinary(plain(leaf)))[()], self)
 
     def write(self, op: str, args: tuple) -> Any:
         """The result of op, after its line is on the tape."""
@@ -69,35 +65,25 @@ class CallTape(Recording):
         # as in a derivative of a derivative, f.<op> records the operator on the tape of that value, too.
         operands, inputs, value = [], [], G[op]
         for a in args:
-            if type(a) is Tracer and a.writer is self:
+            if issubclass(type(a), Tracer) and a.writer is self:
                 x, a = a.value, a.name
             else:
                 x = a = a if type(a) in NUMBERS or isinstance(a, Expression) else as_constant(a)
             operands.append(a)
             inputs.append(x)
-            if type(x) is Tracer or type(x) not in NUMBERS and isinstance(x, Expression):
+            if type(x) not in NUMBERS and isinstance(x, Expression):
                 value = getattr(f, op)
         if op == "scan" and value is G[op]:
             value = self.of_scan  # `jit` has one that compiles long loops
-        try:
-            y = value(*inputs)
-        except Exception as error:
-            self.failures.append((op, args, type(error)))
-            raise
-        if type(y) is Tracer:  # on another tape
-            out = Tracer(y, self, y.slopeless)
+        y = value(*inputs)
+        if issubclass(type(y), Tracer):  # on another tape
+            out = self.tracer(y, self, y.slopeless)
         else:
             y = real(op, y)
-            out = Tracer(y, self, op in FLAT or getattr(y, "dtype", None) is BOOL)
+            out = self.tracer(y, self, op in FLAT or getattr(y, "dtype", None) is BOOL)
         self.lines.append((out.name, op, tuple(operands)))
-        if self.guards is not None:
-            if out.ndim:
-                self.follow_masks(out, op, args)
-            elif op in OF_FLOATS and all(type(a) in (float, int) or type(a) is str and a in self.floats
-                                         for a in operands):
-                checked = out if op in POWERS else args[1] if op in DIVISIONS else None
-                self.floats[out.name] = checked if type(checked) is Tracer else None
-            self.loud |= loud(ERRORS.get())
+        if self.guards is not None and out.ndim:
+            self.follow_masks(out, op, args)
         return out
 
     def refuse_closed(self) -> None:
@@ -139,14 +125,6 @@ class Tracer(ArrayLike, Traced):
         if self.tape.guards is not None and self.name not in self.tape.guards:
             self.tape.guards[self.name] = self, line_of(user_frame())
         return self.value
-
-    def __repr__(self): return super().__repr__() if self.tape.guards is None else repr(self.in_text())
-    def __str__(self): return super().__str__() if self.tape.guards is None else str(self.in_text())
-
-    def in_text(self) -> Any:
-        """Its value as a text has it; a Python float is no number of NumPy."""
-        value = self.branch_value()
-        return value.item() if self.name in self.tape.floats and isinstance(value, np.generic) else value
 
     def counted(self) -> Any:
         """Its value; the counts of the masks that its shape goes by decide the path that Python takes."""
@@ -206,9 +184,10 @@ def as_constant(a: Any) -> Any:
 
 def is_on(tape: CallTape, x: Any) -> bool:
     """Whether x is a tracer on this tape. XManError for a tracer on a closed tape."""
-    if type(x) is Tracer and x.writer is not tape:
+    traced = issubclass(type(x), Tracer)
+    if traced and x.writer is not tape:
         x.writer.refuse_closed()
-    return type(x) is Tracer and x.writer is tape
+    return traced and x.writer is tape
 
 
 def replayed(tape: CallTape, writer: Writer, inputs: Mapping[str, Symbol],

@@ -11,7 +11,7 @@ from ops.silence import ERRORS, loud
 
 from ..functions.trace import is_input
 from ..functions.trees import LEAF, children, fields_of, rebuilt
-from ..interpreters.context import as_own, number_of
+from ..interpreters.context import as_own
 
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
 DEEP = 50   # the most nested brackets in generated text: Python's parser takes few more
@@ -81,10 +81,11 @@ def reader(args: tuple, names: list[str], steady: Callable[[], bool]) -> Callabl
 
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
-    """The function from a program's outputs to fn's result. outputs: (name, None) or (None, value) a leaf."""
+    """The function from a program's outputs to fn's result. outputs: for each leaf (its name, the function
+    that makes the leaf of the output), or (None, a constant)."""
     if structure is LEAF:
-        name, constant = next(outputs)
-        return (lambda values: as_own(constant)) if name is None else lambda values: number_of(values[name])
+        name, of_leaf = next(outputs)
+        return (lambda values: as_own(of_leaf)) if name is None else lambda values: of_leaf(values[name])
     builders, kind = {key: builder(x, outputs) for key, x in children(structure)}, type(structure)
     if kind is dict:
         builders = {key: builders[key] for key in structure}  # in the order in which fn made it

@@ -16,10 +16,11 @@ from ..engines.bodies import value_of
 from ..engines.door import ENGINES
 from ..errors import XManError
 from ..functions.call import WRITTEN_OUT, name_of
+from ..functions.guarded import FloatTracer, GuardedTape
 from ..functions.trace import traced_arguments, watched, written_down
-from ..functions.tracer import CallTape, Tracer, is_on
+from ..functions.tracer import is_on
 from ..functions.trees import flattened_tree, leaf_names, tree_map
-from ..interpreters.context import as_own
+from ..interpreters.context import as_own, number_of
 from ..notation import shortened
 from ..passes import roll
 from ..wengert import WengertList
@@ -31,7 +32,8 @@ from .watch import Watch
 LONG = 20_000  # a loop that runs at least so many lines in all has its step compiled for the first call
 SIZE = 10_000  # of outputs in which a NaN is looked for
 
-Argument = tuple[str | None, Any]  # the name of a register, or None and a constant
+# the name of a register and the function from its value to what fn returns, or None and a constant
+Argument = tuple[str | None, Any]
 
 
 class TracedPath:
@@ -115,14 +117,20 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
             compiled: Callable) -> tuple[TracedPath, Any]:
     """The path of a call, and its result. Impure where a list cannot hold the call, Within where it reads
     values of a trace around it."""
-    watch, guards = Watch([fn, *fixed]), {}
-    with CallTape(guards=guards, of_scan=scan_by_engine) as tape:
+    watch = Watch([fn, *fixed])
+    with GuardedTape(scan_by_engine) as tape:
         tracers, inputs, names = traced_arguments(fn, args, tape)
         input_names = [names[x.name] for x in inputs]
-        result, variables = watched(fn, tracers, options, watch.hear)
-        if tape.loud:
-            raise Impure("it computes while np.errstate or np.seterr asks for errors")
-        if sentence := watch.sentence or watch.changes():
+        try:
+            result, variables = watched(fn, tracers, options, watch.hear)
+        except TimeoutError:
+            raise
+        except Exception as error:
+            if isinstance(error, XManError) and not tape.plain:
+                raise
+            raise Impure(tape.plain or f"what stands for an argument raises {type(error).__name__} in it, "
+                                       f"{error}") from None
+        if sentence := watch.sentence or watch.changes() or tape.plain:
             raise Impure(sentence)
         ends, structure = flattened_tree(result)
         operands = (x for _, _, args in tape.lines for x in args)
@@ -131,9 +139,10 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
         ours = lambda x: is_on(tape, x) or may_return(x) or any(x is y for y in fixed)
         if strange := [x for x in ends if not ours(x)]:
             raise Impure(f"it returns a {type(strange[0]).__name__} of its own")
-        if (raises_no_error := checked_floats(tape)) is not None:
-            guards["floats"] = raises_no_error, ("no Python float is divided by 0, and no power of one is "
-                                                 "inf or NaN")
+        guards = {**tape.guards}
+        if tape.no_errors:
+            guards["floats"] = (functools.reduce(f.logical_and, tape.no_errors),
+                                "no Python float is divided by 0, and no power of one is inf or NaN")
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         tried = [x for _, operands, _ in tape.failures for x in operands if is_on(tape, x)]
         registers = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]
@@ -146,23 +155,17 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
         if len(steps) > WRITTEN_OUT:
             steps = roll(steps, dict(zip(input_names, (x.value for x in inputs), strict=True)), written)
         written = iter(written)
-        argument = lambda x: (next(written), None) if is_on(tape, x) else (None, as_own(x))
+        of_leaf = lambda x: float if type(x) is FloatTracer else number_of
+        argument = lambda x: (next(written), of_leaf(x)) if is_on(tape, x) else (None, as_own(x))
         outputs = [*map(argument, ends)]
         checks = {next(written): (np.array(x.value), line) for x, line in guards.values()}
         failures = [(op, [*map(argument, operands)], error) for op, operands, error in tape.failures]
         path = TracedPath(compiled, key, steps, input_names, args, fixed, watch.places(), checks, failures,
                           outputs, structure, tape.walked)
-        return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
+        return path, tree_map(lambda x: of_leaf(x)(as_own(x.value)) if is_on(tape, x) else as_own(x), result)
 
 
 def may_return(x: Any) -> bool: return is_value(x) or type(x) in (np.ndarray, slice)
-
-
-def checked_floats(tape: CallTape) -> Tracer | None:
-    """Whether the operators of Python's floats raise no error at these values; None if they cannot."""
-    checks = [f.isfinite(x) if x.name == name else f.not_equal(x, 0)
-              for name, x in [*tape.floats.items()] if x is not None]
-    return functools.reduce(f.logical_and, checks) if checks else None
 
 
 def scan_by_engine(*args: Any) -> Any:

@@ -28,7 +28,7 @@ def array_maker(function: Callable) -> Callable:
     def array(a: Any, dtype: Any = None, *, ndmin: int = 0, **options: Any) -> Any:
         if not is_traced(a):
             return function(a, dtype, **options | ({"ndmin": ndmin} if ndmin else {}))
-        x = a if isinstance(a, ArrayLike) else numpy.stack([array(entry) for entry in a])
+        x = a.as_numpy() if isinstance(a, ArrayLike) else numpy.stack([array(entry) for entry in a])
         x = numpy.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
         return x if dtype is None else cast_to(x, dtype)
     return array

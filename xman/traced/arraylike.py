@@ -42,6 +42,10 @@ class ArrayLike(Expression):
         """Its value, which decides the path that Python takes."""
         return self.value
 
+    def as_numpy(self) -> Any:
+        """The same as a number or an array of NumPy; a Python float is neither."""
+        return self
+
     def __bool__(self):
         if self.size != 1:
             refuse(f"an array of shape {self.shape} has no single truth value",
@@ -244,7 +248,9 @@ def differentiable(x: Any, where: Callable[[], str]) -> Any:
         return np.asarray(x)[()]
     if type(x) is float or issubclass(type(x), (int, np.integer)) and type(x) is not bool:
         return np.float64(x)
-    if issubclass(type(x), (float, np.floating)) or isinstance(x, ArrayLike) and x.dtype.kind == "f":
+    if isinstance(x, ArrayLike) and x.dtype.kind == "f":
+        return x.as_numpy()
+    if issubclass(type(x), (float, np.floating)):
         return x
     if isinstance(x, (np.ndarray, np.generic, ArrayLike)) and x.dtype.kind in "biuc":
         instead = "write x.astype(float), or choose other arguments with argnums"
