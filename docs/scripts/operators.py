@@ -8,7 +8,7 @@ import numpy as np
 
 import ops
 from ops.table import OURS
-from xman.cli.operators import arguments
+from xman.cli.commands import arguments
 from xman.passes import simplify
 from xman.passes.writer import ListWriter, Symbol
 from xman.show.expressions import inlined, mathematical

@@ -1,5 +1,5 @@
 """The command line: `commands` and `derivatives` run lists, `export` writes them for other systems,
-`operators` shows the operators, `learning` trains models, `predictions` uses them, `grade` runs a course."""
+`learning` trains models, `predictions` uses them, `grade` and `term` run a course."""
 from __future__ import annotations
 
 import contextlib
@@ -17,7 +17,7 @@ def main() -> None:
     try:
         click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
         # each import adds its commands to the group
-        from . import derivatives, export, grade, learning, operators, options, predictions
+        from . import derivatives, export, grade, learning, operators, options, predictions, term
         try:
             with until_closed():
                 derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)

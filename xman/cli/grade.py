@@ -1,6 +1,7 @@
 """The commands of a course: write hand-outs, check one's own work, grade a class, pack the grader."""
 from __future__ import annotations
 
+import datetime
 import json
 import signal
 import sys
@@ -17,6 +18,7 @@ from .options import JSON, PATH, NewFile, option_table
 ASSIGNMENT = click.argument("name", metavar="ASSIGNMENT")
 WHERE = "--assignments  DIR  Where the assignments are; those of xman's own checkout, if not said."
 TERM = "--term  SECRET  What the inputs are drawn from; a new secret, if not said."
+SETTINGS = "--settings  FILE  The settings of the term; term.toml beside the assignment, if it is there."
 PLACES = {"DIR": PATH, "FILE": NewFile(Path)}
 
 
@@ -37,6 +39,14 @@ def assignment_of(name: str, assignments: Path | None, submissions: tuple[Path, 
             raise XManError(f"the assignment {folder} lies in {place}, which is to be graded: its grading.py "
                             "could be a student's; keep the two apart")
     return grader.load_assignment(folder)
+
+
+def term_of(folder: Path, settings: Path | None) -> Any:
+    """The term that an assignment's folder is in: of the file, of term.toml beside it, or a bare one."""
+    from ..grade.term.settings import FILE, Term, term_at
+    path = settings or folder.parent / FILE
+    names = {grading.parent.name for grading in folder.parent.glob("*/grading.py")}
+    return term_at(path, names) if settings or path.is_file() else Term()
 
 
 @grade.command()
@@ -75,31 +85,54 @@ def shard_of(text: str) -> tuple[int, int]:
 @click.argument("submissions", nargs=-1, required=True, type=PATH, metavar="SUBMISSION...")
 @option_table(f"""{WHERE}
     {TERM}
+    {SETTINGS}
     --out         DIR     Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only what is new.
     --jobs=1      jobs    How many at a time.
     --shard       K/N     Grade the K-th of N parts; without it, once all are done, come the reports.
     --unsafe      flag    Also without a sandbox: the submissions can then do what you can do.
+    --again       NAME*   Judge this submission, or student's, though nothing has changed.
     --gradescope,results  FILE  Write Gradescope's results.json of the one submission.
+    --metadata    FILE    Gradescope's submission_metadata.json of it: who handed in, and when.
+    --classroom   FILE    Write result.json, as runners of GitHub Classroom do, of the one submission.
+    --at-least    number  End with status 1 where a submission has fewer points.
     --autolab,last_line   flag  Print Autolab's line of the one submission last.
     --json,as_json        flag  Print the records as JSON.""", jobs=click.IntRange(1, 64), **PLACES)
 def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None,
-        out: Path | None, jobs: int, shard: str | None, unsafe: bool, results: Path | None, last_line: bool,
-        as_json: bool) -> None:
-    """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them."""
-    from ..grade.reports import autolab, gradescope, terminal
+        settings: Path | None, out: Path | None, jobs: int, shard: str | None, unsafe: bool,
+        again: tuple[str, ...], results: Path | None, metadata: Path | None, classroom: Path | None,
+        at_least: float | None, last_line: bool, as_json: bool) -> None:
+    """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them.
+
+    The status is 0 if all were graded, 1 if the grader itself failed in a part (or, with --at-least, a
+    submission has fewer points), 2 if nothing could be graded, and 130 after Ctrl-C.
+    """
+    from ..grade.record import now
+    from ..grade.reports import autolab, terminal, view
+    from ..grade.reports.classroom import result
     from ..grade.run import grade_all, in_shard
     from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
+    from ..grade.term.gradescope import results as results_in_term
+    from ..grade.term.hand_in import gradescope_metadata, hand_ins, keep_hand_ins
+    from ..grade.term.owners import owned, slugs_of
     assignment = assignment_of(name, assignments, submissions)
-    if (results or last_line) and len(submissions) != 1:
-        raise XManError(f"--gradescope and --autolab are for one submission; here are {len(submissions)}")
-    work = [one(submissions[0])] if results or last_line else find(submissions, assignment.module)
+    course = term_of(assignment.folder, settings)
+    later = course.rules(assignment.folder.name).later(datetime.datetime.fromisoformat(now()))
+    single, about = results or last_line or classroom, gradescope_metadata(metadata) if metadata else None
+    if single and len(submissions) != 1:
+        raise XManError("--gradescope, --autolab and --classroom are for one submission; here are "
+                        f"{len(submissions)}")
+    work = [one(submissions[0])] if single else find(submissions, assignment.module)
+    exported = {work[0].slug: about[0]} if about else hand_ins(work)
+    work = owned(work, exported, assignment, course)
+    again_slugs = slugs_of(again, work, course)
     which = shard_of(shard) if shard else (1, 1)
     work = [submission for submission in work if in_shard(submission, *which)]
     sandbox = sandbox_here(unsafe)
     if unsafe:
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
     out = out or Path(f"{assignment.module}-grades")
+    keep_hand_ins(out, exported)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # keeps what is judged, as Ctrl-C does
     progress = extra("tqdm", "grade", "a progress bar").tqdm
     progress.monitor_interval = 0  # tqdm must not start a thread, which a fork would break
@@ -109,7 +142,8 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     with progress(total=len(work), unit="submission", disable=len(work) == 1 or None,
                   file=sys.stderr) as bar:
         try:
-            records = grade_all(assignment, work, sandbox, out, term, jobs, done, shard and which)
+            records = grade_all(assignment, work, sandbox, out, term, jobs, done, shard and which,
+                                again_slugs, later)
         except KeyboardInterrupt:
             print(f"stopped: {len(graded)} of {len(work)} are graded and kept in {out}; the same command "
                   "goes on", file=sys.stderr)
@@ -121,13 +155,20 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
               "--shard writes the reports")
         return
     else:
-        print(terminal.report_table(records[0]) if len(records) == 1 else terminal.class_table(records))
+        told = [view.without_hidden(record) if later and last_line else record for record in records]
+        print(terminal.report_table(told[0]) if len(told) == 1 else terminal.class_table(records))
     if results:
-        write_whole(results, json.dumps(gradescope.results(records[0]), indent=1) + "\n")
+        made = results_in_term(records[0], course, assignment.folder.name, about)
+        write_whole(results, json.dumps(made, indent=1) + "\n")
+    if classroom:
+        write_whole(classroom, json.dumps(result(records[0]), indent=1) + "\n")
     if last_line:
-        print(autolab.last_line(records[0]))
+        print(autolab.last_line(told[0]))
     elif not (as_json or results):
         print(f"\nreports: {out / 'class.html'}, {out / 'gradebook.csv'}")
+    if any(any(view.grader_errors(record)) for record in records) or (
+            at_least is not None and any(record["points"] < at_least for record in records)):
+        sys.exit(1)
 
 
 @grade.command()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import hmac
 import importlib.machinery
 import importlib.util
 import sys
@@ -21,6 +22,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import ops
 
@@ -36,13 +39,23 @@ class Part:
     """A question to a submission: function(student, rng, *case) for each case; the cases share the points.
 
     The function raises Wrong for a wrong answer; its result is the credit of the case, 0 to 1, or None for 1.
-    title: for reports. hidden: whether students see only title and points.
+    title: for reports. hidden: whether students see only title and points. personal: draws (steps, values)
+    from a generator of the student's own; the function takes them before the case.
     """
     title: str
     function: Callable[..., float | None]
     points: float = 0.0
     hidden: bool = False
     cases: Sequence[Any] = ((),)
+    personal: Callable[[np.random.Generator], tuple[list, dict]] | None = None
+
+    def drawn(self, term: str, module: str, student: str) -> tuple[Any, ...]:
+        """What is drawn for a student of that key: none but who has the term's secret can tell it."""
+        if not self.personal:
+            return ()
+        words = "\0".join((module, self.title, student)).encode()
+        seed = hmac.new(term.encode(), words, "sha256").hexdigest()
+        return self.personal(np.random.default_rng(int(seed, 16)))
 
     def named_cases(self) -> list[tuple[str, tuple[Any, ...]]]:
         """(name, extra arguments of the function) of each case."""
@@ -58,9 +71,14 @@ class Task:
     parts: list[Part] = field(default_factory=list)
     checks: list[Part] = field(default_factory=list)
 
-    def part(self, title: str, points: float, cases: Sequence[Any] = ((),), hidden: bool = False) -> Callable:
-        """Decorate a function as a graded part. hidden: whether students see only its title and points."""
-        return lambda function: self.parts.append(Part(title, function, points, hidden, cases)) or function
+    def part(self, title: str, points: float, cases: Sequence[Any] = ((),), hidden: bool = False,
+             personal: Callable[[np.random.Generator], tuple[list, dict]] | None = None) -> Callable:
+        """Decorate a function as a graded part. hidden: whether students see only its title and points.
+
+        personal: draws the list and the values that the part asks of each student, from a generator.
+        """
+        return lambda function: self.parts.append(
+            Part(title, function, points, hidden, cases, personal)) or function
 
     def check(self, title: str, cases: Sequence[Any] = ((),)) -> Callable:
         """Decorate a function as a check, which is handed out and gives no points."""
@@ -93,6 +111,11 @@ class Assignment:
     def points(self) -> float:
         """The points of all parts together."""
         return float(sum(part.points for task in self.tasks for part in task.parts))
+
+    @property
+    def drawn_parts(self) -> list[Part]:
+        """The parts that ask each student another list."""
+        return [part for task in self.tasks for part in task.parts if part.personal]
 
     @property
     def probes(self) -> Path | None:

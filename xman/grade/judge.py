@@ -34,14 +34,15 @@ BORROWED = 80  # functions with fewer nodes of syntax in common, say three of 25
 
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
-          stop: threading.Event | None = None, digest: str = "", apart: bool = False) -> Record:
+          stop: threading.Event | None = None, digest: str = "", apart: bool = False,
+          student: str = "") -> Record:
     """The record of the submission that is unpacked in a folder; the sandbox runs its module alone.
 
     term: the secret of a term. digest: of the submission. Inputs are drawn from both: no one knows them
     before, they are the same each time, and they change with the submission. checks: run the checks that
     students have in place of the graded parts. stop: when it is set, all workers end at once, and the record
     is not valid. apart: run the parts of each task in a process of its own, which is ended at a limit (on
-    Linux alone).
+    Linux alone). student: the key in the roster, from which personal parts draw.
     """
     start, when, trouble, stop = time.monotonic(), records.now(), None, stop or threading.Event()
     tasks: list[Record] = []
@@ -49,7 +50,8 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
         (alone := temporary / "alone").mkdir()  # a folder for the module alone, without other files
         shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
         def judged(task: Task, parts: Sequence[Part]) -> tuple[Record, str | None]:
-            events = judged_parts(assignment, sandbox, task, parts, alone, seed_of(term, digest), stop)
+            events = judged_parts(assignment, sandbox, task, parts, alone, seed_of(term, digest), stop,
+                                  (term, assignment.module, student))
             if apart and sys.platform == "linux":
                 events = process.one_apart(events, assignment.limits.cpu_seconds, stop)
             return records.task_record_of(task, parts, events)
@@ -88,8 +90,11 @@ def check(folder: Path | str = ".") -> bool:
 
 
 def judged_parts(assignment: Assignment, sandbox: Sandbox, task: Task, parts: Sequence[Part], folder: Path,
-                 secret: str, stop: threading.Event) -> Iterator[Event]:
-    """The events of some parts of a task, in one worker: each case's record, and how the worker ended."""
+                 secret: str, stop: threading.Event, owner: tuple[str, str, str]) -> Iterator[Event]:
+    """The events of some parts of a task, in one worker: each case's record, and how the worker ended.
+
+    owner: the secret of the term, the module and the student, from which personal parts draw.
+    """
     no_import = None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits,
                  assignment.probes, stop) as session:
@@ -106,7 +111,8 @@ def judged_parts(assignment: Assignment, sandbox: Sandbox, task: Task, parts: Se
         for part in parts:
             for name, extra in part.named_cases():
                 seed = seed_of(secret, assignment.module, part.title, name)
-                yield {"part": part.title, "case": judged_case(part, name, extra, session, seed)}
+                case = judged_case(part, name, (*part.drawn(*owner), *extra), session, seed)
+                yield {"part": part.title, "case": case}
         yield {"output": session.output(), "trouble": session.trouble, "no import": no_import}
 
 

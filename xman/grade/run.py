@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from .. import __version__
@@ -45,8 +45,9 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term, when)
         else:  # from here on an error of the machine ends the run: it is not the student's fault
-            record = judge(assignment, folder, sandbox, term, stop=stop, digest=digest, apart=apart)
-    record["graded"]["digest"] = digest
+            record = judge(assignment, folder, sandbox, term, stop=stop, digest=digest, apart=apart,
+                           student=submission.student)
+    record["graded"] |= {"digest": digest, **of_student(assignment, submission)}
     return {"submission": submission.name, "slug": submission.slug,
             "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}
@@ -54,36 +55,43 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
 
 def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path,
               term: str | None = None, jobs: int = 1, done: Callable[[Record], object] = lambda record: None,
-              shard: tuple[int, int] | None = None) -> list[Record]:
+              shard: tuple[int, int] | None = None, again: Collection[str] = (),
+              later: bool = False) -> list[Record]:
     """The records of all submissions, in order; their reports are written into the folder out.
 
     The reports have all that was ever graded into the folder: late submissions are added, and an equal name
     is the same student. term: the secret of the term (None: that of the folder). jobs: how many are graded at
     a time. done: called with each record. shard: (3, 8) for the third of eight runs, each of which grades its
     share, at the same time and on any machines that see the folder; a run without shard then writes the
-    reports. Ctrl-C ends it at once: finished records are kept, reports are written, and KeyboardInterrupt is
-    raised. XManError if another process grades into the folder, or it cannot be written.
+    reports. again: slugs of those that are judged though nothing has changed. later: whether students do not
+    see hidden parts yet. Ctrl-C ends it at once: finished records are kept, reports are written, and
+    KeyboardInterrupt is raised. XManError if another process grades into the folder, or it cannot be written.
     """
     sweep()
     submissions = submissions if shard is None else [each for each in submissions if in_shard(each, *shard)]
-    write_reports = write_all if shard is None else lambda records, out: None
+    write_reports = functools.partial(write_all, later=later) if shard is None else lambda records, out: None
     with locked(out, shard):
         term = kept_term(out, term)
         graded_now, stop = graded_with(assignment, term), threading.Event()
-        records, missing = kept_records(out), []
+        records, missing, before = kept_records(out), [], {}
         for submission in submissions:
-            same = {**graded_now, "digest": submission.digest()}
-            if submission.slug in records and records[submission.slug]["graded"].items() >= same.items():
-                done(records[submission.slug])
+            same = {**graded_now, "digest": submission.digest(), **of_student(assignment, submission)}
+            earlier = records.get(submission.slug)
+            if earlier and earlier["graded"].items() >= same.items() and submission.slug not in again:
+                done(earlier)
             else:
                 records.pop(submission.slug, None)
                 missing.append(submission)
+                if earlier and earlier["graded"].get("digest") == same["digest"]:
+                    before[submission.slug] = {"points": earlier["points"], "when": earlier["graded"]["when"]}
         work = functools.partial(grade_one, assignment, sandbox=sandbox, term=term, stop=stop, apart=True)
         written = time.monotonic()
         try:
             with contextlib.closing(each_apart(work, missing, jobs, stop)) as fresh:
                 for record in fresh:
                     slug = record["slug"]
+                    if slug in before:  # the same work, judged again: no mark changes unseen
+                        record["before"] = before[slug]
                     write_whole(out / "records" / f"{slug}.json", json.dumps(record, indent=1) + "\n")
                     records[slug] = record  # after it is kept: no report holds what Ctrl-C lost
                     done(record)
@@ -93,6 +101,11 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
         finally:
             write_reports([*records.values()], out)
     return [records[submission.slug] for submission in submissions]
+
+
+def of_student(assignment: Assignment, submission: Submission) -> dict[str, str]:
+    """What else a record depends on, if an assignment draws lists for each student."""
+    return {"student": submission.student} if assignment.drawn_parts else {}
 
 
 def in_shard(submission: Submission, shard: int, of: int) -> bool:

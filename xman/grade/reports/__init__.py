@@ -5,13 +5,15 @@ from pathlib import Path
 
 from ...files.whole import write_whole
 from . import gradebook, pages
+from .view import without_hidden
 
 
-def write_all(records: list[dict], out: str | Path) -> None:
-    """Write students/<slug>.html, gradebook.csv and class.html to out."""
+def write_all(records: list[dict], out: str | Path, later: bool = False) -> None:
+    """Write students/<slug>.html, gradebook.csv and class.html to out. later: no hidden parts for students."""
     out = Path(out)
     (out / "students").mkdir(parents=True, exist_ok=True)
     for record in records:
-        write_whole(out / "students" / f"{record['slug']}.html", pages.student(record), lasting=False)
+        page = pages.student(without_hidden(record) if later else record)
+        write_whole(out / "students" / f"{record['slug']}.html", page, lasting=False)
     gradebook.write_gradebook(records, out / "gradebook.csv")
     write_whole(out / "class.html", pages.class_page(records), lasting=False)

@@ -49,11 +49,11 @@ def class_table(records: list[dict], width: int | None = None) -> str:
     tasks = sorted({task["number"] for record in records for task in record["tasks"]})
     names = min(32, max([10, *(text_width(_one(record["submission"])) for record in records)]))
     columns = width - names - 8 * (len(tasks) + 2) - 2
-    lines = [_pad("submission", names) + "".join(f"{head!s:>8}" for head in ("points", *tasks, "seconds"))]
+    lines = [padded("submission", names) + "".join(f"{head!s:>8}" for head in ("points", *tasks, "seconds"))]
     for record in records:
         points = {task["number"]: in_points(task["points"]) for task in record["tasks"]}
         cells = [in_points(record["points"]), *(points.get(task, "") for task in tasks)]
-        line = _pad(_one(record["submission"]), names) + "".join(f"{cell:>8}" for cell in cells)
+        line = padded(_one(record["submission"]), names) + "".join(f"{cell:>8}" for cell in cells)
         remark = "THE GRADER FAILED. " * any(view.grader_errors(record)) + view.trouble_line(record)
         fits = text_width(remark) <= columns
         lines.append(f"{line}{record['seconds']:8.1f}  {remark if fits else ''}".rstrip())
@@ -86,7 +86,7 @@ def _row(title: str, item: dict, width: int) -> str:
     points = "passed" if is_full(item) else "failed"
     if item["of"]:
         points = f"{in_points(item['points']):>6} of {in_points(item['of']):>3}"
-    return _pad(title, width - len(points) - 1) + " " + points
+    return padded(title, width - len(points) - 1) + " " + points
 
 
 def _shortened(lines: list[str], max_lines: int, indent: int) -> list[str]:
@@ -121,6 +121,6 @@ def _cut(text: str, columns: int) -> str:
     return text if text_width(text) <= columns else _prefix(text, columns - 1) + "…"
 
 
-def _pad(text: str, columns: int) -> str:
+def padded(text: str, columns: int) -> str:
     text = _cut(text, columns)
     return text + " " * (columns - text_width(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..record import IN_HIDDEN, totals
 from ..submissions.harmless import harmless as harmless_text
 
 FIELDS = ("given", "Given"), ("came_back", "Came back"), ("expected", "Expected"), ("look", "Look at next")
@@ -47,6 +48,16 @@ def for_student(record: dict) -> dict:
             task["trouble"] = None
     record["passed"] = not record["trouble"] and all(task["passed"] for task in record["tasks"])
     return record
+
+
+def without_hidden(record: dict) -> dict:
+    """A copy of the record without its hidden parts, for as long as their points are not told."""
+    tasks = []
+    for task in record["tasks"]:
+        parts = [part for part in task["parts"] if not part["hidden"]]
+        trouble = None if task["trouble"] == IN_HIDDEN else task["trouble"]
+        tasks.append({**task, "parts": parts, "trouble": trouble, **totals(parts)})
+    return {**record, "tasks": tasks, **totals(tasks), "title": f"{record['title']}, without hidden parts"}
 
 
 def failures(part: dict) -> list[dict]:

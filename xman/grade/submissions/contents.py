@@ -31,7 +31,7 @@ TAR_HEADERS = b"xgXLK"  # the kinds of headers that give a long name or attribut
 # the modules that unpack them; a Python may lack the last two
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}
 KINDS = {"-": "file", "d": "folder", "l": "link", "p": "fifo", "s": "socket"}  # by the letter of ls -l
-JUNK = "__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"
+JUNK = "__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "submission_metadata.yml"
 
 
 @contextlib.contextmanager

@@ -20,11 +20,13 @@ class Submission:
     """The work of one student. name: the student's, from the name of the file. slug: a name for files.
 
     data: the bytes of a file, the files of a folder, or why they cannot be read; None before they are read.
+    student: the key in the roster, "" if that is not known.
     """
     name: str
     slug: str
     path: Path
     data: bytes | dict[str, bytes] | XManError | None = field(default=None, repr=False)
+    student: str = ""
 
     def read(self) -> Submission:
         """The submission with its data. They are read once, so that the digest is that of the judged data."""

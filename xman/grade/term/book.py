@@ -1,0 +1,158 @@
+"""The book of a term: what each student has for each assignment, from records, dates and the roster."""
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..record import Record
+from ..reports.terminal import padded, text_width
+from ..reports.view import harmless_record, in_points
+from .hand_in import UTC, HandIn, hand_in_of, moodle_times
+from .roster import Student, plain_name, read_roster
+from .settings import Rules, Term, utc
+
+DAY = datetime.timedelta(days=1)
+EARLY = datetime.datetime.min.replace(tzinfo=UTC)
+NOTABLE = "LATE", "no time", "graded again", "handed in after"  # remarks that the terminal shows too
+
+
+class Mark(NamedTuple):
+    """A student's mark for one assignment, and how it came about; without points nothing was handed in.
+
+    days: of lateness, each begun; free: those of them that the term gives; remarks: what a person should see.
+    """
+    mark: float = 0.0
+    points: float | None = None
+    at: datetime.datetime | None = None
+    days: int = 0
+    free: int = 0
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Book:
+    """assignments, students: in the order of the book. marks: by (student's key, assignment).
+
+    strangers: (assignment, record, reason) for work that is nobody's.
+    """
+    term: Term
+    assignments: Sequence[str]
+    students: list[Student]
+    marks: Mapping[tuple[str, str], Mark]
+    strangers: list[tuple[str, Record, str]]
+
+    def total(self, student: Student) -> float:
+        """The mean of the marks, by weight."""
+        weights = {name: self.term.rules(name).weight for name in self.assignments}
+        marks = sum(weight * self.marks[student.key, name].mark for name, weight in weights.items())
+        return marks / (sum(weights.values()) or 1)
+
+
+def days_late(at: datetime.datetime, due: datetime.datetime) -> int:
+    """The days begun since the deadline; a day ends at the deadline's time of day, in summer and winter."""
+    days = max(0, (utc(at) - utc(due)) // DAY - 1)
+    while utc(at) > utc(due + days * DAY):
+        days += 1
+    return days
+
+
+def book_of(term: Term, records: Mapping[str, Mapping[str, Record]],
+            exported: Mapping[str, Mapping[str, HandIn]]) -> Book:
+    """The book. records: by assignment and slug. exported: what platforms' metadata say, likewise."""
+    names = sorted(records, key=lambda name: (utc(term.rules(name).due or EARLY), name))
+    students = {each.key: each for each in (term.roster.students if term.roster else ())}
+    works: dict[tuple[str, str], list[tuple[Record, HandIn]]] = {}
+    strangers, marks = [], {}
+    for name in names:
+        times = times_of(term, name)
+        for slug, record in records[name].items():
+            hand_in = exported[name].get(slug) or hand_in_of(record["file"], term.zone)
+            for words in hand_in.who:
+                if term.roster:
+                    owners = term.roster.identified(words)
+                else:  # the class is who handed in
+                    key = plain_name(words[0]) or words[0]
+                    owners = [students.setdefault(key, Student(key, words[0]))]
+                if len(owners) == 1:
+                    key = owners[0].key
+                    # what the settings say, or else the platform, or else Moodle's worksheet
+                    at = term.rules(name).times.get(key) or hand_in.at or times.get(key)
+                    work = record, hand_in._replace(at=at, late=hand_in.late and not at)
+                    works.setdefault((key, name), []).append(work)
+                else:
+                    several = "may be of " + " or ".join(each.key for each in owners)
+                    strangers.append((name, record, several if owners else "not in the roster"))
+    order = sorted(students.values(), key=lambda each: (plain_name(each.key), each.key))
+    budgets = dict.fromkeys(students, term.late_days)
+    for name in names:
+        rules = term.rules(name)
+        for student in order:
+            members = [each for each in order if each.key == student.key or rules.groups and student.group
+                       and plain_name(each.group) == plain_name(student.group)]
+            handed_in = [work for member in members for work in works.get((member.key, name), [])]
+            mark = mark_of(rules, student, handed_in, budgets[student.key])
+            budgets[student.key] -= mark.free
+            marks[student.key, name] = mark
+    return Book(term, names, order, marks, strangers)
+
+
+def times_of(term: Term, name: str) -> dict[str, datetime.datetime]:
+    """The times of hand-in that Moodle's worksheet has, by the keys of the roster."""
+    if not (path := term.rules(name).moodle):
+        return {}
+    rows = moodle_times(read_roster(path), term.zone)
+    return {owner.key: at for student, at in rows
+            for owner in (term.roster.identified(student.words) if term.roster else [student])}
+
+
+def mark_of(rules: Rules, student: Student, works: list[tuple[Record, HandIn]], budget: int) -> Mark:
+    """The mark of the last work that was handed in while it was taken. budget: late days that are left."""
+    due, remarks, grace = rules.due_of(student), [], datetime.timedelta(minutes=rules.grace)
+    until = max(rules.until, due, key=utc) if rules.until and due else None
+    taken = [(record, hand_in) for record, hand_in in works
+             if not (until and hand_in.at and utc(hand_in.at) > utc(until + grace))]
+    if len(taken) < len(works):
+        remarks.append(f"handed in after {until:%d %b %Y %H:%M}, the last moment: not counted")
+    if not taken:
+        return Mark(remarks=(*remarks,) or ("handed nothing in",))
+    order = lambda work: (utc(work[1].at or EARLY), work[1].version, work[0]["slug"])
+    record, hand_in = max(taken, key=order)
+    if len({record["slug"] for record, _ in taken}) > 1:
+        remarks.append(f"{len(taken)} hand-ins; {record['file']} counts")
+    if due and hand_in.late:
+        remarks.append("LATE, says the platform, and not by how much: no points were taken; write the time "
+                       f"under [{rules.name}.times]")
+    elif due and not hand_in.at:
+        remarks.append("no time of hand-in is known: taken as in time")
+    days = days_late(hand_in.at - grace, due) if due and hand_in.at else 0
+    free, points = min(days, budget), record["points"]
+    mark = max(0.0, round(points - rules.penalty * (days - free), 6))
+    if days:
+        remarks.append(late_sentence(days, f"{free} of them free, " * bool(free), points - mark))
+    if before := record.get("before"):
+        less = ", and now LESS" * (before["points"] > points)
+        remarks.append(f"graded again: {in_points(before['points'])} before{less}")
+    return Mark(mark, points, hand_in.at, days, free, tuple(remarks))
+
+
+def late_sentence(days: int, free: str, lost: float) -> str:
+    return f"{days} day{'s' * (days > 1)} late, {free}{in_points(lost)} points off"
+
+
+def table(book: Book) -> str:
+    """A line for each student: the marks, the total; then what a person has to look at."""
+    columns = min(32, max([10, *(text_width(each.name) for each in book.students)]))
+    widths = [max(9, len(name) + 2) for name in [*book.assignments, "total"]]
+    rows = [("student", [*book.assignments, "total"])]
+    for student in book.students:
+        marks = [book.marks[student.key, name].mark for name in book.assignments]
+        rows.append((student.name, [*map(in_points, [*marks, book.total(student)])]))
+    lines = [padded(name, columns) + "".join(map(str.rjust, cells, widths)) for name, cells in rows]
+    lines += [f"{student.name}, {name}: {remark}" for student in book.students for name in book.assignments
+              for remark in book.marks[student.key, name].remarks if remark.startswith(NOTABLE)]
+    lines += [f"{record['submission']}, {name}: {reason}" for name, record, reason in book.strangers]
+    absent = sum(mark.points is None for mark in book.marks.values())
+    lines.append(f"{len(book.students)} students; {absent} times one handed nothing in")
+    return harmless_record("\n".join(lines))

@@ -1,0 +1,153 @@
+"""Who handed in, and when: from what the platforms write beside the files, or into their names.
+
+The time is never that of grading, nor that of a file on this disk, which a copy or an unpacking changes.
+"""
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...errors import XManError, extra
+from ...files.whole import text_at, write_whole
+from ..submissions import Submission
+from ..submissions.finding import ENDINGS
+from .roster import Roster, Student, plain_name
+
+# Canvas: lovelaceada_LATE_1234_98765_wengert.py, with the numbers of the student and of the file
+CANVAS = re.compile(r"(?P<name>\w+?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<version>\d+)_.+")
+# Moodle: Ada Lovelace_1234_assignsubmission_file_, a folder, or before the name of a file
+MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)(_.*)?")
+# Autolab: ada@example.edu_3_wengert.py, the third version
+AUTOLAB = re.compile(r"(?P<id>\S+@[^\s_]+)_(?P<version>\d+)_.+")
+# one's own: ada 2026-11-06T23:58:10, with - or . or nothing for : and with the offset, if there is one
+DATED = re.compile(r"(?P<name>.+?)[ _.@-]+(?P<date>\d{4}-\d\d-\d\d)[T _-](?P<h>\d\d)[-:.h]?(?P<m>\d\d)"
+                   r"(?:[-:.]?(?P<s>\d\d))?(?P<offset>Z|[+-]\d\d:?\d\d)?")
+METADATA = "submission_metadata.yml"  # of an export of Gradescope, beside its folders submission_1234
+# Moodle's English dates: Wednesday, 10 June 2026, 2:14 PM, or Wednesday, June 10, 2026, 2:14 PM
+MOODLE_DATES = "%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p", "%A, %d %B %Y, %H:%M"
+KEPT = "hand_ins.json"  # in a folder of grades: what an export's metadata said
+UTC = datetime.UTC
+BROKEN = ValueError, KeyError, TypeError, AttributeError  # what metadata of another form give
+
+
+class HandIn(NamedTuple):
+    """who: the words for each submitter. at: when, if that is known. late: the platform says no more."""
+    who: tuple[tuple[str, ...], ...]
+    at: datetime.datetime | None = None
+    late: bool = False
+    version: int = 0
+
+
+def hand_in_of(name: str, zone: datetime.tzinfo | None) -> HandIn:
+    """What the name of a file or folder tells. XManError for a time without zone."""
+    for pattern in (MOODLE, AUTOLAB, CANVAS):
+        if match := pattern.fullmatch(name):
+            words = match.groupdict()
+            # a text that was typed into Moodle's page gives way to a file
+            version = -1 if words.get("kind") == "onlinetext" else int(words.get("version") or 0)
+            who = tuple(words[key] for key in ("name", "id") if words.get(key))
+            return HandIn((who,), None, bool(words.get("late")), version)
+    stem = ENDINGS.sub("", name)
+    if match := DATED.fullmatch(stem):
+        clock = f"{match['date']}T{match['h']}:{match['m']}:{match['s'] or '00'}{match['offset'] or ''}"
+        return HandIn(((match["name"],),), time_of(clock, zone, repr(name[:80])))
+    return HandIn(((stem,),))
+
+
+def time_of(time: Any, zone: datetime.tzinfo | None, where: str) -> datetime.datetime:
+    """The moment of an ISO text, or of YAML's own; the earlier one of a time that clocks show twice."""
+    if not isinstance(time, datetime.datetime):
+        # Python 3.10 knows no Z, no offset without a colon, and six digits of a second
+        text = re.sub(r"(\.\d{6})\d+", r"\1", str(time)).replace("Z", "+00:00")
+        text = re.sub(r"([+-]\d\d)(\d\d)$", r"\1:\2", text)
+        try:
+            time = datetime.datetime.fromisoformat(text)
+        except ValueError:
+            raise XManError(f"{where}: {text!r} is no time") from None
+    if time.tzinfo is None and zone is None:
+        raise XManError(f'{where} has a time without a zone: write zone = "Europe/Berlin" into term.toml')
+    return time if time.tzinfo else time.replace(tzinfo=zone)
+
+
+def submitters(people: list[Mapping[str, Any]], keys: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(str(each[key]) for key in keys if each.get(key)) for each in people)
+
+
+def gradescope_export(place: Path) -> dict[str, HandIn]:
+    """The hand-ins of the folders of Gradescope's export at this place, by the names of the folders."""
+    path = place / METADATA
+    if not path.is_file():
+        return {}
+    yaml = extra("yaml", "grade", METADATA)
+    try:
+        entries = yaml.load(text_at(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return {folder: HandIn(submitters(about[":submitters"], (":name", ":sid", ":email")),
+                               time_of(about[":created_at"], UTC, folder))
+                for folder, about in entries.items()}
+    except (yaml.YAMLError, *BROKEN) as error:
+        raise XManError(f"{path} is not as Gradescope writes it: {type(error).__name__} {error}") from None
+
+
+def gradescope_metadata(path: Path) -> tuple[HandIn, datetime.datetime | None]:
+    """(the hand-in, when points of hidden parts were last shown before it), from submission_metadata.json.
+
+    https://gradescope-autograders.readthedocs.io/en/latest/submission_metadata/
+    """
+    try:
+        about = json.loads(text_at(path))
+        shown = [time_of(each["submission_time"], UTC, path.name) for each in about["previous_submissions"]
+                 if ((each.get("results") or {}).get("extra_data") or {}).get("hidden_shown")]
+        who = submitters(about["users"], ("name", "sid", "email"))
+        return HandIn(who, time_of(about["created_at"], UTC, path.name)), max(shown, default=None)
+    except BROKEN as error:
+        raise XManError(f"{path} is not as Gradescope writes it: {type(error).__name__} {error}") from None
+
+
+def moodle_times(worksheet: Roster,
+                 zone: datetime.tzinfo | None) -> Iterator[tuple[Student, datetime.datetime]]:
+    """When each student of a grading worksheet handed in, from its column "Last modified (submission)"."""
+    headings = [*map(plain_name, worksheet.headings)]
+    heading = plain_name("Last modified (submission)")
+    place = headings.index(heading) if heading in headings else None
+    for student in worksheet.students if place is not None else ():
+        text = " ".join(worksheet.rows[student.row][place].split())
+        clock = None
+        for form in MOODLE_DATES:
+            with contextlib.suppress(ValueError):
+                clock = clock or datetime.datetime.strptime(text, form)
+        if clock:
+            yield student, time_of(clock, zone, str(worksheet.path))
+        elif text not in ("", "-"):
+            raise XManError(f"{worksheet.path}: {text!r} is no date of Moodle in English: download the worksheet "
+                            "with the language set to English")
+
+
+def hand_ins(submissions: list[Submission]) -> dict[str, HandIn]:
+    """What an export's metadata say of the submissions, by slug."""
+    exports = {place: gradescope_export(place) for place in {each.path.parent for each in submissions}}
+    return {each.slug: hand_in for each in submissions
+            if (hand_in := exports[each.path.parent].get(each.path.name))}
+
+
+def kept_hand_ins(out: Path) -> dict[str, HandIn]:
+    """What runs have kept of the platform's metadata in a folder of grades, by slug."""
+    path = out / KEPT
+    try:
+        kept = json.loads(text_at(path)) if path.is_file() else {}
+        return {slug: HandIn(tuple(map(tuple, who)), time_of(at, UTC, KEPT))
+                for slug, (who, at) in kept.items()}
+    except BROKEN as error:
+        raise XManError(f"{path} cannot be read ({error}): delete it, and grade the export again") from None
+
+
+def keep_hand_ins(out: Path, fresh: Mapping[str, HandIn]) -> None:
+    """Keep them beside those of earlier runs."""
+    if fresh:
+        out.mkdir(parents=True, exist_ok=True)
+        kept = {slug: (each.who, str(each.at)) for slug, each in {**kept_hand_ins(out), **fresh}.items()}
+        write_whole(out / KEPT, json.dumps(kept, indent=1) + "\n")
