@@ -49,27 +49,37 @@ def term_of(folder: Path, settings: Path | None) -> Any:
     return term_at(path, names) if settings or path.is_file() else Term()
 
 
+def packed_term(folder: Path, settings: Path | None) -> dict[str, bytes]:
+    """What of the term goes with an assignment into a package: its settings and the roster."""
+    from ..grade.term.settings import FILE, packed
+    term, path = term_of(folder, settings), settings or folder.parent / FILE
+    return packed(path, folder.name, term.roster) if path.is_file() else {}
+
+
 @grade.command()
 @ASSIGNMENT
-@option_table(f"{WHERE}\n--out!  DIR  A new folder.", **PLACES)
-def handout(name: str, assignments: Path | None, out: Path) -> None:
+@option_table(f"""{WHERE}
+    --github  flag  With a workflow for GitHub Actions, which runs the checks.
+    --out!    DIR   A new folder.""", **PLACES)
+def handout(name: str, assignments: Path | None, github: bool, out: Path) -> None:
     """Write what the students get: the starter, their checks, the data; no trace of the solution."""
     from ..grade.handout import write_handout
-    write_handout(assignment_of(name, assignments), out)
+    write_handout(assignment_of(name, assignments), out, github)
     print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
 
 
 @grade.command()
 @click.argument("folder", type=PATH, default=".")
-@option_table("--yes  flag  Run FOLDER/checks.py without the question whether it is to be trusted.")
-def check(folder: Path, yes: bool) -> None:
+@option_table("""--yes  flag  Run FOLDER/checks.py without the question whether it is to be trusted.
+    --classroom  FILE  Write result.json, as runners of GitHub Classroom do.""", **PLACES)
+def check(folder: Path, yes: bool, classroom: Path | None) -> None:
     """Run the checks of a hand-out on your own work in FOLDER (the current one, if not said)."""
     from ..grade import check as check_folder
     checks = folder.resolve() / "checks.py"
     if not yes and checks.is_file():
         click.confirm(f"{checks} is a program, which runs as you and outside of the sandbox. Does it come "
                       "from your instructor?", abort=True, err=True)
-    sys.exit(0 if check_folder(folder) else 1)
+    sys.exit(0 if check_folder(folder, classroom) else 1)
 
 
 def shard_of(text: str) -> tuple[int, int]:
@@ -124,7 +134,10 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
                         f"{len(submissions)}")
     work = [one(submissions[0])] if single else find(submissions, assignment.module)
     exported = {work[0].slug: about[0]} if about else hand_ins(work)
-    work = owned(work, exported, assignment, course)
+    work = owned(work, exported, course)
+    if assignment.drawn_parts and not course.roster:
+        raise XManError(f"the part {assignment.drawn_parts[0].title!r} is drawn for each student: name a roster "
+                        "in term.toml")
     again_slugs = slugs_of(again, work, course)
     which = shard_of(shard) if shard else (1, 1)
     work = [submission for submission in work if in_shard(submission, *which)]
@@ -173,21 +186,24 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
 
 @grade.command()
 @ASSIGNMENT
-@option_table(f"{WHERE}\n{TERM}\n--out=autograder.zip  FILE  The file to write.", **PLACES)
-def gradescope(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
+@option_table(f"{WHERE}\n{TERM}\n{SETTINGS}\n--out=autograder.zip  FILE  The file to write.", **PLACES)
+def gradescope(name: str, assignments: Path | None, term: str | None, settings: Path | None,
+               out: Path) -> None:
     """Write the autograder that is uploaded to Gradescope."""
     from ..grade import handout, run
-    handout.gradescope(assignment_of(name, assignments), out, run.secret(term))
+    assignment = assignment_of(name, assignments)
+    handout.gradescope(assignment, out, run.secret(term), packed_term(assignment.folder, settings))
     print(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
 
 
 @grade.command()
 @ASSIGNMENT
-@option_table(f"{WHERE}\n{TERM}\n--out!  DIR  A folder for Makefile and autograde.tar.", **PLACES)
-def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
+@option_table(f"{WHERE}\n{TERM}\n{SETTINGS}\n--out!  DIR  A folder for Makefile and autograde.tar.", **PLACES)
+def autolab(name: str, assignments: Path | None, term: str | None, settings: Path | None, out: Path) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
     from ..grade import handout, run
-    handout.autolab(assignment_of(name, assignments), out, run.secret(term))
+    assignment = assignment_of(name, assignments)
+    handout.autolab(assignment, out, run.secret(term), packed_term(assignment.folder, settings))
     print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
 
 

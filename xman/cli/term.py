@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from ..errors import XManError
-from .grade import PLACES, SETTINGS, WHERE, grade, term_of
-from .options import option_table
+from ..files.whole import text_at, write_whole
+from .grade import ASSIGNMENT, PLACES, SETTINGS, TERM, WHERE, assignment_of, grade, term_of
+from .options import PATH, option_table
 
 
 @grade.command()
@@ -41,3 +42,67 @@ def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None
     for file_name, rows in tables.items():
         files.write_rows(out / file_name, rows)
     print(f"{table(made)}\n{out}: {', '.join(tables)}")
+
+
+@grade.command()
+@ASSIGNMENT
+@click.argument("submissions", nargs=-1, required=True, type=PATH, metavar="SUBMISSION...")
+@option_table(f"""{WHERE}
+    {SETTINGS}
+    --least=50          percent  Tell pairs that have as much in common, in per cent.
+    --out=similar.html  FILE     The page on which they stand side by side.""", percent=click.IntRange(1, 100), **PLACES)
+def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, settings: Path | None,
+            least: int, out: Path) -> None:
+    """Find submissions that are alike: equal ones, then by syntax trees, whatever names and layout are."""
+    from ..grade.handout.handout import starter
+    from ..grade.reports.pages import templates
+    from ..grade.submissions import find
+    from ..grade.term import similar as likeness
+    from ..grade.term.hand_in import hand_ins
+    from ..grade.term.owners import owned
+    assignment = assignment_of(name, assignments, submissions)
+    work = find(submissions, assignment.module)
+    work = owned(work, hand_ins(work), term_of(assignment.folder, settings))
+    sources, refused = {}, 0
+    for each in work:
+        try:
+            with each.unpacked(assignment.module) as folder:
+                sources[each.name] = (folder / f"{assignment.module}.py").read_text("utf-8", "replace")
+        except XManError:  # the run has told its student why
+            refused += 1
+    solution = assignment.folder / "solution" / f"{assignment.module}.py"
+    handed_out = [starter(text_at(solution))] if solution.is_file() else []
+    owners = {each.name: each.student for each in work}
+    pairs = likeness.alike(sources, handed_out, least / 100, owners)
+    page = templates().get_template("similar.html")
+    write_whole(out, page.render(title=assignment.title, pairs=pairs, sources=sources))
+    for pair in pairs:
+        print(f"{pair.share:4.0%}  {pair.one}  {pair.two}")
+    print(f"{len(sources)} compared, {refused} could not be read: {out}")
+
+
+@grade.command()
+@ASSIGNMENT
+@option_table(f"""{WHERE}
+    {SETTINGS}
+    {TERM}
+    --grades  DIR  The folder into which the runs grade, and which keeps the secret; ASSIGNMENT-grades, if not said.
+    --out!    DIR  A new folder for sheets.html and key.html.""", **PLACES)
+def sheets(name: str, assignments: Path | None, settings: Path | None, term: str | None, grades: Path | None,
+           out: Path) -> None:
+    """Write the list that each student has for themselves, to be printed, and the key for the assistant."""
+    from ..grade.handout.handout import fresh_folder
+    from ..grade.run import kept_term, locked
+    from ..grade.term import personal
+    assignment = assignment_of(name, assignments)
+    roster = term_of(assignment.folder, settings).roster
+    if not (assignment.drawn_parts and roster):
+        raise XManError(f"{name} draws no list for each student: " + (
+            "none of its parts has personal=" if roster else "term.toml names no roster"))
+    grades = grades or Path(f"{assignment.module}-grades")
+    with locked(grades):
+        secret = kept_term(grades, term)
+    with fresh_folder(out) as fresh:
+        for file_name, answers in (("sheets.html", False), ("key.html", True)):
+            write_whole(fresh / file_name, personal.sheets(assignment, secret, roster.students, answers))
+    print(f"{out}: sheets.html and key.html for {len(roster.students)} students")

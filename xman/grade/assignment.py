@@ -28,6 +28,7 @@ import numpy as np
 import ops
 
 from ..errors import XManError, nearest
+from .compare import Wrong
 from .sandbox import Limits
 from .sandbox.inside.shapes import function_shapes
 
@@ -53,6 +54,9 @@ class Part:
         """What is drawn for a student of that key: none but who has the term's secret can tell it."""
         if not self.personal:
             return ()
+        if not student:
+            raise Wrong("the work of a student in the roster, for whom this list is drawn",
+                        "the work of nobody in it", "Is the file named as you are in the course?")
         words = "\0".join((module, self.title, student)).encode()
         seed = hmac.new(term.encode(), words, "sha256").hexdigest()
         return self.personal(np.random.default_rng(int(seed, 16)))

@@ -5,6 +5,7 @@ part prints the clock. So all that students see is judged before any hidden part
 """
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
 import sys
@@ -18,12 +19,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
+from ..files.whole import write_whole
 from ..show.terminal import until_closed
 from . import process
 from . import record as records
 from .assignment import Assignment, Part, Task, load_checks, shapes_of_xman
 from .compare import Failed, Wrong, scale
 from .record import Event, Record, case_record, seed_of
+from .reports.classroom import result
 from .reports.terminal import report_table
 from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
@@ -71,8 +74,11 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
             "seconds": round(time.monotonic() - start, 3)}
 
 
-def check(folder: Path | str = ".") -> bool:
-    """Whether the work in a folder passes the checks of its hand-out; prints them. Sandboxed if possible."""
+def check(folder: Path | str = ".", classroom: Path | None = None) -> bool:
+    """Whether the work in a folder passes the checks of its hand-out; prints them. Sandboxed if possible.
+
+    classroom: where result.json goes, as the runners of GitHub Classroom write it.
+    """
     folder = Path(folder).resolve()
     try:
         assignment = load_checks(folder)
@@ -82,6 +88,8 @@ def check(folder: Path | str = ".") -> bool:
         record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
         with until_closed():
             print(report_table(record))
+        if classroom:
+            write_whole(classroom, json.dumps(result(record), indent=1) + "\n")
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         return False
@@ -111,17 +119,18 @@ def judged_parts(assignment: Assignment, sandbox: Sandbox, task: Task, parts: Se
         for part in parts:
             for name, extra in part.named_cases():
                 seed = seed_of(secret, assignment.module, part.title, name)
-                case = judged_case(part, name, (*part.drawn(*owner), *extra), session, seed)
-                yield {"part": part.title, "case": case}
+                yield {"part": part.title, "case": judged_case(part, name, extra, session, seed, owner)}
         yield {"output": session.output(), "trouble": session.trouble, "no import": no_import}
 
 
-def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str) -> Record:
+def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str,
+                owner: tuple[str, str, str]) -> Record:
     """The record of one case: its credit, and, if it is below 1, the feedback."""
     session.given = session.came_back = None
     credit, feedback = 0.0, {}
     try:
-        result = part.function(Student(session), np.random.default_rng(int(seed, 16)), *extra)
+        drawn = part.drawn(*owner)
+        result = part.function(Student(session), np.random.default_rng(int(seed, 16)), *drawn, *extra)
         credit = 1.0 if result is None else scale(result, 0, 1)
         if credit < 1:
             feedback = {"expected": f"more: this has {credit:.0%} of the points"}

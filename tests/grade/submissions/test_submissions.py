@@ -182,7 +182,7 @@ REFUSED = {
     "two.zip": (zipped(("a/wengert.py", CODE), ("b/wengert.py", CODE)), "more than once: 'a/wengert.py', 'b/wengert.py'"),
     "text.zip": (b"def eval(steps): pass\n", "nor an archive"),
     "a.rar": (b"Rar!\x1a\7\1\0" + bytes(600), "nor an archive"),
-    "notebook.ipynb": (b"{}", "nor an archive"),
+    "notebook.ipynb": (b"{}", "no notebook of format 4"),
     "gzipped.gz": (gzip.compress(CODE), "broken or cut off"),
     "encrypted.zip": (bytes(ENCRYPTED), "without a password"),
     "bzip2.zip": (zipped(("wengert.py", CODE), compression=zipfile.ZIP_BZIP2), "rare method"),

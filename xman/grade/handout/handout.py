@@ -32,6 +32,7 @@ MARK = re.compile(r"# (?P<end>end of )?task (?P<task>\d+)(?(end)|: (?P<title>[^\
 MARKS = "write '# task 2: title' or '# end of task 2'"
 NO_MARK = (0, 0), {"end": None}
 LIKE_A_MARK = re.compile(r"#+\s*(end\s+(of\s+)?)?task\s*(\d|:)", re.IGNORECASE)
+WORKFLOW = Path(__file__).parent / "templates" / "autograding.yml"
 TELLING = 12  # a line of fewer characters reveals nothing of a solution
 # nor does a line without an operator, a call or a bracket, such as `return values`
 PLAIN = re.compile(r"[\w\s.,:#]*")
@@ -139,12 +140,12 @@ def traces(source: str, *handed_out: str) -> list[str]:
     return sorted(line for line in secret if any(line in text for text in texts))
 
 
-def write_handout(assignment: Assignment, out: Path) -> None:
+def write_handout(assignment: Assignment, out: Path, github: bool = False) -> None:
     """Write the hand-out of an assignment into the new or empty folder out.
 
     It has MODULE.py (the starter), handout.md, checks.py, check.py, probes.py if there is one, and the data
-    sets in data/. XManError if the folder is not empty, if something is missing, or if the files would reveal
-    parts of the solution.
+    sets in data/; github: also the workflow that runs the checks on GitHub. XManError if the folder is not
+    empty, if something is missing, or if the files would reveal parts of the solution.
     """
     outside(assignment, out)
     folder, module = assignment.folder, f"{assignment.module}.py"
@@ -162,6 +163,9 @@ def write_handout(assignment: Assignment, out: Path) -> None:
     with fresh_folder(out) as fresh:
         for name, text in texts.items():
             (fresh / name).write_text(text, "utf-8")
+        if github:
+            (fresh / ".github" / "workflows").mkdir(parents=True)
+            shutil.copy(WORKFLOW, fresh / ".github" / "workflows")
         for name in assignment.data:
             (fresh / "data").mkdir(exist_ok=True)
             (fresh / "data" / name).write_bytes(data_set(name))

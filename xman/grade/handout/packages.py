@@ -10,6 +10,7 @@ import io
 import stat
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import xman
@@ -48,14 +49,18 @@ main()
 '''
 
 
-def gradescope(assignment: Assignment, out: Path, term: str) -> None:
-    """Write the autograder for Gradescope, the file out (a .zip). The same contents give the same bytes."""
+def gradescope(assignment: Assignment, out: Path, term: str,
+               beside: Mapping[str, bytes] | None = None) -> None:
+    """Write the autograder for Gradescope, the file out (a .zip). The same contents give the same bytes.
+
+    beside: the files that lie beside the folder of the assignment, such as term.toml.
+    """
     if out.suffix != ".zip":
         raise XManError(f"Gradescope takes a .zip, not {out.name!r}: --out autograder.zip")
     outside(assignment, out)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in package_files(assignment, term, "setup.sh", "run_autograder").items():
+        for name, data in package_files(assignment, term, beside, "setup.sh", "run_autograder").items():
             info = zipfile.ZipInfo(name)  # its date is 1980
             info.create_system = 3  # Unix, where the upper half of external_attr has the permissions
             info.external_attr = (stat.S_IFREG | MODES.get(name, 0o644)) << 16
@@ -63,12 +68,12 @@ def gradescope(assignment: Assignment, out: Path, term: str) -> None:
     write_whole(out, packed.getvalue())
 
 
-def autolab(assignment: Assignment, out: Path, term: str) -> None:
+def autolab(assignment: Assignment, out: Path, term: str, beside: Mapping[str, bytes] | None = None) -> None:
     """Write Autolab's autograde-Makefile, also as Makefile, and autograde.tar into the new folder out."""
     outside(assignment, out)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        for name, data in package_files(assignment, term, "driver.sh").items():
+        for name, data in package_files(assignment, term, beside, "driver.sh").items():
             info = tarfile.TarInfo(f"autograder/{name}")  # its date is 1970, its owner is root
             info.mode, info.size = MODES.get(name, 0o644), len(data)
             archive.addfile(info, io.BytesIO(data))
@@ -82,12 +87,14 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
             (fresh / name).write_text(makefile.replace("PROBLEMS", problems), "utf-8")
 
 
-def package_files(assignment: Assignment, term: str, *scripts: str) -> dict[str, bytes]:
+def package_files(assignment: Assignment, term: str, beside: Mapping[str, bytes] | None,
+                  *scripts: str) -> dict[str, bytes]:
     """All files of a package by their names: the scripts, the term, the assignment, and xman's sources."""
     name = assignment.folder.name
     files = {script: (TEMPLATES / script).read_bytes() for script in scripts}
     files |= {"grade.py": GRADE.replace('"NAME"', repr(name)).encode(), "term": f"{term}\n".encode()}
     files |= {f"assignment/{name}/{path}": data for path, data in tree(assignment.folder).items()}
+    files |= {f"assignment/{path}": data for path, data in (beside or {}).items()}
     root = checkout(assignment)
     for source in SOURCES:
         inner = tree(root / source) if (root / source).is_dir() else {"": (root / source).read_bytes()}

@@ -9,7 +9,7 @@ from .view import without_hidden
 
 
 def write_all(records: list[dict], out: str | Path, later: bool = False) -> None:
-    """Write students/<slug>.html, gradebook.csv and class.html to out. later: no hidden parts for students."""
+    """Write students/<slug>.html, gradebook.csv and class.html to out. later: students see no hidden part."""
     out = Path(out)
     (out / "students").mkdir(parents=True, exist_ok=True)
     for record in records:

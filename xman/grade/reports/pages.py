@@ -23,7 +23,7 @@ VERSIONS = "xman", "python", "numpy", "sandbox", "assignment", "term"
 
 def student(record: dict) -> str:
     """The page of one submission, for its student. XManError without Jinja2."""
-    return _templates().get_template("student.html").render(record=view.for_student(record))
+    return templates().get_template("student.html").render(record=view.for_student(record))
 
 
 def class_page(records: list[dict]) -> str:
@@ -31,12 +31,12 @@ def class_page(records: list[dict]) -> str:
     records = view.in_order_of_names(view.harmless_record(records))
     points = sorted(records, key=lambda record: -record["points"])
     title = records[0]["title"] if records else "No submissions"
-    page = _templates().get_template("class.html")
+    page = templates().get_template("class.html")
     return page.render(records=records, by_points=points, title=title, **class_summary(records))
 
 
 @cache
-def _templates() -> Any:
+def templates() -> Any:
     jinja2 = extra("jinja2", "grade", "an HTML report")
     templates = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     templates.loader, templates.undefined = jinja2.FileSystemLoader(TEMPLATES), jinja2.StrictUndefined

@@ -61,10 +61,10 @@ def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
         if isinstance(data, dict):
             inner = next(iter(data.values())) if len(data) == 1 else b""
             return from_archive(inner) if is_archive(inner) else data  # the folder holds only an archive
-        if name.lower().endswith(".py"):
+        if name.lower().endswith((".py", ".ipynb")):
             return {name: data}
         if data and not is_archive(data):
-            raise XManError("it is neither a folder, nor a .py file, nor an archive (.zip, .tar, .tar.gz, "
+            raise XManError("it is neither a folder, nor a .py file or notebook, nor an archive (.zip, .tar, .tar.gz, "
                             ".tar.bz2 or .tar.xz)")
         return from_archive(data) if data else {}
 

@@ -15,7 +15,7 @@ from .contents import MOST_ENTRIES, is_archive, is_folder, open_regular, passed_
 from .harmless import harmless
 from .submission import HANDED_OUT, Submission
 
-ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.(gz|bz2|xz)|py)$", re.IGNORECASE)
+ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.(gz|bz2|xz)|py|ipynb)$", re.IGNORECASE)
 
 
 def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
@@ -48,7 +48,7 @@ def is_another(path: Path, module: str) -> bool:
         inside = ((Path(base, name) for name in names) for base, _, names in os.walk(path))
         return any(file.name == f"{module}.py" or is_another(file, module) and file.suffix.lower() != ".py"
                    for file in itertools.islice(itertools.chain.from_iterable(inside), MOST_ENTRIES))
-    return (path.suffix.lower() == ".py" or bool(ENDINGS.search(path.name) or not path.suffix)
+    return (path.suffix.lower() in (".py", ".ipynb") or bool(ENDINGS.search(path.name) or not path.suffix)
             and looks_packed(path))
 
 

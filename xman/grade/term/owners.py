@@ -5,18 +5,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ...errors import XManError, nearest
-from ..assignment import Assignment
 from ..submissions import Submission
 from .hand_in import HandIn, hand_in_of
 from .settings import Term
 
 
-def owned(submissions: list[Submission], exported: Mapping[str, HandIn], assignment: Assignment,
-          term: Term) -> list[Submission]:
+def owned(submissions: list[Submission], exported: Mapping[str, HandIn], term: Term) -> list[Submission]:
     """The submissions with the key of their student, or the group of several; "" where it is not known."""
-    if assignment.drawn_parts and term.roster is None:
-        raise XManError(f"the part {assignment.drawn_parts[0].title!r} is drawn for each student: name a roster "
-                        "in term.toml")
     owners = {}
     for each in submissions:
         hand_in = exported.get(each.slug) or hand_in_of(each.path.name, term.zone)

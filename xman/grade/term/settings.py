@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import sys
 import zoneinfo
 from collections.abc import Collection, Mapping
@@ -134,6 +135,22 @@ def rules_of(name: str, table: dict[str, Any], path: Path, zone: datetime.tzinfo
                 times[student.key] = time
     moodle = {"moodle": path.parent / table["moodle"]} if "moodle" in table else {}
     return Rules(name, **{**table, **dates, **by_student, **moodle})
+
+
+def packed(path: Path, name: str, roster: Roster | None) -> dict[str, bytes]:
+    """The file with the table of one assignment, and the roster: what a grader elsewhere needs."""
+    toml, lines, own = extra(TOML, "grade", path.name), [], True
+    for line in text_at(path).removeprefix("\ufeff").splitlines():
+        if table := re.match(r"""\s*\[\s*["']?([\w-]+)""", line):
+            own = table[1] == name
+        lines += [line] * own
+    text = re.sub(r"(?m)^roster\s*=.*$", 'roster = "roster.csv"', "\n".join([*lines, ""]))
+    settings = {key: each for key, each in toml.loads(text_at(path).removeprefix("\ufeff")).items()
+                if key == name or not isinstance(each, dict)}
+    if toml.loads(text) != settings | ({"roster": "roster.csv"} if roster else {}):
+        raise XManError(f"{path}: write each table under a line of its own, as [{name}], "
+                        "and the roster in one line")
+    return {FILE: text.encode(), **({"roster.csv": roster.path.read_bytes()} if roster else {})}
 
 
 def check_setting(where: str, setting: Any, kind: Any) -> None:
