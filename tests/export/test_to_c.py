@@ -1,7 +1,6 @@
 """Facts about lists as C: every operator with a formula, gradients, loops, training steps, and what is refused."""
 
 import ctypes
-import functools
 import shutil
 import subprocess
 import sys
@@ -10,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xman import WengertList, XManError, eval
+from xman import WengertList, eval
 from xman.export import to_c
 
 sys.path.append(str(Path(__file__).parent))
-from lists_to_export import calls, merged, step_of
 
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="there is no gcc")
 STRICT = "-std=c99 -O1 -Wall -Wextra -Werror -pedantic -fPIC -shared".split()

@@ -23,7 +23,7 @@ WRITTEN_OUT = 1_000
 
 def lengths(tracers: Iterable[Any]) -> dict[int, int]:
     """By the level of each trace around, how many lines it has."""
-    return {x.value.level: len(x.value.tape.lines) for x in tracers if type(x.value) is Tracer}
+    return {x.value.level: len(x.value.tape.lines) for x in tracers if isinstance(x.value, Tracer)}
 
 
 def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
@@ -32,7 +32,7 @@ def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
     before: the lengths of the traces around, when the call began.
     """
     tape, ends = call.tape, [end for end in call.outputs if end is not None]
-    trace = next(x.tape for x in call.results if type(x) is Tracer)
+    trace = next(x.tape for x in call.results if isinstance(x, Tracer))
     if trace.level not in before:
         return call
     lines, around = merged(tape, trace, before[trace.level])
@@ -69,7 +69,7 @@ def merged(tape: CallTape, around: CallTape, before: int) -> tuple[list[tuple], 
     def outer(name: str) -> str:
         register = f"z0{name[1:]}"  # no register of a tape has such a name
         if register not in values:
-            values[register] = around.tracer(name)
+            values[register] = around.traced(name)
         return register
     inner = [(dst, op, tuple([outer(a.name) if around.has(a) else a for a in args]))
              for dst, op, args in tape.lines]

@@ -92,7 +92,7 @@ class CallTape(Recording):
             refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
                    "return it from the function, as an auxiliary output, instead of keeping it")
 
-    def tracer(self, name: str) -> Tracer:
+    def traced(self, name: str) -> Tracer:
         """The tracer of a register that the tape has."""
         tracer = Tracer.__new__(Tracer)
         tracer.value, tracer.writer, tracer.name, tracer.level = self.values[name], self, name, self.level

@@ -19,7 +19,6 @@ from ...engines.specialise.loops import capacity_of_loops
 from ...errors import XManError
 from ...files.whole import write_whole
 from ...interpreters import eval
-from ...notation import shown
 from ...passes import simplify
 from ...passes.lower import spelt
 from ...passes.patterns import shaped

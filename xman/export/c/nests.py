@@ -13,7 +13,7 @@ from ...engines.nests.builder import Builder
 from ...engines.nests.emission import NestWriter
 from ...engines.nests.tree import Applied, Line, Loop, Product, Routine
 from ...engines.nests.views import View
-from .expressions import ARITHMETIC, BOOL, COMPARED, INDEX, OF_TRUTHS, CNumber, c_type, expression, literal
+from .expressions import BOOL, COMPARED, INDEX, OF_TRUTHS, CNumber, c_type, expression, literal
 
 if TYPE_CHECKING:
     from .file import CFile
