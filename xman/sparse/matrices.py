@@ -1,0 +1,163 @@
+"""Sparse Jacobians and Hessians: as many passes as the pattern has colours, whatever the size."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array
+
+from ops import Expression, f
+
+from ..errors import XManError
+from ..functions.call import Derivative, TracedCall, callable_or_refused, name_of, traced_call
+from ..functions.tracer import unheard
+from ..functions.transforms import grad
+from ..jitted.jit import jit
+from .colours import alone, colour, entries_of
+from .patterns import Pattern, nothing, patterns
+
+MANY = 8  # passes, from which on colours of rows and columns together are looked for
+
+
+class Passes(NamedTuple):
+    """How the entries of a sparse matrix are found: the n-th is products[which[n]][place[n]].
+
+    columns, rows: for each colour of columns, and of rows, ones at its places: the products J v, then u J.
+    """
+    columns: list[np.ndarray]
+    rows: list[np.ndarray]
+    which: np.ndarray
+    place: np.ndarray
+
+
+def sparse_jacobian(fn: Callable, argnums: int = 0, by: str | None = None, engine: str = "auto") -> Callable:
+    """The function that gives ∂output/∂argument as a SciPy array in CSR form: output.size × argument.size.
+
+    fn: a function of arrays that gives one array. argnums: the position of the argument, one array. by: whose
+    colours are the passes: "columns" (forward mode), "rows" (reverse mode) or "both"; None: the fewest. engine:
+    as for `jit`, by which it is compiled, once for all calls of these shapes.
+
+    The pattern is read off the operators (`xman.sparsity`), so that it holds for all values: an entry may be 0.
+    XManError as `grad`, and for several arrays (Griewank and Walther, Evaluating Derivatives, §8).
+    """
+    callable_or_refused("sparse_jacobian", fn)
+    if by not in (None, "columns", "rows", "both"):
+        raise XManError(f"by is 'columns', 'rows', 'both' or None, which chooses, not {by!r}")
+
+    def entries(*args: Any, **options: Any) -> tuple:
+        call = call_of_array("sparse_jacobian", fn, args, options, argnums)
+        return entries_by_colour(call, unheard(pattern_of, call), by)
+    return matrices(sparse_jacobian, fn, entries, engine, argnums, by, engine)
+
+
+def sparse_hessian(fn: Callable, argnums: int = 0, engine: str = "auto") -> Callable:
+    """The function that gives the second derivatives of a number as a SciPy array in CSR form.
+
+    fn: a function of arrays that gives a number. argnums: the position of the argument, one array, of n entries;
+    the result is n × n. The passes, forward through the gradient, are the colours of a star colouring: two for
+    an arrow, whatever n. engine, errors: as for `sparse_jacobian`.
+    """
+    callable_or_refused("sparse_hessian", fn)
+
+    def entries(*args: Any, **options: Any) -> tuple:
+        call = call_of_array("sparse_hessian", grad(fn, argnums), args, options, argnums)
+        pattern = unheard(pattern_of, call)
+        return entries_by_colour(call, csr_array((pattern + pattern.T).astype(bool)), "star")
+    return matrices(sparse_hessian, fn, entries, engine, argnums, engine)
+
+
+def matrices(make: Callable, fn: Callable, entries: Callable, engine: str, *settings: Any) -> Derivative:
+    """The function that puts the entries into a matrix; its `lists` are those of `jit`."""
+    entries.__name__ = f"{make.__name__}_{name_of(fn)}"
+    compiled = jit(entries, engine)
+
+    def matrix(*args: Any, **options: Any) -> csr_array:
+        data, indices, indptr, shape = compiled(*args, **options)
+        return csr_array((data, indices, indptr), shape=tuple(shape))
+    result = Derivative(make, fn, matrix, *settings)
+    result.compiled = compiled
+    return result
+
+
+def call_of_array(name: str, fn: Callable, args: Sequence[Any], options: dict, argnums: int) -> TracedCall:
+    whole = isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)
+    if not whole or not -len(args) <= argnums < len(args):
+        raise XManError(f"{name} differentiates by one argument: argnums is its position, not {argnums!r}")
+    call = traced_call(name, fn, args, options, [argnums % len(args)])
+    if len(call.inputs) != 1 or len(call.outputs) != 1:
+        raise XManError(f"{name} is of one array by one array; {name_of(fn)} has {len(call.inputs)} in its "
+                        f"argument and gives {len(call.outputs)}")
+    return call
+
+
+def pattern_of(call: TracedCall) -> Pattern:
+    """Which entries of the result may depend on which of the argument, by the lines of the call."""
+    (x,), (end,), tape = call.inputs, call.outputs, call.tape
+    sizes = {name: (value.shape, value.dtype) for name, value in tape.values.items()}
+
+    def operand(a: Any) -> Any:
+        """A value of a trace around the call is a register whose value is not known."""
+        if not isinstance(a, Expression):
+            return a
+        sizes[name := f"around{a.level}_{a.name}"] = a.shape, a.dtype
+        return name
+    lines = [(dst, op, tuple(map(operand, args))) for dst, op, args in tape.lines]
+    n = call.points[0].size
+    found = patterns(lines, {x: eye_array(n, dtype=bool, format="csr")}, sizes, {})
+    pattern = found.get(end, nothing(call.results[0].size, n))
+    pattern.sort_indices()
+    return pattern
+
+
+def entries_by_colour(call: TracedCall, pattern: Pattern, by: str | None) -> tuple:
+    """(the entries, their columns, the ends of rows, the shape), of a matrix in CSR form."""
+    passes = unheard(passes_of, Key(pattern), by)
+    flat = lambda x: f.reshape(x, (x.size,))
+    x, y = call.points[0], call.results[0]
+    products = [flat(call.pushed([np.reshape(v, x.shape)])[0]) for v in passes.columns]
+    products += [flat(call.pulled([np.reshape(u, y.shape)])[0]) for u in passes.rows]
+    starts = np.cumsum([0, *[product.size for product in products]])
+    every = f.concat(0, *products) if products else np.zeros(0)
+    return f.getitem(every, starts[passes.which] + passes.place), pattern.indices, pattern.indptr, pattern.shape
+
+
+class Key:
+    """A pattern, by which its passes are remembered."""
+
+    def __init__(self, pattern: Pattern):
+        self.pattern = pattern
+        self.bytes = pattern.shape, pattern.indptr.tobytes(), pattern.indices.tobytes()
+
+    def __hash__(self) -> int: return hash(self.bytes)
+    def __eq__(self, other: Any) -> bool: return self.bytes == other.bytes
+
+
+@lru_cache(8)
+def passes_of(key: Key, by: str | None) -> Passes:
+    pattern = key.pattern
+    row, column = entries_of(pattern)
+    columns, rows = (np.full(n, -1) for n in pattern.shape[::-1])
+    if by == "star":
+        columns = rows = colour(pattern, "star")
+    elif by == "both":
+        rows, columns = colour(pattern, "both")
+    else:
+        by_columns = by != "rows" and colour(pattern)
+        by_rows = by != "columns" and colour(pattern, "rows")
+        if by == "columns" or by is None and by_columns.max(initial=-1) <= by_rows.max(initial=-1):
+            columns = by_columns
+        else:
+            rows = by_rows
+        if by is None and max(columns.max(initial=-1), rows.max(initial=-1)) >= MANY:
+            both = colour(pattern, "both")
+            if sum(c.max(initial=-1) + 1 for c in both) < max(columns.max(initial=-1), rows.max(initial=-1)) / 2:
+                rows, columns = both
+    by_column = columns[column] >= 0
+    by_column[by_column] = alone(row[by_column], columns[column[by_column]])
+    # the mirror image of an entry is off the same products
+    count = 0 if by == "star" else columns.max(initial=-1) + 1
+    seeds = lambda colours: [(colours == c).astype(float) for c in range(colours.max(initial=-1) + 1)]
+    return Passes(seeds(columns), [] if by == "star" else seeds(rows),
+                  np.where(by_column, columns[column], count + rows[row]), np.where(by_column, row, column))
