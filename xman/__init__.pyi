@@ -16,6 +16,7 @@ from . import plots as plots
 from . import scale as scale
 from . import scipy as scipy
 from . import show as show
+from . import sparse as sparse
 from . import tables as tables
 from . import train as train
 from .autograd import Autograd as Autograd
@@ -81,6 +82,10 @@ from .show import listing as listing
 from .show import paths as paths
 from .show import picture as picture
 from .show import source as source
+from .sparse import colour as colour
+from .sparse import sparse_hessian as sparse_hessian
+from .sparse import sparse_jacobian as sparse_jacobian
+from .sparse import sparsity as sparsity
 from .wengert import WengertList as WengertList
 
 f = XManFunctions

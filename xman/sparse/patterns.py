@@ -29,7 +29,7 @@ from ..wengert import Line, Steps, checked_list, inputs_of, known_registers
 
 Pattern = csr_array
 Size = tuple[tuple, np.dtype]
-MOST = 2 ** 28  # entries of a pattern in which every entry depends on every other
+MOST = 10 ** 8  # places of a line's own pattern, which take half a gigabyte
 
 # they depend on all entries along the axis that their second argument names, as a sum does
 REDUCTIONS = {"max", "min", "prod", "std", "var", "norm", "squaredNorm", "logsumexp", "frobeniusNorm"}
@@ -113,6 +113,7 @@ def through(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size], kno
     if op == "dot" and (local := by_literal(i, args, shape)) is not None:
         return local
     if op in ("convolve", "correlate") and (op == "convolve" or i == 0):
+        refuse_many(op, n * m)
         behind = np.subtract.outer(np.arange(n), np.arange(m)) * (1 if op == "convolve" else -1)
         return csr_array((behind >= 0) & (behind < other_length(i, args, sizes)))
     local = None
@@ -120,11 +121,14 @@ def through(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size], kno
         local = by_places("sum", 0, [numbers, *args[1:3]])
     elif op in ALONG:
         total = by_places("sum", 0, [numbers, args[1] if len(args) > 1 else ALONG[op]])
+        refuse_many(op, int(np.sum(np.diff(total.indptr).astype(float) ** 2)))
         local = total.T @ total
     elif op in ROWWISE and result == (*shape[:-1], 1):
         local = by_places("sum", 0, [numbers, -1, True])
     elif op in RUNNING:
-        local = running(shape, args[1] if len(args) > 1 else None)
+        axis = args[1] if len(args) > 1 else None
+        refuse_many(op, m * (m if axis is None else shape[axis]) // 2)
+        local = running(shape, axis)
     elif op in OF_MATRICES and len(shape) > 2 and result[:len(shape) - 2] == shape[:-2]:
         matrices = numbers[..., :1, :1]
         local = selected(np.broadcast_to(np.arange(1.0, matrices.size + 1).reshape(matrices.shape[:-2] + (1,) * (
@@ -132,10 +136,16 @@ def through(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size], kno
     elif facts_of(op).flow in ("moved", "part", "filled", "summed"):
         if not any(isinstance(a, str) and sizes[a][1].kind != "f" and a not in known for a in args):
             local = by_places(op, i, [stand_in(a, sizes, known) for a in args])
-    if local is None and n * m > MOST:
-        raise XManError(f"each of the {n:,} entries that {op} gives may depend on each of {m:,}: as a pattern that "
-                        "is too large")
-    return csr_array(np.ones((n, m), bool)) if local is None else local
+    if local is None:
+        refuse_many(op, n * m)
+        return csr_array(np.ones((n, m), bool))
+    return local
+
+
+def refuse_many(op: str, count: int) -> None:
+    if count > MOST:
+        raise XManError(f"every entry that {op} gives may depend on every one that it takes: {count:,} places, and a "
+                        f"pattern has {MOST:,} at most")
 
 
 def passed_on(op: str, i: int, args: Sequence[Any], known: Mapping[str, Any]) -> Any:

@@ -1,0 +1,232 @@
+"""Sparse derivatives: patterns are those of the dense matrix, colours never collide, and matrices are right."""
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, diags_array, eye_array, random_array
+
+import xman
+from xman import colour, f, grad, hessian, jacobian, scan, sparse_hessian, sparse_jacobian, sparsity, trace
+from xman.errors import XManError
+from xman.sparse.colours import entries_of
+
+A, B, D = np.ones((4, 6)), np.ones((6, 3)), np.eye(6) - np.eye(6, k=1)
+PLACES = np.array([3, 1, 1, 0])
+
+
+def grid(u):
+    p = np.pad(u, 1)
+    return p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * u + np.exp(u)
+
+
+def brusselator(u, a=1.0, b=3.0):
+    x, y = u[0], u[1]
+    spread = lambda z: np.roll(z, 1) - 2 * z + np.roll(z, -1)
+    return np.stack([a + x * x * y - (b + 1) * x + spread(x), b * x - x * x * y + spread(y)])
+
+
+def control(u):
+    x, states = np.zeros(2), []
+    for t in range(len(u)):
+        x = np.stack([x[0] + 0.1 * x[1], x[1] + 0.1 * (u[t] - np.sin(x[0]))])
+        states.append(x)
+    return np.stack(states)
+
+
+def reprojected(cameras_and_points):  # two cameras of three numbers, four points of three, seen by both
+    cameras, points = cameras_and_points[:6].reshape(2, 3), cameras_and_points[6:].reshape(4, 3)
+    seen = [(points[p] - cameras[c])[:2] / (points[p] - cameras[c])[2] for c in range(2) for p in range(4)]
+    return np.concatenate(seen)
+
+
+def running_state(x):
+    return scan(lambda c, x_t: (0.5 * np.roll(c, 1), c * x_t), x, x)[1]
+
+
+# patterns that are those of the dense matrix: by the shape of the argument, functions of it
+EXACT = {
+    6: [lambda x: x[1:-1] * (x[2:] - x[:-2]), lambda x: np.roll(x, 1) * x, lambda x: np.convolve(x, np.ones(3)),
+        lambda x: np.correlate(x, np.ones(3)), lambda x: x[PLACES] ** 2, lambda x: x[:, None] * x[None, :], np.diag,
+        lambda x: np.concatenate([x[::2], np.sin(x[1:3]), np.ones(2)]), lambda x: np.outer(x, np.ones(3)),
+        lambda x: D @ np.sin(D @ x), lambda x: np.where(x > 1, x ** 2, np.flip(x)), lambda x: A @ x, np.cumsum,
+        lambda x: np.cumprod(x), lambda x: np.linalg.solve(np.eye(6) * 2 + 1, x), lambda x: np.mean(x) * x[:2],
+        lambda x: np.tril(np.outer(x, x)), lambda x: x * (np.arange(6) % 2.0), lambda x: f.softmax(x), np.diff,
+        lambda x: scan(lambda c, x_t: (c * x_t, np.sin(c) + x_t), 1.0, x)[1], running_state, control,
+        lambda x: np.stack([x[:3], x[3:]], 1), lambda x: np.repeat(x, 2) * np.tile(x[:3], 4), lambda x: np.pad(x, (1, 2)),
+        lambda x: xman.call(lambda y: y[::-1] * 2.0, x), lambda x: np.sum(x.reshape(2, 3), 0), lambda x: np.max(x[:4]),
+        lambda x: x[np.arange(3)] + x[3:], lambda x: np.einsum("i,j->ij", x[:2], x[2:]), lambda x: f.logaddexp(x[:5], x[1:]),
+        lambda x: np.broadcast_to(x, (2, 6)) * 3.0, lambda x: np.polyval(np.ones(3), x), lambda x: np.take(x, [5, 5, 0]),
+        lambda x: grad(lambda x: np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2))(x),
+        lambda x: grad(lambda x: np.sum(x[0] * x[1:] ** 2) + x[0] ** 4)(x), lambda x: np.ones(4)],
+    (4, 6): [grid, lambda X: A @ X.T, lambda X: np.tanh(X @ B), lambda X: f.softmax(X), lambda X: np.sum(X ** 2, 1),
+             lambda X: np.max(X, 0) + np.min(X, 0), lambda X: np.linalg.norm(X, axis=1), lambda X: f.logsumexp(X, 0),
+             lambda X: np.var(X, 0) + np.std(X, 0) + np.prod(X, 0), lambda X: np.cumsum(X, 1), lambda X: np.mean(X, (0, 1)),
+             lambda X: f.crossEntropy(f.softmax(X), np.ones((4, 6)) / 6),
+             lambda X: f.softmaxCrossEntropy(X, np.ones((4, 6)) / 6),
+             lambda X: X.T.reshape(3, 8), lambda X: X[1:, ::2] * X[:-1, 1::2], lambda X: np.einsum("ij->i", X),
+             lambda X: X - np.mean(X, 0), lambda X: np.trace(X[:, :4]), lambda X: np.rot90(X)],
+    (2, 6): [brusselator],
+    (2, 3, 3): [np.linalg.inv, np.linalg.det, lambda X: X @ np.ones((2, 3, 1)), lambda X: np.swapaxes(X, 0, 2)],
+    18: [reprojected],
+}
+
+
+def dense_pattern(fn, shape):
+    """Where the dense matrix is not 0 at one of twenty points."""
+    draw = np.random.default_rng(1)
+    points = [draw.uniform(0.3, 1.7, shape) + (2 * np.eye(3) if shape == (2, 3, 3) else 0) for _ in range(20)]
+    matrices = [np.reshape(jacobian(fn)(x), (-1, np.size(x))) != 0 for x in points]
+    return np.any(matrices, 0)
+
+
+@pytest.mark.parametrize(("shape", "k"), [(shape, k) for shape, fns in EXACT.items()
+                                              for k in range(len(fns))])
+def test_a_pattern_is_that_of_the_dense_matrix(shape, k):
+    fn = EXACT[shape][k]
+    x = np.random.default_rng(0).uniform(0.3, 1.7, shape) + (2 * np.eye(3) if shape == (2, 3, 3) else 0)
+    steps = trace(fn, x)
+    if not steps.inputs:
+        return
+    found = sparsity(steps, steps.outputs[0], steps.inputs[0], {steps.inputs[0]: x}).toarray()
+    np.testing.assert_array_equal(found, dense_pattern(fn, shape))
+
+
+def test_a_pattern_holds_for_any_values():
+    x = np.array([0.3, 0.9, 1.4])
+    turned = lambda x: xman.cond(x[0] > 0, lambda x: x, lambda x: x[::-1], x)
+    moved = lambda x: xman.while_loop(lambda c: c[0] < 9.0, lambda c: np.stack([c[0] + 1, c[0], c[1]]), x)
+    for fn, expected in [(lambda x: np.sort(x), np.ones((3, 3))), (turned, [[1, 0, 1], [0, 1, 0], [1, 0, 1]]),
+                         (moved, [[1, 0, 0], [1, 1, 0], [1, 1, 1]])]:
+        steps = trace(fn, x)
+        np.testing.assert_array_equal(sparsity(steps, steps.outputs[0], "x", {"x": x}).toarray(), expected)
+
+
+def test_whole_numbers_among_the_inputs_are_any_or_those_of_likes():
+    steps, likes = [("y", "getitem", ("x", "i"))], {"x": np.ones(4), "i": np.array([2, 0])}
+    assert sparsity(steps, "y", "x", likes).nnz == 8
+    np.testing.assert_array_equal(sparsity(steps, "y", "x", likes, local=True).toarray(), np.eye(4)[[2, 0]])
+
+
+def test_what_would_be_too_large_is_a_sentence():
+    with pytest.raises(XManError, match="every entry that softmax gives may depend on every one that it takes: 1,600,000,000"):
+        sparsity([("y", "softmax", ("x",))], "y", "x", {"x": np.ones(40_000)})
+
+
+# ---- colours -----------------------------------------------------------------------------------------------
+
+def drawn_patterns():
+    draw = np.random.default_rng(0)
+    for _ in range(40):
+        n = int(draw.integers(2, 20))
+        pattern = csr_array(random_array((n, n + 3), density=0.2, rng=draw)).astype(bool)
+        square = random_array((n, n), density=0.2, rng=draw) + eye_array(n)
+        yield pattern, csr_array((square + square.T).astype(bool))
+
+
+@pytest.mark.parametrize("order", ["largest", "natural"])
+def test_no_two_entries_of_a_colour_collide(order):
+    for pattern, symmetric in drawn_patterns():
+        rows, columns = entries_of(pattern)
+        for by, lines, others in (("columns", rows, columns), ("rows", columns, rows)):
+            colours = colour(pattern, by, order)
+            assert Counter(zip(lines, colours[others], strict=True)).most_common(1)[0][1] == 1
+        of_rows, of_columns = colour(pattern, "both", order)
+        by_row = Counter(zip(columns, of_rows[rows], strict=True))
+        by_column = Counter(zip(rows, of_columns[columns], strict=True))
+        for i, j in zip(rows, columns, strict=True):
+            assert (of_rows[i] >= 0 and by_row[j, of_rows[i]] == 1
+                    or of_columns[j] >= 0 and by_column[i, of_columns[j]] == 1)
+        near = [[j for j in row if j != i] for i, row in enumerate(symmetric.tolil().rows)]
+        colours = colour(symmetric, "star", order)
+        paths = [(a, b, c, d) for a in range(len(near)) for b in near[a] for c in near[b] for d in near[c]]
+        assert all(colours[a] != colours[b] for a, b, _, _ in paths)
+        assert all(len({*path}) < 4 or len({*colours[[*path]]}) > 2 for path in paths)
+        colours = colour(symmetric, "acyclic", order)
+        for a, b in {(a, b) for a in colours for b in colours if a < b}:
+            edges = sum(a == colours[v] and b == colours[w] for v in range(len(near)) for w in near[v])
+            tree = {v for v in range(len(near)) if colours[v] in (a, b)}
+            assert edges == len(tree) - parts_of(tree, near, {a, b}, colours)
+
+
+def parts_of(vertices, near, two, colours):
+    """How many connected parts the vertices make: a forest has as many edges fewer than vertices."""
+    left, parts = set(vertices), 0
+    while left:
+        parts, reached = parts + 1, [left.pop()]
+        while reached:
+            v = reached.pop()
+            beside = [w for w in near[v] if w in left and colours[w] in two]
+            left.difference_update(beside)
+            reached += beside
+    return parts
+
+
+def test_as_many_colours_as_are_known():
+    n = 1000
+    band = lambda *offsets: diags_array([np.ones(n)] * len(offsets), offsets=offsets, shape=(n, n))
+    arrow = eye_array(n).tolil()
+    arrow[0, :] = arrow[:, 0] = 1
+    assert colour(band(-1, 0, 1)).max() + 1 == 3 and colour(band(-2, -1, 0, 1, 2)).max() + 1 == 5
+    assert colour(band(-1, 0, 1), "star").max() + 1 == 3 and colour(band(-1, 0, 1), "acyclic").max() + 1 == 2
+    assert colour(arrow, "star").max() + 1 == 2 and colour(arrow).max() + 1 == n
+    assert [c.max() + 1 for c in colour(arrow, "both")] == [1, 2]
+
+
+@pytest.mark.parametrize(("change", "sentence"), [
+    (dict(by="stars"), "the colours are by columns, rows, star, acyclic, both"), (dict(order="random"), "the order is"),
+    (dict(by="star"), "a star colouring is of a symmetric matrix; this one, of shape \\(2, 3\\), is not")])
+def test_a_colouring_that_is_none_is_a_sentence(change, sentence):
+    with pytest.raises(XManError, match=sentence):
+        colour(**{"pattern": np.ones((2, 3)), **change})
+
+
+# ---- matrices ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("by", [None, "columns", "rows", "both"])
+def test_a_sparse_jacobian_is_the_dense_one(by):
+    draw = np.random.default_rng(0)
+    for shape, fn in [(12, EXACT[6][0]), ((3, 4), grid), (6, control), (18, reprojected), ((2, 6), brusselator),
+                      (7, lambda x: np.concatenate([np.sum(x ** 2)[None], x[1:] * x[0]])), (5, lambda x: np.ones(3))]:
+        sparse = sparse_jacobian(fn, by=by, engine="numpy")
+        for _ in range(3):
+            x = draw.uniform(0.5, 1.5, shape)
+            expected = np.reshape(jacobian(fn)(x), (-1, x.size))
+            np.testing.assert_allclose(sparse(x).toarray(), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_a_sparse_hessian_is_the_dense_one():
+    draw = np.random.default_rng(0)
+    for fn in (lambda x: np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2), lambda x: np.sum(x[0] * x[1:] ** 2),
+               lambda x: np.sum(np.sin(x)) + np.sum(x[:2]) ** 2, lambda x: np.sum(x), lambda x: f.logsumexp(x)):
+        sparse = sparse_hessian(fn, engine="numpy")
+        for _ in range(3):
+            x = draw.uniform(0.5, 1.5, 8)
+            np.testing.assert_allclose(sparse(x).toarray(), hessian(fn)(x), rtol=1e-10, atol=1e-10)
+
+
+def test_a_branch_that_is_taken_has_a_pattern_of_its_own():
+    def fn(x): return np.cumsum(x) if x[0] > 1 else x[::-1] * x[0]
+    sparse = sparse_jacobian(fn, engine="numpy")
+    for x in (np.array([0.5, 2.0, 3.0]), np.array([1.5, 2.0, 3.0]), np.array([0.7, 1.0, 3.0])):
+        np.testing.assert_allclose(sparse(x).toarray(), jacobian(fn)(x))
+
+
+def test_a_million_columns_take_three_passes():
+    n = 100_000
+    J = sparse_jacobian(lambda u: u[1:-1] * (u[2:] - u[:-2]), engine="numpy")
+    u = np.random.default_rng(0).uniform(size=n)
+    matrix, middle = J(u), np.arange(n - 2)
+    assert matrix.nnz == 3 * (n - 2)
+    np.testing.assert_allclose(matrix[middle, middle + 2], u[1:-1])
+    np.testing.assert_allclose(matrix[middle, middle + 1], u[2:] - u[:-2])
+
+
+@pytest.mark.parametrize(("make", "args", "sentence"), [
+    (lambda: sparse_jacobian(3), (), "sparse_jacobian takes a function"),
+    (lambda: sparse_jacobian(np.sin, by="diagonal"), (), "by is 'columns', 'rows', 'both' or None"),
+    (lambda: sparse_jacobian(lambda x: (x, x)), (np.ones(2),), "is of one array by one array"),
+    (lambda: sparse_jacobian(lambda x: x, argnums=(0, 1)), (np.ones(2),), "argnums is its position"),
+    (lambda: sparse_hessian(lambda x: x), (np.ones(2),), "grad")])
+def test_bad_input_is_a_sentence(make, args, sentence):
+    with pytest.raises(XManError, match=sentence):
+        make()(*args)
