@@ -90,10 +90,10 @@ elementwise("silu",        silu,       lambda out, x: f.sigmoid(x) * (1.0 + (x -
 elementwise("gelu",        gelu,       lambda out, x: normal(x) + x * density(x), flops=5, formula=gelu, tame=True)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
             tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True, within=True,
-            curvature=softmax_curvature)
+            curvature=softmax_curvature, reads="line")
 operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
             tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None],
-            flops=5, formula=log_softmax_of_entries, tame=True, within=True, curvature=log_softmax_curvature)
+            flops=5, formula=log_softmax_of_entries, tame=True, within=True, curvature=log_softmax_curvature, reads="line")
 
 
 # ---- losses ------------------------------------------------------------------------------------------------
@@ -224,14 +224,14 @@ operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d
             tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
                       lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)], flops=of_input(3), tame=True, within=True,
             outputs="softmax", curvature=gathered(lambda d, out, slope, p, y: -f.ratio(d * slope, p)),
-            formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True))
+            formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True), reads="row")
 operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmax_cross_entropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
             tangents=[lambda t, out, z, y: f.sum(t * through_softmax_cross_entropy(1.0, out, z, y), -1, True),
                       lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
             flops=of_input(7), tame=True, convex=True, within=True, outputs="softmax",
             curvature=gathered(softmax_cross_entropy_curvature),
-            formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True))
+            formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True), reads="row")
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda out, z, y: f.sigmoid(z) - f.oneHot(y, z),
                                                          lambda out, z, y: -z,
             flops=11, formula=sigmoid_cross_entropy_of_entries, tame=True, convex=True, outputs="sigmoid")
@@ -239,6 +239,6 @@ elementwise("squaredError",        squaredError,         lambda out, x, v: x - f
                                                          lambda out, x, v: f.oneHot(v, x) - x,
             flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True, outputs="alias")
 operator(   "hinge",               hinge,                through_hinge, hinge_to_target,
-            flops=of_input(8), tame=True, within=True, outputs="alias", elsewhere=hinge, curvature=gathered())
+            flops=of_input(8), tame=True, within=True, outputs="alias", elsewhere=hinge, curvature=gathered(), reads="row")
 linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
             view=True, within=True, elsewhere=one_hot_of_entries)

@@ -55,6 +55,9 @@ class Facts(NamedTuple):
     outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
     tame: bool = False                 # its slopes are finite where its arguments are
     flow: str = ""                     # one of the words above
+    reads: str = ""                    # where flow does not tell, the entries of an argument that one of the result reads: "axis", all along
+                                       # the axis that the second argument names; "line", so too, and the axis stays; "before", those
+                                       # before it; "row", its row; "matrix", its matrix on the last two axes; "window", a window
     overflows: bool = False            # its result may be infinite where its arguments are finite
     grows: bool = False                # it overflows as the exponential does
     settles: int | Callable | None = None  # the place of an argument where it stays finite, or (*args) -> it

@@ -279,44 +279,44 @@ upper        = expressed(lambda a: np.linalg.qr(tall(a))[1],              "R of 
 #          op           value      rule per argument
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),
          tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2), numpy="linalg.inv",
-         elsewhere=by_elimination.inv)
-operator("pinv",       pinv,       through_pinv,                                        flops=of_columns(24))
+         elsewhere=by_elimination.inv, reads="matrix")
+operator("pinv",       pinv,       through_pinv,                                        flops=of_columns(24), reads="matrix")
 operator("det",        det,        lambda d, out, a: scalar_of_each(d, a) * f.cofactor(a),
-            flops=cubic(2 / 3), numpy="linalg.det", elsewhere=by_elimination.det)
+            flops=cubic(2 / 3), numpy="linalg.det", elsewhere=by_elimination.det, reads="matrix")
 operator("logabsdet",  logabsdet,  lambda d, out, a: scalar_of_each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3),
-         elsewhere=by_elimination.logabsdet)
+         elsewhere=by_elimination.logabsdet, reads="matrix")
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactor_slope(d, a),
          tangents=[lambda t, out, a: f.cofactor_slope(t, a)],                           flops=cubic(24),
-         elsewhere=by_elimination.cofactor)
+         elsewhere=by_elimination.cofactor, reads="matrix")
 operator("cofactor_slope", cofactor_slope, lambda d, out, t, a: f.cofactor_slope(d, a), traced(slope_by_inverse, 1),
          flops=cubic(32), elsewhere=by_elimination.cofactor_slope)
 operator("solve",      solve,      lambda d, out, a, b: -f.dot_left(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
                                    lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b),
          flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1], numpy="linalg.solve",
-         elsewhere=by_elimination.solve)
+         elsewhere=by_elimination.solve, reads="matrix")
 operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3),
-         elsewhere=by_elimination.cholesky)
+         elsewhere=by_elimination.cholesky, reads="matrix")
 linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, flow="moved", formula=column)
-linear(  "lower_half", lower_half, lambda d, out, x: f.lower_half(d),                    flops=2, elsewhere=lower_half)
+linear(  "lower_half", lower_half, lambda d, out, x: f.lower_half(d),                    flops=2, elsewhere=lower_half, reads="matrix")
 #          op              value          rule per argument
-operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3))
+operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3), reads="matrix")
 operator("eigenvectors", eigenvectors, through_eigenvectors, None,
-         tangents=[along_eigenvectors, None],                                           flops=of_columns(9))
+         tangents=[along_eigenvectors, None],                                           flops=of_columns(9), reads="matrix")
 operator("inverse_gaps", inverse_gaps, through_inverse_gaps, None, None, None,          flops=20, elsewhere=inverse_gaps)
 operator("inverse_values", inverse_values, lambda d, out, s, *_: f.unbroadcast(-f.sum(d * out * out, -2), s), None, None, None,
          flops=20, elsewhere=inverse_values)
-operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.left_vectors(a), f.right_vectors(a)), flops=of_columns(4))
+operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.left_vectors(a), f.right_vectors(a)), flops=of_columns(4), reads="matrix")
 operator("left_vectors", left_vectors, lambda d, out, a: through_vectors(d, out, f.right_vectors(a), f.svdvals(a)),
-         tangents=[lambda t, out, a: along_vectors(t, out, f.right_vectors(a), f.svdvals(a))],     flops=of_columns(14))
+         tangents=[lambda t, out, a: along_vectors(t, out, f.right_vectors(a), f.svdvals(a))],     flops=of_columns(14), reads="matrix")
 operator("right_vectors", right_vectors, lambda d, out, a: f.mT(through_vectors(d, out, f.left_vectors(a), f.svdvals(a))),
          tangents=[lambda t, out, a: along_vectors(f.mT(t), out, f.left_vectors(a), f.svdvals(a))],
-         flops=of_columns(14))
+         flops=of_columns(14), reads="matrix")
 operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out), flops=of_columns(4),
-         elsewhere=by_elimination.orthonormal)
+         elsewhere=by_elimination.orthonormal, reads="matrix")
 operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)),
-         flops=of_columns(2), elsewhere=by_elimination.upper)
+         flops=of_columns(2), elsewhere=by_elimination.upper, reads="matrix")
 operator("expm",         expm,         lambda d, out, a: frechet(f.mT(a), d),
-         tangents=[lambda t, out, a: frechet(a, t)],                                    flops=cubic(20))
+         tangents=[lambda t, out, a: frechet(a, t)],                                    flops=cubic(20), reads="matrix")
 operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.mT(a), f.mT(b), d) @ f.mT(out)),
                                        lambda d, out, a, b, q: -(f.mT(out) @ f.sylvester(f.mT(a), f.mT(b), d)),
                                        lambda d, out, a, b, q: f.sylvester(f.mT(a), f.mT(b), d),
@@ -324,4 +324,4 @@ operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.m
                    lambda t, out, a, b, q: f.sylvester(a, b, t)],
          flops=lambda out, a, b, q: 25 * (a.size * len(a) + b.size * len(b)), entries=multiplied)
 operator("sqrtm",        sqrtm,        lambda d, out, a: f.sylvester(f.mT(out), f.mT(out), d),
-         tangents=[lambda t, out, a: f.sylvester(out, out, t)],                         flops=cubic(28))
+         tangents=[lambda t, out, a: f.sylvester(out, out, t)],                         flops=cubic(28), reads="matrix")

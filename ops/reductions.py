@@ -224,7 +224,7 @@ def reducing(op, value, rule, **facts):
         return f.sum(corrected(t, out, x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
-    operator(op, value, adjoint, *literals, tangents=[tangent, *literals], **facts)
+    operator(op, value, adjoint, *literals, tangents=[tangent, *literals], reads="axis", **facts)
 
 
 # the values that are one expression, and what they are
@@ -256,7 +256,7 @@ linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims
 linear(     "trace",        trace,         lambda d, out, x: f.diag_back(f.broadcast(d, f.diag(x)), x),
             flops=lambda out, x: min(x.shape), flow="moved", formula=lambda x: f.sum(f.diag(x)))
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2),
-            formula=centered_of_entries)
+            formula=centered_of_entries, reads="line")
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="max", within=True, curvature=gathered())
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),

@@ -192,7 +192,7 @@ linear("einsum_back",  einsum_back, einsum_back_rule, None, None,
 linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
             flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,
-            elsewhere=lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)))
+            elsewhere=lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)), reads="window")
 linear("correlate",    correlate,   lambda d, out, a, v: f.reshape(f.convolve(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(a, d), v),
-            flow="summed", flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied, elsewhere=correlate_of_windows)
+            flow="summed", flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied, elsewhere=correlate_of_windows, reads="window")

@@ -41,11 +41,11 @@ def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
     if len(loops) > len(lines) / 2:
         return call
     # what is on the tape and in the trace around it stays; what a loop computes is new, and all that reads it
-    known, new, tape.lines = {*map(id, lines)}, {}, []
+    recorded_lines, new, tape.lines = {*map(id, lines)}, {}, []
     for line in loops:
         dst, op, args = line
         args = tuple([new.get(a, a) if type(a) is str else a for a in args])
-        if id(line) not in known or args != line[2]:
+        if id(line) not in recorded_lines or args != line[2]:
             value = operator_called(op)(*[values[a] if type(a) is str else a for a in args])
             out = Tracer(value, tape, op in FLAT)
             new[dst], values[out.name] = out.name, out.value

@@ -48,25 +48,25 @@ def lists(pattern: csr_array) -> list[list[int]]:
     return [columns[a:b] for a, b in zip(ends, ends[1:], strict=False)]
 
 
-def first_free(taken: int) -> int:
+def first_free(used: int) -> int:
     """The lowest bit that is not set."""
-    return (~taken & (taken + 1)).bit_length() - 1
+    return (~used & (used + 1)).bit_length() - 1
 
 
 def of_columns(pattern: csr_array, order: str) -> np.ndarray:
     if (regular := repeating(pattern)) is not None:
         return regular
     by_column = pattern.tocsc()
-    taken = [0] * pattern.shape[0]  # by row the colours of its columns, a bit each
+    used = [0] * pattern.shape[0]  # by row the colours of its columns, a bit each
     colours = np.zeros(pattern.shape[1], int)
     rows_of = lists(csr_array(by_column.T))
     for j in in_order(np.diff(by_column.indptr), order):
-        taken_by_others = 0
+        used_nearby = 0
         for row in rows_of[j]:
-            taken_by_others |= taken[row]
-        colours[j] = c = first_free(taken_by_others)
+            used_nearby |= used[row]
+        colours[j] = c = first_free(used_nearby)
         for row in rows_of[j]:
-            taken[row] |= 1 << c
+            used[row] |= 1 << c
     return colours
 
 
@@ -95,7 +95,7 @@ class StarForest:
         self.beside: list[dict[int, list[int]]] = [{} for _ in near]
         self.closed: list[set[int]] = [set() for _ in near]
 
-    def taken(self, v: int) -> set[int]:
+    def used(self, v: int) -> set[int]:
         colours = {*self.beside[v]}
         for w in self.near[v] if self.far else ():
             if self.colours[w] < 0:  # it would be between two of one colour, and take one of its own
@@ -125,19 +125,19 @@ def without_diagonal(pattern: csr_array) -> list[list[int]]:
     return [[j for j in row if j != i] for i, row in enumerate(lists(pattern))]
 
 
-def lowest(taken: set[int]) -> int:
-    return next(c for c in itertools.count() if c not in taken)
+def lowest(used: set[int]) -> int:
+    return next(c for c in itertools.count() if c not in used)
 
 
 def star(pattern: csr_array, order: str, far: bool = False) -> np.ndarray:
     forest = StarForest(without_diagonal(pattern), far)
     for v in in_order(np.diff(pattern.indptr), order):
-        forest.give(v, lowest(forest.taken(v)))
+        forest.give(v, lowest(forest.used(v)))
     return np.array(forest.colours, int)
 
 
 def acyclic(pattern: csr_array, order: str) -> np.ndarray:
-    """The edges between two colours are a forest: a colour that joins two vertices of one tree is taken."""
+    """The edges between two colours are a forest: a colour that joins two vertices of one tree is used."""
     near, colours = without_diagonal(pattern), np.full(pattern.shape[0], -1)
     parent: dict[tuple, tuple] = {}  # by (two colours, vertex): the trees of these two colours
 
@@ -164,7 +164,7 @@ def acyclic(pattern: csr_array, order: str) -> np.ndarray:
     return colours
 
 
-def of_both(pattern: csr_array, order: str) -> tuple[np.ndarray, np.ndarray]:
+def of_rows_and_columns(pattern: csr_array, order: str) -> tuple[np.ndarray, np.ndarray]:
     """A star colouring of rows and columns, where an entry joins its row with its column; what no entry is read
     off needs no colour (Coleman and Verma, 1998)."""
     m, n = pattern.shape
@@ -185,7 +185,7 @@ def entries_of(pattern: csr_array) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr)), pattern.indices
 
 
-def alone(lines: np.ndarray, colours: np.ndarray) -> np.ndarray:
+def by_itself(lines: np.ndarray, colours: np.ndarray) -> np.ndarray:
     """Of each entry, whether no other of its line has its colour. lines, colours: of the entries."""
     places = lines * (colours.max(initial=0) + 1) + colours
     return (np.bincount(places, minlength=1) == 1)[places]
@@ -195,8 +195,8 @@ def read_by_row(pattern: csr_array, rows: np.ndarray, columns: np.ndarray) -> np
     """Of each entry of a coloured matrix, whether it is read off the product with the rows of a colour; else it
     is off that with the columns of one. As few colours of rows as may be: the columns are asked first."""
     row, column = entries_of(pattern)
-    return ~alone(row, columns[column])
+    return ~by_itself(row, columns[column])
 
 
 COLOURINGS: dict[str, Callable] = {"columns": of_columns, "rows": of_rows, "star": star, "acyclic": acyclic,
-                                   "both": of_both}
+                                   "both": of_rows_and_columns}

@@ -15,14 +15,14 @@ from ..functions.call import Derivative, TracedCall, callable_or_refused, name_o
 from ..functions.tracer import unheard
 from ..functions.transforms import grad
 from ..jitted.jit import jit
-from .colours import alone, colour, entries_of
-from .patterns import Pattern, nothing, patterns
+from .colours import by_itself, colour, entries_of
+from .patterns import nothing, patterns
 
 MANY = 8  # passes, from which on colours of rows and columns together are looked for
 
 
 class Passes(NamedTuple):
-    """How the entries of a sparse matrix are found: the n-th is products[which[n]][place[n]].
+    """How the entries of a sparse matrix are by_register: the n-th is products[which[n]][place[n]].
 
     columns, rows: for each colour of columns, and of rows, ones at its places: the products J v, then u J.
     """
@@ -82,8 +82,8 @@ def matrices(make: Callable, fn: Callable, entries: Callable, engine: str, *sett
 
 
 def call_of_array(name: str, fn: Callable, args: Sequence[Any], options: dict, argnums: int) -> TracedCall:
-    whole = isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)
-    if not whole or not -len(args) <= argnums < len(args):
+    is_position = isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)
+    if not is_position or not -len(args) <= argnums < len(args):
         raise XManError(f"{name} differentiates by one argument: argnums is its position, not {argnums!r}")
     call = traced_call(name, fn, args, options, [argnums % len(args)])
     if len(call.inputs) != 1 or len(call.outputs) != 1:
@@ -92,7 +92,7 @@ def call_of_array(name: str, fn: Callable, args: Sequence[Any], options: dict, a
     return call
 
 
-def pattern_of(call: TracedCall) -> Pattern:
+def pattern_of(call: TracedCall) -> csr_array:
     """Which entries of the result may depend on which of the argument, by the lines of the call."""
     (x,), (end,), tape = call.inputs, call.outputs, call.tape
     sizes = {name: (value.shape, value.dtype) for name, value in tape.values.items()}
@@ -105,13 +105,13 @@ def pattern_of(call: TracedCall) -> Pattern:
         return name
     lines = [(dst, op, tuple(map(operand, args))) for dst, op, args in tape.lines]
     n = call.points[0].size
-    found = patterns(lines, {x: eye_array(n, dtype=bool, format="csr")}, sizes, {})
-    pattern = found.get(end, nothing(call.results[0].size, n))
+    by_register = patterns(lines, {x: eye_array(n, dtype=bool, format="csr")}, sizes, {})
+    pattern = by_register.get(end, nothing(call.results[0].size, n))
     pattern.sort_indices()
     return pattern
 
 
-def entries_by_colour(call: TracedCall, pattern: Pattern, by: str | None) -> tuple:
+def entries_by_colour(call: TracedCall, pattern: csr_array, by: str | None) -> tuple:
     """(the entries, their columns, the ends of rows, the shape), of a matrix in CSR form."""
     passes = unheard(passes_of, Key(pattern), by)
     flat = lambda x: f.reshape(x, (x.size,))
@@ -126,12 +126,12 @@ def entries_by_colour(call: TracedCall, pattern: Pattern, by: str | None) -> tup
 class Key:
     """A pattern, by which its passes are remembered."""
 
-    def __init__(self, pattern: Pattern):
+    def __init__(self, pattern: csr_array):
         self.pattern = pattern
         self.bytes = pattern.shape, pattern.indptr.tobytes(), pattern.indices.tobytes()
 
     def __hash__(self) -> int: return hash(self.bytes)
-    def __eq__(self, other: Any) -> bool: return self.bytes == other.bytes
+    def __eq__(self, key: Any) -> bool: return self.bytes == key.bytes
 
 
 @lru_cache(8)
@@ -151,11 +151,11 @@ def passes_of(key: Key, by: str | None) -> Passes:
         else:
             rows = by_rows
         if by is None and max(columns.max(initial=-1), rows.max(initial=-1)) >= MANY:
-            both = colour(pattern, "both")
-            if sum(c.max(initial=-1) + 1 for c in both) < max(columns.max(initial=-1), rows.max(initial=-1)) / 2:
-                rows, columns = both
+            two_sided = colour(pattern, "both")
+            if sum(c.max(initial=-1) + 1 for c in two_sided) < max(columns.max(initial=-1), rows.max(initial=-1)) / 2:
+                rows, columns = two_sided
     by_column = columns[column] >= 0
-    by_column[by_column] = alone(row[by_column], columns[column[by_column]])
+    by_column[by_column] = by_itself(row[by_column], columns[column[by_column]])
     # the mirror image of an entry is off the same products
     count = 0 if by == "star" else columns.max(initial=-1) + 1
     seeds = lambda colours: [(colours == c).astype(float) for c in range(colours.max(initial=-1) + 1)]

@@ -25,8 +25,8 @@ def places(lines: Sequence[Line]) -> Iterator[tuple[int, int, int]]:
     regions = []
     for period in range(1, min(LONGEST, len(lines) // FEWEST) + 1):
         # what repeats for FEWEST turns does so in every period-th line as well, of which there are few
-        some = tokens[period::period] == tokens[:-period:period]
-        if np.any(np.lib.stride_tricks.sliding_window_view(some, FEWEST - 1).all(1)):
+        sampled = tokens[period::period] == tokens[:-period:period]
+        if np.any(np.lib.stride_tricks.sliding_window_view(sampled, FEWEST - 1).all(1)):
             same = tokens[period:] == tokens[:-period]
             ends = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0]))))
             for start, end in ends.reshape(-1, 2).tolist():
@@ -35,9 +35,9 @@ def places(lines: Sequence[Line]) -> Iterator[tuple[int, int, int]]:
     regions.sort(key=lambda region: (region[2] - (region[1] - region[0]) // region[2] * region[2], region[2]))
     for start, end, period in regions[:ATTEMPTS]:
         for first in beginnings(lines, start, end, period):
-            turns = (end - first) // period
-            for peeled in range(min(4, turns - FEWEST + 1)):  # the first turns may be unlike the others
-                yield first + peeled * period, period, turns - peeled
+            count = (end - first) // period
+            for peeled in range(min(4, count - FEWEST + 1)):  # the first turns may be unlike the others
+                yield first + peeled * period, period, count - peeled
 
 
 def token(line: Line) -> tuple:
@@ -65,15 +65,15 @@ def beginnings(lines: Sequence[Line], start: int, end: int, period: int) -> list
     """The lines, at most three, with which a turn may begin: those across which the fewest carries go.
 
     The lines of a turn repeat wherever one begins to count, and a loop of Python's begins where little is
-    handed on. A register made in line 5 and last read 4 lines later is a carry of turns that begin with
+    handed on. A register line_of in line 5 and last read 4 lines later is a carry of turns that begin with
     line 6, 7, 8 or 9.
     """
-    made = {lines[i][0]: i for i in range(start, end)}
+    line_of = {lines[i][0]: i for i in range(start, end)}
     last_read: dict[int, int] = {}
     spans: dict[int, int] = {}
     for i in range(start, end):
         for a in lines[i][2]:
-            if isinstance(a, str) and (source := made.get(a)) is not None:
+            if isinstance(a, str) and (source := line_of.get(a)) is not None:
                 last_read[source] = i
     crossed = np.zeros(2 * period + 1, int)  # by the first line of a turn, in two turns; as differences
     for source, reader in last_read.items():
@@ -83,6 +83,6 @@ def beginnings(lines: Sequence[Line], start: int, end: int, period: int) -> list
         crossed[place + 1] += 1
         crossed[place + span + 1] -= 1
     carries = np.cumsum(crossed)[:-1].reshape(2, period).sum(0)
-    turns = [(end - start - first) // period for first in range(period)]
-    order = sorted(range(period), key=lambda first: (carries[first], -turns[first], first))
-    return [start + first for first in order[:3] if turns[first] >= FEWEST]
+    counts = [(end - start - first) // period for first in range(period)]
+    order = sorted(range(period), key=lambda first: (carries[first], -counts[first], first))
+    return [start + first for first in order[:3] if counts[first] >= FEWEST]

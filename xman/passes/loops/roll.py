@@ -62,9 +62,9 @@ def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], 
     names = map("z{}".format, itertools.count(last + 1))
     while shorter:
         shorter = False
-        for start, period, turns in places(lines):
+        for start, period, count in places(lines):
             try:
-                loop = Loop(lines, start, period, turns, keep, sizes, names, stacked, reverse)
+                loop = Loop(lines, start, period, count, keep, sizes, names, stacked, reverse)
             except NoLoop:
                 continue
             after = needed([*lines[:start], *loop.new, *loop.after], keep)

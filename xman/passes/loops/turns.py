@@ -32,16 +32,16 @@ class Loop:
     new: the lines in their place; after: those after the loop. sizes: of its new registers.
     """
 
-    def __init__(self, lines: Sequence[Line], start: int, period: int, turns: int, keep: Collection[str],
+    def __init__(self, lines: Sequence[Line], start: int, period: int, count: int, keep: Collection[str],
                  sizes: Mapping[str, Size], names: Iterator[str], stacked: bool, reverse: bool):
-        end = start + period * turns
-        self.period, self.turns, self.sizes, self.stacked = period, turns, dict(sizes), stacked
+        end = start + period * count
+        self.period, self.count, self.sizes, self.stacked = period, count, dict(sizes), stacked
         self.written = lines[start:end]
         self.place = {line[0]: divmod(i, period) for i, line in enumerate(self.written)}  # (turn, line in it)
         self.lines, self.names = lines[:start], names
         self.new: list[Line] = []
         self.body = ListWriter()
-        self.made: list[Symbol] = []                      # in the body, by line
+        self.in_body: list[Symbol] = []                      # in the body, by line
         self.starts: dict[int, dict[int, Any]] = {}       # by line what it gave k turns before the first turn
         self.carries: dict[tuple[int, int], Symbol] = {}  # by (line, how many turns ago it was computed)
         self.slices: dict[str, Symbol] = {}               # by the register of the array
@@ -50,12 +50,12 @@ class Loop:
         self.arrays: dict[tuple, str] = {}                # by operator and arguments, of the lines before it
         self.entries_of: dict[tuple, set] = defaultdict(set)  # by movement the keys of a turn that move so
         for i in range(period):
-            turns = self.written[i::period]
-            if turns[0][1] == "getitem":
-                keys = [line[2][1:] for line in turns]
-                self.entries_of[movement(turns[0][2][0], keys)].add(repr(keys[0]))
+            alike = self.written[i::period]
+            if alike[0][1] == "getitem":
+                keys = [line[2][1:] for line in alike]
+                self.entries_of[movement(alike[0][2][0], keys)].add(repr(keys[0]))
         for i in range(period):
-            self.made.append(self.line(i))
+            self.in_body.append(self.line(i))
         self.after = self.finished(lines[end:], keep, reverse)
 
     def size(self, register: str) -> Size:
@@ -65,26 +65,26 @@ class Loop:
 
     def line(self, i: int) -> Symbol:
         """The value in the body of line i of all turns."""
-        turns = self.written[i::self.period]
-        dst, op, args = turns[0]
-        if any(self.size(line[0]) != self.size(dst) for line in turns):
+        alike = self.written[i::self.period]
+        dst, op, args = alike[0]
+        if any(self.size(line[0]) != self.size(dst) for line in alike):
             raise NoLoop("shapes or precisions change")
-        if op == "getitem" and args[0] not in self.place and all(line[2][0] == args[0] for line in turns):
-            moving = self.moving(args[0], [line[2][1:] for line in turns])
+        if op == "getitem" and args[0] not in self.place and all(line[2][0] == args[0] for line in alike):
+            moving = self.moving(args[0], [line[2][1:] for line in alike])
             if moving is not None:
                 return moving
-        operands = zip(*[line[2] for line in turns], strict=True)
+        operands = zip(*[line[2] for line in alike], strict=True)
         return self.body.add(op, tuple([self.operand(a, op, dst) for a in operands]))
 
     def operand(self, operands: Sequence[Any], op: str, dst: str) -> Any:
-        """What the body reads for an argument, given what each turn reads for it."""
+        """What the body reads for an argument, outputs what each turn reads for it."""
         places = [self.place.get(a) if isinstance(a, str) else None for a in operands]
         if places[-1]:
             turn, line = places[-1]
-            ago = self.turns - 1 - turn
+            ago = self.count - 1 - turn
             if ago > FARTHEST or any(place != (t - ago, line) for t, place in enumerate(places) if t >= ago):
                 raise NoLoop("a register of another turn is read in some turns only")
-            return self.carry(line, operands[:ago]) if ago else self.made[line]
+            return self.carry(line, operands[:ago]) if ago else self.in_body[line]
         if any(places):
             raise NoLoop("a register of a turn is read in some turns only")
         if len({*map(key_of, operands)}) == 1:
@@ -99,9 +99,9 @@ class Loop:
     def carry(self, line: int, starts: Sequence[Any]) -> Symbol:
         """What the line gave as many turns ago as there are starts, which are read in the first turns."""
         starts = [self.start(a, self.size(self.written[line][0])) for a in starts]
-        known = self.starts.setdefault(line, {})
+        starts_of_line = self.starts.setdefault(line, {})
         for ago, a in zip(range(len(starts), 0, -1), starts, strict=True):
-            if key_of(known.setdefault(ago, a)) != key_of(a):
+            if key_of(starts_of_line.setdefault(ago, a)) != key_of(a):
                 raise NoLoop("a carry begins with several values")
             self.carries.setdefault((line, ago), self.body.symbol())
         return self.carries[line, len(starts)]
@@ -163,10 +163,10 @@ class Loop:
 
     def along(self, x: str, axes: Sequence[int], entries: Sequence[list], fixed: list) -> Symbol:
         """The slice of x whose first axis goes along entries of axes; fixed: the key for the other axes."""
-        at = [sum(type(k) is slice for k in fixed[:j]) for j in axes]  # the axes in x[fixed]
+        axes_left = [sum(type(k) is slice for k in fixed[:j]) for j in axes]  # the axes in x[fixed]
         number = np.ndim(entries[0][0]) == 0
         step = entries[0][1] - entries[0][0] if len(axes) == 1 and number else 0
-        regular = step and entries[0] == [*range(entries[0][0], entries[0][0] + step * self.turns, step)]
+        regular = step and entries[0] == [*range(entries[0][0], entries[0][0] + step * self.count, step)]
         if not regular and len(axes) > 1 and any(np.ndim(e[0]) for e in entries):
             raise NoLoop("places move along several axes")
         key = list(fixed)
@@ -176,21 +176,21 @@ class Loop:
                 key[axes[0]] = slice(first, end if end >= 0 else None, None if step == 1 else step)
         y = x if all(k == slice(None) for k in key) else self.before("getitem", x, *key)
         if not regular:
-            key = [slice(None)] * (at[-1] + 1)
-            for j, k in zip(at, entries, strict=True):
+            key = [slice(None)] * (axes_left[-1] + 1)
+            for j, k in zip(axes_left, entries, strict=True):
                 key[j] = np.array(k)
             y = self.before("getitem", y, *key)
         # NumPy puts the axis of arrays that stand apart in a key in front
-        front = at[0] if at[-1] - at[0] == len(at) - 1 else 0
+        front = axes_left[0] if axes_left[-1] - axes_left[0] == len(axes_left) - 1 else 0
         if front:
             rank = len(self.size(x)[0]) - sum(type(k) is int for k in fixed) + (not number)
             y = self.before("transpose", y, (front, *[j for j in range(rank) if j != front]))
         shape, dtype = self.size(x)
         keys = [*fixed, *[slice(None)] * (len(shape) - len(fixed))]
         lengths = [len(range(*k.indices(n))) for k, n in zip(keys, shape, strict=True) if type(k) is slice]
-        for j, e in zip(at, entries, strict=True):
+        for j, e in zip(axes_left, entries, strict=True):
             lengths[j] = 0 if number else len(e[0])
-        self.entry_sizes[y] = tuple([n for j, n in enumerate(lengths) if j not in at or not number]), dtype
+        self.entry_sizes[y] = tuple([n for j, n in enumerate(lengths) if j not in axes_left or not number]), dtype
         return self.slice(y)
 
     # ---- the lines -------------------------------------------------------------------------------------
@@ -198,50 +198,50 @@ class Loop:
     def finished(self, after: Sequence[Line], keep: Collection[str], reverse: bool) -> list[Line]:
         """The lines after the loop. The loop's own are added to the new ones."""
         order = sorted(self.carries)
-        results = [self.carries[i, ago - 1] if ago > 1 else self.made[i] for i, ago in order]
+        results = [self.carries[i, ago - 1] if ago > 1 else self.in_body[i] for i, ago in order]
         read = dict.fromkeys(a for a in [*(a for _, _, args in after for a in args), *keep]
                              if isinstance(a, str) and a in self.place)
         last = {a: order.index((i, 1)) for a in read for t, i in [self.place[a]]
-                if t == self.turns - 1 and (i, 1) in self.carries}
-        given = list(dict.fromkeys(self.place[a][1] for a in read if a not in last))
+                if t == self.count - 1 and (i, 1) in self.carries}
+        outputs = list(dict.fromkeys(self.place[a][1] for a in read if a not in last))
         if reverse:
-            given += [i for i, line in enumerate(self.written[:self.period])
-                      if line[1] in READ_BY_SLOPES and i not in given]
-        if any(self.written[i][1] in BUNDLES for i in (*given, *(i for i, _ in order))):
+            outputs += [i for i, line in enumerate(self.written[:self.period])
+                      if line[1] in READ_BY_SLOPES and i not in outputs]
+        if any(self.written[i][1] in BUNDLES for i in (*outputs, *(i for i, _ in order))):
             raise NoLoop("a bundle goes from turn to turn, or out of the loop")
-        self.step, operands = self.one_turn(order, [*results, *[self.made[i] for i in given]])
+        self.step, operands = self.one_turn(order, [*results, *[self.in_body[i] for i in outputs]])
         bundle, loop = next(self.names), next(self.names)
         counts = len(order), len(self.slices) or 1
         self.new += [(bundle, "bundle", operands), (loop, "scan", (self.step, *counts, bundle))]
         # a stack of what all turns gave is what the scan gives: its line goes, and its register stays
-        turns = {tuple([line[0] for line in self.written[i::self.period]]): i for i in given}
-        whole = {dst: turns.get(args[1:]) for dst, op, args in after
+        registers = {tuple([line[0] for line in self.written[i::self.period]]): i for i in outputs}
+        stack_lines = {dst: registers.get(args[1:]) for dst, op, args in after
                  if op == "stack" and args[0] == 0 and all(isinstance(a, str) for a in args[1:])}
-        stacks = {i: dst for dst, i in whole.items() if i is not None}
-        for k, i in enumerate(given):
+        stacks = {i: dst for dst, i in stack_lines.items() if i is not None}
+        for k, i in enumerate(outputs):
             shape, dtype = self.size(self.written[i][0])
             stacks[i] = stacks.get(i) or next(self.names)
-            self.sizes[stacks[i]] = (self.turns, *shape), dtype
+            self.sizes[stacks[i]] = (self.count, *shape), dtype
             self.new.append((stacks[i], "item", (loop, len(order) + k)))
         for a in read:
             t, i = self.place[a]
             self.new.append((a, "item", (loop, last[a])) if a in last else (a, "getitem", (stacks[i], t)))
-        return [(dst, "alias", (stacks[whole[dst]],)) if whole.get(dst) is not None else (dst, op, args)
+        return [(dst, "alias", (stacks[stack_lines[dst]],)) if stack_lines.get(dst) is not None else (dst, op, args)
                 for dst, op, args in after if dst not in stacks.values()]
 
     def one_turn(self, order: Sequence[tuple[int, int]], results: Sequence[Symbol]) -> tuple[tuple, tuple]:
         """(the function of one turn, the first carries, the slices and the constants)."""
         names = {*ops.G}
-        size_of = {id(out): self.size(line[0]) for out, line in zip(self.made, self.written, strict=False)}
+        size_of = {id(out): self.size(line[0]) for out, line in zip(self.in_body, self.written, strict=False)}
         starts = [self.starts[i][ago] for i, ago in order]
         for (i, ago), start in zip(order, starts, strict=True):
-            end = self.written[(self.turns - 1) * self.period + i][0]
+            end = self.written[(self.count - 1) * self.period + i][0]
             word = next((a for a in (end, start) if isinstance(a, str) and not is_temporary(a)), "c")
             self.carries[i, ago].name = fresh(word, names)
             size_of[id(self.carries[i, ago])] = self.size(end)
-            if ago == 1 and self.made[i].op and self.made[i].name is None:
-                self.made[i].name = fresh(f"{word}1", names)
-        slices = self.slices or {self.turns: self.body.symbol("t")}
+            if ago == 1 and self.in_body[i].op and self.in_body[i].name is None:
+                self.in_body[i].name = fresh(f"{word}1", names)
+        slices = self.slices or {self.count: self.body.symbol("t")}
         for array, symbol in slices.items():
             symbol.name = fresh(f"{self.source(array)}_t" if isinstance(array, str) else "t", names)
             size_of[id(symbol)] = self.entry_sizes.get(array)
