@@ -31,6 +31,9 @@ class Facts(NamedTuple):
     "filled": with zeros among them; "chosen": those that are not hand no adjoint on; "plus", "same" (a
     multiple) and "product": entry by entry; "kept": a product of which 0·∞ is 0; "summed": sums of products;
     where it takes two arrays alone, the slope by an entry of one is an entry of the other, or 0.
+
+    reads: "axis": all along the axis that the second argument names; "line": the same, and the axis stays;
+    "before": those before it; "row": its row; "matrix": its matrix, on the last two axes; "window".
     """
     # what it takes and gives
     elementwise: bool = False          # the row is of that kind
@@ -55,9 +58,7 @@ class Facts(NamedTuple):
     outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
     tame: bool = False                 # its slopes are finite where its arguments are
     flow: str = ""                     # one of the words above
-    reads: str = ""                    # where flow does not tell, the entries of an argument that one of the result reads: "axis", all along
-                                       # the axis that the second argument names; "line", so too, and the axis stays; "before", those
-                                       # before it; "row", its row; "matrix", its matrix on the last two axes; "window", a window
+    reads: str = ""                    # where flow does not tell: the entries that one of the result reads
     overflows: bool = False            # its result may be infinite where its arguments are finite
     grows: bool = False                # it overflows as the exponential does
     settles: int | Callable | None = None  # the place of an argument where it stays finite, or (*args) -> it

@@ -1,4 +1,5 @@
-"""Sparse derivatives: patterns read off a list, their colours, and matrices by as few passes as there are colours."""
+"""Sparse derivatives: patterns read off a list, their colours, and matrices by as few passes as there are
+colours."""
 from ..errors import suggesting
 from .colours import colour
 from .matrices import sparse_hessian, sparse_jacobian

@@ -1,8 +1,9 @@
 """Colours of a sparse matrix: few passes find it, as columns of one colour share no row.
 
-A pass of forward mode gives J v. With ones in v for all columns of one colour, each entry of J v is one entry of
-J, since no other column of that colour has one in its row: a tridiagonal matrix takes three passes, whatever its
-size (Curtis, Powell and Reid, 1974; Gebremedhin, Manne and Pothen, "What Color Is Your Jacobian?", 2005).
+A pass of forward mode gives J v. With ones in v for all columns of one colour, each entry of J v is one entry
+of J, since no other column of that colour has one in its row: a tridiagonal matrix takes three passes,
+whatever its size (Curtis, Powell and Reid, 1974; Gebremedhin, Manne and Pothen, "What Color Is Your
+Jacobian?", 2005).
 """
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ from ..errors import XManError
 def colour(pattern: Any, by: str = "columns", order: str = "largest") -> np.ndarray:
     """The colour of each column of a pattern, 0, 1, …: an array of whole numbers.
 
-    pattern: a sparse matrix, of which it counts where an entry is. by: "columns", no two of one colour have an
-    entry in one row; "rows", the same of rows; "star", of a symmetric matrix: a row and its neighbours differ,
-    and every path of four has three colours, so that each entry can be read off a product with the ones of a
-    colour, or its mirror image can; "acyclic", of a symmetric matrix: every cycle has three colours, so that
-    the entries follow one from another; "both": (colours of rows, colours of columns), where -1 is a row or a
-    column that no pass needs. order: "largest", those with the most entries first, or "natural". XManError for
-    other words, and a matrix that is not symmetric where it has to be.
+    pattern: a sparse matrix, of which it counts where an entry is. by: "columns", no two of one colour have
+    an entry in one row; "rows", the same of rows; "star", of a symmetric matrix: a row and its neighbours
+    differ, and every path of four has three colours, so that each entry can be read off a product with the
+    ones of a colour, or its mirror image can; "acyclic", of a symmetric matrix: every cycle has three
+    colours, so that the entries follow one from another; "both": (colours of rows, colours of columns), where
+    -1 is a row or a column that no pass needs. order: "largest", those with the most entries first, or
+    "natural". XManError for other words, and a matrix that is not symmetric where it has to be.
     """
     if by not in COLOURINGS or order not in ("largest", "natural"):
         raise XManError(f"the colours are by {', '.join(COLOURINGS)}, and the order is largest or natural; found "
@@ -33,7 +34,8 @@ def colour(pattern: Any, by: str = "columns", order: str = "largest") -> np.ndar
     pattern = csr_array(pattern).astype(bool)
     pattern.eliminate_zeros()
     if by in ("star", "acyclic") and (pattern.shape[0] != pattern.shape[1] or (pattern != pattern.T).nnz):
-        raise XManError(f"a {by} colouring is of a symmetric matrix; this one, of shape {pattern.shape}, is not")
+        raise XManError(f"a {by} colouring is of a symmetric matrix; this one, of shape {pattern.shape}, is "
+                        "not")
     return COLOURINGS[by](pattern, order)
 
 
@@ -71,7 +73,8 @@ def of_columns(pattern: csr_array, order: str) -> np.ndarray:
 
 
 def repeating(pattern: csr_array) -> np.ndarray | None:
-    """Colours 0, 1, …, c − 1, 0, 1, … for the widest row's c entries, if these are apart: bands need no more."""
+    """Colours 0, 1, …, c − 1, 0, 1, … for the widest row's c entries, if these are apart: bands need no
+    more."""
     counts = np.diff(pattern.indptr)
     c = int(counts.max(initial=1))
     places = np.repeat(np.arange(len(counts)) * c, counts) + pattern.indices % c
@@ -86,8 +89,9 @@ class StarForest:
     """A graph while its vertices get colours, so that no path of four is of two colours.
 
     colours: −1 without one. beside[v]: by colour the neighbours of v that have it. closed[v]: colours of
-    neighbours x of v that have a second neighbour of v's colour: a neighbour of v with that colour would begin a
-    path of four, − v − x −. far: whether vertices differ that have a neighbour without a colour between them.
+    neighbours x of v that have a second neighbour of v's colour: a neighbour of v with that colour would
+    begin a path of four, − v − x −. far: whether vertices differ that have a neighbour without a colour
+    between them.
     """
 
     def __init__(self, near: list[list[int]], far: bool = False):
@@ -165,8 +169,8 @@ def acyclic(pattern: csr_array, order: str) -> np.ndarray:
 
 
 def of_rows_and_columns(pattern: csr_array, order: str) -> tuple[np.ndarray, np.ndarray]:
-    """A star colouring of rows and columns, where an entry joins its row with its column; what no entry is read
-    off needs no colour (Coleman and Verma, 1998)."""
+    """A star colouring of rows and columns, where an entry joins its row with its column; what no entry is
+    read off needs no colour (Coleman and Verma, 1998)."""
     m, n = pattern.shape
     colours = star(csr_array(block_array([[csr_array((m, m), dtype=bool), pattern],
                                           [pattern.T, csr_array((n, n), dtype=bool)]])), order, far=True)
@@ -192,8 +196,8 @@ def by_itself(lines: np.ndarray, colours: np.ndarray) -> np.ndarray:
 
 
 def read_by_row(pattern: csr_array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Of each entry of a coloured matrix, whether it is read off the product with the rows of a colour; else it
-    is off that with the columns of one. As few colours of rows as may be: the columns are asked first."""
+    """Of each entry of a coloured matrix, whether it is read off the product with the rows of a colour; else
+    it is off that with the columns of one. As few colours of rows as may be: the columns are asked first."""
     row, column = entries_of(pattern)
     return ~by_itself(row, columns[column])
 

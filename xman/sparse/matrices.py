@@ -36,11 +36,11 @@ def sparse_jacobian(fn: Callable, argnums: int = 0, by: str | None = None, engin
     """The function that gives ∂output/∂argument as a SciPy array in CSR form: output.size × argument.size.
 
     fn: a function of arrays that gives one array. argnums: the position of the argument, one array. by: whose
-    colours are the passes: "columns" (forward mode), "rows" (reverse mode) or "both"; None: the fewest. engine:
-    as for `jit`, by which it is compiled, once for all calls of these shapes.
+    colours are the passes: "columns" (forward mode), "rows" (reverse mode) or "both"; None: the fewest.
+    engine: as for `jit`, by which it is compiled, once for all calls of these shapes.
 
-    The pattern is read off the operators (`xman.sparsity`), so that it holds for all values: an entry may be 0.
-    XManError as `grad`, and for several arrays (Griewank and Walther, Evaluating Derivatives, §8).
+    The pattern is read off the operators (`xman.sparsity`), so that it holds for all values: an entry may be
+    0. XManError as `grad`, and for several arrays (Griewank and Walther, Evaluating Derivatives, §8).
     """
     callable_or_refused("sparse_jacobian", fn)
     if by not in (None, "columns", "rows", "both"):
@@ -55,9 +55,9 @@ def sparse_jacobian(fn: Callable, argnums: int = 0, by: str | None = None, engin
 def sparse_hessian(fn: Callable, argnums: int = 0, engine: str = "auto") -> Callable:
     """The function that gives the second derivatives of a number as a SciPy array in CSR form.
 
-    fn: a function of arrays that gives a number. argnums: the position of the argument, one array, of n entries;
-    the result is n × n. The passes, forward through the gradient, are the colours of a star colouring: two for
-    an arrow, whatever n. engine, errors: as for `sparse_jacobian`.
+    fn: a function of arrays that gives a number. argnums: the position of the argument, one array, of n
+    entries; the result is n × n. The passes, forward through the gradient, are the colours of a star
+    colouring: two for an arrow, whatever n. engine, errors: as for `sparse_jacobian`.
     """
     callable_or_refused("sparse_hessian", fn)
 
@@ -120,7 +120,8 @@ def entries_by_colour(call: TracedCall, pattern: csr_array, by: str | None) -> t
     products += [flat(call.pulled([np.reshape(u, y.shape)])[0]) for u in passes.rows]
     starts = np.cumsum([0, *[product.size for product in products]])
     every = f.concat(0, *products) if products else np.zeros(0)
-    return f.getitem(every, starts[passes.which] + passes.place), pattern.indices, pattern.indptr, pattern.shape
+    data = f.getitem(every, starts[passes.which] + passes.place)
+    return data, pattern.indices, pattern.indptr, pattern.shape
 
 
 class Key:
@@ -150,9 +151,10 @@ def passes_of(key: Key, by: str | None) -> Passes:
             columns = by_columns
         else:
             rows = by_rows
-        if by is None and max(columns.max(initial=-1), rows.max(initial=-1)) >= MANY:
+        count = max(columns.max(initial=-1), rows.max(initial=-1)) + 1
+        if by is None and count > MANY:
             two_sided = colour(pattern, "both")
-            if sum(c.max(initial=-1) + 1 for c in two_sided) < max(columns.max(initial=-1), rows.max(initial=-1)) / 2:
+            if sum(c.max(initial=-1) + 1 for c in two_sided) <= count / 2:
                 rows, columns = two_sided
     by_column = columns[column] >= 0
     by_column[by_column] = by_itself(row[by_column], columns[column[by_column]])

@@ -7,8 +7,8 @@ in the order of memory. It is the product of those along the lines: of
 
 each entry of h depends on that of x at its place, entry i of s on entry i + 1 of h, and so y on i and i + 1.
 What a line does to places is asked of the operator itself, which is applied to numbers of places in place of
-values. Where this does not tell, every entry counts as depending on every factor, so that a pattern may be too
-large, and never too small.
+values. Where this does not tell, every entry counts as depending on every factor, so that a pattern may be
+too large, and never too small.
 """
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ MOST = 10 ** 8  # places of a line's own pattern, which take half a gigabyte
 
 
 def sparsity(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], local: bool = False) -> csr_array:
-    """Which entries of a register depend on which entries of an input: a SciPy array of truth values in CSR form.
+    """Which entries of a register depend on which entries of an input: a SciPy array of truth values in CSR
+    form.
 
     steps: the list. of, wrt: the register, and the input; the result has a row for each entry of the one, a
-    column for each of the factor. likes: an example of each input, as for `shapes`. local: whether whole numbers
-    and truth values among the inputs, as indices, have the values of likes; else the pattern holds for any.
-    It has every entry that is not 0 for some values of the inputs. XManError for a list that is not valid, and
-    names that it does not have (Griewank and Walther, Evaluating Derivatives, §7.1).
+    column for each of the factor. likes: an example of each input, as for `shapes`. local: whether whole
+    numbers and truth values among the inputs, as indices, have the values of likes; else the pattern holds
+    for any. It has every entry that is not 0 for some values of the inputs. XManError for a list that is not
+    valid, and names that it does not have (Griewank and Walther, Evaluating Derivatives, §7.1).
     """
     steps = checked_list(steps)
     (of,), (wrt,) = known_registers(steps, of, "of", one=True), inputs_of(steps, [wrt])
@@ -57,8 +58,8 @@ def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapp
              constants: Mapping[str, Any]) -> dict[str, Any]:
     """The pattern of each register that depends on the starts; of a bundle a list of them, or None.
 
-    starts: patterns of registers to begin with. sizes: (shape, precision) of each register. constants: the values
-    of registers of whole numbers that are the same in any case.
+    starts: patterns of registers to begin with. sizes: (shape, precision) of each register. constants: the
+    values of registers of whole numbers that are the same in any case.
     """
     pattern, constants, bundles = dict(starts), dict(constants), {}
     for dst, op, args in lines:
@@ -74,8 +75,8 @@ def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapp
             elif member.constants is not None:
                 constants[dst] = member.constants
         elif any(isinstance(a, str) and a in pattern for a in args):
-            rows = [through(op, i, args, sizes, constants, sizes[dst]) @ pattern[a] for i, a in enumerate(args)
-                    if isinstance(a, str) and a in pattern and depends(op, i)]
+            moving = [i for i, a in enumerate(args) if isinstance(a, str) and a in pattern and depends(op, i)]
+            rows = [through(op, i, args, sizes, constants, sizes[dst]) @ pattern[args[i]] for i in moving]
             if rows:
                 pattern[dst] = functools.reduce(union, rows)
         elif sizes[dst][1].kind in "biu" and all(not isinstance(a, str) or a in constants for a in args):
@@ -119,8 +120,9 @@ def through(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size], con
         refuse_many(op, m * (m if axis is None else shape[axis]) // 2)
         local = running(shape, axis)
     elif facts.reads == "matrix" and len(shape) > 2 and result[:len(shape) - 2] == shape[:-2]:
-        matrices = np.arange(1.0, np.prod(shape[:-2]) + 1).reshape(shape[:-2] + (1,) * (len(result) - len(shape) + 2))
-        local = selected(np.broadcast_to(matrices, result), matrices.size) @ by_places("sum", 0, [numbers, (-2, -1)])
+        axes = (1,) * (len(result) - len(shape) + 2)
+        matrix = np.arange(1.0, np.prod(shape[:-2]) + 1).reshape(shape[:-2] + axes)
+        local = selected(np.broadcast_to(matrix, result), matrix.size) @ by_places("sum", 0, [numbers, (-2, -1)])
     elif facts.flow in ("moved", "part", "filled", "summed"):
         if not any(isinstance(a, str) and sizes[a][1].kind != "f" and a not in constants for a in args):
             local = by_places(op, i, [stand_in(a, sizes, constants) for a in args])
@@ -137,7 +139,8 @@ def refuse_many(op: str, count: int) -> None:
 
 
 def passed_on(op: str, i: int, args: Sequence[Any], constants: Mapping[str, Any]) -> Any:
-    """Where an entry of argument i goes on, by what is constants of the others: a condition, or factors that are 0."""
+    """Where an entry of argument i goes on, by what is constants of the others: a condition, or factors that
+    are 0."""
     factor = args[0] if op == "where" else args[1 - i] if op in ("mul", "divide", "scale") and i < 2 else True
     if isinstance(factor, str) and factor not in constants:
         return True
@@ -153,21 +156,22 @@ def stand_in(a: Any, sizes: Mapping[str, Size], constants: Mapping[str, Any]) ->
 def by_places(op: str, i: int, operands: list) -> csr_array | None:
     """The same of an operator that is linear in argument i, with weights that are not negative.
 
-    Either each entry of the result is one of the argument's: the operator, applied to numbers of entries, tells
-    which. Or the entries of the result fall into groups that read the same entries, and no two groups read one
-    in common, as the columns of a product: then the way back from one entry of each group tells it. None
-    otherwise. Both are seen to be so by factor, random, numbers.
+    Either each entry of the result is one of the argument's: the operator, applied to numbers of entries,
+    tells which. Or the entries of the result fall into groups that read the same entries, and no two groups
+    read one in common, as the columns of a product: then the way back from one entry of each group tells it.
+    None otherwise. Both are seen to be so by factor, random, numbers.
     """
     shape = np.shape(operands[i])
     m, draw = int(np.prod(shape)), np.random.default_rng(0)
-    apply = lambda v: np.ravel(np.asarray(ops.G[op](*operands[:i], np.reshape(v, shape), *operands[i + 1:]), float))
+    value = lambda v: np.asarray(ops.G[op](*operands[:i], np.reshape(v, shape), *operands[i + 1:]), float)
+    apply = lambda v: np.ravel(value(v))
     labels = np.concatenate(([0.0], draw.integers(1, 2 ** 30, m)))
     ones, tagged, numbers = apply(np.ones(m)), apply(labels[1:]), apply(np.arange(1.0, m + 1))
     if np.all((numbers == np.round(numbers)) & (numbers >= 0) & (numbers <= m)):
         if np.array_equal(labels[numbers.astype(int)], tagged):
             return selected(numbers, m)
     _, first, group = np.unique(tagged, return_index=True, return_inverse=True)
-    out = np.reshape(ones, np.shape(ops.G[op](*operands[:i], np.ones(shape), *operands[i + 1:])))
+    out = value(np.ones(m))
     def back(d):
         seeds = np.zeros(out.size)
         seeds[first] = d
@@ -219,8 +223,8 @@ def other_length(i: int, args: Sequence[Any], sizes: Mapping[str, Size]) -> int:
 # ---- lines that apply functions ----------------------------------------------------------------------------
 
 class Member(NamedTuple):
-    """An array of a bundle. pattern: None if it does not depend on the input. constants: its value, if it is a
-    whole number, or whole numbers, the same in any case."""
+    """An array of a bundle. pattern: None if it does not depend on the input. constants: its value, if it is
+    a whole number, or whole numbers, the same in any case."""
     pattern: csr_array | None
     size: Size
     constants: Any = None
@@ -246,7 +250,8 @@ def applied(function: tuple, members: Sequence[Member]) -> list[Member]:
 def reads(lines: Sequence[Line], x: str) -> bool: return any(x in args for _, _, args in lines)
 
 
-def through_call(members: list[Member], function: tuple, _: str) -> list[Member]: return applied(function, members)
+def through_call(members: list[Member], function: tuple, _: str) -> list[Member]:
+    return applied(function, members)
 
 
 def through_cond(members: list[Member], _: Any, yes: tuple, no: tuple, __: str) -> list[Member]:
@@ -254,7 +259,8 @@ def through_cond(members: list[Member], _: Any, yes: tuple, no: tuple, __: str) 
             zip(applied(yes, members), applied(no, members), strict=True)]
 
 
-def through_scan(members: list[Member], step: tuple, k: int, slices: int, _: str, reverse: bool = False) -> list[Member]:
+def through_scan(members: list[Member], step: tuple, k: int, slices: int, _: str,
+                 reverse: bool = False) -> list[Member]:
     xs, constants = members[k:k + slices], members[k + slices:]
     n = max(length(member.constants) if member.size[0] == () else member.size[0][0] for member in xs)
     carry, outputs = members[:k], []
@@ -286,7 +292,8 @@ def stack_of(members: Sequence[Member]) -> Member:
     return Member(vstack(patterns, "csr"), size)
 
 
-def through_while(members: list[Member], _: tuple, step: tuple, k: int, __: str, limit: Any = None) -> list[Member]:
+def through_while(members: list[Member], _: tuple, step: tuple, k: int, __: str,
+                  limit: Any = None) -> list[Member]:
     """What any number of steps may give: steps are taken until no entry is added."""
     carry, before = members[:k], None
     while (before != (before := [member.pattern is not None and member.pattern.nnz for member in carry])):

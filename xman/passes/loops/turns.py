@@ -190,7 +190,8 @@ class Loop:
         lengths = [len(range(*k.indices(n))) for k, n in zip(keys, shape, strict=True) if type(k) is slice]
         for j, e in zip(axes_left, entries, strict=True):
             lengths[j] = 0 if number else len(e[0])
-        self.entry_sizes[y] = tuple([n for j, n in enumerate(lengths) if j not in axes_left or not number]), dtype
+        seen = [n for j, n in enumerate(lengths) if j not in axes_left or not number]
+        self.entry_sizes[y] = tuple(seen), dtype
         return self.slice(y)
 
     # ---- the lines -------------------------------------------------------------------------------------
@@ -226,7 +227,8 @@ class Loop:
         for a in read:
             t, i = self.place[a]
             self.new.append((a, "item", (loop, last[a])) if a in last else (a, "getitem", (stacks[i], t)))
-        return [(dst, "alias", (stacks[stack_lines[dst]],)) if stack_lines.get(dst) is not None else (dst, op, args)
+        second = {dst: stacks[i] for dst, i in stack_lines.items() if i is not None}
+        return [(dst, "alias", (second[dst],)) if dst in second else (dst, op, args)
                 for dst, op, args in after if dst not in stacks.values()]
 
     def one_turn(self, order: Sequence[tuple[int, int]], results: Sequence[Symbol]) -> tuple[tuple, tuple]:
