@@ -30,7 +30,7 @@ ROOTS: set[str] = set()  # operators whose rows say what their square is
 class Named(type):
     def __getattr__(cls, name: str) -> Any:
         ours = "; registers are made by xman's f: from xman import f" * (name in ("input", "param"))
-        raise AttributeError(f"there is no operator {name!r}{ours or nearest(name, G)}")
+        raise AttributeError(f"there is no operator {name!r}{ours or habit(name) or nearest(name, G)}")
 
 
 class f(metaclass=Named):
@@ -126,6 +126,14 @@ def operator_for(function):
         raise TypeError(f"np.{name} has no operator here; write it with those there are, or define it with "
                         "ops.operator")
     return op
+
+
+HABITS: dict[str, str] = {}  # for names of other systems what to write here: `xman.notation.habits` has them
+
+
+def habit(name: str) -> str:
+    """'; here: …' for a name of another system, else nothing."""
+    return f"; here: {HABITS[name]}" if name in HABITS else ""
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

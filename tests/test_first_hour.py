@@ -1,6 +1,7 @@
 """Facts about what a newcomer types first, and what they are told."""
 
 import builtins
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xman import WengertList, XManError, eval
+import xman
+from ops.expression import HABITS
+from xman import WengertList, XManError, custom_vjp, eval, f, grad, jacfwd, jacobian, jit, jvp, tree_map, vmap
+from xman.notation.habits import ROWS
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,3 +51,74 @@ def test_the_lines_for_a_formula_take_no_name_of_the_text():
 def test_what_is_no_formula_of_operators_is_answered_with_the_form_of_a_line(line):
     with pytest.raises(XManError, match="wanted an assignment of one operator"):
         WengertList.from_text(line)
+
+
+@pytest.mark.parametrize("name", [name for name in HABITS if name[-1] != "="])
+def test_a_name_of_another_system_is_answered_with_what_it_is_here(name):
+    for room in xman, f, xman.functions:
+        if not hasattr(room, name):
+            with pytest.raises(AttributeError, match=re.escape(f"; here: {HABITS[name]}")):
+                getattr(room, name)
+
+
+@pytest.mark.parametrize("call, option", [
+    (lambda: jit(np.sin, static_argnums=0), "static_argnums"), (lambda: xman.map(np.sin, [1.0], in_axes=1), "in_axes"),
+    (lambda: grad(np.sin, argnames="x"), "argnames"), (lambda: jacobian(np.sin, holomorphic=True), "holomorphic")])
+def test_an_option_of_another_system_is_answered_with_what_it_is_here(call, option):
+    with pytest.raises(TypeError, match=re.escape(f" takes no {option}=; here: {HABITS[option + '=']}")):
+        call()
+
+
+def test_an_unknown_option_is_answered_with_the_nearest_and_a_traced_value_answers_too():
+    with pytest.raises(TypeError, match="grad takes no argnum=; did you mean 'argnums'"):
+        grad(np.sin, argnum=0)
+    with pytest.raises(AttributeError, match="detach'; here: f.stopGradient"):
+        grad(lambda x: x.detach())(1.0)
+
+
+def test_the_page_for_those_who_come_from_elsewhere_has_the_table_of_names():
+    page = (ROOT / "docs" / "coming-from.md").read_text("utf-8")
+    rows = [f"| {', '.join(f'`{name}`' for name in names.split(', '))} | {here} |" for names, here in ROWS]
+    assert page.endswith("| there | here |\n|---|---|\n" + "\n".join(rows) + "\n")
+
+
+@pytest.mark.parametrize("axes", [(None, 0), (None, 1), (1, None), 0], ids=repr)
+def test_vmap_stacks_what_the_function_gives_at_each_place_and_is_differentiated(axes):
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(3, 3)), random.normal(size=(3, 3))
+    at = lambda x, axis, k: x if axis is None else np.take(x, k, axis)
+    by_hand = lambda a, b: np.stack([np.tanh(at(a, axes[0], k) @ at(b, axes[1], k)) for k in range(3)])
+    axes, given = (axes if isinstance(axes, tuple) else (axes, axes)), axes
+    mapped = vmap(lambda x, y: np.tanh(x @ y), given)
+    np.testing.assert_allclose(mapped(a, b), by_hand(a, b), rtol=1e-14)
+    slope = lambda fn: grad(lambda a, b: np.sum(fn(a, b) ** 2), (0, 1))(a, b)
+    np.testing.assert_allclose(slope(mapped), slope(by_hand), rtol=1e-12)
+
+
+def test_vmap_without_an_axis_is_refused():
+    with pytest.raises(XManError, match="in_axes of vmap is .None, None."):
+        vmap(np.add, (None, None))(1.0, 2.0)
+
+
+def test_the_familiar_names_of_jacobians_and_trees_do_what_they_do_elsewhere():
+    fn, x = lambda x: np.exp(x[1:] * x[:-1]), np.array([0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(jacfwd(fn)(x), jacobian(fn, mode="forward")(x))
+    np.testing.assert_array_equal(xman.jacrev(fn)(x), jacobian(fn, mode="reverse")(x))
+    assert tree_map(lambda a, b: a + b, {"a": 1, "b": [2, 3]}, {"a": 10, "b": [20, 30]}) == {"a": 11, "b": [22, 33]}
+    with pytest.raises(XManError, match="the same structure"):
+        tree_map(max, [1, 2], [1, 2, 3])
+
+
+def test_a_function_with_a_way_back_of_its_own_is_differentiated_by_it_in_all_modes_and_orders():
+    @custom_vjp
+    def scaled(x, y): return np.minimum(x, 1.0) * y
+    with pytest.raises(XManError, match="scaled has no way back yet"):
+        scaled(1.0, 2.0)
+    scaled.defvjp(lambda x, y: (scaled(x, y), (x, y)), lambda xy, u: (u * xy[1], u * np.minimum(xy[0], 1.0)))
+    assert scaled(3.0, 2.0) == 2.0 and grad(scaled, (0, 1))(3.0, 2.0) == jit(grad(scaled, (0, 1)))(3.0, 2.0) == (2.0, 1.0)
+    assert jvp(scaled, (3.0, 2.0), (1.0, 0.0))[1] == 2.0
+    assert grad(grad(lambda x: scaled(x, x)))(3.0) == 1.0  # of x + min(x, 1), and not of min(x, 1) alone
+    exp = custom_vjp(lambda x: 3.0 * x)
+    exp.__name__ = "exp"
+    exp.defvjp(lambda x: (exp(x), None), lambda _, u: (7.0 * u,))
+    assert exp(1.0) == 3.0 and grad(exp)(1.0) == 7.0 and f.exp(0.0) == 1.0

@@ -33,6 +33,7 @@ LATER = {name: package for package, names in {
     "passes": "gradient tangent simplify roll unroll rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions.loops": "scan map call cond while_loop",
+    "functions.familiar": "vmap jacfwd jacrev custom_vjp", "functions.trees": "tree_map",
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
     "sparse": "sparsity colour sparse_jacobian sparse_hessian",
@@ -50,8 +51,9 @@ def __getattr__(name: str) -> Any:
     if name in PACKAGES:
         return importlib.import_module(f".{name}", __name__)
     if name not in LATER:
-        from .errors import nearest
-        raise AttributeError(f"module 'xman' has no attribute {name!r}{nearest(name, __dir__())}")
+        from .errors import habit, nearest
+        here = habit(name) or (f"; here: f.{name}" if hasattr(f, name) else nearest(name, __dir__()))
+        raise AttributeError(f"module 'xman' has no attribute {name!r}{here}")
     globals()[name] = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
     return globals()[name]
 

@@ -39,11 +39,16 @@ from .functions import sparse_rows as sparse_rows
 from .functions import trace as trace
 from .functions import value_and_grad as value_and_grad
 from .functions import vjp as vjp
+from .functions.familiar import custom_vjp as custom_vjp
+from .functions.familiar import jacfwd as jacfwd
+from .functions.familiar import jacrev as jacrev
+from .functions.familiar import vmap as vmap
 from .functions.loops import call as call
 from .functions.loops import cond as cond
 from .functions.loops import map as map
 from .functions.loops import scan as scan
 from .functions.loops import while_loop as while_loop
+from .functions.trees import tree_map as tree_map
 from .interpreters import Report as Report
 from .interpreters import backprop as backprop
 from .interpreters import check as check

@@ -1,11 +1,16 @@
 """XManError, the one exception for what a user can mend; its message says how to mend it."""
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Collection, Iterable
+import inspect
+from collections.abc import Callable, Collection, Iterable
 from types import ModuleType
+from typing import Any, TypeVar
 
-from ops.expression import nearest
+from ops.expression import habit, nearest
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class XManError(ValueError):
@@ -22,10 +27,25 @@ def refuse_unknown(names: Iterable, choices: Collection, sentence: str) -> None:
 def suggesting(package: str) -> None:
     """Let the package say which name is near to one that it lacks. Type checkers see no __getattr__."""
     def missing(name):
-        raise AttributeError(f"{package} has no attribute {name!r}{nearest(name, dir(module))}")
+        here = habit(name) or nearest(name, dir(module))
+        raise AttributeError(f"{package} has no attribute {name!r}{here}")
     module = importlib.import_module(package)
     module.__getattr__ = missing
     del module.suggesting  # it is no name of the package's
+
+
+def with_habits(function: F) -> F:
+    """The function; an option that JAX or PyTorch has and it lacks is answered with what it is here."""
+    names = frozenset(inspect.signature(function).parameters)
+
+    # not in a closure, which jit would compare at each call of a function that names this one
+    @functools.wraps(function)
+    def call(*args, _of=function, _names=names, **options):
+        for name in options.keys() - _names:
+            here = habit(name + "=") or nearest(name, _names)
+            raise TypeError(f"{_of.__name__} takes no {name}={here}")
+        return _of(*args, **options)
+    return call
 
 
 def extra(module: str, name: str, purpose: str) -> ModuleType:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ops.loops import ROWS
 
-from ..errors import XManError
+from ..errors import XManError, with_habits
 from ..interpreters.context import number_of
 from ..matrices.jacobian import Count, passes_counted, stacked
 from ..traced.arraylike import ArrayLike
@@ -20,6 +20,7 @@ from .trees import flattened_tree, unflatten
 AT_ONCE = 64  # so many directions at once, which bounds the memory
 
 
+@with_habits
 def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None,
              has_aux: bool = False) -> Callable:
     """The function that gives ∂output/∂argument, of shape output.shape + argument.shape, by one call of fn.
@@ -115,6 +116,7 @@ def blocks_at_once(call: TracedCall) -> list[list]:
     return blocks
 
 
+@with_habits
 def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
     """The function that gives ∂²fn/∂argument², (*argument.shape, *argument.shape), forward over reverse.
 

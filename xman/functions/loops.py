@@ -18,7 +18,7 @@ from ops import Expression, G, f
 from ops.loops.bodies import Body, Function
 from ops.writer import Symbol, fresh
 
-from ..errors import XManError
+from ..errors import XManError, with_habits
 from ..manager import XMan
 from ..traced.arraylike import ArrayLike
 from .call import callable_or_refused, constant_output, name_of
@@ -29,6 +29,7 @@ from .trees import flattened_tree, leaf_names, look, unflatten
 SLICED = re.compile(r"[\w)\]]\[[^\[\]]*:[^\[\]]*\]")  # x[i:i + 2] in a line of text
 
 
+@with_habits
 def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False,
          keep: bool = True) -> tuple:
     """(the last carry, all y stacked), where carry, y = fn(carry, x) for each x along the first axis of xs.
@@ -75,6 +76,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
     return applied_in((carries, *shape), f.scan, function, k, m - k, bundle, *[True] * reverse)
 
 
+@with_habits
 def map(fn: Callable, xs: Any) -> Any:
     """All fn(x) stacked, for each x along the first axis of xs: a scan without carries.
 

@@ -17,12 +17,13 @@ import numpy as np
 
 from ops import Expression, f
 
-from ..errors import XManError
+from ..errors import XManError, with_habits
 from ..interpreters.context import as_own, number_of
 from .call import Derivative, TracedCall, callable_or_refused, name_of, traced_call
 from .trees import matching, unflatten
 
 
+@with_habits
 def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
     """The function that gives ∂fn/∂argument, by reverse mode: one pass back, whatever the number of inputs.
 
@@ -42,6 +43,7 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
     return Derivative(grad, fn, gradient, argnums, has_aux)
 
 
+@with_habits
 def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
     """The function that gives (fn(…), its gradient), or with has_aux ((output, auxiliary), gradient).
 
@@ -79,6 +81,7 @@ def one_number(call: TracedCall, fn: Callable) -> Any:
                     f"or np.mean(…) of it, {advice}or use jacobian")
 
 
+@with_habits
 def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """(fn(*primals), pull); pull(u) is a tuple with uᵀJ for each primal. With has_aux (…, pull, auxiliary).
 
@@ -99,6 +102,7 @@ def pulled(call: TracedCall, u: Any) -> tuple:
     return tuple(unflatten(structure, leaves) for structure in call.arguments)
 
 
+@with_habits
 def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> tuple:
     """(fn(*primals), J·tangents), by forward mode; with has_aux (…, …, auxiliary).
 
@@ -125,6 +129,7 @@ def like(tree: Any, points: Sequence[Any], structure: Any, name: str, model: str
     return [number_of(f.broadcast(leaf, x)) for leaf, x in zip(leaves, points, strict=True)]
 
 
+@with_habits
 def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
         argnums: int | Sequence[int] = 0) -> Any:
     """The product H·v of the Hessian of fn, forward over reverse, without the matrix (Bishop, §8.2).

@@ -89,8 +89,12 @@ def unflatten(structure: Any, leaves: Iterable) -> Any:
     return next(source) if structure is LEAF else tree_map(lambda _: next(source), structure)
 
 
-def tree_map(change: Callable[[Any], Any], tree: Any) -> Any:
-    """The tree with change(leaf) in the place of each leaf."""
+def tree_map(change: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """The tree with change(leaf) in the place of each leaf; others: trees like it, with leaves for it too."""
+    if others:
+        leaves, structure = flattened_tree(tree)
+        rest = [matching(other, structure, "a tree", "the first") for other in others]
+        return unflatten(structure, map(change, leaves, *rest))
     below = children(tree)
     if below is None:
         return change(tree)

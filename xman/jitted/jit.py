@@ -14,7 +14,7 @@ from ops.kinks import unclear
 from ops.silence import ERRORS, loud
 
 from ..engines.door import Compiled
-from ..errors import XManError
+from ..errors import XManError, with_habits
 from ..functions.call import Derivative, callable_or_refused, name_of
 from ..functions.trees import TOO_DEEP, flattened_tree
 from .known import MISSING, Impure, Within
@@ -27,6 +27,7 @@ PATHS = 8  # the most that are kept for arguments of one kind
 KINDS = 64  # the most kinds of arguments (shapes, precisions and trees) that are kept
 
 
+@with_habits
 def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Callable:
     """The function fn, compiled by what it does: the first call is traced, later ones run the program.
 

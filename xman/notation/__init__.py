@@ -7,6 +7,7 @@ JSON is [["z1", "mul", ["h", "w"]], …]: a register is a string, each literal b
 
 This folder imports nothing of xman, and so it raises ValueError; the list makes XManError of it.
 """
+from . import habits  # fills the table of them
 from .json_form import from_json, json_lines, json_literal, to_json
 from .notebooks import in_notebooks
 from .parsing import from_text

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import Bundle, Expression, f
+from ops.expression import habit
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
@@ -134,7 +135,7 @@ class ArrayLike(Expression):
             instead = f"write np.{name}(x)" if has_function else "use a function of NumPy in its place"
             kind = "number" if of_number else "array"
             refuse(f"the {kind}'s .{name} has no operator and so no derivative here", instead)
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{habit(name)}")
 
     # ---- operators beyond those of Expression --------------------------------------------------------------
 

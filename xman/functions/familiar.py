@@ -1,0 +1,88 @@
+"""Names that are known from elsewhere, made of ours."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ops import G, f, operator
+from ops.table import arity
+
+from ..errors import XManError, with_habits
+from .call import callable_or_refused, name_of
+from .jacobian import jacobian
+from .loops import map
+from .trees import tree_map
+
+
+@with_habits
+def jacfwd(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
+    """`jacobian` in forward mode."""
+    return jacobian(fn, argnums, "forward", has_aux)
+
+
+@with_habits
+def jacrev(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
+    """`jacobian` in reverse mode."""
+    return jacobian(fn, argnums, "reverse", has_aux)
+
+
+@with_habits
+def vmap(fn: Callable, in_axes: int | None | Sequence[int | None] = 0) -> Callable:
+    """The function that stacks fn(…) for each place along in_axes of its arguments: a loop, by `map`.
+
+    in_axes: the axis of all arguments, or of each; None for an argument that is the same at each place.
+    XManError where no argument has an axis, and as `scan`.
+    """
+    callable_or_refused("vmap", fn)
+
+    def mapped(*args: Any) -> Any:
+        axes = in_axes if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
+        if len(axes) != len(args) or all(axis is None for axis in axes):
+            raise XManError(f"in_axes of vmap is {in_axes!r}, and {name_of(fn)} was called with {len(args)} "
+                            "arguments; it has an axis for each, None for all but one at most")
+        moved = {i: tree_map(lambda x, axis=axis: np.moveaxis(x, axis, 0), args[i])
+                 for i, axis in enumerate(axes) if axis is not None}
+
+        def each(places: dict) -> Any: return fn(*(places.get(i, a) for i, a in enumerate(args)))
+        each.__name__ = name_of(fn)
+        return map(each, moved)
+    return mapped
+
+
+def place_of(fn: Callable) -> tuple:
+    return getattr(fn, "__module__", ""), getattr(fn, "__qualname__", "")
+
+
+class custom_vjp:
+    """The decorator of a function with a way back of its own: an operator with that rule.
+
+        >>> @xman.custom_vjp
+        ... def clipped(x): return np.minimum(x, 1.0)
+        >>> clipped.defvjp(lambda x: (clipped(x), x), lambda x, u: (u,))    # as if nothing were clipped
+
+    forward, backward: forward(*args) gives (the output, residuals), and backward(residuals, u) a tuple, uᵀJ
+    for each argument, written in the language as rules are (`ops.operator`). XManError before `defvjp`.
+    """
+
+    def __init__(self, fn: Callable):
+        callable_or_refused("custom_vjp", fn)
+        functools.update_wrapper(self, fn)
+        self.op = ""
+
+    def defvjp(self, forward: Callable, backward: Callable) -> None:
+        """Make the function an operator, with this way back."""
+        fn, name = self.__wrapped__, name_of(self)
+        while name in G and place_of(G[name]) != place_of(fn):  # another operator's name
+            name += "_"
+        rule = lambda i: lambda d, out, *args: backward(forward(*args)[1], d)[i]
+        operator(name, fn, *[rule(i) for i in range(arity(fn)[1])])
+        self.op = name
+
+    def __call__(self, *args: Any) -> Any:
+        if not self.op:
+            raise XManError(f"{name_of(self)} has no way back yet: call {name_of(self)}.defvjp(forward, "
+                            "backward)")
+        return getattr(f, self.op)(*args)
