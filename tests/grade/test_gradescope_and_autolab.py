@@ -1,5 +1,6 @@
-"""Facts about results.json and the autoresult: both are of their published formats, and tell a student nothing hidden."""
+"""Facts about results.json, result.json and the autoresult: they are of their published formats, and tell nothing hidden."""
 
+import datetime
 import json
 import re
 from pathlib import Path
@@ -8,8 +9,12 @@ import pytest
 from fake_records import HOSTILE, SECRET, TASKS, classroom, grader_failed, hostile, record
 
 from xman.grade.reports.autolab import last_line, problem
+from xman.grade.reports.classroom import result
 from xman.grade.reports.gradescope import results
-from xman.grade.reports.view import GRADER_FAILED
+from xman.grade.reports.view import GRADER_FAILED, without_hidden
+from xman.grade.term.gradescope import results as results_in_term
+from xman.grade.term.hand_in import HandIn
+from xman.grade.term.settings import Rules, Term
 
 jsonschema = pytest.importorskip("jsonschema")
 SCHEMAS = {name: json.loads(Path(__file__).with_name("schemas").joinpath(f"{name}.json").read_text("utf-8"))
@@ -128,6 +133,41 @@ def test_results_hold_nothing_of_hidden_parts_nor_the_term():
 def test_a_failure_of_the_grader_is_said_without_its_words():
     text = json.dumps(results(grader_failed(record("a", seed=1))))
     assert GRADER_FAILED in text and "ZeroDivisionError" not in text
+
+
+def test_points_of_hidden_parts_that_wait_are_in_no_sum():
+    for made in EVERYONE:
+        shown = results(made, "after_due_date")
+        visible = [test for test in shown["tests"] if test["visibility"] == "visible"]
+        assert valid("gradescope", shown) and {test["visibility"] for test in shown["tests"]} == {"visible", "after_due_date"}
+        assert {test["name"].endswith("(hidden)") for test in visible} == {False} and shown["score"] == round(made["points"], 4)
+        told = without_hidden(made)
+        assert told["points"] == pytest.approx(sum(test["score"] for test in visible), abs=1e-2)
+        assert f"{round(told['of'])} points" in shown["output"] and SECRET not in json.dumps(shown)
+
+
+@pytest.mark.parametrize("cooldown, minutes, visible", [(0, 1, True), (60, None, True), (60, 59, False), (60, 60, True)])
+def test_hidden_points_are_not_shown_again_within_the_cooldown(cooldown, minutes, visible):
+    at = datetime.datetime(2026, 11, 7, 12, tzinfo=datetime.UTC)
+    term = Term(assignments={"one": Rules("one", due=at - datetime.timedelta(hours=12), penalty=10, cooldown=cooldown)})
+    shown, ada = minutes and at - datetime.timedelta(minutes=minutes), record("ada", seed=3)
+    made = results_in_term(ada, term, "one", (HandIn((("Ada",),), at), shown))
+    hidden = {test["visibility"] for test in made["tests"] if test["name"].endswith("(hidden)")}
+    assert hidden == {"visible" if visible else "after_published"} and made["extra_data"]["hidden_shown"] == visible
+    assert ("shown again for what is handed in from 07 Nov 12:01 on" in made["output"]) != visible
+    assert "Handed in 1 day late, 10 points off." in made["output"] and made["score"] == round(ada["points"] - 10, 4)
+    late_days = results_in_term(ada, Term(late_days=3, assignments=term.assignments), "one", (HandIn((("Ada",),), at), None))
+    assert "late days are counted at the end" in late_days["output"] and late_days["score"] == round(ada["points"], 4)
+
+
+# ---- the runners of GitHub Classroom -------------------------------------------------------------------------------------
+
+def test_a_result_has_a_test_with_a_score_for_each_part():
+    for made, status in ((record("a", seed=1), "fail"), (record("a", skill=1), "pass"), (grader_failed(record("a")), "error")):
+        found = result(made)
+        assert (found["version"], found["status"], found["max_score"]) == (1, status, made["of"])
+        assert sum(test["score"] for test in found["tests"]) == pytest.approx(made["points"], abs=1e-2)
+        assert {test["status"] for test in found["tests"]} <= {"pass", "fail"}
 
 
 # ---- Autolab -------------------------------------------------------------------------------------------------------------

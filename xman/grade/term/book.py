@@ -10,7 +10,7 @@ from ..record import Record
 from ..reports.terminal import padded, text_width
 from ..reports.view import harmless_record, in_points
 from .hand_in import UTC, HandIn, hand_in_of, moodle_times
-from .roster import Student, plain_name, read_roster
+from .roster import Roster, Student, plain_name, read_roster
 from .settings import Rules, Term, utc
 
 DAY = datetime.timedelta(days=1)
@@ -66,10 +66,13 @@ def book_of(term: Term, records: Mapping[str, Mapping[str, Record]],
     works: dict[tuple[str, str], list[tuple[Record, HandIn]]] = {}
     strangers, marks = [], {}
     for name in names:
-        times = times_of(term, name)
+        sheet = read_roster(path) if (path := term.rules(name).moodle) else None
+        times = times_of(term, sheet)
         for slug, record in records[name].items():
             hand_in = exported[name].get(slug) or hand_in_of(record["file"], term.zone)
             for words in hand_in.who:
+                if sheet and len(rows := sheet.identified(words)) == 1:
+                    words = rows[0].words  # Moodle's number of a participant is in its worksheet alone
                 if term.roster:
                     owners = term.roster.identified(words)
                 else:  # the class is who handed in
@@ -98,12 +101,9 @@ def book_of(term: Term, records: Mapping[str, Mapping[str, Record]],
     return Book(term, names, order, marks, strangers)
 
 
-def times_of(term: Term, name: str) -> dict[str, datetime.datetime]:
+def times_of(term: Term, sheet: Roster | None) -> dict[str, datetime.datetime]:
     """The times of hand-in that Moodle's worksheet has, by the keys of the roster."""
-    if not (path := term.rules(name).moodle):
-        return {}
-    rows = moodle_times(read_roster(path), term.zone)
-    return {owner.key: at for student, at in rows
+    return {owner.key: at for student, at in (moodle_times(sheet, term.zone) if sheet else ())
             for owner in (term.roster.identified(student.words) if term.roster else [student])}
 
 

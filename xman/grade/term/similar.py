@@ -70,6 +70,7 @@ def alike(sources: Mapping[str, str], handed_out: Iterable[str] = (), least: flo
     sources: by name. handed_out: programs that everybody has. least: the share from which on a pair is told.
     owners: whose each is; two of one owner are not compared.
     """
+    handed_out = [*handed_out]
     everybody = {key for source in handed_out for key, _ in runs(source)}
     prints = {name: fingerprints(source) for name, source in sources.items()}
     times = Counter(key for keys in prints.values() for key in keys)
@@ -82,7 +83,7 @@ def alike(sources: Mapping[str, str], handed_out: Iterable[str] = (), least: flo
             continue
         shared = own[one] & own[two]
         share = len(shared) / (min(len(own[one]), len(own[two])) or 1) if len(shared) > FEW else 0.0
-        if equal[one] == equal[two]:
+        if equal[one] == equal[two] not in [source.split() for source in handed_out]:
             share, shared = 1.0, prints[one].keys()
         if share >= least:
             lines = [set().union(*(prints[name][key] for key in shared)) for name in (one, two)]
