@@ -131,7 +131,7 @@ def mark_of(rules: Rules, student: Student, works: list[tuple[Record, HandIn]], 
     mark = max(0.0, round(points - rules.penalty * (days - free), 6))
     if days:
         remarks.append(late_sentence(days, f"{free} of them free, " * bool(free), points - mark))
-    if before := record.get("before"):
+    if (before := record.get("before")) and before["points"] != points:
         less = ", and now LESS" * (before["points"] > points)
         remarks.append(f"graded again: {in_points(before['points'])} before{less}")
     return Mark(mark, points, hand_in.at, days, free, tuple(remarks))
