@@ -124,6 +124,19 @@ def test_a_launcher_that_is_told_to_end_ends_its_run_and_starts_no_other(tmp_pat
     assert job.returncode == 128 + signal.SIGTERM and "goes on" not in said
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells a process that the one which started it has ended")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
+def test_a_launcher_that_is_killed_or_hung_up_takes_its_workers_with_it(tmp_path, number):
+    path = tmp_path / "run.safetensors"
+    job = started(*TRAIN, "--epochs", "3000", "--patience", "3000", "--checkpoint", path, "--workers", "2", workers=1)
+    while not path.exists():
+        assert job.poll() is None
+        time.sleep(0.05)
+    job.send_signal(number)
+    job.communicate(timeout=20)  # when all who hold the pipe have ended
+    assert job.returncode == -number
+
+
 def test_workers_for_whom_there_is_no_room_in_shared_memory_are_not_started(monkeypatch):
     monkeypatch.setattr(launch.shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000))
     with pytest.raises(XManError, match="has 2.0 MB left, and 2 workers share 2.1"):

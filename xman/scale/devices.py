@@ -82,14 +82,6 @@ class Devices:
 
         return step
 
-    def on_host(self, arrays: dict[str, Any]) -> dict[str, np.ndarray]:
-        """The arrays, on the host."""
-        import jax
-        with wide():
-            everywhere = jax.NamedSharding(self.mesh, jax.P())
-            arrays = jax.jit(lambda arrays: arrays, out_shardings=everywhere)(arrays)
-        return {x: np.asarray(a) for x, a in arrays.items()}
-
 
 class OnDevices:
     """What makes a run on a mesh of a `train.run.Run`, which follows it among the bases. Parameters come
@@ -124,6 +116,7 @@ class OnDevices:
 
     def scan(self, state: State, ctrl_c: CtrlC) -> Iterator[None]:
         """Take the remaining steps of the epoch."""
+        from jax.experimental import multihost_utils
         self.begin(state)
         ctrl_c.deferred = True
         arrays = self.devices.put(state.arrays)
@@ -141,8 +134,10 @@ class OnDevices:
             # if one worker wants to save or stop, all do
             saving, stop = self.workers.total(np.array([due, ctrl_c.waiting or self.workers.heard], float))
             if saving or stop or not ahead:
-                for x, a in self.devices.on_host(arrays).items():
-                    state.arrays[x][...] = a
+                with wide():
+                    for x, a in arrays.items():
+                        local = a.is_fully_addressable
+                        state.arrays[x][...] = a if local else multihost_utils.process_allgather(a, tiled=True)
             if saving and ahead:
                 self.checkpoint.save(state)
             if stop:

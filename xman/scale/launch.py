@@ -1,6 +1,7 @@
 """Starts a command as several processes, and again if killed: `xman train … --workers 2 --restarts 3`."""
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import shutil
@@ -14,6 +15,7 @@ from ..errors import XManError
 
 # statuses of a command that has ended, was mistyped, or was interrupted: a new start would not help
 FINAL = 0, 2, 130
+PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 IN_SHARED_MEMORY = 1_060_000  # bytes per worker that MPICH needs: without them it dies of a bus error
 
 
@@ -46,8 +48,8 @@ def waited_for(command: list[str]) -> tuple[int, bool]:
     """The exit status of a command, and whether a scheduler told this process to end, and so the command."""
     ended: list[None] = []
     before = signal.signal(signal.SIGINT, lambda *_: None)  # the run gets it too
-    job = subprocess.Popen(command, env=os.environ
-                           | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    job = subprocess.Popen(command, env=environment, preexec_fn=end_with_parent)
     term = signal.signal(signal.SIGTERM, lambda *_: ended.append(job.terminate()))
     status = job.wait()
     signal.signal(signal.SIGINT, before)
@@ -55,10 +57,15 @@ def waited_for(command: list[str]) -> tuple[int, bool]:
     return status, bool(ended)
 
 
+def end_with_parent() -> None:
+    """Let Linux end this process, and so its workers, if the one that started it is killed or hung up."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def mpiexec() -> str:
     """The launcher of MPI: beside this Python, where a wheel puts it, or on the path."""
     path = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
     if not path:
-        raise XManError("--workers needs MPI: pip install 'xman[mpi]', or start the workers by your "
-                        "cluster's own launcher")
+        raise XManError("--workers needs MPI: pip install 'xman[mpi]', or take your cluster's own launcher")
     return path

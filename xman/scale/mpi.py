@@ -181,15 +181,14 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
 class CtrlC:
     """A context in which Ctrl-C waits while `deferred` is true: a step overwrites the parameters.
 
-    `delayed` defers it for a step. After the step, if Ctrl-C is `waiting`, deliver() does what Ctrl-C would
-    have done. A worker that hears Ctrl-C tells the others with its next sum, and all stop after this step.
+    After the step release() lets it take effect, if it is `waiting`; after an error nobody calls that, since
+    such a state must not be saved. deliver() does what Ctrl-C would have done. A worker that hears Ctrl-C tells the others with its next sum, and all stop after this step.
     The context does nothing outside of the main thread, and where Ctrl-C does not call Python's handler.
     """
 
     def __init__(self, workers: Workers | None = None) -> None:
         self.deferred = self.waiting = False
         self.before, self.workers = signal.default_int_handler, workers or Workers()
-        self.delayed = Delayed(self)
 
     def __enter__(self) -> CtrlC:
         if (threading.current_thread() is threading.main_thread()
@@ -210,22 +209,11 @@ class CtrlC:
         else:
             self.before(number, frame)
 
+    def release(self) -> None:
+        self.deferred = False
+        if self.waiting or self.workers.stop:
+            self.deliver()
+
     def deliver(self) -> None:
         self.waiting = self.workers.heard = self.workers.stop = False
         self.before(signal.SIGINT, None)
-
-
-class Delayed:
-    """A context at whose end Ctrl-C takes effect; not after an error, whose state must not be saved."""
-
-    def __init__(self, ctrl_c: CtrlC):
-        self.ctrl_c = ctrl_c
-
-    def __enter__(self) -> None:
-        self.ctrl_c.deferred = True
-
-    def __exit__(self, error: type[BaseException] | None, *_) -> None:
-        if error is None:
-            self.ctrl_c.deferred = False
-            if self.ctrl_c.waiting or self.ctrl_c.workers.stop:
-                self.ctrl_c.deliver()

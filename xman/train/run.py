@@ -72,13 +72,14 @@ class Run:
         self.begin(state)
         for minibatch in self.minibatches.epoch(state.epoch, state.batch):
             rows = self.step.ready(minibatch, state.epoch, state.batch, state.t + 1)
-            with ctrl_c.delayed:
-                before = (self.step.parameters(state.arrays)
-                          if state.batch == self.minibatches.count - 1 and not self.judge else self.sound)
-                self.count(state, self.step.take(rows), rows, ctrl_c)
-                self.sound = before
-                if self.checkpoint.due() and state.batch < self.minibatches.count:
-                    self.checkpoint.save(state)
+            ctrl_c.deferred = True
+            before = (self.step.parameters(state.arrays)
+                      if state.batch == self.minibatches.count - 1 and not self.judge else self.sound)
+            self.count(state, self.step.take(rows), rows, ctrl_c)
+            self.sound = before
+            if self.checkpoint.due() and state.batch < self.minibatches.count:
+                self.checkpoint.save(state)
+            ctrl_c.release()
             yield
 
     def count(self, state: State, loss: float, rows: int, ctrl_c: CtrlC) -> None:
