@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from ..errors import XManError
-from ..export import to_onnx, to_stablehlo
+from ..export import to_c, to_onnx, to_stablehlo
 from ..export.tables import portable
 from ..files import load
 from ..interpreters import shapes
@@ -22,14 +22,14 @@ from .options import option_table
 from .sources import list_and_values
 
 # by ending: the writer, and the operators on strings that it has
-FORMATS = {".onnx": (to_onnx, ("codes",)), ".stablehlo": (to_stablehlo, ())}
+FORMATS = {".onnx": (to_onnx, ("codes",)), ".stablehlo": (to_stablehlo, ()), ".c": (to_c, ())}
 
 
 @xman.command()
 @SOURCE
 @VALUES
 @option_table("""
-    --to,path!        FILE.onnx|FILE.stablehlo  The file; its ending says the format.
+    --to,path!        FILE.onnx|FILE.stablehlo|FILE.c  The file; its ending says the format.
     --of              REGISTER   The register that is computed; the last line's, or a model's loss, if not said.
     --wrt             REGISTER*  Its gradient by this input too; may be repeated.
     --step,optimizer  optimizer  A training step by this optimizer; --wrt are the parameters, a model's if not said.
@@ -38,20 +38,22 @@ FORMATS = {".onnx": (to_onnx, ("codes",)), ".stablehlo": (to_stablehlo, ())}
     """, optimizer=click.Choice(list(OPTIMIZERS)))
 def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt: tuple[str, ...],
            optimizer: str | None, rows: tuple[str, ...], constant: tuple[str, ...]) -> None:
-    """Write the list, its gradient or a training step for ONNX or JAX: export f.wl x1=3 x2=7 --to f.onnx.
+    """Write the list, its gradient or a training step for ONNX, JAX or as C: export f.wl x1=3 x2=7 --to f.c.
 
     The values are examples; they say the shapes.
     """
     if (suffix := Path(path).suffix) not in FORMATS:
         raise XManError(f"--to {path}: the ending says the format; there are {', '.join(FORMATS)}")
     write, strings = FORMATS[suffix]
-    table, facts = {}, {}  # what a model of a table says of its columns, and of its predictions
+    table, options = {}, {}  # what a model of a table says of its columns, and of its predictions
     if source.endswith(".safetensors") and not values:
         model = load(source)
-        steps, examples, table = portable(model, strings)
+        steps, examples, table = portable(model, strings, 1 if suffix == ".c" else 3)
         if suffix != ".stablehlo":  # which has no place for words
-            facts = {"facts": {"target": model.target, "classes": json.dumps(model.classes)}}
-        inputs, rows, of = {**model.values, **examples}, rows or tuple(table), of or model.output
+            words = table if suffix == ".c" else {}
+            options = {"facts": {**words, "target": model.target, "classes": json.dumps(model.classes)}}
+        rows = rows if rows or suffix == ".c" else tuple(table)
+        inputs, of = {**model.values, **examples}, of or model.output
     else:
         steps, inputs = list_and_values(source, of, values)
     of = of or ("loss" if ".py" in source else steps[-1][0])
@@ -59,16 +61,20 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     brought = [x for x in steps.inputs if x in inputs and x not in assigned and x not in table]
     steps, outputs = simplify(steps, [of], rewrites=EXACT + STABLE), [of]
     if optimizer:
-        steps, inputs, outputs = step_of(steps, inputs, of, wrt or tuple(brought) or one_input(steps),
+        steps, inputs, inplace = step_of(steps, inputs, of, wrt or tuple(brought) or one_input(steps),
                                         optimizer)
+        if suffix == ".c":  # the next parameters take the place of the present ones
+            options["inplace"] = inplace
+        else:
+            outputs += inplace.values()
     elif wrt:
         outputs = [of, *(f"d{of}_d{x}" for x in wrt)]
         steps = simplify(gradient(steps, of, wrt), outputs)
     constants = constant or ([] if optimizer else [x for x in brought if x in steps.inputs and x not in wrt])
-    write(steps, inputs, path, outputs=outputs, constants=constants, rows=rows, **facts)
+    write(steps, inputs, path, outputs=outputs, constants=constants, rows=rows, **options)
     forms = shapes(steps, inputs)
     for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
-        shape_of = {x: ["rows", *forms[x][0][1:]] if x in rows or table else forms[x][0] for x in names}
+        shape_of = {x: ["rows", *forms[x][0][1:]] if x in rows or table and suffix != ".c" else forms[x][0] for x in names}
         kinds = {x: str(forms[x][1]).replace("object", "string") for x in names}
         descriptions = [f"{x} ({', '.join(map(str, shape))}) {kinds[x]}" for x, shape in shape_of.items()]
         print(f"{path} {word} {', '.join(descriptions)}")
@@ -79,11 +85,11 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
 
 
 def step_of(steps: WengertList, inputs: dict[str, Any], of: str, wrt: tuple[str, ...],
-            optimizer: str) -> tuple[WengertList, dict[str, Any], list[str]]:
-    """The list of the step, examples for all its inputs, and its outputs."""
+            optimizer: str) -> tuple[WengertList, dict[str, Any], dict[str, str]]:
+    """The list of the step, examples for all its inputs, and the next of each that it changes."""
     training = training_list(steps, of, wrt, optimizer)
     moments = {name: np.zeros_like(np.asarray(inputs[w])) for name, w in training.moments.items()
                if w in inputs}
     real = np.result_type(*(np.asarray(inputs[w]) for w in wrt if w in inputs), np.float32).type
     return (training.steps, {**inputs, **moments, training.lr: real(0.001), training.t: real(1)},
-            [of, *training.inplace.values()])
+            training.inplace)

@@ -25,20 +25,20 @@ class Portable(NamedTuple):
     inputs: dict[str, str]
 
 
-def portable(model: Model, strings: Collection[str] = ()) -> Portable:
+def portable(model: Model, strings: Collection[str] = (), rows: int = 3) -> Portable:
     """The model's list with an input of numbers in place of each line that reads strings or dates.
 
-    strings: the operators that may read them after all.
+    strings: the operators that may read them after all. rows: of the examples.
     """
-    rows = {c.register: np.repeat(blank_cell(c), 3, 0) for c in model.columns}
+    cells = {c.register: np.repeat(blank_cell(c), rows, 0) for c in model.columns}
     texts = {c.register for c in model.columns if c.kind not in ("number", "array")}
     reading = [line for line in model.steps if texts.intersection(registers(line[2]))]
     readers = Counter(args[0] for _, _, args in reading)
     cut = {dst: (op, args) for dst, op, args in reading if op not in strings}
     number = {dst: x if readers[x] == 1 else f"{x}_{op}" for dst, (op, (x, *_)) in cut.items()}
-    computed = eval([(dst, *line) for dst, line in cut.items()], rows) if cut else rows
+    computed = eval([(dst, *line) for dst, line in cut.items()], cells) if cut else cells
     steps = WengertList(renamed([line for line in model.steps if line[0] not in cut], number))
-    examples = rows | {number[dst]: np.asarray(computed[dst]) for dst in cut}
+    examples = cells | {number[dst]: np.asarray(computed[dst]) for dst in cut}
     column = {c.register: repr(c.name) for c in model.columns}
     meaning = {x: f"{name}, {'a string' if x in texts else 'a number, NaN where missing'}"
                for x, name in column.items()}

@@ -34,9 +34,9 @@ def literal(x: Any, dtype: np.dtype) -> str:
         text = "NAN" if x != x else "INFINITY" if x == np.inf else "-INFINITY" if x == -np.inf else (
             f"{x!s}{'f' if dtype.itemsize == 4 else ''}")
     else:
-        wide = dtype.itemsize == 8 or dtype == np.uint32
-        text = (f"{'U' * (dtype.kind == 'u')}INT64_C({int(x)})" if wide and x > -2 ** 63 else
-                f"INT{8 * dtype.itemsize}_MIN" if x == np.iinfo(dtype).min else str(int(x)))
+        lowest = dtype.kind == "i" and x == np.iinfo(dtype).min  # C has no literal for it
+        wide = f"{'U' * (dtype.kind == 'u')}INT64_C({int(x)})" if dtype.itemsize == 8 else str(int(x))
+        text = f"INT{8 * dtype.itemsize}_MIN" if lowest else f"{wide}{'U' * (dtype == np.uint32)}"
     return f"({text})" if text.startswith("-") else text
 
 

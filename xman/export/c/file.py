@@ -41,7 +41,7 @@ def to_c(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None
 
     steps: a list: a model's, a gradient, a whole training step. values: examples of all its inputs, which
     give shapes and precisions. constants: inputs whose values the file keeps. outputs: registers (None: the
-    list's outputs). inplace: {register: the input that it overwrites}. facts: for the file's first lines.
+    list's outputs). inplace: {input: the register that overwrites it}. facts: for the file's first lines.
 
     The function of step.c is step_run. It gets a pointer for each input and each output; it takes no memory,
     but has some of its own, so that two threads cannot run it at once, and it returns 0, or 1 if the values
@@ -59,34 +59,36 @@ def to_c(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None
             raise XManError(f"{x} is {np.asarray(values[x]).dtype}, and a file of C has arrays of "
                             f"{', '.join(TYPES)}")
     kept = [(x, "alias", (np.asarray(values[x]),)) for x in constants]
-    nests = nests_of_list(WengertList(needed([*kept, *steps], [*outputs, *inplace])), values, outputs, inplace)
+    nests = nests_of_list(WengertList(needed([*kept, *steps], [*outputs, *inplace.values()])), values, outputs, inplace)
     if calls := [node for node in nests.tree.calls if isinstance(node, Call)]:
         refuse_line(*line_of(calls[0].dst, nests.program, steps), f"needs {calls[0].op}, which has no form in C; compute "
                     "it outside, and give it as an input")
     source, header = CFile(name).texts(nests, steps.inputs, facts)
     if path is not None:
         write_whole(path, source.encode())
-        write_whole(Path(path).with_suffix(".h"), header.encode())
+        write_whole(Path(path).with_name(f"{name}.h"), header.encode())
     return source, header
 
 
 def nests_of_list(steps: WengertList, values: Mapping[str, Any], outputs: list[str],
                   inplace: Mapping[str, str]) -> Builder:
     """The list as nests; what would be a call of NumPy is its formula for libraries of arrays, if it has one."""
-    eval(steps, values)  # an error of the list is raised here, as a sentence
-    written: set[str] = set()
+    reference, written = eval(steps, values), set()  # an error of the list is raised here, as a sentence
     while True:
-        program = program_of(steps, values, tuple(outputs), {x: y for y, x in inplace.items()},
-                             capacity_of_loops(steps, values))
+        program = program_of(steps, values, tuple(outputs), inplace, capacity_of_loops(steps, values))
         nests = nests_of(program)
         facts = {node.op: ops.facts_of(node.op) for node in nests.tree.calls
                  if isinstance(node, Call) and node.op not in written}
         formulas = {op: row.elsewhere or row.formula for op, row in facts.items() if row.elsewhere or row.formula}
         if not formulas:
+            for x in outputs:
+                if nests.kinds[x].dtype != (dtype := np.asarray(reference[x]).dtype):
+                    k, line = line_of(x, program, steps)
+                    refuse_line(k, line, f"is {dtype}, and by the formulas that C needs {nests.kinds[x].dtype}")
             return nests
         written |= formulas.keys()
         rewrites = [shaped(op, spelt(op, facts[op]._replace(formula=by))) for op, by in formulas.items()]
-        steps = simplify(steps, [*outputs, *inplace], values, rewrites)
+        steps = simplify(steps, [*outputs, *inplace.values()], values, rewrites)
 
 
 TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()

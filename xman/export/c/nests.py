@@ -47,10 +47,14 @@ class CFunction(NestWriter):
                             self.put(f"{self.name(x)}[{k}] = 0;")
                 with self.block("{"):
                     self.nodes(group)
+        read = {word for line in self.out for word in re.findall(r"\w+", re.sub(r"^ *\w+\[", "", line))}
         for x, root in self.roots.items():
             if root.place in ("arena", "stack") and x in self.names:
                 storage = "static " * (root.place == "arena")
-                static.append(f"    {storage}{c_type(root.dtype)} {self.names[x]}[{max(root.size, 1)}];")
+                name = self.names[x]
+                static.append(f"    {storage}{c_type(root.dtype)} {name}[{max(root.size, 1)}];")
+                if name not in read:
+                    self.put(f"(void){name};")  # its numbers are read where they are computed
                 self.bytes += root.bytes * (root.place == "arena")
         self.out = static + self.out
 
