@@ -12,8 +12,8 @@ import pytest
 
 import ops
 from xman import WengertList, XManError, cond, eval, gradient, scan, trace, while_loop
+from xman.engines.c.function import plain
 from xman.export import to_c
-from xman.export.c.nests import plain
 from xman.models import MLP
 
 sys.path.append(str(Path(__file__).parent))

@@ -74,7 +74,8 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     write(steps, inputs, path, outputs=outputs, constants=constants, rows=rows, **options)
     forms = shapes(steps, inputs)
     for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
-        shape_of = {x: ["rows", *forms[x][0][1:]] if x in rows or table and suffix != ".c" else forms[x][0] for x in names}
+        open_rows = rows and table and names or rows  # of a table all outputs have them
+        shape_of = {x: ["rows", *forms[x][0][1:]] if x in open_rows else forms[x][0] for x in names}
         kinds = {x: str(forms[x][1]).replace("object", "string") for x in names}
         descriptions = [f"{x} ({', '.join(map(str, shape))}) {kinds[x]}" for x, shape in shape_of.items()]
         print(f"{path} {word} {', '.join(descriptions)}")

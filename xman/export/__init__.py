@@ -1,8 +1,8 @@
 """Exports: lists on the arrays of any library, as ONNX, as StableHLO; and the import of ONNX files."""
 from ..engines.arrays import on
 from ..errors import suggesting
-from .c import to_c
 from .from_onnx import from_onnx
+from .to_c import to_c
 from .to_onnx import to_onnx
 from .to_stablehlo import to_stablehlo
 

@@ -14,8 +14,6 @@ from .schedule import Tree
 from .tree import REDUCTIONS, Line, Loop
 from .views import View
 
-Index = int | str
-
 
 class NestWriter:
     """The walk. `Number` and `place` are what a language makes of a number and of a place in memory; it says
@@ -27,7 +25,7 @@ class NestWriter:
     def place_of(self, root: str, k: str) -> Any: raise NotImplementedError
     def sum(self, terms: dict[str, int], start: int) -> str: raise NotImplementedError
     def in_range(self, key: Any, n: int) -> str: raise NotImplementedError
-    def stepping(self, size: Index, first: Index = 0) -> AbstractContextManager[str]: raise NotImplementedError
+    def stepping(self, size: Any, first: Any = 0) -> AbstractContextManager[str]: raise NotImplementedError
     def combined(self, reduction: str, x: Any, y: Any) -> Any: raise NotImplementedError
     def identity(self, reduction: str, dtype: np.dtype) -> Any: raise NotImplementedError
     def computed(self, line: Line, args: list) -> Any: raise NotImplementedError

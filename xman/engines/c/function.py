@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...engines.nests.builder import Builder
-from ...engines.nests.emission import NestWriter
-from ...engines.nests.tree import Applied, Line, Loop, Product, Routine
-from ...engines.nests.views import View
+from ..nests.builder import Builder
+from ..nests.emission import NestWriter
+from ..nests.tree import Applied, Line, Loop, Product, Routine
+from ..nests.views import View
 from .expressions import BOOL, COMPARED, INDEX, OF_TRUTHS, CNumber, c_type, expression, literal
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class CFunction(NestWriter):
     @contextmanager
     def stepping(self, size: int | str, first: int | str = 0, step: int = 1) -> Iterator[str]:
         i = self.new("i")
-        with self.block(f"for (long {i} = {first}; {i} < {size}; {f'{i} += {step}' if step > 1 else f'++{i}'}) {{"):
+        with self.block(f"for (long {i} = {first}; {i} < {size}; {i} += {step}) {{"):
             yield i
 
     def name(self, x: str) -> str:
@@ -190,7 +190,8 @@ class CFunction(NestWriter):
             with self.stepping(k) as t:
                 factors = [at(node.a, [*batch, i, t])]
                 factors += [literal(node.alpha, dtype)] * (node.alpha != 1)
-                factors += [CNumber(at(node.s, ()), self.roots[node.s.root].dtype).to(dtype).text] * bool(node.s)
+                if node.s:
+                    factors.append(CNumber(at(node.s, ()), self.roots[node.s.root].dtype).to(dtype).text)
                 x = self.variable(" * ".join(factors), dtype).text
                 with self.stepping(n) as j:
                     self.put(f"{at(node.target, [*batch, i, j])} += {x} * {at(node.b, [*batch, t, j])};")

@@ -40,9 +40,9 @@ def literal(x: Any, dtype: np.dtype) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-LIBRARY = {**{op: op for op in "sqrt cbrt hypot floor ceil trunc rint exp exp2 expm1 log log2 log10 log1p erf sin cos tan "
-              "sinh cosh tanh".split()}, **{f"arc{op}": f"a{op}" for op in "sin cos tan tan2 sinh cosh tanh".split()},
-           "power": "pow", "abs": "fabs"}
+LIBRARY = {"power": "pow", "abs": "fabs", **{op: op for op in """
+    sqrt cbrt hypot floor ceil trunc rint exp exp2 expm1 log log2 log10 log1p erf sin cos tan sinh cosh tanh""".split()}}
+LIBRARY |= {f"arc{op}": f"a{op}" for op in "sin cos tan tan2 sinh cosh tanh".split()}
 COMPARED = dict(equal="==", not_equal="!=", less="<", less_equal="<=", greater=">", greater_equal=">=")
 ARITHMETIC = dict(add="+", subtract="-", mul="*", divide="/")
 # {0}, {1}, {2}: the arguments
@@ -80,7 +80,8 @@ HELPERS = {
         if (a[top + k*n] == 0) { singular = 1; continue; }
         for (long j = 0; j < n; ++j) { const T x = a[k + j*n]; a[k + j*n] = a[top + j*n]; a[top + j*n] = x; }
         for (long i = k + 1; i < n; ++i) a[i + k*n] /= a[k + k*n];
-        for (long j = k + 1; j < n; ++j) for (long i = k + 1; i < n; ++i) a[i + j*n] -= a[i + k*n] * a[k + j*n];
+        for (long j = k + 1; j < n; ++j)
+            for (long i = k + 1; i < n; ++i) a[i + j*n] -= a[i + k*n] * a[k + j*n];
     }
     return singular;
 }""",
@@ -131,8 +132,8 @@ def expression(op: str, dtype: np.dtype, args: list[str]) -> str:
 
 def helpers(text: str) -> list[str]:
     """The functions of our own that a text calls, each after those that it calls itself."""
-    wanted = [(op, T) for op, T in dict.fromkeys(re.findall(r"\b([a-z]\w*?)_(float|double|u?int\d+_t)\(", text))
-              if op in HELPERS]
+    calls = dict.fromkeys(re.findall(r"\b([a-z]\w*?)_(float|double|u?int\d+_t)\(", text))
+    wanted = [(op, T) for op, T in calls if op in HELPERS]
     return list(dict.fromkeys(function_of(name, T) for op, T in wanted for name in (*NEEDS.get(op, ()), op)))
 
 
