@@ -3,7 +3,7 @@ import numpy as np
 
 from xman.grade import Wrong, expect, expect_that, given, scale
 from xman.grade.compare import listing
-from xman.grade.lists import deltas_of, read_list, values_of
+from xman.grade.lists import deltas_of, loss_of, read_list, values_of
 from xman.wengert import WengertList
 
 from .answers import array, call_of, expect_kept, expect_rule, expect_value, far, lengths, targets
@@ -209,7 +209,7 @@ def the_lists(student, rng, name):
     steps, parameters = list_of(student, name, inputs), [x for x in inputs if x not in "Xy"]
     standard = WengertList(getattr(reference, name)())
     values, right = values_of(steps, inputs, "your list"), values_of(standard, inputs)
-    expect(values["loss"], right["loss"], "the loss, of your list with the reference's operators",
+    expect(loss_of(values), right["loss"], "the loss, of your list with the reference's operators",
            "Go through the formula from the inside to the outside, a line for each operator. Is it the mean over the examples?")
     expect(deltas_of(steps, values, "loss", parameters), deltas_of(standard, right, "loss", parameters), "the deltas")
 

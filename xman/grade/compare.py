@@ -154,7 +154,7 @@ def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: 
     with np.errstate(all="ignore"):
         about = about_numbers(got, want, tolerance)
     if look and about:
-        about = f"{look} {about}" if look[-1] in ".?!" else f"{look}. {about}"
+        about = f"{look} {about}" if look[-1] in ".?!…" else f"{look}. {about}"
     raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{at_place}, {off}", about or look)
 
 
@@ -215,7 +215,7 @@ def expect_that(condition: Any, expected: str, came_back: Any = None, look: str 
 
 
 def expect_mapping(got: Any, names: Iterable[Any], what: str, look: str | None = None) -> None:
-    """Wrong unless got is a dict with these names as keys. what: its name in words. look: a hint if one is missing."""
+    """Wrong unless got is a dict with these names as keys. what: its name. look: a hint for a missing one."""
     expect_that(isinstance(got, dict), f"{what}: a dict", sort_of(got))
     if missing := [name for name in names if name not in got]:
         keys = ", ".join(map(shown_value, missing[:4]))
@@ -237,7 +237,7 @@ def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance:
 
 
 def expect_share(credit: float, expected: str, came_back: Any, look: str | None = None) -> None:
-    """Wrong with this credit if that is below 1, so that the feedback is in words and not the call's arguments."""
+    """Wrong with this credit if that is below 1: so the feedback is in words, not the call's arguments."""
     if credit < 1:
         raise Wrong(expected, came_back, look, credit)
 

@@ -166,7 +166,8 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any],
     try:
         return eval(steps, inputs, metered(steps, lambda *_: None, counted))
     except XManError as error:
-        look = "xman.shapes(steps, …) tells the shape of every register"
+        look = ("dot takes (n, k) and (k, m): is one transposed that should not be, or are the two exchanged?"
+                if "dot(" in str(error) else "xman.shapes(steps, …) tells the shape of every register")
         raise Wrong(f"{what}: operators that fit the shapes of their arguments", str(error), look) from None
 
 

@@ -40,17 +40,23 @@ class Made:
 
     def register(self, name):
         """Its value, where the model has a register of that name."""
-        registers = [*self.parameters, *self.inputs, *(dst for dst, _, _ in self.steps)]
-        expect_that(name in registers, f"a register called {name}", f"registers {', '.join(registers)}"[:300],
-                    f"a register has one name, the first that it got: is {name} computed, or the same as another attribute? "
-                    "outputs and loss have to be computed from scores")
+        self.listed(name)
         try:
             return self.values[name]
         except Wrong:  # a line fails that may have nothing to do with this register
             return values_of(from_given(self.steps, name, ()), {**self.parameters, **self.inputs})[name]
 
+    def listed(self, name):
+        """Wrong unless the list has a register of that name."""
+        registers = [*self.parameters, *self.inputs, *(dst for dst, _, _ in self.steps)]
+        expect_that(name in registers, f"a register called {name}", f"registers {', '.join(registers)}"[:300],
+                    f"self.{name} is the register self.scores itself, and has to be computed from it"
+                    if name in str(self.plain.get("same")) else
+                    f"outputs and loss are computed without self.{name}, so that it is not in their list")
+
     def outputs_and_loss(self):
         """Their values; where the lines before scores cannot be evaluated, those for scores that are drawn."""
+        self.listed("outputs")
         try:
             return self.register("outputs"), self.loss()
         except Wrong:

@@ -122,7 +122,8 @@ def listed(student, parameters=PARAMETERS, penalty=0.1):
     made = student.listed(parameters, "tanh", penalty)
     steps = read_list(made["steps"], [*INPUTS, *parameters])
     values = values_of(steps, {**parameters, **INPUTS})
-    expect_mapping(values, ["h1", "scores", "outputs", "loss"], "the registers of the model")
+    expect_mapping(values, ["h1", "scores", "outputs", "loss"], "the registers of the model",
+                   "self.outputs is the register self.scores itself: it has to be computed from it" if made.get("same") else None)
     return steps, values
 
 

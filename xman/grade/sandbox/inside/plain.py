@@ -79,12 +79,14 @@ FrozenList, FrozenDict = map(_refusing, (list, dict))
 
 
 def frozen(value):
-    """The value, which cannot be changed: lists and dicts refuse it, and the memory of arrays is read-only."""
+    """The value, which cannot be changed: lists and dicts refuse it, the memory of arrays is read-only."""
     if isinstance(value, (list, tuple)):
         return (FrozenList if isinstance(value, list) else tuple)(map(frozen, value))
     if isinstance(value, dict):
         return FrozenDict({key: frozen(inner) for key, inner in value.items()})
-    return type(value)(value.shape, value.dtype, value.tobytes()) if isinstance(value, numpy_kinds()) else value
+    if isinstance(value, numpy_kinds()):
+        return type(value)(value.shape, value.dtype, value.tobytes())
+    return value
 
 
 def _array(array):
