@@ -4,7 +4,9 @@ With NumPy, SciPy and pytest alone they start, and skip what needs more.
 """
 
 import os
+import re
 import sys
+from importlib.util import find_spec
 from unittest.mock import MagicMock
 
 import pytest
@@ -31,3 +33,13 @@ def pytest_itemcollected(item):
     names = getattr(item, "callspec", None) and item.callspec.params.get("names")
     if isinstance(names, list):
         item.extra_keyword_matches.update(filter(lambda name: isinstance(name, str), names))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that ends with "… needs the package NAME" where that is not installed is skipped."""
+    outcome = yield
+    lacking = call.excinfo and re.search(r"needs the package (\w+): pip install", str(call.excinfo.value))
+    if lacking and find_spec(lacking[1]) is None:
+        report = outcome.get_result()
+        report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1], f"needs {lacking[1]}")

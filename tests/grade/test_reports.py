@@ -391,6 +391,16 @@ def test_an_answer_that_did_not_come_is_grouped_by_what_came_instead():
     assert class_summary([made])["errors"][0]["what"] == "KeyError: 'z1'"
 
 
+def test_errors_that_differ_in_their_numbers_alone_are_one():
+    found = []
+    for name, sentence in ("a", "the delta of z12 to agree"), ("b", "the delta of z7 to agree"), ("c", "no KeyError"):
+        made = record(name, skill=1)
+        made["tasks"][0]["parts"][0]["cases"][0].update(credit=0.0, feedback={"expected": sentence})
+        found.append(made)
+    assert [(error["what"], len(error["records"])) for error in class_summary(found)["errors"]] == [
+        ("the delta of z12 to agree", 2), ("no KeyError", 1)]
+
+
 # ---- files ---------------------------------------------------------------------------------------------------------------
 
 def test_all_reports_are_written_and_nothing_else(tmp_path):

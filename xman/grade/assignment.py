@@ -105,6 +105,7 @@ class Assignment:
         self.limits = Limits(cpu_seconds=cpu_seconds, **limits)
         self.tasks: list[Task] = []
         self.folder: Path | None = None
+        self.judged: int | None = None  # how many parts are graded, where a hand-out has only the checks
 
     def task(self, number: int, title: str) -> Task:
         """A new task with this number (1, 2, …) and title."""

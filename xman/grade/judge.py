@@ -86,15 +86,18 @@ def check(folder: Path | str = ".", classroom: Path | None = None) -> bool:
         if not source.is_file() or not source.read_bytes().strip():
             raise XManError(f"there is no {source.name} in {folder}, or it is empty")
         record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
+        passed = all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"]
+                     for case in part["cases"])
         with until_closed():
             print(report_table(record))
+            print(f"{'passed these' if passed else 'these are the checks'}; {assignment.judged or 'more'} parts "
+                  "are judged when you hand in")
         if classroom:
             write_whole(classroom, json.dumps(result(record), indent=1) + "\n")
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         return False
-    return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"]
-               for case in part["cases"])
+    return passed
 
 
 def judged_parts(assignment: Assignment, sandbox: Sandbox, task: Task, parts: Sequence[Part], folder: Path,

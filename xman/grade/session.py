@@ -51,7 +51,7 @@ class Session:
         self.worker = sandbox.start(submission, packages, limits, {"probes.py": probes} if probes else {})
         self.answers = io.BufferedReader(second_handle(self.worker.process.stdout))
         self.errors = second_handle(self.worker.process.stderr)
-        self.limits, self.module = limits, module
+        self.limits, self.module, self.packages = limits, module, packages
         self.given = self.came_back = self.trouble = None
         self.begun = False
         self.waited, self.since, self.ask_count, self.served = 0.0, None, 0, 0.0
@@ -110,6 +110,9 @@ class Session:
             last = self.output().strip().splitlines()[-1:]
             self.trouble = (" ".join([self.trouble, *last]) if self.trouble else
                             f"{self.module}.py could not be imported: {error.came_back}")
+            if "ModuleNotFoundError" in str(error.came_back):
+                self.trouble += (f" (of what is handed in {self.module}.py alone counts; it can import Python's "
+                                 f"library and {', '.join(self.packages) or 'no package'})")
             raise Failed("an answer", self.trouble) from None
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any],

@@ -40,7 +40,10 @@ CHECK = '''"""Tries what you have written. Run it as often as you like: python c
 import sys
 from pathlib import Path
 
-from xman.grade import check
+try:
+    from xman.grade import check
+except ModuleNotFoundError as error:
+    sys.exit(f"check.py needs {error.name}: pip install {error.name}")
 
 sys.exit(0 if check(Path(__file__).parent) else 1)
 '''
@@ -152,6 +155,8 @@ def write_handout(assignment: Assignment, out: Path, github: bool = False) -> No
     solution = text_at(folder / "solution" / module)
     files = [folder / "handout.md", folder / "public" / "checks.py", *filter(None, [assignment.probes])]
     texts = {"check.py": CHECK, **{path.name: text_at(path) for path in files}}
+    judged = sum(len(task.parts) for task in assignment.tasks)
+    texts["checks.py"] += f"\n\nassignment.judged = {judged}  # parts, when you hand in\n"
     try:
         texts[module] = starter(solution, {task.number: task.title for task in assignment.tasks})
     except XManError as error:

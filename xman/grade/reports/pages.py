@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator
@@ -95,8 +96,10 @@ def _parts(records: list[dict]) -> list[dict]:
 def _errors(records: list[dict]) -> list[dict]:
     """The errors, the most frequent first: the place, the sentence, and the records, each once."""
     records_of: dict[tuple[str, str], dict[int, dict]] = {}
+    first: dict[tuple[str, str], str] = {}  # sentences that differ in their numbers alone are one
     for k, record in enumerate(records):
         for where, text in chain(troubles(record), _sentences(record)):
+            text = first.setdefault((where, re.sub(r"\d+", "0", text)), text)
             records_of.setdefault((where, text), {})[k] = record
     order = sorted(records_of.items(), key=lambda item: (-len(item[1]), item[0]))
     return [{"where": where, "what": text, "records": list(who.values())} for (where, text), who in order]

@@ -213,10 +213,10 @@ def from_zip(data: bytes, into: Contents) -> None:
                 raise XManError("its members overlap, as in no honest archive")
             end = info.header_offset + 30 + info.compress_size
         for info in archive.infolist():
-            # archives from Windows have no kinds
+            # archives from Windows have no kinds, and some have backslashes between folders
             kind = entry_kind(info.external_attr >> 16 if info.external_attr >> 28 else stat.S_IFREG)
-            kind = "folder" if info.is_dir() and kind == "file" else kind
-            if place := into.place(info.orig_filename, kind):  # with all after a zero byte
+            name = info.orig_filename.replace("\\", "/")  # with all after a zero byte
+            if place := into.place(name, "folder" if name.endswith("/") and kind == "file" else kind):
                 if info.flag_bits & 1:
                     raise XManError("the archive is encrypted; hand it in without a password")
                 if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
