@@ -159,3 +159,11 @@ def test_a_name_that_is_not_there_is_told_with_the_nearest():
     import xman.estimators
     with pytest.raises(AttributeError, match="did you mean 'XManClassifier'"):
         getattr(xman.estimators, "XmanClassifier")  # noqa: B009
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e-2, 1e-6, 1e-12])
+def test_a_regressor_fits_targets_of_any_size_alike(scale):
+    rows = np.random.default_rng(0).normal(size=(80, 3))
+    y = np.stack([rows @ [1.0, 2.0, -1.0] + 5, rows @ [0.1, 0.0, 0.3]], 1)
+    plain, sized = (XManRegressor((), l2=1e-3, random_state=0).fit(rows, s * y) for s in (1.0, scale))
+    assert np.allclose(sized.predict(rows) / scale, plain.predict(rows), rtol=1e-4, atol=1e-4) and plain.score(rows, y) > 0.999

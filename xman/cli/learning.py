@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -66,6 +67,10 @@ def read(model: str, data: str, *, memory: float | None, folds: int | None, repo
          seed: int, target: str | None, ignore: tuple[str, ...], day_first: bool,
          decimal: str | None) -> Dataset:
     """The data set for a model, streamed if it is on the web or the user limits the memory."""
+    if data == "-":
+        path = Path(tempfile.mkdtemp()) / "standard input"  # which errors name
+        path.write_bytes(sys.stdin.buffer.read())
+        data = str(path)
     task = task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
     columns = {"seed": seed, "target": target, "ignore": ignore, "day_first": day_first, "task": task,
                "decimal": decimal}

@@ -46,7 +46,9 @@ class Estimator:
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on rows X (n, features), dense or sparse, with targets y and weights (n,)."""
-        data, weights = self._begun(X, y, sample_weight)
+        (X, y), weights = self._begun(X, y, sample_weight)
+        shift, scale = self._scale_of(y, weights)
+        data = X, y if shift is None else ((y - shift) / scale).astype(y.dtype)
         settings_named = lambda *names: {name: getattr(self, name) for name in names}
         settings = settings_named("l1", "l2", "engine", "progress", "epochs") | {"sample_weight": weights}
         if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS):
@@ -57,8 +59,15 @@ class Estimator:
             settings |= settings_named("optimizer", "lr", "batch_size")
             result = fit(self.model_, data, seed=self.seed_, **settings)
         self.parameters_, self.history_, self.reason_ = result.parameters, result.history, result.reason
+        if shift is not None:  # the last layer gives outputs on the targets' own scale
+            W, b = (f"{name}{len(self.model) + 1}" for name in "Wb")
+            self.parameters_ |= {W: self.parameters_[W] * scale, b: self.parameters_[b] * scale + shift}
         self.n_iter_ = len(result.history)
         return self
+
+    def _scale_of(self, y: np.ndarray, weights: Any) -> tuple[Any, Any]:
+        """(mean, standard deviation) of the targets (1, outputs), with which a built-in model is trained."""
+        return None, None
 
     def _begun(self, X: Any, y: Any, sample_weight: Any, first: bool = True,
                **reading: Any) -> tuple[tuple, Any]:
@@ -125,10 +134,11 @@ ABOUT = """
     function of (features, outputs), and of seed, dtype and loss where it has such arguments, that gives one,
     as a class of xman.models. activation: of the hidden layers. optimizer: a method of `xman.minimize`, or an
     optimizer of `fit` with its lr and batch_size; tolerance, of the former, is the largest entry of the
-    gradient at which it ends (None: 1e-4, and 1e-9 of those that take products with the Hessian, to which
-    that is an epoch or two more). epochs: at most. l1, l2, engine, progress: as there. random_state: of the
-    parameters' beginning, the order of rows and what is drawn. Fitted it has model_, parameters_ by name,
-    history_, reason_, n_iter_, n_features_in_ and feature_names_in_.
+    gradient at which it ends, where a regressor's targets have the deviation 1 (None: 1e-4, and 1e-9 of those
+    that take products with the Hessian, to which that is an epoch or two more). epochs: at most. l1, l2,
+    engine, progress: as there. random_state: of the parameters' beginning, the order of rows and what is
+    drawn. Fitted it has model_, parameters_ by name, history_, reason_, n_iter_, n_features_in_ and
+    feature_names_in_.
 """
 
 
@@ -195,6 +205,13 @@ class Regressor(Estimator):
         if y.shape[1] != self.outputs_:
             raise XManError(f"y has {y.shape[1]} targets a row, and the first rows had {self.outputs_}")
         return X, y
+
+    def _scale_of(self, y: np.ndarray, weights: Any) -> tuple[Any, Any]:
+        if isinstance(self.model, XMan) or callable(self.model) or self.l1 is not None:
+            return None, None  # they have a loss of their own; the sum of sizes would be another
+        mean = np.average(y.astype(float), 0, weights)[None]
+        deviations = np.sqrt(np.average((y - mean) ** 2, 0, weights))[None]
+        return mean, np.where(deviations > 0, deviations, 1.0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

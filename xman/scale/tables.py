@@ -16,10 +16,11 @@ from ..errors import XManError, extra, refuse_unknown
 from ..interpreters import eval
 from ..tables import Prepared, TableError, prepared
 from ..tables.columns import cells
+from ..tables.formats import file_kind, readable
 from ..tables.frames import first_line
 from ..tables.kinds import target_cells
 from ..tables.preparing import lines, statistics_of
-from ..tables.reading import HEAD, Form, file_kind, formed, misread, options, readable
+from ..tables.reading import HEAD, Form, formed, misread, options
 from ..tables.statistics import moments
 from .mpi import dealt
 from .streams import ALL, MEMORY, InTurn, Selection, Stream, drawn_by_number, of_arrays, of_batches
@@ -126,7 +127,7 @@ def places_of(source: str) -> tuple[str, Any, list[str]]:
                        and fnmatch.fnmatch(file.base_name, pattern) and file_kind(Path(file.path))
                        and file.base_name[0] not in "._")
     kinds = {file_kind(Path(file)) for file in paths}
-    if len(kinds) != 1 or "" in kinds:
+    if len(kinds) != 1 or not kinds <= {"parquet", "feather", "csv"}:
         raise TableError(f"{source} holds {' and '.join(sorted(kinds)) or 'no table'}; a stream is of files "
                          "of one kind: .parquet, .feather or .csv")
     return kinds.pop(), filesystem, paths

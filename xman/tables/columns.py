@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import nearest
-from .frames import TableError, arrow, cell_kind, of_frame
+from .frames import TableError, arrow, as_cells, cell_kind, of_frame, plain
 from .spellings import EXAMPLE, FORMS, dates, numbers, texts
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def inputs(columns: Sequence[Column], table: Any, where: str = "the table",
     """
     if len(columns) == 1 and columns[0].kind == "array":
         return {columns[0].register: numbers_of(table, sizes(columns[0]), where)}
-    if isinstance(table, (np.ndarray, list)) or hasattr(table, "tocsr"):
+    is_rows = isinstance(table, list) and not (table and isinstance(table[0], dict))
+    if isinstance(table, np.ndarray) or is_rows or hasattr(table, "tocsr"):
         table = by_position(columns, table, where)
     elif not hasattr(table, "column_names"):
         table = of_frame(table)
@@ -82,6 +83,9 @@ def numbers_of(table: Any, shape: tuple[int, ...], where: str) -> Any:
         table = np.stack([cells(table[name], Column(name, "", "number"), where) for name in names], 1)
         table = table.reshape(-1, *shape) if len(names) == width else table
     array = table if hasattr(table, "tocsr") else np.asarray(table)
+    if array.dtype == object:
+        with suppress(ValueError, TypeError):
+            array = array.astype(float)
     if array.dtype.kind not in "biuf" or array.shape[1:] != shape:
         raise TableError(f"{where} is an array of {array.dtype} of shape {array.shape}; wanted numbers of "
                          f"shape (rows, {', '.join(map(str, shape))})")
@@ -96,8 +100,7 @@ def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
         raise TableError(f"{where} has shape {array.shape}; wanted {len(columns)} columns: "
                          f"{', '.join(repr(c.name) for c in columns[:12])}")
     names = [column.name for column in columns]
-    return arrow().table({name: list(x) if x.dtype == object else x
-                          for name, x in zip(names, array.T, strict=True)})
+    return arrow().table({name: as_cells(x) for name, x in zip(names, array.T, strict=True)})
 
 
 def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str, words: Sequence[str] = ()) -> np.ndarray:
@@ -172,10 +175,6 @@ def as_words(chunks: pyarrow.ChunkedArray, vocabulary: Sequence[str] = ()) -> py
     spelled |= {x: plain(x) for x in spelled if plain(x) in vocabulary}
     words = [None if x != x else spelled.get(x, plain(x)) for x in coded.dictionary.to_pylist()]
     return pa.chunked_array([pa.array(words, "string").take(coded.indices)])
-
-
-def plain(x: float) -> str:
-    return str(int(x)) if np.isfinite(x) and x == int(x) else repr(x)
 
 
 def float_of(text: str) -> float | None:

@@ -5,6 +5,8 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import XManError, extra
 
 if TYPE_CHECKING:
@@ -34,13 +36,22 @@ def cell_kind(arrow_type: Any) -> str:
 
 
 def of_frame(frame: Any) -> pyarrow.Table:
-    """The table of a frame: a dict of columns, or an object with Arrow's or the data frames' protocol."""
+    """The table of a frame: a dict of columns, a list of dicts, or an object with Arrow's or the data frames'
+    protocol. What Arrow has no type for, such as words among numbers, becomes strings."""
     pa = arrow()
+    if isinstance(frame, list) and all(isinstance(row, dict) for row in frame):
+        names = dict.fromkeys(name for row in frame for name in row)
+        frame = {name: [row.get(name) for row in frame] for name in names}
     try:
         if isinstance(frame, dict):
-            return usual(pa.table(frame))
+            return usual(pa.table({str(name): as_cells(values) for name, values in frame.items()}))
         if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.Table):
-            return usual(pa.table(frame))
+            try:
+                return usual(pa.table(frame))
+            except (pa.ArrowException, TypeError):
+                if getattr(frame, "columns", None) is None or not frame.columns.is_unique:
+                    raise
+                return of_frame({name: values.to_numpy() for name, values in frame.items()})
         if hasattr(frame, "__dataframe__"):
             return usual(pa.interchange.from_dataframe(frame))
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -49,21 +60,43 @@ def of_frame(frame: Any) -> pyarrow.Table:
                      f"{type(frame).__name__}")
 
 
+def as_cells(values: Any) -> Any:
+    """The values of a column as an array of Arrow, of strings where they are of several kinds."""
+    pa = arrow()
+    try:
+        return values if hasattr(values, "__arrow_c_stream__") else pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        if any(isinstance(x, (dict, list, tuple)) or np.ndim(x) for x in values):
+            raise
+        return pa.array([None if x is None or x != x else plain(x) if isinstance(x, float) else str(x)
+                         for x in values])
+
+
+def plain(x: float) -> str:
+    return str(int(x)) if np.isfinite(x) and x == int(x) else repr(float(x))
+
+
 def usual(table: pyarrow.Table) -> pyarrow.Table:
-    """The table without the index that pandas hands over as columns, its strings in Arrow's first type."""
+    """The table without the index that pandas hands over as columns, in few types: durations are seconds."""
     pa, pandas = arrow(), (table.schema.metadata or {}).get(b"pandas")
     index = json.loads(pandas)["index_columns"] if pandas else ()
-    names = [name for name in table.column_names if name not in index]
-    return pa.table({name: pa.chunked_array([usual_strings(chunk) for chunk in table[name].chunks],
-                                            usual_strings(table[name].slice(0, 0).combine_chunks()).type)
-                     for name in names}) if len({*names}) == len(names) else table.select(names)
+    table = table.select([k for k, name in enumerate(table.column_names) if name not in index])
+    columns = [pa.chunked_array([usual_cells(chunk) for chunk in
+                                 (*column.chunks, column.slice(0, 0).combine_chunks())])  # it tells the type
+               for column in table.columns]
+    return pa.table(columns, table.column_names)
 
 
-def usual_strings(array: Any) -> Any:
-    types = arrow().types
+def usual_cells(array: Any) -> Any:
+    pa, types = arrow(), arrow().types
     if types.is_dictionary(array.type):
-        return arrow().DictionaryArray.from_arrays(array.indices, usual_strings(array.dictionary))
-    is_other = types.is_string_view(array.type) or types.is_large_string(array.type)
+        return pa.DictionaryArray.from_arrays(array.indices, usual_cells(array.dictionary))
+    if isinstance(array.type, pa.BaseExtensionType):
+        return usual_cells(array.storage)
+    if types.is_duration(array.type):
+        microseconds = array.cast(pa.duration("us"), safe=False).cast("int64").cast("float64")
+        return pa.compute.divide(microseconds, 1e6)
+    is_other = any(test(array.type) for test in (types.is_string_view, types.is_large_string, types.is_time))
     return array.cast("string") if is_other else array
 
 

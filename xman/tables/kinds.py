@@ -24,7 +24,7 @@ def column_kind(chunks: Any, name: str, day_first: bool, decimal: str | None,
         return "category", ""
     if arrow_kind in ("number", "null", "date"):
         return arrow_kind.replace("null", "number"), ""
-    if arrow_kind != "text" and not types.is_time(chunks.type):
+    if arrow_kind != "text":
         raise TableError(f"the column {name!r} holds {chunks.type}, which xman does not read; leave it out with "
                          f"--ignore {name}")
     words = texts(chunks).drop_null()

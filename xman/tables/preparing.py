@@ -79,9 +79,15 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     thousand (None: the cells of the column decide, or a remark). TableError where there is nothing to learn
     from.
     """
+    if isinstance(table, np.ndarray) and table.dtype.kind in "OUS":
+        try:
+            table = table.astype(float)
+        except (ValueError, TypeError):  # not all are numbers: each column is of its own kind
+            table = {f"column{k}": table[:, k - 1] for k in range(1, table.shape[-1] + 1)}
     if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
         return of_array(table, target, task)
     table = table if hasattr(table, "column_names") else of_frame(table)
+    target = str(target) if isinstance(target, (int, np.integer)) else target  # pandas numbers columns
     if not isinstance(target, (str, type(None))):
         table, target = table.append_column("target", as_column(target, table.num_rows)), "target"
     names, ignore = list(table.column_names), [ignore] if isinstance(ignore, str) else ignore
@@ -91,13 +97,14 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
                              f"{', '.join(names[:20])}{nearest(name, names)}")
     if not table.num_rows:
         raise TableError("the table has a header and no rows; wanted rows below it")
-    ignored = {*ignore, *([""] if "" in names[:1] and "" != target else [])}
+    numbers_of_rows = {*names[:1]} & {"", "Unnamed: 0"} - {target}  # as pandas writes, and reads, its index
+    ignored = {*ignore, *numbers_of_rows}
     target = next((name for name in reversed(names) if name not in ignored), "") if target is None else target
     features = [name for name in names if name not in ignored and name != target]
     if not features:
         raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
-    notes = ["the first column has no name and is taken for row numbers: left out"] * (
-        "" in ignored - {*ignore})
+    notes = ["the first column has no name and is taken for row numbers: left out"] * bool(
+        numbers_of_rows - {*ignore})
     goal, classes, y = target_facts(table[target], target, task, day_first, decimal, notes)
     rows = rows(y) if callable(rows) else rows
     training, y = (table, y) if rows is None else (table.take(rows), y[rows])

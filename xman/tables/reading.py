@@ -1,17 +1,15 @@
-"""Files and frames to tables of pyarrow: CSV as people write it, Parquet, Feather, pandas, polars."""
+"""Files to tables of pyarrow: CSV as people write it, and the formats of `formats`."""
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import extra
+from .formats import READERS, content_kind, file_kind, readable, unpacked
 from .frames import TableError, arrow, first_line, of_frame, usual
 from .spellings import NULLS
 
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
 HEAD = 2 ** 18  # the first bytes of a CSV file, which tell how it is written
 DELIMITERS = "\t;|,"  # the rarest inside of a cell first
-PARQUET, FEATHER, CSV = (".parquet", ".pq"), (".feather", ".arrow", ".ipc"), (".csv", ".tsv", ".tab", ".txt", ".data")
 NameLists = Sequence[Sequence[str]]
 
 
@@ -36,12 +33,14 @@ class Form(NamedTuple):
 def read(source: Any, header: bool | None = None, titles: NameLists = ()) -> pyarrow.Table:
     """The table that source holds.
 
-    source: the path of a CSV or TSV file (also .gz; the delimiter, the encoding and the header are
-    recognised), of a Parquet or Feather file, or of a folder of such files; or a frame of pandas or polars, a
-    table of pyarrow, a dict of columns. header: whether the first line of a CSV file names the columns (None:
-    its look decides). titles: two lists of names, of the columns that are wanted, and of all columns of the
-    file that they came from: a line with all names of the first list is a header; a file without a header
-    takes its names from the list of its length. TableError says the file, the line, and what to do.
+    source: the path of a CSV or TSV file (the delimiter, the encoding and the header are recognised), of a
+    file of JSON, JSON lines, Parquet, Feather, ORC, SQLite or Excel, which its first bytes tell, also CSV and
+    JSON packed as .gz, .bz2, .xz, .zst or .zip; or of a folder of such files; or a frame of pandas or polars,
+    a table of pyarrow, a dict of columns, a list of dicts. header: whether the first line of a CSV file names
+    the columns (None: its look decides). titles: two lists of names, of the columns that are wanted, and of
+    all columns of the file that they came from: a line with all names of the first list is a header; a file
+    without a header takes its names from the list of its length. TableError says the file, the line, and what
+    to do.
     """
     pa = arrow()
     if not isinstance(source, (str, Path)):
@@ -62,12 +61,6 @@ def files_of(path: Path) -> list[Path]:
     return files
 
 
-def file_kind(path: Path) -> str:
-    """The kind of a file by its name: "parquet", "feather", "csv", or "" for others."""
-    last = ["", *(suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz")][-1]
-    return "parquet" if last in PARQUET else "feather" if last in FEATHER else "csv" if last in CSV else ""
-
-
 def batches(path: str | Path, header: bool | None = None, titles: NameLists = (),
             rows: int | None = None) -> Iterator[pyarrow.Table]:
     """The table of the file at path in pieces of about `rows` rows, one after another (None: all at once).
@@ -77,37 +70,9 @@ def batches(path: str | Path, header: bool | None = None, titles: NameLists = ()
     """
     pa, path = arrow(), Path(path)
     with readable(path):
-        kind = file_kind(path)
-        if kind == "parquet":
-            file = extra("pyarrow.parquet", "tables", "a table").ParquetFile(path)
-            pieces = file.iter_batches(rows) if rows else [file.read()]
-        elif kind == "feather":
-            pieces = feather(path, rows)
-        else:
-            pieces = of_csv(path, header, titles, rows)
-        for piece in pieces:
-            yield usual(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch)
-                                else piece)
-
-
-@contextmanager
-def readable(source: str | Path) -> Iterator[None]:
-    """A context in which a table is read: errors of the system and of pyarrow become a TableError."""
-    try:
-        yield
-    except (OSError, EOFError, arrow().ArrowException) as error:
-        raise TableError(f"{source}: cannot be read: "
-                         f"{getattr(error, 'strerror', None) or first_line(error)}") from None
-
-
-def feather(path: Path, rows: int | None) -> Iterator[Any]:
-    pa = arrow()
-    with pa.memory_map(str(path)) as file:
-        if not rows:
-            yield pa.feather.read_table(file)
-            return
-        reader = pa.ipc.open_file(file)
-        yield from map(reader.get_batch, range(reader.num_record_batches))
+        reader = READERS.get(content_kind(path))
+        for piece in reader(path, rows) if reader else of_csv(path, header, titles, rows):
+            yield usual(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch) else piece)
 
 
 # ---- CSV ---------------------------------------------------------------------------------------------------
@@ -115,14 +80,14 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
 def of_csv(path: Path, header: bool | None, name_lists: NameLists, rows: int | None) -> Iterator[Any]:
     """The pieces of a CSV file. It is read again where it has a quoted newline or another encoding."""
     csv, size = arrow().csv, path.stat().st_size
-    with unzipped(path) as file:
+    with unpacked(path) as file:
         form = formed(path, file.read(HEAD), header, name_lists)
     block = 2 ** 22
     while True:
         read_options = options(form, block)
         is_begun = False
         try:
-            with unzipped(path) as file:
+            with unpacked(path) as file:
                 if rows is None:
                     yield csv.read_csv(file, *read_options)
                 else:
@@ -167,7 +132,7 @@ def reading_again(path: Path, form: Form, read_options: tuple, words: str) -> Ta
     """The error for a file that cannot be read, with the row, which pyarrow knows when it uses one thread."""
     read_options[0].use_threads = False
     try:
-        with unzipped(path) as file:
+        with unpacked(path) as file:
             arrow().csv.read_csv(file, *read_options)
     except arrow().ArrowInvalid as error:
         words = first_line(error)
@@ -184,12 +149,6 @@ def misread(path: str | Path, form: Form, words: str) -> TableError:
         return TableError(f"{where}: found {cells}, wanted {expected} as in the first line: {text[:60]!r}; put "
                           f"a cell that holds {form.delimiter!r} in quotes, or mend the row")
     return TableError(f"{path}: {words}")
-
-
-def unzipped(path: Path) -> Any:
-    with open(path, "rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if zipped else arrow().OSFile(str(path))
 
 
 def formed(path: str | Path, head: bytes, header: bool | None = None, name_lists: NameLists = ()) -> Form:

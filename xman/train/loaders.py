@@ -12,18 +12,11 @@ import numpy as np
 from ..errors import nearest, refuse_unknown
 from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
+from ..tables.columns import float_of
+from ..tables.formats import content_kind, file_kind
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
-from ..tables.readers import (
-    LARGEST,
-    DataError,
-    float_of,
-    misfit,
-    read_idx,
-    read_libsvm,
-    read_lines,
-    read_titles,
-)
+from ..tables.readers import LARGEST, DataError, misfit, read_idx, read_libsvm, read_lines, read_titles
 from ..wengert import WengertList
 
 if TYPE_CHECKING:
@@ -140,10 +133,10 @@ def kind_of_file(stem: Path, path: Path) -> str:
     name = stem.name.lower()
     if re.search("idx[0-9]-ubyte", name):
         return "idx"
-    if path.is_dir() or re.search(r"\.(csv|tsv|tab|parquet|pq|feather|arrow|ipc)(\.gz)?$", name):
-        return "table"
     if name.endswith((".svm", ".svmlight", ".libsvm")):
         return "libsvm"
+    if path.is_dir() or not name.endswith((".txt", ".data")) and file_kind(stem) or content_kind(path):
+        return "table"
     first = next(line for line in read_lines(path) if line.strip())
     if re.match(r"\s*[-+.0-9]\S*(\s+\d+:\S+)+\s*(#|$)", first):
         return "libsvm"

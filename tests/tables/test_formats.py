@@ -1,0 +1,110 @@
+"""One table in each format, and packed in each way, gives the same columns and rows; others are named and refused."""
+
+import bz2
+import gzip
+import json
+import lzma
+import sqlite3
+import zipfile
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from xman import tables
+from xman.tables import TableError
+
+pa = pytest.importorskip("pyarrow")
+ROWS = [
+    {"size": k * 1.5, "word": ["red", "blue", None][k % 3], "count": k % 4, "code": f"0{k % 5}", "kind": "ab"[k % 2]}
+    for k in range(24)
+]
+CSV = "\n".join([",".join(ROWS[0]), *(",".join("" if x is None else str(x) for x in row.values()) for row in ROWS)]).encode()
+JSON = json.dumps(ROWS).encode()
+
+
+def zipped(path, content=CSV, names=("inside.csv",)):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, content)
+
+
+def sqlite(path, names=("rows",)):
+    with closing(sqlite3.connect(path)) as base:
+        for name in names:
+            base.execute(f"CREATE TABLE {name} (size REAL, word TEXT, count INTEGER, code TEXT, kind TEXT)")
+            base.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?)", [(*row.values(),) for row in ROWS])
+        base.commit()
+
+
+def excel(path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [[*ROWS[0]], *([*row.values()] for row in ROWS)]:
+        book.active.append(row)
+    book.save(path)
+
+
+def column_wise(path):
+    path.write_bytes(json.dumps({name: {str(k): row[name] for k, row in enumerate(ROWS)} for name in ROWS[0]}).encode())
+
+
+def arrow_file(writer):
+    return lambda path: getattr(pytest.importorskip(f"pyarrow.{writer[0]}"), writer[1])(
+        pa.Table.from_pylist(ROWS), str(path)
+    )
+
+
+FORMATS = {
+    "x.csv": lambda path: path.write_bytes(CSV),
+    "x.json": lambda path: path.write_bytes(JSON),
+    "column-wise.json": column_wise,
+    "x.jsonl": lambda path: path.write_text("\n".join(map(json.dumps, ROWS)) + "\n"),
+    "x.csv.gz": lambda path: path.write_bytes(gzip.compress(CSV)),
+    "x.csv.bz2": lambda path: path.write_bytes(bz2.compress(CSV)),
+    "x.json.xz": lambda path: path.write_bytes(lzma.compress(JSON)),
+    "x.csv.zst": lambda path: path.write_bytes(pa.compress(CSV, "zstd", asbytes=True)),
+    "x.zip": zipped,
+    "x.sqlite": sqlite,
+    "x.xlsx": excel,
+    "x.orc": arrow_file(("orc", "write_table")),
+    "x.parquet": arrow_file(("parquet", "write_table")),
+    "x.feather": arrow_file(("feather", "write_feather")),
+    "no ending": arrow_file(("parquet", "write_table")),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_table_is_the_same_in_each_format(tmp_path, name):
+    FORMATS[name](tmp_path / name)
+    table = tables.read(tmp_path / name)
+    wanted = pa.Table.from_pylist(ROWS)
+    data, like = tables.prepared(table), tables.prepared(wanted)
+    assert [column[:3] for column in data.columns] == [column[:3] for column in like.columns]
+    assert str(data.steps) == str(like.steps) and np.array_equal(data.features(table), like.features(wanted))
+    assert np.array_equal(data.features(wanted), like.features(table)) and data.classes == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "write, words",
+    [
+        (lambda path: zipped(path, names=("a.csv", "b.csv")), "the archive holds a.csv, b.csv; unpack it"),
+        (lambda path: sqlite(path, ("one", "two")), "the base holds the tables one, two; wanted one"),
+        (
+            lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(99)),
+            "this is HDF5, which xman does not read; write it as CSV",
+        ),
+        (lambda path: path.write_bytes(b"<html><table>"), "a page of HTML"),
+        (lambda path: path.write_bytes(b"%PDF-1.4"), "a PDF"),
+        (lambda path: path.write_bytes(b'{"a": 1}\n{"a": \n'), "line 2: this is no JSON"),
+        (lambda path: path.write_bytes(gzip.compress(CSV)[:60]), "cannot be read"),
+        (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(50)), "cannot be read"),
+        (lambda path: path.write_bytes(b'[{"a": {"b": 1}, "y": 2}, {"y": 3}]'), "holds struct"),
+    ],
+    ids=range(9),
+)
+def test_what_is_no_single_table_is_refused_by_its_name(tmp_path, write, words):
+    write(tmp_path / "x")
+    with pytest.raises(TableError) as caught:
+        tables.prepared(tables.read(tmp_path / "x"))
+    assert words in str(caught.value) and "\n" not in str(caught.value)

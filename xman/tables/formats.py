@@ -1,0 +1,142 @@
+"""The formats of files that hold a table, and how each is read. The first bytes of a file tell its format."""
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import re
+import sqlite3
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import extra
+from .frames import TableError, arrow, first_line, of_frame
+
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather", b"ORC": "orc", b"SQLite format 3\0": "sqlite"}
+PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open,
+          b"\x28\xb5\x2f\xfd": lambda path: arrow().input_stream(str(path), compression="zstd")}
+OTHERS = {b"\x89HDF": "HDF5", b"\xd0\xcf\x11\xe0": "an old Excel file, .xls", b"\x93NUMPY": "an array of NumPy",
+          b"\x80\x04\x95": "a pickle", b"\x80\x05\x95": "a pickle", b"<stata_dta": "a file of Stata",
+          b"$FL2": "a file of SPSS", b"%PDF": "a PDF", b"<!DOCTYPE": "a page of HTML", b"<html": "a page of HTML",
+          b"<?xml": "XML", b"RIFF": "sound or pictures", b"\x89PNG": "a picture"}
+ENDINGS = {"parquet": "parquet pq", "feather": "feather arrow ipc", "csv": "csv tsv tab txt data",
+           "json": "json jsonl ndjson", "orc": "orc", "sqlite": "sqlite sqlite3 db", "xlsx": "xlsx"}
+
+
+def file_kind(path: Path) -> str:
+    """The kind of a file by its name: "parquet", "feather", "csv" and so on, or "" for others."""
+    endings = [x for x in path.name.lower().split(".")[1:] if x not in ("gz", "bz2", "xz", "zst", "zip")]
+    return next((kind for kind, words in ENDINGS.items() if {*endings[-1:]} & {*words.split()}), "")
+
+
+def content_kind(path: Path) -> str:
+    """The kind of a file by its first bytes, or "" for a text. TableError names a format that is not read."""
+    with open(path, "rb") as file:
+        head = file.read(64)
+    if zipfile.is_zipfile(path) and "xl/workbook.xml" in zipfile.ZipFile(path).namelist():
+        return "xlsx"
+    if kind := next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), ""):
+        return kind
+    if other := next((name for magic, name in OTHERS.items() if head.startswith(magic)), ""):
+        raise TableError(f"{path}: this is {other}, which xman does not read; write it as CSV or Parquet")
+    with unpacked(path) as file:
+        return "json" if re.match(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"', file.read(256)) else ""
+
+
+def unpacked(path: Path) -> Any:
+    """The file, open for its bytes, which gzip, bzip2, xz, zstd or zip may have packed."""
+    with open(path, "rb") as file:
+        head = file.read(8)
+    if head.startswith(b"PK\x03\x04"):
+        archive = zipfile.ZipFile(path)
+        names = [name for name in archive.namelist() if not name.endswith("/") and "__MACOSX" not in name]
+        if len(names) != 1:
+            raise TableError(f"{path}: the archive holds {', '.join(names[:9])}; unpack it, and name one file or the "
+                             "folder")
+        return archive.open(names[0])
+    opener = next((opener for magic, opener in PACKED.items() if head.startswith(magic)), None)
+    return opener(path) if opener else arrow().OSFile(str(path))
+
+
+@contextmanager
+def readable(source: str | Path) -> Iterator[None]:
+    """A context in which a table is read: errors of the system and of libraries become a TableError."""
+    try:
+        yield
+    except (OSError, EOFError, arrow().ArrowException, sqlite3.Error, zipfile.BadZipFile, zlib.error,
+            lzma.LZMAError) as error:
+        raise TableError(f"{source}: cannot be read: "
+                         f"{getattr(error, 'strerror', None) or first_line(error)}") from None
+
+
+def parquet(path: Path, rows: int | None) -> Iterator[Any]:
+    file = extra("pyarrow.parquet", "tables", "a table").ParquetFile(path)
+    yield from file.iter_batches(rows) if rows else [file.read()]
+
+
+def feather(path: Path, rows: int | None) -> Iterator[Any]:
+    pa = arrow()
+    with pa.memory_map(str(path)) as file:
+        if not rows:
+            yield pa.feather.read_table(file)
+            return
+        reader = pa.ipc.open_file(file)
+        yield from map(reader.get_batch, range(reader.num_record_batches))
+
+
+def orc(path: Path, rows: int | None) -> Iterator[Any]:
+    yield extra("pyarrow.orc", "tables", "a table").ORCFile(str(path)).read()
+
+
+def sqlite(path: Path, rows: int | None) -> Iterator[Any]:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
+        names = [name for name, in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if len(names) != 1:
+            raise TableError(f"{path}: the base holds the tables {', '.join(names[:9]) or 'none'}; wanted one: write "
+                             "the others elsewhere")
+        cursor = base.execute('SELECT * FROM "' + names[0].replace('"', '""') + '"')
+        yield of_rows([name for name, *_ in cursor.description], cursor.fetchall())
+
+
+def xlsx(path: Path, rows: int | None) -> Iterator[Any]:
+    book = extra("openpyxl", "xlsx", "a table of Excel").load_workbook(path, read_only=True, data_only=True)
+    sheets = {sheet.title: [row for row in sheet.values if any(cell is not None for cell in row)]
+              for sheet in book.worksheets}
+    full = [title for title, lines in sheets.items() if lines]
+    if len(full) != 1:
+        raise TableError(f"{path}: the sheets {', '.join(full[:9]) or 'none'} hold cells; wanted one sheet: keep the "
+                         "one that is meant")
+    names, *lines = sheets[full[0]]
+    yield of_rows(["" if name is None else str(name) for name in names], lines)
+
+
+def of_rows(names: list[str], lines: list) -> Any:
+    return of_frame(dict(zip(names, zip(*lines, strict=True) if lines else [[]] * len(names), strict=True)))
+
+
+def from_json(path: Path, rows: int | None) -> Iterator[Any]:
+    """A list of objects, an object of columns, or an object a line."""
+    with unpacked(path) as file:
+        text = file.read().decode("utf-8-sig", "replace")
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = []
+        for number, line in enumerate(text.split("\n"), 1):
+            try:
+                document += [json.loads(line)] if line.strip() else []
+            except ValueError as error:
+                raise TableError(f"{path}, line {number}: this is no JSON: {error}") from None
+    if isinstance(document, dict):
+        is_columns = all(isinstance(values, (list, dict)) for values in document.values())
+        document = ({name: [*values.values()] if isinstance(values, dict) else values
+                     for name, values in document.items()} if is_columns else [document])
+    yield of_frame(document)
+
+
+READERS = {"parquet": parquet, "feather": feather, "orc": orc, "sqlite": sqlite, "xlsx": xlsx, "json": from_json}
