@@ -6,6 +6,7 @@ which a function comes to the object, and what is compiled. All are run with XMA
 from __future__ import annotations
 
 import array
+import builtins
 import collections
 import contextvars
 import ctypes
@@ -166,6 +167,20 @@ class Structure(ctypes.Structure):
     _fields_ = [("rate", ctypes.c_double)]
 
 
+PACKAGE = made(types.ModuleType("package_of_test"), __path__=[], module=types.ModuleType("package_of_test.module"))
+sys.modules |= {"package_of_test": PACKAGE, "package_of_test.module": PACKAGE.module}
+
+
+def rate_of_module():
+    import room_of_test
+    return room_of_test.rate
+
+
+def rate_in_package():
+    import package_of_test.module
+    return package_of_test.module.rate
+
+
 # name: (the object with 2.0, how a function reads the number, how it is changed)
 by_rate = (lambda b: b.rate, lambda b, k: setattr(b, "rate", k))
 by_entry = (lambda b: b[0], lambda b, k: b.__setitem__(0, k))
@@ -254,6 +269,23 @@ OBJECTS = {
     "thread_name": (threading.current_thread, lambda b: len(threading.current_thread().name), lambda b, k: setattr(b, "name", b.name + "x")),
     "recursion": (lambda: None, lambda b: sys.getrecursionlimit(), lambda b, k: sys.setrecursionlimit(sys.getrecursionlimit() + 1)),
     "lock": (threading.Lock, lambda b: 5.0 if b.locked() else 2.0, lambda b, k: b.acquire()),
+    "function_name": (lambda: function(2.0), lambda b: len(b.__name__), lambda b, k: setattr(b, "__name__", "another")),
+    "function_doc": (lambda: made(function(2.0), __doc__="ab"), lambda b: len(b.__doc__), lambda b, k: setattr(b, "__doc__", "abcde")),
+    "annotation": (lambda: made(function(2.0), __annotations__={"y": 2.0}), lambda b: b.__annotations__["y"], lambda b, k: b.__annotations__.update(y=k)),
+    "function_text": (lambda: function(2.0), lambda b: len(f"{b}".split(" at ")[0]), lambda b, k: setattr(b, "__qualname__", "another")),
+    "class_name": (lambda: kind_with(2.0), lambda b: len(b.__name__), lambda b, k: setattr(b, "__name__", "Another")),
+    "class_text": (lambda: kind_with(2.0)(), lambda b: len(repr(b).split(" ")[0]), lambda b, k: setattr(type(b), "__qualname__", "Another")),
+    "module_text": (lambda: types.ModuleType("m"), lambda b: len(repr(b)), lambda b, k: setattr(b, "__name__", "another")),
+    "writeable": (lambda: np.ones(2), lambda b: 2.0 + b.flags.writeable, lambda b, k: frozen(b)),
+    "order": (lambda: [np.arange(4.0).reshape(2, 2)], lambda b: b[0].ravel("K")[1], lambda b, k: b.__setitem__(0, np.asfortranarray(b[0]))),
+    "strides": (lambda: [np.ones((2, 2))], lambda b: b[0].strides[0], lambda b, k: b.__setitem__(0, np.ones((2, 4))[:, :2])),
+    "interface": (lambda: (a := np.full(1, 2.0), type("Kind", (), {"__array_interface__": a.__array_interface__})()), lambda b: np.asarray(b[1])[0],
+                  lambda b, k: b[0].fill(k)),
+    "metadata": (lambda: [np.dtype("f4", metadata={"k": 2.0})], lambda b: b[0].metadata["k"], lambda b, k: b.__setitem__(0, np.dtype("f4", metadata={"k": k}))),
+    "module_replaced": (lambda: sys.modules.update(room_of_test=made(types.ModuleType("room"), rate=2.0)), lambda b: rate_of_module(),
+                        lambda b, k: sys.modules.update(room_of_test=made(types.ModuleType("room"), rate=k))),
+    "module_in_package": (lambda: made(PACKAGE, module=made(PACKAGE.module, rate=2.0)), lambda b: rate_in_package(),
+                          lambda b, k: setattr(b, "module", made(types.ModuleType("module"), rate=k))),
     "foreign_absent": (lambda: vars(math).pop("mine", None), lambda b: getattr(math, "mine", 2.0), lambda b, k: setattr(math, "mine", k)),
 }
 
@@ -350,6 +382,7 @@ if not os.environ.get("XMAN_ALL_CASES"):
 def test_a_change_of_what_is_read_changes_the_next_call(name, route, gradient, monkeypatch):
     monkeypatch.setattr(sys, "argv", [*sys.argv])
     monkeypatch.setenv("XMAN_RATE", "2.0")
+    monkeypatch.setitem(sys.modules, "room_of_test", ROOM)
     for folder, key, value in ((Owned.stored, "rate", 2.0), (Always.stored, 0, 2.0)):
         folder[key] = value
     Meta.level = 2.0
@@ -392,6 +425,11 @@ def of_exception(read, x):
         return 7.0
 
 
+def kind_of(x, kind=type): return len(kind(x).__name__)
+def kind_of_own(self): return len(type(self).__name__)
+def kind_by_module(x): return len(builtins.type(x).__name__)
+
+
 ONES, ZERO_D, HALVES = np.ones(2), np.array(2.0), np.ones(2, np.float32)
 # what a function asks of an argument; the first values of its factor are 0, so that no check of results tells the answers apart
 ASKED = {
@@ -406,6 +444,7 @@ ASKED = {
     "scalar": lambda x: 1.0 + np.isscalar(x), "squeezed": lambda x: 1.0 + isinstance(np.squeeze(x), np.ndarray),
     "sum_class": lambda x: 1.0 + hasattr(x + x, "dtype"), "of_numpy": lambda x: 1.0 + hasattr(np.add(x, 1.0), "dtype"), "same": lambda x: 1.0 + hasattr(np.positive(x), "dtype"),
     "truth": lambda x: 1.0 + isinstance(np.sum(x) * 0 == 0, bool), "none": lambda x: 1.0 + (x is None), "text": lambda x: len(str(x)),
+    "type": kind_of, "type_of_self": kind_of_own, "type_of_module": kind_by_module, "array": lambda x: 1.0 + hasattr(x, "__array__"),
     "rounded": lambda x: 1.0 + isinstance(of_exception(round, x), int), "compared": lambda x: 1.0 + ((x == "a") is False)}
 OF_ARGUMENTS = {"float": (2.0, 3.5), "number": (np.float64(2), np.float64(3.5)), "array": (ONES, ONES + 1.5), "zero_d": (ZERO_D, ZERO_D + np.array(1.5)),
                 "whole": (np.int64(2), np.int64(3)), "int": (2, 3), "narrow": (HALVES, HALVES + 1), "tagged": (ONES.view(Tagged), ONES.view(Tagged)),

@@ -15,7 +15,7 @@ from ..traced.refusals import OURS
 from .tracer import CallTape, Tracer, unheard
 
 # the classes of arguments that tracers stand for
-EXACT = {float, np.ndarray, *(np.dtype(x).type for x in np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")}
+EXACT = {float, np.ndarray, np.memmap, *(np.dtype(x).type for x in np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")}
 # operators that give numbers, and no arrays without axes, as NumPy's ufuncs do
 NUMBERS = {"getitem", "dot", "sum", "mean", "max", "min", "prod", "argmax", "norm", "count"}
 
@@ -95,8 +95,11 @@ class GuardedTracer(Tracer, metaclass=Hidden):
 
     def kinds(self) -> list[type]:
         """The classes that the value may have in Python: some operators give arrays without axes."""
-        if self.ndim or self.name in self.tape.kinds:
-            return [self.tape.kinds.get(self.name, np.ndarray)]
+        kinds = self.tape.kinds
+        if self.name in kinds:
+            return [kinds[self.name]]
+        if self.ndim:
+            return [np.ndarray, np.memmap] if np.memmap in kinds.values() else [np.ndarray]
         op, args = next((op, args) for dst, op, args in reversed(self.tape.lines) if dst == self.name)
         number = op in NUMBERS and not any(a is Ellipsis for a in args) or isinstance(G[op], np.ufunc)
         return [self.dtype.type] if number else Either.kinds(self)
@@ -120,15 +123,18 @@ class GuardedTracer(Tracer, metaclass=Hidden):
 
 def answer(x: GuardedTracer, name: str) -> Any:
     """An attribute of x, as the user's code reads it."""
+    if name.startswith("__array"):  # NumPy asks for those; `jit` takes no code that does
+        return getattr(x, name)
     kinds = x.kinds()
     if len({hasattr(kind, name) for kind in kinds}) > 1 or name == "__class__" and len(kinds) > 1:
         x.tape.plain = f"it asks whether a value is an array or a number, by its {name}"
     if name == "__class__":
         return kinds[0]
-    if not hasattr(kinds[0], name):
-        raise AttributeError  # __getattr__ has the words
-    if name[:2] == "__" and not name.startswith("__array"):  # NumPy asks for those
+    missing = not hasattr(kinds[0], name)
+    if name[:2] == "__" or missing and np.memmap in kinds:
         x.tape.plain = f"it reads {name} of an argument"
+    if missing:
+        raise AttributeError  # __getattr__ has the words
     return getattr(x, name)
 
 

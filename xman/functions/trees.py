@@ -62,7 +62,7 @@ def rebuilt(tree: Any, subtrees: list) -> Any:
         return new
     if isinstance(tree, dict):
         new = copy.copy(tree)  # keeps its type, its order and a defaultdict's factory
-        new.update(pairs)
+        dict.update(new, pairs)  # a Counter's own would add
         return new
     try:
         return type(tree)._make(subtrees) if hasattr(tree, "_fields") else type(tree)(subtrees)

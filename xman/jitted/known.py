@@ -27,6 +27,7 @@ import numpy as np
 
 from ..traced.refusals import inside
 
+TITLES = "__name__", "__qualname__", "__module__", "__doc__", "__annotations__"  # of a function
 STANDARD = sysconfig.get_path("stdlib")
 MISSING = object()
 
@@ -58,9 +59,11 @@ class Entries(NamedTuple):
 
 
 def pairs(scope: dict) -> list: return [*scope, *scope.values()]
-def numbers(x: np.ndarray) -> tuple: return (x.view(np.ndarray),)
+def layout(x: np.ndarray) -> tuple: return x.flags.num, *x.strides
+def numbers(x: np.ndarray) -> tuple: return x.view(np.ndarray), *layout(x)
 def objects(x: np.ndarray) -> list: return [*x.flat]
 def settings(x: types.FunctionType) -> tuple: return x.__code__, x.__defaults__, x.__kwdefaults__
+def title(x: types.FunctionType) -> list: return [getattr(x, name) for name in TITLES]
 def referents(x: Any) -> list: return gc.get_referents(x)
 def factory(x: collections.defaultdict) -> list: return [*Entries(dict)(x), x.default_factory]
 def applied(x: functools.partial) -> tuple: return x.func, x.args, x.keywords
@@ -92,7 +95,8 @@ def filled(member: Any, x: Any) -> bool:
 
 def names_of_class(kind: type) -> list:
     registered = [ref() for ref in abc._get_dump(kind)[0]] if "_abc_impl" in vars(kind) else []
-    return [kind.__mro__, *registered, *pairs(vars(kind))]
+    bases = [base for base in kind.__mro__ if base is not type]
+    return [*bases, kind.__name__, kind.__qualname__, *registered, *pairs(vars(kind))]
 
 
 def remembered(cache: Any) -> list:
@@ -149,7 +153,8 @@ def is_value(x: Any) -> bool:
     kind = type(x)
     if kind in (datetime.datetime, datetime.time):  # a time zone may be an object of the user's
         return type(x.tzinfo) in (type(None), datetime.timezone)
-    return kind in VALUES or isinstance(x, (np.generic, np.dtype)) and in_c(kind) or (
+    return kind in VALUES or isinstance(x, np.generic) and in_c(kind) or (
+        isinstance(x, np.dtype) and in_c(kind) and x.metadata is None) or (
         issubclass(kind, tuple) and hasattr(kind, "n_sequence_fields"))  # as sys.version_info
 
 
@@ -199,6 +204,7 @@ DUNDERS = {name for kind in (object, type, float, list, dict, set, types.ModuleT
                              types.FunctionType) for name in vars(kind)}
 DUNDERS |= {"__name__", "__wrapped__", "__func__", "__self__", "__dict__"}
 DUNDERS -= {"__globals__", "__builtins__", "__subclasses__"}
+ADDRESSES = {"__array_interface__", "__array_struct__"}  # attributes that say where the numbers of an array lie
 
 
 def computes(module: str, name: str) -> bool:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import sys
 from collections import deque
@@ -16,12 +17,14 @@ import numpy as np
 from ..functions.call import Derivative, name_of
 from ..traced.arraylike import ArrayLike
 from .known import (
+    ADDRESSES,
     CONTENTS,
     DUNDERS,
     FIXED,
     GENERATORS,
     MISSING,
     STATELESS,
+    TITLES,
     VALUES,
     Impure,
     Names,
@@ -33,12 +36,14 @@ from .known import (
     foreign,
     in_c,
     is_value,
+    layout,
     names_of_class,
     numbers,
     of_library,
     remembered,
     settings,
     slots,
+    title,
 )
 
 MOST = 20_000  # the most objects that are looked through
@@ -49,6 +54,7 @@ LOOKS = {"getattr", "hasattr", "vars", "dir", "attrgetter", "methodcaller", "get
 IDLE = {"PRECALL", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "RESUME"}  # instructions between those that count
 
 
+TYPE = "it asks for type(…), which is another of a traced value; isinstance is the same"
 IDENTITY = "it compares by `is`, which for arguments may hold at one call and not at another"
 
 
@@ -65,7 +71,8 @@ def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
     now = read(owner)
     if read is remembered:
         return {*map(id, kept)} <= {*map(id, now)}
-    return len(now) == len(kept) and (all(map(operator.is_, kept, now)) or all(map(still_same, kept, now)))
+    same = still_same if read is numbers else still_like
+    return len(now) == len(kept) and (all(map(operator.is_, kept, now)) or all(map(same, kept, now)))
 
 
 def steady(places: Iterable[Place]) -> Callable[[], bool]:
@@ -98,6 +105,11 @@ def still_same(a: Any, b: Any) -> bool:
     return a is b or type(a) is type(b) and is_value(a) and a == b and repr(a) == repr(b)
 
 
+def still_like(a: Any, b: Any) -> bool:
+    """The same, for arrays in memory too: what is no copy but another array may lie there in another order."""
+    return still_same(a, b) and (type(a) is not np.ndarray or layout(a) == layout(b))
+
+
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether arrays of one shape and precision are the same, 0 and −0 apart."""
     if a.dtype.hasobject:
@@ -118,14 +130,14 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
 
 class Facts(NamedTuple):
     """What a piece of code names: globals, modules that it imports with their levels, attributes and texts;
-    what it compares with by `is`, as (a global, an attribute of it or None); whether a name may be missing or
-    computed when it looks for an attribute."""
+    what it compares with by `is`, as (a global, an attribute of it or None). asks: "missing" or "computed" if a
+    name may be that when it looks for an attribute, "titles" if it names or writes out functions, "own" if it
+    asks for the type of self or cls."""
     names: frozenset[str]
     sentinels: frozenset[tuple[str, str | None]]
     imports: frozenset[tuple[str, int]]
     attributes: frozenset[str]
-    missing: bool
-    computed: bool
+    asks: frozenset[str]
 
 
 @functools.lru_cache
@@ -137,13 +149,14 @@ def facts_of_code(code: CodeType) -> Facts:
     texts = {text for text in code.co_consts if isinstance(text, str)}
     looks = [k for k, step in enumerate(steps) if step.argval in LOOKS and step.opname.startswith("LOAD")]
     strange = {name for name in code.co_names if name.startswith("__") and name.endswith("__")} - DUNDERS
+    strange |= {name for name in texts.union(code.co_names) if name == "ctypes" or name.startswith("__array")}
     if strange:
         raise Impure(f"it reads {min(strange)}")
     sentinels = set()
     for k, step in enumerate(steps):
         of_own = steps[min(k + 1, len(steps) - 1)].argval in ("self", "cls")
-        if step.opname == "LOAD_GLOBAL" and step.argval == "type" and not of_own:
-            raise Impure("it asks for type(…), which is another of a traced value; isinstance is the same")
+        if step.argval == "type" and step.opname.startswith("LOAD") and not of_own:
+            raise Impure(TYPE)
         if step.opname == "IS_OP" and (last := steps[k - 1]).opname != "LOAD_CONST":
             attribute = last.opname == "LOAD_ATTR"
             owner = steps[k - 2] if attribute else last
@@ -153,8 +166,12 @@ def facts_of_code(code: CodeType) -> Facts:
     literal = all(steps[k].argval in ("getattr", "hasattr") and called_with_literal(steps, k) for k in looks)
     guarded = (bool(getattr(code, "co_exceptiontable", b""))
                or any(step.opname.startswith("SETUP_") for step in steps))
+    titles = not texts.union(code.co_names).isdisjoint({*TITLES, "repr", "str", "format", "ascii"}) or any(
+        step.opname.startswith(("FORMAT_", "CONVERT_")) for step in steps)
+    asks = {"missing": guarded or looks, "computed": not literal, "titles": titles or not literal,
+            "own": any(step.argval == "type" and step.opname == "LOAD_GLOBAL" for step in steps)}
     return Facts(names, frozenset(sentinels), imports, texts.union(code.co_names),
-                 guarded or bool(looks), not literal)
+                 frozenset(word for word, it_does in asks.items() if it_does))
 
 
 def called_with_literal(steps: list, k: int) -> bool:
@@ -188,12 +205,10 @@ class Reach:
     def __init__(self, roots: Iterable[Any]):
         self.roots = list(roots)
         self.attributes: set[str] = set()
-        self.missing = self.computed = False
-        while True:  # until all attributes that the code names are known
-            before = len(self.attributes), self.missing, self.computed
+        self.asks: set[str] = set()
+        before = -1
+        while before != (before := len(self.attributes) + len(self.asks)):  # until all that the code names is known
             self.walk()
-            if before == (len(self.attributes), self.missing, self.computed):
-                break
 
     def walk(self) -> None:
         self.places: list[Place] = []
@@ -209,6 +224,8 @@ class Reach:
             if id(x) in visited or is_value(x):
                 continue
             visited[id(x)] = x
+            if x is type and words != "the global type":  # only type(self) is known
+                raise Impure(TYPE)
             if len(visited) > MOST:
                 raise Impure(f"more than {MOST:,} objects can be reached from it, by {words}")
             if isinstance(x, GENERATORS):
@@ -230,9 +247,11 @@ class Reach:
         kept = tuple(read(owner))
         if read is numbers:
             self.todo += [(x, words) for x in owner.flat] if owner.dtype.hasobject else []
-            kept, words = (kept[0].copy(),), f"{words}, all its entries"
-        else:
+            kept, words = (kept[0].copy("K"), *kept[1:]), f"{words}, all its entries"
+        elif read is not title:
             self.todo += [(x, words) for x in kept]
+        if not ADDRESSES.isdisjoint(x for x in kept if type(x) is str):
+            raise Impure("it can read where the numbers of an array lie")
         self.places.append(Place(owner, read, kept, words))
 
     def look_up(self, scope: dict, names: Iterable[str], module: str, words: str = "") -> None:
@@ -250,10 +269,12 @@ class Reach:
             raise Impure("it can read sys.modules; import the module by its name")
         if type(x) is not ModuleType:
             self.todo.append((type(x), words))
-        names = self.attributes if self.missing else self.attributes & scope.keys()
+        names = self.attributes if "missing" in self.asks else self.attributes & scope.keys()
         of_user = not foreign(file_of(x))
         self.look_up(scope, names | {"__getattr__"} if of_user else names, x.__name__, words)
-        if self.computed:
+        if "titles" in self.asks and of_user:
+            self.look_up(scope, ("__name__", "__spec__", "__loader__", "__file__"), x.__name__, words)
+        if "computed" in self.asks:
             self.scopes[id(scope)][1].update(scope)
             if of_user:
                 self.todo += [(value, words) for name, value in scope.items() if not name.startswith("__")]
@@ -263,6 +284,10 @@ class Reach:
         self.todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
         if not foreign(x.__code__.co_filename):
             self.add(x, settings, words := f"{x.__name__} and its defaults")
+            if "titles" in self.asks:
+                self.add(x, title, f"the name and the text of {x.__name__}")
+            if "__annotations__" in self.attributes:
+                self.todo.append((x.__annotations__, words))
             self.todo.append((vars(x), words))
             self.code(x.__code__, x.__globals__, x.__module__)
 
@@ -271,10 +296,10 @@ class Reach:
             facts = facts_of_code(part)
             self.codes.add(part)
             self.attributes |= facts.attributes
-            self.missing |= facts.missing
-            self.computed |= facts.computed
-            modules = [imported(name, level, scope) for name, level in facts.imports]
-            self.todo += [(sys.modules[name], name) for name in modules if name in sys.modules]
+            self.asks |= facts.asks
+            for name, level in facts.imports:
+                name = imported(name, level, scope)
+                self.look_up(sys.modules, itertools.accumulate(name.split("."), "{}.{}".format), "sys.modules", name)
             self.look_up(scope, facts.names, module)
             beyond = scope.get("__builtins__", {})
             beyond = vars(beyond) if isinstance(beyond, ModuleType) else beyond
@@ -290,11 +315,11 @@ class Reach:
         kind = type(x)
         if kind in (operator.attrgetter, operator.methodcaller) or any(
                 x is look for look in (getattr, hasattr, vars, dir)):
-            self.computed = self.missing = True
+            self.asks |= {"computed", "missing", "titles"}
         if isinstance(x, type):
             if not (in_c(x) or of_library(x)):
                 self.add(x, names_of_class, words)
-                self.todo += [(kind, words), *((base, words) for base in x.__mro__[1:])]
+                self.todo += [(base, words) for base in (kind, *x.__mro__[1:]) if base is not type]
             elif in_c(x) and not (x in CONTENTS or x in FIXED or x.__module__ == "builtins"
                                   or computes(x.__module__, x.__name__)):
                 raise Impure(f"it can read {x.__module__}.{x.__qualname__}, whose objects have a state that "

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..functions.trace import watched
+from ..traced.arraylike import ArrayLike
 from .known import computes, doing, foreign, method_computes
-from .reached import Place, Reach, nested, unchanged
+from .reached import TYPE, Place, Reach, facts_of_code, nested, unchanged
 
 
 class Watch:
@@ -60,6 +61,9 @@ class Watch:
 
     def enter(self, frame: FrameType) -> None:
         """Take up a function that only the run itself finds, since a library has kept it."""
+        if "own" in facts_of_code(frame.f_code).asks and any(
+                issubclass(type(frame.f_locals.get(name)), ArrayLike) for name in ("self", "cls")):
+            self.sentence = TYPE
         if frame.f_code not in self.reach.codes and not foreign(frame.f_globals.get("__file__") or ""):
             self.reach.codes.update(nested(frame.f_code))
             if frame.f_code.co_freevars:

@@ -249,8 +249,8 @@ def differentiable(x: Any, where: Callable[[], str]) -> Any:
         return np.asarray(x)[()]
     if type(x) is float or issubclass(type(x), (int, np.integer)) and type(x) is not bool:
         return np.float64(x)
-    if isinstance(x, ArrayLike) and x.dtype.kind == "f":
-        return x.as_numpy()
+    if isinstance(x, ArrayLike) and (x.dtype.kind == "f" or x.dtype.kind in "iu" and not x.ndim):
+        return cast_to(x.as_numpy(), x.dtype if x.dtype.kind == "f" else float)
     if issubclass(type(x), (float, np.floating)):
         return x
     if isinstance(x, (np.ndarray, np.generic, ArrayLike)) and x.dtype.kind in "biuc":
