@@ -297,17 +297,21 @@ operator("solve",      solve,      lambda d, out, a, b: -f.dot_left(f.solve(f.mT
 operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3),
          elsewhere=by_elimination.cholesky, reads="matrix")
 linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, flow="moved", formula=column)
-linear(  "lower_half", lower_half, lambda d, out, x: f.lower_half(d),                    flops=2, elsewhere=lower_half, reads="matrix")
+linear(  "lower_half", lower_half, lambda d, out, x: f.lower_half(d),                    flops=2, elsewhere=lower_half,
+         reads="matrix")
 #          op              value          rule per argument
-operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3), reads="matrix")
+operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3),
+         reads="matrix")
 operator("eigenvectors", eigenvectors, through_eigenvectors, None,
          tangents=[along_eigenvectors, None],                                           flops=of_columns(9), reads="matrix")
 operator("inverse_gaps", inverse_gaps, through_inverse_gaps, None, None, None,          flops=20, elsewhere=inverse_gaps)
 operator("inverse_values", inverse_values, lambda d, out, s, *_: f.unbroadcast(-f.sum(d * out * out, -2), s), None, None, None,
          flops=20, elsewhere=inverse_values)
-operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.left_vectors(a), f.right_vectors(a)), flops=of_columns(4), reads="matrix")
+operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.left_vectors(a), f.right_vectors(a)), flops=of_columns(4),
+         reads="matrix")
 operator("left_vectors", left_vectors, lambda d, out, a: through_vectors(d, out, f.right_vectors(a), f.svdvals(a)),
-         tangents=[lambda t, out, a: along_vectors(t, out, f.right_vectors(a), f.svdvals(a))],     flops=of_columns(14), reads="matrix")
+         tangents=[lambda t, out, a: along_vectors(t, out, f.right_vectors(a), f.svdvals(a))],     flops=of_columns(14),
+         reads="matrix")
 operator("right_vectors", right_vectors, lambda d, out, a: f.mT(through_vectors(d, out, f.left_vectors(a), f.svdvals(a))),
          tangents=[lambda t, out, a: along_vectors(f.mT(t), out, f.left_vectors(a), f.svdvals(a))],
          flops=of_columns(14), reads="matrix")

@@ -195,4 +195,5 @@ linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d
             elsewhere=lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)), reads="window")
 linear("correlate",    correlate,   lambda d, out, a, v: f.reshape(f.convolve(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(a, d), v),
-            flow="summed", flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied, elsewhere=correlate_of_windows, reads="window")
+            flow="summed", flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied,
+            elsewhere=correlate_of_windows, reads="window")

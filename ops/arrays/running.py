@@ -129,4 +129,5 @@ operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.
                       lambda t, out, x, axis, first=0.0: f.shift(f.broadcast(0.0, out), axis, t)], flops=0, flow="filled",
             formula=lambda x, axis, first=0.0: moved_on(x, axis, 1, first))
 operator(   "prod_of_others", prod_of_others, through_others := traced(products_of_others, 0), None,
-            tangents=[through_others, None], flops=of_input(3), formula=products_of_others, reads="line")  # its Jacobian is symmetric
+            tangents=[through_others, None], flops=of_input(3), formula=products_of_others,
+            reads="line")  # its Jacobian is symmetric

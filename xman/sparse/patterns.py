@@ -36,7 +36,7 @@ def sparsity(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], local: b
     form.
 
     steps: the list. of, wrt: the register, and the input; the result has a row for each entry of the one, a
-    column for each of the factor. likes: an example of each input, as for `shapes`. local: whether whole
+    column for each of the other. likes: an example of each input, as for `shapes`. local: whether whole
     numbers and truth values among the inputs, as indices, have the values of likes; else the pattern holds
     for any. It has every entry that is not 0 for some values of the inputs. XManError for a list that is not
     valid, and names that it does not have (Griewank and Walther, Evaluating Derivatives, §7.1).
@@ -139,7 +139,7 @@ def refuse_many(op: str, count: int) -> None:
 
 
 def passed_on(op: str, i: int, args: Sequence[Any], constants: Mapping[str, Any]) -> Any:
-    """Where an entry of argument i goes on, by what is constants of the others: a condition, or factors that
+    """Where an entry of argument i goes on, by what is known of the others: a condition, or factors that
     are 0."""
     factor = args[0] if op == "where" else args[1 - i] if op in ("mul", "divide", "scale") and i < 2 else True
     if isinstance(factor, str) and factor not in constants:
@@ -159,14 +159,14 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
     Either each entry of the result is one of the argument's: the operator, applied to numbers of entries,
     tells which. Or the entries of the result fall into groups that read the same entries, and no two groups
     read one in common, as the columns of a product: then the way back from one entry of each group tells it.
-    None otherwise. Both are seen to be so by factor, random, numbers.
+    None otherwise. Both are seen to be so by other, random, numbers.
     """
     shape = np.shape(operands[i])
     m, draw = int(np.prod(shape)), np.random.default_rng(0)
     value = lambda v: np.asarray(ops.G[op](*operands[:i], np.reshape(v, shape), *operands[i + 1:]), float)
     apply = lambda v: np.ravel(value(v))
     labels = np.concatenate(([0.0], draw.integers(1, 2 ** 30, m)))
-    ones, tagged, numbers = apply(np.ones(m)), apply(labels[1:]), apply(np.arange(1.0, m + 1))
+    tagged, numbers = apply(labels[1:]), apply(np.arange(1.0, m + 1))
     if np.all((numbers == np.round(numbers)) & (numbers >= 0) & (numbers <= m)):
         if np.array_equal(labels[numbers.astype(int)], tagged):
             return selected(numbers, m)
@@ -195,7 +195,7 @@ def selected(numbers: Any, m: int) -> csr_array:
 
 
 def by_literal(i: int, args: Sequence[Any], shape: tuple) -> csr_array | None:
-    """The same for a product with a matrix in the list, whose zeros are constants."""
+    """The same for a product with a matrix in the list, whose zeros are known."""
     matrix = args[1 - i]
     if isinstance(matrix, str) or np.ndim(matrix) != 2 or len(shape) > 2:
         return None

@@ -216,7 +216,8 @@ def test_a_handout_is_the_starter_the_text_the_checks_the_probes_and_the_data_an
     write_handout(assignment, out := tmp_path / "new" / "out")
     files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
     assert set(files) == {"lists.py", "handout.md", "checks.py", "check.py", "probes.py", "data/names.valid", "data/digits.test"}
-    assert files["lists.py"].read_text() == STARTER and files["checks.py"].read_text() == "checks = 1\n\n\nassignment.judged = 0  # parts, when you hand in\n"
+    assert files["lists.py"].read_text() == STARTER
+    assert files["checks.py"].read_text() == "checks = 1\n\n\nassignment.judged = 0  # parts, when you hand in\n"
     assert files["data/names.valid"].read_bytes() == (Path(__file__).parents[3] / "data" / "names.valid").read_bytes()
     assert [path.name for path in out.parent.iterdir()] == ["out"] and out.stat().st_mode & 0o777 == 0o755
 

@@ -23,7 +23,8 @@ NAMES = [f"{SURNAMES[k % 9]} {k // 9 or ''}".strip() + f", {GIVEN[k % 7]}" for k
 NAMES[-1] = NAMES[0]  # two of one name
 IDS = [str(7000 + k) for k in range(STUDENTS)]
 ZONE = ZoneInfo("Europe/Berlin")
-ASSIGNMENTS = {"a1": "gradescope", "a2": "gradescope", "b1": "canvas", "b2": "canvas", "c1": "moodle", "d1": "autolab", "e1": "own"}
+ASSIGNMENTS = {"a1": "gradescope", "a2": "gradescope", "b1": "canvas", "b2": "canvas", "c1": "moodle",
+               "d1": "autolab", "e1": "own"}
 DUES = {name: datetime.datetime(2026, 10, 2, 23, 59, tzinfo=ZONE) + datetime.timedelta(weeks=k)
         for k, name in enumerate(ASSIGNMENTS)}  # the clocks are changed after the fourth
 HOURS = -50, 0, 30, 1 / 60, -3, 80, 24, 200  # after one's own deadline; the last is after the last moment
@@ -91,7 +92,7 @@ def hand_in(place, name, platform):
         if platform == "autolab":
             (place / file.replace("_1_", "_0_")).write_text(WRONG)  # an earlier version
         metadata[f"submission_{k}"] = {":submitters": [{":name": f"{first} {last}", ":sid": IDS[k], ":email": f"s{k}@x.edu"}],
-                                       ":created_at": at(k, name).astimezone(datetime.timezone.utc).isoformat(), ":score": 1.0}
+                                       ":created_at": at(k, name).astimezone(datetime.UTC).isoformat(), ":score": 1.0}
     if platform == "gradescope":
         (place / "submission_metadata.yml").write_text(json.dumps(metadata))  # JSON is YAML
     elif platform == "moodle":
@@ -99,7 +100,8 @@ def hand_in(place, name, platform):
                  "Last modified (submission)", "Last modified (grade)", "Feedback comments"]]
         for k, whole in enumerate(NAMES):
             time = at(k, name).strftime("%A, %-d %B %Y, %-I:%M %p") if plan(k, name) else "-"
-            rows.append([f"Participant {300 + k}", " ".join(whole.split(", ")[::-1]), f"s{k}@x.edu", "", "", "20.00", "Yes", time, "-", ""])
+            rows.append([f"Participant {300 + k}", " ".join(whole.split(", ")[::-1]), f"s{k}@x.edu", "", "", "20.00",
+                         "Yes", time, "-", ""])
         write(place.parent / "assignments" / "sheet.csv", rows)
 
 
