@@ -6,6 +6,7 @@ only says how to install or start something is a block of `sh`: its commands are
 `<!-- file: NAME -->`, which writes it there in place of running it, and `<!-- slow -->`.
 """
 
+import codeop
 import contextlib
 import io
 import os
@@ -114,6 +115,20 @@ def test_each_snippet_prints_what_its_page_says(page, tables, tmp_path, monkeypa
         elif block.kind in ("python", "console") and not (SLOW and "slow" in block.mark):
             for what, printed, shown in run(block, space):
                 assert agrees(printed, shown), f"{page.name}:{block.line}: {what}\nprints\n{printed}\nand the page says\n{shown}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_snippet_can_be_pasted_into_a_plain_prompt(page):
+    """There an empty line ends a loop or a function, and nothing else does."""
+    for block in blocks(page):
+        if block.kind == "python" and not block.mark.startswith("file: "):
+            lines = []
+            for line in [*block.text.splitlines(), ""]:
+                lines.append(line)
+                try:
+                    lines = lines if codeop.compile_command("\n".join(lines)) is None else []
+                except SyntaxError as error:
+                    pytest.fail(f"{page.name}:{block.line}: {error.msg} at {line!r}")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
