@@ -131,6 +131,11 @@ def test_a_snippet_can_be_pasted_into_a_plain_prompt(page):
                     pytest.fail(f"{page.name}:{block.line}: {error.msg} at {line!r}")
 
 
+def test_no_two_pages_have_one_name():
+    names = [line for page in PAGES for line in page.read_text("utf-8").splitlines()[:1] if page.name not in ("README.md", "CONTRIBUTING.md")]
+    assert [name for name in names if names.count(name) > 1] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_are_there(page):
     targets = re.findall(r"(?m)^(\w+):", (ROOT / "Makefile").read_text("utf-8"))
