@@ -29,6 +29,7 @@ from ..register import Register
 from ..show.explain import output
 from ..validity import RESERVED
 from ..wengert import Steps, WengertList, checked_list, known_registers
+from .gradients import of_gradient
 from .guide import guide
 from .rules import COMPUTED, SCRIPTS, WRITTEN, all_on_the_page, rules_for, unfolded
 
@@ -91,10 +92,9 @@ def explore(expression: Callable | XMan | Steps, *examples: Any, of: Any = None,
         case list() | tuple() as steps:
             steps = checked_list(steps, ops.G)
         case function if callable(function):
-            steps = trace(function, *examples)
+            steps, name, first = of_gradient(function, examples, trace(function, *examples))
             inputs = {**inputs_traced(function, examples), **inputs}
-            name = getattr(function, "__name__", "").replace("<lambda>", "a function")
-            title = title or name or "a function"
+            title, of = title or name or "a function", of or first
         case _:
             raise XManError(f"explore takes a function, a model or a list, not a {type(expression).__name__}")
     of = output(steps, of)
