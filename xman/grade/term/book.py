@@ -154,5 +154,5 @@ def table(book: Book) -> str:
               for remark in book.marks[student.key, name].remarks if remark.startswith(NOTABLE)]
     lines += [f"{record['submission']}, {name}: {reason}" for name, record, reason in book.strangers]
     absent = sum(mark.points is None for mark in book.marks.values())
-    lines.append(f"{len(book.students)} students; {absent} times one handed nothing in")
+    lines.append(f"{len(book.students)} students; {absent} hand-in{'s' * (absent != 1)} missing")
     return harmless_record("\n".join(lines))
