@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from fake_records import HOSTILE, SECRET, TASKS, classroom, grader_failed, hostile, record
@@ -148,7 +149,7 @@ def test_points_of_hidden_parts_that_wait_are_in_no_sum():
 
 @pytest.mark.parametrize("cooldown, minutes, visible", [(0, 1, True), (60, None, True), (60, 59, False), (60, 60, True)])
 def test_hidden_points_are_not_shown_again_within_the_cooldown(cooldown, minutes, visible):
-    at = datetime.datetime(2026, 11, 7, 12, tzinfo=datetime.UTC)
+    at = datetime.datetime(2026, 11, 7, 12, tzinfo=ZoneInfo("UTC"))
     term = Term(assignments={"one": Rules("one", due=at - datetime.timedelta(hours=12), penalty=10, cooldown=cooldown)})
     shown, ada = minutes and at - datetime.timedelta(minutes=minutes), record("ada", seed=3)
     made = results_in_term(ada, term, "one", (HandIn((("Ada",),), at), shown))

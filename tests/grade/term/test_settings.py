@@ -92,7 +92,7 @@ def test_an_extension_is_days_or_a_date_of_a_student_by_name_or_id_or_of_a_group
 
 def test_a_term_without_settings_is_as_grading_was(term):
     assert Term().rules("one") == Rules("one") == term("").rules("one")
-    assert not Rules("one").later(datetime.datetime.now(datetime.UTC))
+    assert not Rules("one").later(datetime.datetime.now().astimezone())
 
 
 def test_hidden_points_are_told_when_the_last_extension_has_ended(term):

@@ -23,8 +23,8 @@ NAMES = [f"{SURNAMES[k % 9]} {k // 9 or ''}".strip() + f", {GIVEN[k % 7]}" for k
 NAMES[-1] = NAMES[0]  # two of one name
 IDS = [str(7000 + k) for k in range(STUDENTS)]
 ZONE = ZoneInfo("Europe/Berlin")
-ASSIGNMENTS = {"a1": "gradescope", "a2": "gradescope", "b1": "canvas", "b2": "canvas", "c1": "moodle",
-               "d1": "autolab", "e1": "own"}
+PLATFORMS = "gradescope", "gradescope", "canvas", "canvas", "moodle", "autolab", "own"
+ASSIGNMENTS = dict(zip(("a1", "a2", "b1", "b2", "c1", "d1", "e1"), PLATFORMS, strict=True))
 DUES = {name: datetime.datetime(2026, 10, 2, 23, 59, tzinfo=ZONE) + datetime.timedelta(weeks=k)
         for k, name in enumerate(ASSIGNMENTS)}  # the clocks are changed after the fourth
 HOURS = -50, 0, 30, 1 / 60, -3, 80, 24, 200  # after one's own deadline; the last is after the last moment
@@ -92,7 +92,7 @@ def hand_in(place, name, platform):
         if platform == "autolab":
             (place / file.replace("_1_", "_0_")).write_text(WRONG)  # an earlier version
         metadata[f"submission_{k}"] = {":submitters": [{":name": f"{first} {last}", ":sid": IDS[k], ":email": f"s{k}@x.edu"}],
-                                       ":created_at": at(k, name).astimezone(datetime.UTC).isoformat(), ":score": 1.0}
+                                       ":created_at": at(k, name).astimezone(ZoneInfo("UTC")).isoformat(), ":score": 1.0}
     if platform == "gradescope":
         (place / "submission_metadata.yml").write_text(json.dumps(metadata))  # JSON is YAML
     elif platform == "moodle":
@@ -100,8 +100,8 @@ def hand_in(place, name, platform):
                  "Last modified (submission)", "Last modified (grade)", "Feedback comments"]]
         for k, whole in enumerate(NAMES):
             time = at(k, name).strftime("%A, %-d %B %Y, %-I:%M %p") if plan(k, name) else "-"
-            rows.append([f"Participant {300 + k}", " ".join(whole.split(", ")[::-1]), f"s{k}@x.edu", "", "", "20.00",
-                         "Yes", time, "-", ""])
+            full_name = " ".join(whole.split(", ")[::-1])
+            rows.append([f"Participant {300 + k}", full_name, f"s{k}@x.edu", "", "", "20.00", "Yes", time, "-", ""])
         write(place.parent / "assignments" / "sheet.csv", rows)
 
 

@@ -31,7 +31,7 @@ METADATA = "submission_metadata.yml"  # of an export of Gradescope, beside its f
 # Moodle's English dates: Wednesday, 10 June 2026, 2:14 PM, or Wednesday, June 10, 2026, 2:14 PM
 MOODLE_DATES = "%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p", "%A, %d %B %Y, %H:%M"
 KEPT = "hand_ins.json"  # in a folder of grades: what an export's metadata said
-UTC = datetime.UTC
+UTC = datetime.timezone.utc  # noqa: UP017 (3.10)
 BROKEN = ValueError, KeyError, TypeError, AttributeError  # what metadata of another form give
 
 
