@@ -13,7 +13,7 @@ from xman.grade.reports.autolab import last_line, problem
 from xman.grade.reports.classroom import result
 from xman.grade.reports.gradescope import results
 from xman.grade.reports.view import GRADER_FAILED, without_hidden
-from xman.grade.term.gradescope import results as results_in_term
+from xman.grade.term.gradescope import results_in_term
 from xman.grade.term.hand_in import HandIn
 from xman.grade.term.settings import Rules, Term
 

@@ -51,9 +51,9 @@ def term_of(folder: Path, settings: Path | None) -> Any:
 
 def packed_term(folder: Path, settings: Path | None) -> dict[str, bytes]:
     """What of the term goes with an assignment into a package: its settings and the roster."""
-    from ..grade.term.settings import FILE, packed
+    from ..grade.term.settings import FILE, term_files
     term, path = term_of(folder, settings), settings or folder.parent / FILE
-    return packed(path, folder.name, term.roster) if path.is_file() else {}
+    return term_files(path, folder.name, term.roster) if path.is_file() else {}
 
 
 @grade.command()
@@ -122,7 +122,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     from ..grade.run import grade_all, in_shard
     from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
-    from ..grade.term.gradescope import results as results_in_term
+    from ..grade.term.gradescope import results_in_term
     from ..grade.term.hand_in import gradescope_metadata, hand_ins, keep_hand_ins
     from ..grade.term.owners import owned, slugs_of
     assignment = assignment_of(name, assignments, submissions)

@@ -24,7 +24,7 @@ def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None
     from ..grade import folder_of
     from ..grade.run import kept_records
     from ..grade.term import files
-    from ..grade.term.book import book_of, table
+    from ..grade.term.book import book_of, marks_table
     from ..grade.term.hand_in import kept_hand_ins
     folders = {folder.name: folder for folder in (folder_of(name, assignments) for name in names)}
     term = term_of(next(iter(folders.values())), settings)
@@ -41,7 +41,7 @@ def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None
     out.mkdir(parents=True, exist_ok=True)
     for file_name, rows in tables.items():
         files.write_rows(out / file_name, rows)
-    print(f"{table(made)}\n{out}: {', '.join(tables)}")
+    print(f"{marks_table(made)}\n{out}: {', '.join(tables)}")
 
 
 @grade.command()
@@ -73,7 +73,7 @@ def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, 
     solution = assignment.folder / "solution" / f"{assignment.module}.py"
     handed_out = [starter(text_at(solution))] if solution.is_file() else []
     owners = {each.name: each.student for each in work}
-    pairs = likeness.alike(sources, handed_out, least / 100, owners)
+    pairs = likeness.similar_pairs(sources, handed_out, least / 100, owners)
     page = templates().get_template("similar.html")
     write_whole(out, page.render(title=assignment.title, pairs=pairs, sources=sources))
     for pair in pairs:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from xman.errors import XManError
-from xman.grade.submissions.notebook import program_of
+from xman.grade.submissions.notebook import notebook_program
 
 
 def notebook(*cells, **more):
@@ -14,7 +14,7 @@ def notebook(*cells, **more):
 
 
 def program(*cells):
-    return program_of(notebook(*cells), "my.ipynb").decode()
+    return notebook_program(notebook(*cells), "my.ipynb").decode()
 
 
 def test_definitions_stay_with_what_they_read_in_their_order():
@@ -32,7 +32,7 @@ def test_magics_and_cells_that_are_no_python_and_define_nothing_are_left_out():
 
 def test_the_source_of_a_cell_may_be_one_text():
     text = json.dumps({"cells": [{"cell_type": "code", "source": "def f():\n    return 1"}]})
-    assert program_of(text.encode(), "my.ipynb") == b"def f():\n    return 1"
+    assert notebook_program(text.encode(), "my.ipynb") == b"def f():\n    return 1"
 
 
 @pytest.mark.parametrize("data, said", [
@@ -42,7 +42,7 @@ def test_the_source_of_a_cell_may_be_one_text():
     (notebook("def f(): pass\nx = " + "(" * 10_000), "code cell 1")])
 def test_another_is_refused_with_a_sentence(data, said):
     with pytest.raises(XManError, match=said):
-        program_of(data, "my.ipynb")
+        notebook_program(data, "my.ipynb")
 
 
 def test_a_long_chain_of_assignments_costs_no_more_than_its_lines():

@@ -22,12 +22,12 @@ def the_square(student, rng):
 def negative(student, rng):
     expect(student.square(-2.0), 4.0, "the square")
 """
-OWN = GRADING.replace("from .public", "from xman.grade.term.personal import deltas_of, drawn_list\nfrom .public") + """
+OWN = GRADING.replace("from .public", "from xman.grade.term.personal import deltas_by_hand, drawn_list\nfrom .public") + """
 assignment.tasks[0].parts.pop()
 
 @squares.part("your own list", points=40, personal=drawn_list)
 def own_list(student, rng, steps, values):
-    expect(student.answers(), deltas_of(steps, values), "the deltas on your sheet")
+    expect(student.answers(), deltas_by_hand(steps, values), "the deltas on your sheet")
 """
 SOLUTION = '''
 def square(x):

@@ -11,7 +11,7 @@ import pytest
 from term_texts import BERLIN, ROSTER
 
 from xman.errors import XManError
-from xman.grade.term.book import book_of, days_late, table
+from xman.grade.term.book import book_of, days_late, marks_table
 from xman.grade.term.files import book_rows, canvas_gradebook, moodle_worksheet, write_rows
 from xman.grade.term.hand_in import HandIn, gradescope_export, gradescope_metadata, hand_in_of, keep_hand_ins, kept_hand_ins
 
@@ -128,12 +128,12 @@ def test_a_hand_in_exactly_at_the_deadline_is_in_time_and_a_second_later_is_not(
 
 
 def test_what_no_time_is_known_of_is_said(term, record):
-    said = table(book(term(DUE), record("lovelaceada_LATE_77_1_one.py"), record("g@x.edu_2_one.py")))
+    said = marks_table(book(term(DUE), record("lovelaceada_LATE_77_1_one.py"), record("g@x.edu_2_one.py")))
     assert "Ada Lovelace, one: LATE, says the platform, and not by how much" in said
     assert "Grace Hopper, one: no time of hand-in is known" in said
     times = DUE + '[one.times]\n77 = 2026-11-07T00:00:00\n"g@x.edu" = 2026-11-06T23:00:00'
     made = book(term(times), record("lovelaceada_LATE_77_1_one.py"), record("g@x.edu_2_one.py"))
-    assert marks(made) == {"Ada": 90, "Grace": 100, "Ü,": 0} and "LATE" not in table(made)
+    assert marks(made) == {"Ada": 90, "Grace": 100, "Ü,": 0} and "LATE" not in marks_table(made)
 
 
 def test_grace_extension_and_the_last_moment(term, record):
@@ -172,7 +172,7 @@ def test_work_of_two_submitters_is_both_students_and_that_of_a_stranger_is_kept(
     kept = {"submission_5": HandIn((("Ada Lovelace",), ("g@x.edu",), ("Eve",)), datetime.datetime(2026, 11, 6, tzinfo=ZONE))}
     made = book(term(DUE), record("submission_5", 70.0), kept=kept)
     assert marks(made) == {"Ada": 70, "Grace": 70, "Ü,": 0}
-    assert [reason for *_, reason in made.strangers] == ["not in the roster"] and "submission_5, one: not in" in table(made)
+    assert [reason for *_, reason in made.strangers] == ["not in the roster"] and "submission_5, one: not in" in marks_table(made)
 
 
 def test_work_that_may_be_of_two_is_of_neither(term, record):
@@ -186,7 +186,7 @@ def test_without_a_roster_who_handed_in_is_the_class(term, record):
 
 
 def test_a_regrade_that_lowers_a_mark_is_said(term, record):
-    said = table(book(term(DUE), record("Ada Lovelace.py", 70.0, before={"points": 80.0})))
+    said = marks_table(book(term(DUE), record("Ada Lovelace.py", 70.0, before={"points": 80.0})))
     assert "Ada Lovelace, one: graded again: 80 before, and now LESS" in said
 
 

@@ -7,7 +7,7 @@ import pytest
 from small import OWN, write_assignment
 
 from xman.grade import Wrong, load_assignment
-from xman.grade.term.personal import LARGE, deltas_of, drawn_list, sheets
+from xman.grade.term.personal import LARGE, deltas_by_hand, drawn_list, sheets
 from xman.grade.term.roster import Student
 from xman.interpreters import eval
 
@@ -27,14 +27,14 @@ def test_a_list_is_for_pencil_and_paper_and_each_register_is_used(lines, inputs)
         numbers = eval(steps, values)
         assert len(steps) == lines and steps[-1][0] == "f" and len(values) == inputs
         assert {a for _, _, args in steps for a in args} == numbers.keys() - {"f"}
-        assert max(map(abs, [*numbers.values(), *deltas_of(steps, values).values()])) <= LARGE
+        assert max(map(abs, [*numbers.values(), *deltas_by_hand(steps, values).values()])) <= LARGE
 
 
 def test_deltas_are_those_of_a_difference_quotient():
     steps, values = drawn_list(np.random.default_rng(3))
     for name in values:
         up, down = (eval(steps, {**values, name: values[name] + h})["f"] for h in (1e-4, -1e-4))
-        assert deltas_of(steps, values)[name] == pytest.approx((up - down) / 2e-4, rel=1e-6, abs=1e-6)
+        assert deltas_by_hand(steps, values)[name] == pytest.approx((up - down) / 2e-4, rel=1e-6, abs=1e-6)
 
 
 def test_a_list_depends_on_the_student_the_part_and_the_secret_alone(assignment):
@@ -55,7 +55,7 @@ def test_sheets_have_the_lists_and_only_the_key_has_the_answers(assignment):
         assert all(str(steps) in page for page in (blank, key))
         for register, value in eval(steps, values).items():
             row = rf'<th scope="row">{register}</th><td>{{}}</td><td>{{}}</td>'
-            delta = f"{deltas_of(steps, values).get(register, 0.0):.6g}"
+            delta = f"{deltas_by_hand(steps, values).get(register, 0.0):.6g}"
             assert re.search(row.format(re.escape(f"{value:.6g}"), re.escape(delta)), key)
             assert re.search(row.format(f"{value:.6g}" if register in values else "", ""), blank)
     assert "<b>" not in key and key.count("<svg") == blank.count("<svg") == 2 and "<script" not in key

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from xman.grade.term.similar import alike, fingerprints, runs
+from xman.grade.term.similar import fingerprints, runs, similar_pairs
 
 PROGRAM = '''
 def backprop(steps, values, DG, f):
@@ -42,7 +42,7 @@ DISGUISES = {
 
 @pytest.mark.parametrize("disguise", DISGUISES)
 def test_a_copy_is_found_in_disguise(disguise):
-    pair, = alike({"ada": PROGRAM, "bob": DISGUISES[disguise](PROGRAM), "cleo": OTHER})
+    pair, = similar_pairs({"ada": PROGRAM, "bob": DISGUISES[disguise](PROGRAM), "cleo": OTHER})
     assert (pair.one, pair.two) == ("ada", "bob") and pair.share > 0.8
     lines = PROGRAM.splitlines()
     assert sum("deltas" in lines[k - 1] for k in pair.lines_of_one) >= 4
@@ -50,14 +50,14 @@ def test_a_copy_is_found_in_disguise(disguise):
 
 def test_what_was_handed_out_or_is_everybodys_or_ones_own_does_not_count():
     two = {"ada": PROGRAM, "bob": DISGUISES["names"](PROGRAM)}
-    assert alike(two) and not alike(two, [PROGRAM]) and not alike(two, owners=dict.fromkeys(two, "Ada"))
-    assert alike({**two, **{f"s{k}": f"x = {k}\n" + OTHER for k in range(9)}})[0][:2] == ("ada", "bob")
-    assert not alike({f"s{k}": f"x = {k}\n" + OTHER for k in range(9)})
-    assert not alike({"ada": PROGRAM, "bob": PROGRAM}, [PROGRAM])
+    assert similar_pairs(two) and not similar_pairs(two, [PROGRAM]) and not similar_pairs(two, owners=dict.fromkeys(two, "Ada"))
+    assert similar_pairs({**two, **{f"s{k}": f"x = {k}\n" + OTHER for k in range(9)}})[0][:2] == ("ada", "bob")
+    assert not similar_pairs({f"s{k}": f"x = {k}\n" + OTHER for k in range(9)})
+    assert not similar_pairs({"ada": PROGRAM, "bob": PROGRAM}, [PROGRAM])
 
 
 def test_equal_files_come_first_though_they_are_short_or_no_program():
-    found = alike({"ada": "x = (", "bob": "x = (", "cleo": PROGRAM, "dan": DISGUISES["names"](PROGRAM), "eve": "y = 1"})
+    found = similar_pairs({"ada": "x = (", "bob": "x = (", "cleo": PROGRAM, "dan": DISGUISES["names"](PROGRAM), "eve": "y = 1"})
     assert [pair[:3] for pair in found] == [("ada", "bob", 1.0), ("cleo", "dan", 1.0)]
 
 

@@ -15,8 +15,8 @@ from term_texts import BERLIN, ROSTER
 
 from xman.cli import main
 from xman.errors import XManError
-from xman.grade.term.personal import deltas_of
-from xman.grade.term.settings import packed, term_at
+from xman.grade.term.personal import deltas_by_hand
+from xman.grade.term.settings import term_at, term_files
 
 DUE = BERLIN + "penalty = 10\n[one]\ndue = 2026-11-06T23:59:00\n"
 
@@ -119,7 +119,7 @@ def test_gradescopes_metadata_tell_who_handed_in_and_how_late(xman, tmp_path):
     assert out[0] == 0 and "for 3 students" in out[1] and (tmp_path / "sheets" / "key.html").is_file()
     from xman.grade import load_assignment
     part, = load_assignment(tmp_path / "assignments" / "one").drawn_parts
-    own = deltas_of(*part.drawn((tmp_path / "grades" / "term").read_text().strip(), "one", "Grace Hopper"))
+    own = deltas_by_hand(*part.drawn((tmp_path / "grades" / "term").read_text().strip(), "one", "Grace Hopper"))
     (tmp_path / "work.py").write_text(f"{RIGHT}def answers(): return {own!r}\n")
     for who, score in (("g@x.edu", 90), ("ada@x.edu", 50), ("eve@x.edu", 50)):
         (tmp_path / "meta.json").write_text(json.dumps({"created_at": "2026-11-07T10:00:00+01:00", "previous_submissions": [],
@@ -151,7 +151,7 @@ def test_a_package_has_the_settings_of_its_assignment_and_the_roster_and_no_more
     assert there.roster.students == own.roster.students
     (tmp_path / "assignments" / "term.toml").write_text(BERLIN + "one.weight = 2\n", "utf-8")
     with pytest.raises(XManError, match="each table under a line of its own"):
-        packed(tmp_path / "assignments" / "term.toml", "two", None)
+        term_files(tmp_path / "assignments" / "term.toml", "two", None)
 
 
 def test_similar_submissions_stand_side_by_side(xman, tmp_path):

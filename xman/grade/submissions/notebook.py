@@ -12,7 +12,7 @@ ASSIGNMENTS = ast.Assign, ast.AnnAssign, ast.AugAssign
 DEFINES = re.compile(r"(?m)^(async )?(def|class) ")
 
 
-def program_of(notebook: bytes, name: str) -> bytes:
+def notebook_program(notebook: bytes, name: str) -> bytes:
     """The definitions and imports of the code cells, and the assignments that these read, in their order.
 
     What else the cells do at their top level, plots and experiments, is left out. XManError for a notebook

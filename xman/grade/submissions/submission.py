@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from ...errors import XManError, nearest
 from .contents import bytes_or_files, contents
-from .notebook import program_of
+from .notebook import notebook_program
 from .scratch import open_to_all, scratch
 
 HANDED_OUT = "check.py", "checks.py", "probes.py"
@@ -74,7 +74,7 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
     programs = {name: PurePosixPath(name).name for name in files if name.lower().endswith(".py")}
     notebooks = [name for name in files if name.lower().endswith(".ipynb")]
     if len(notebooks) == 1 and {*HANDED_OUT}.issuperset(programs.values()):
-        return {file_name: program_of(files[notebooks[0]], notebooks[0][:80])}
+        return {file_name: notebook_program(files[notebooks[0]], notebooks[0][:80])}
     named = [name for name in programs if programs[name] == file_name]
     depth = min((name.count("/") for name in named), default=0)
     candidates = ([name for name in named if name.count("/") == depth]  # else a file of another name will do

@@ -141,7 +141,7 @@ def late_sentence(days: int, free: str, lost: float) -> str:
     return f"{days} day{'s' * (days > 1)} late, {free}{in_points(lost)} points off"
 
 
-def table(book: Book) -> str:
+def marks_table(book: Book) -> str:
     """A line for each student: the marks, the total; then what a person has to look at."""
     columns = min(32, max([10, *(text_width(each.name) for each in book.students)]))
     widths = [max(9, len(name) + 2) for name in [*book.assignments, "total"]]

@@ -43,7 +43,7 @@ def book_rows(book: Book) -> list[list[Any]]:
 # What follows goes back to where it came from: cells stay as they are, or nobody would be known there.
 
 
-def scaled(mark: Mark, most: str) -> str:
+def rescaled(mark: Mark, most: str) -> str:
     """The mark of 100 as one of the platform's, whose cell for the most is 20 or 20,00."""
     try:
         return f"{mark.mark * float(most.strip().replace(',', '.')) / 100:.2f}"
@@ -71,7 +71,7 @@ def canvas_gradebook(book: Book) -> list[list[str]]:
     for student in roster.students:
         for k, name in enumerate(columns, len(about)):
             if (mark := book.marks[student.key, name]).points is not None:
-                rows[1 + student.row][k] = scaled(mark, most[k])
+                rows[1 + student.row][k] = rescaled(mark, most[k])
     return rows
 
 
@@ -91,5 +91,5 @@ def moodle_worksheet(book: Book, name: str) -> list[list[str]]:
         key = owners[0].key if len(owners) == 1 else keys.get(plain_name(student.key), "")
         mark = book.marks.get((key, name), Mark())
         if mark.points is not None and cells("grade can be changed").strip().casefold() != "no":
-            row[place["grade"]] = scaled(mark, cells("maximum grade"))
+            row[place["grade"]] = rescaled(mark, cells("maximum grade"))
     return rows

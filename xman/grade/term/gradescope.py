@@ -11,7 +11,7 @@ from .hand_in import HandIn
 from .settings import Term, utc
 
 
-def results(record: Record, term: Term, name: str,
+def results_in_term(record: Record, term: Term, name: str,
             about: tuple[HandIn, datetime.datetime | None] | None) -> dict[str, Any]:
     """The results of a record. name: of the assignment. about: what `gradescope_metadata` says of it.
 

@@ -2,7 +2,7 @@
 
     @evaluation.part("your own list", points=10, personal=drawn_list)
     def own_list(student, rng, steps, values):
-        expect(student.answers(), deltas_of(steps, values), "the deltas on your sheet")
+        expect(student.answers(), deltas_by_hand(steps, values), "the deltas on your sheet")
 
 What is drawn depends on the secret of the term and on the student's key in the roster (`Part.drawn`).
 """
@@ -42,12 +42,12 @@ def drawn_list(rng: np.random.Generator, lines: int = 5,
             steps.append((dst, op, args))
             unused = [name for name in unused if name not in args] + [dst]
             names.append(dst)
-        numbers = [*deltas_of(steps, values).values(), *eval(steps, values).values()]
+        numbers = [*deltas_by_hand(steps, values).values(), *eval(steps, values).values()]
         if unused == ["f"] and all(abs(number) <= LARGE for number in numbers):
             return WengertList(steps), values
 
 
-def deltas_of(steps: list[tuple], values: Mapping[str, Any]) -> dict[str, float]:
+def deltas_by_hand(steps: list[tuple], values: Mapping[str, Any]) -> dict[str, float]:
     """The delta of each register, from 1 at the last line."""
     deltas = backprop(steps, eval(steps, dict(values)), **{steps[-1][0]: 1.0})
     return {name: float(deltas[name]) for name in [*values, *(dst for dst, *_ in steps)] if name in deltas}
@@ -59,7 +59,7 @@ def sheets(assignment: Assignment, term: str, students: list[Student], answers: 
     for student in students:
         for part in assignment.drawn_parts:
             steps, inputs = part.drawn(term, assignment.module, student.key)
-            values, deltas = eval(steps, dict(inputs)), deltas_of(steps, inputs)
+            values, deltas = eval(steps, dict(inputs)), deltas_by_hand(steps, inputs)
             rows = [(name, inputs.get(name), values[name], deltas.get(name, 0.0)) for name in
                     [*inputs, *(dst for dst, *_ in steps)]]
             drawn.append((student.key, part.title, str(WengertList(steps)), rows, picture(steps).svg()))

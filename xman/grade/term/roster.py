@@ -54,7 +54,7 @@ class Roster:
         for each in self.students:
             for word in each.ids.values():
                 by_id.setdefault(plain_id(word), []).append(each)
-            for word in {plain_name(each.key), plain_name(each.name), *joined(each.name)}:
+            for word in {plain_name(each.key), plain_name(each.name), *run_together(each.name)}:
                 by_name.setdefault(word, []).append(each)
         return by_id, by_name
 
@@ -95,7 +95,7 @@ def plain_name(text: str) -> str:
     return " ".join(sorted(re.findall(r"[^\W_]+", "".join(letters))))
 
 
-def joined(name: str) -> list[str]:
+def run_together(name: str) -> list[str]:
     """The name as Canvas writes it in names of files, lovelaceada; it does not say where a surname begins."""
     words = re.findall(r"[^\W_]+", name.casefold())
     return [plain_name("".join(words[k:] + words[:k])) for k in range(len(words))]

@@ -103,11 +103,11 @@ def term_at(path: Path, names: Collection[str]) -> Term:
         raise XManError(f"{path}: zone = {settings['zone']!r} is no time zone{near}") from None
     roster = read_roster(path.parent / settings["roster"]) if "roster" in settings else None
     common = {key: settings[key] for key in SHARED if key in settings}
-    rules = {name: rules_of(name, {**common, **table}, path, zone, roster) for name, table in tables.items()}
-    return Term(zone, roster, settings.get("late_days", 0), rules)
+    rules = [assignment_rules(name, {**common, **table}, path, zone, roster) for name, table in tables.items()]
+    return Term(zone, roster, settings.get("late_days", 0), {each.name: each for each in rules})
 
 
-def rules_of(name: str, table: dict[str, Any], path: Path, zone: datetime.tzinfo | None,
+def assignment_rules(name: str, table: dict[str, Any], path: Path, zone: datetime.tzinfo | None,
              roster: Roster | None) -> Rules:
     """The rules of an assignment's table, in which those at the top are."""
     place = f"{path}: [{name}]"
@@ -137,7 +137,7 @@ def rules_of(name: str, table: dict[str, Any], path: Path, zone: datetime.tzinfo
     return Rules(name, **{**table, **dates, **by_student, **moodle})
 
 
-def packed(path: Path, name: str, roster: Roster | None) -> dict[str, bytes]:
+def term_files(path: Path, name: str, roster: Roster | None) -> dict[str, bytes]:
     """The file with the table of one assignment, and the roster: what a grader elsewhere needs."""
     toml, lines, own = extra(TOML, "grade", path.name), [], True
     for line in text_at(path).removeprefix("\ufeff").splitlines():

@@ -63,7 +63,7 @@ def fingerprints(source: str) -> dict[str, set[int]]:
     return dict(chosen)
 
 
-def alike(sources: Mapping[str, str], handed_out: Iterable[str] = (), least: float = 0.5,
+def similar_pairs(sources: Mapping[str, str], handed_out: Iterable[str] = (), least: float = 0.5,
           owners: Mapping[str, str] | None = None) -> list[Pair]:
     """The pairs of programs that are alike, the most alike first.
 
