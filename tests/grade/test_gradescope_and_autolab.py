@@ -155,7 +155,7 @@ def test_hidden_points_are_not_shown_again_within_the_cooldown(cooldown, minutes
     made = results_in_term(ada, term, "one", (HandIn((("Ada",),), at), shown))
     hidden = {test["visibility"] for test in made["tests"] if test["name"].endswith("(hidden)")}
     assert hidden == {"visible" if visible else "after_published"} and made["extra_data"]["hidden_shown"] == visible
-    assert ("shown again for what is handed in from 07 Nov 12:01 on" in made["output"]) != visible
+    assert ("shown again for work from 07 Nov 12:01 on" in made["output"]) != visible
     assert "Handed in 1 day late, 10 points off." in made["output"] and made["score"] == round(ada["points"] - 10, 4)
     late_days = results_in_term(ada, Term(late_days=3, assignments=term.assignments), "one", (HandIn((("Ada",),), at), None))
     assert "late days are counted at the end" in late_days["output"] and late_days["score"] == round(ada["points"], 4)

@@ -161,22 +161,22 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
             print(f"stopped: {len(graded)} of {len(work)} are graded and kept in {out}; the same command "
                   "goes on", file=sys.stderr)
             raise
+    shown = [view.without_hidden(record) if later and last_line else record for record in records]
     if as_json:
-        print(json.dumps(records, indent=1))
+        print(json.dumps(shown, indent=1))
     elif shard:
         print(f"shard {shard}: {len(records)} graded into {out}; when all are done, the command without "
               "--shard writes the reports")
         return
     else:
-        told = [view.without_hidden(record) if later and last_line else record for record in records]
-        print(terminal.report_table(told[0]) if len(told) == 1 else terminal.class_table(records))
+        print(terminal.report_table(shown[0]) if len(shown) == 1 else terminal.class_table(records))
     if results:
-        made = results_in_term(records[0], course, assignment.folder.name, about)
-        write_whole(results, json.dumps(made, indent=1) + "\n")
+        results_json = results_in_term(records[0], course, assignment.folder.name, about)
+        write_whole(results, json.dumps(results_json, indent=1) + "\n")
     if classroom:
         write_whole(classroom, json.dumps(result(records[0]), indent=1) + "\n")
     if last_line:
-        print(autolab.last_line(told[0]))
+        print(autolab.last_line(shown[0]))
     elif not (as_json or results):
         print(f"\nreports: {out / 'class.html'}, {out / 'gradebook.csv'}")
     if any(any(view.grader_errors(record)) for record in records) or (

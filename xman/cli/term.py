@@ -31,17 +31,17 @@ def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None
     places = {name: grades / f"{name}-grades" for name in folders}
     if missing := [place for place in places.values() if not (place / "records").is_dir()]:
         raise XManError(f"{missing[0]} has no records: grade the assignment, or give --grades DIR")
-    made = book_of(term, {name: kept_records(place) for name, place in places.items()},
-                   {name: kept_hand_ins(place) for name, place in places.items()})
-    tables = {"book.csv": files.book_rows(made)}
+    records = {name: kept_records(place) for name, place in places.items()}
+    marks = book_of(term, records, {name: kept_hand_ins(place) for name, place in places.items()})
+    tables = {"book.csv": files.book_rows(marks)}
     if any(term.rules(name).canvas for name in folders):
-        tables["canvas.csv"] = files.canvas_gradebook(made)
-    tables |= {f"moodle-{name}.csv": files.moodle_worksheet(made, name) for name in folders
-               if term.rules(name).moodle}
+        tables["canvas.csv"] = files.canvas_gradebook(marks)
+    for name in filter(lambda name: term.rules(name).moodle, folders):
+        tables[f"moodle-{name}.csv"] = files.moodle_worksheet(marks, name)
     out.mkdir(parents=True, exist_ok=True)
     for file_name, rows in tables.items():
         files.write_rows(out / file_name, rows)
-    print(f"{marks_table(made)}\n{out}: {', '.join(tables)}")
+    print(f"{marks_table(marks)}\n{out}: {', '.join(tables)}")
 
 
 @grade.command()
@@ -73,7 +73,8 @@ def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, 
     solution = assignment.folder / "solution" / f"{assignment.module}.py"
     handed_out = [starter(text_at(solution))] if solution.is_file() else []
     owners = {each.name: each.student for each in work}
-    pairs = likeness.similar_pairs(sources, handed_out, least / 100, owners)
+    pairs = [pair for pair in likeness.similar_pairs(sources, handed_out, least / 100)
+             if not owners[pair.one] or owners[pair.one] != owners[pair.two]]
     page = templates().get_template("similar.html")
     write_whole(out, page.render(title=assignment.title, pairs=pairs, sources=sources))
     for pair in pairs:
@@ -97,8 +98,8 @@ def sheets(name: str, assignments: Path | None, settings: Path | None, term: str
     assignment = assignment_of(name, assignments)
     roster = term_of(assignment.folder, settings).roster
     if not (assignment.drawn_parts and roster):
-        raise XManError(f"{name} draws no list for each student: " + (
-            "none of its parts has personal=" if roster else "term.toml names no roster"))
+        reason = "none of its parts has personal=" if roster else "term.toml names no roster"
+        raise XManError(f"{name} draws no list for each student: {reason}")
     grades = grades or Path(f"{assignment.module}-grades")
     with locked(grades):
         secret = kept_term(grades, term)

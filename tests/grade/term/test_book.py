@@ -250,5 +250,5 @@ def test_moodle_tells_the_time_and_has_its_worksheet_back(term, record, tmp_path
 
 def test_a_worksheet_in_another_language_is_refused(term, record, tmp_path):
     (tmp_path / "sheet.csv").write_text(MOODLE.replace("Saturday, 7 November", "Samstag, 7. November"), "utf-8")
-    with pytest.raises(XManError, match="language set to English"):
+    with pytest.raises(XManError, match="set Moodle to English"):
         book(term(DUE + 'moodle = "sheet.csv"\n'))

@@ -22,7 +22,7 @@ DUE = BERLIN + "[one]\ndue = 2026-11-06T23:59:00\n"
     ('[one]\ndue = "2026-11-06T23:59:00"', "unquoted"),
     (BERLIN + "[one]\ndue = 2026-10-25T02:30:00", "clocks of Europe/Berlin are changed"),
     (BERLIN + "[one]\ndue = 2026-03-29T02:30:00", "clocks of Europe/Berlin are changed"),
-    ('zone = "Europe/Berlim"', "no time zone.*did you mean 'Europe/Berlin'"), ("zone = 3", "a text in quotation marks"),
+    ('zone = "Europe/Berlim"', "no time zone.*did you mean 'Europe/Berlin'"), ("zone = 3", "a quoted text"),
     ("late_days = -1", "from 0 to 1000"), ("late_days = 1.5", "a whole number"), ("late_days = true", "a whole number"),
     ("penalty = 101", "from 0 to 100"), ("penalty = nan", "from 0 to 100"),
     ('hidden = "later"', "there are visible, after_due_date"),

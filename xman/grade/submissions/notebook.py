@@ -42,8 +42,8 @@ def notebook_program(notebook: bytes, name: str) -> bytes:
     for each, _ in statements:
         for target in names(each, ast.Store) if isinstance(each, ASSIGNMENTS) else ():
             assigning.setdefault(target, []).append(each)
-    kept, waiting = set(), [each for each, _ in statements
-                            if isinstance(each, (*definitions, ast.Import, ast.ImportFrom))]
+    roots, kept = (*definitions, ast.Import, ast.ImportFrom), set()
+    waiting = [each for each, _ in statements if isinstance(each, roots)]
     while waiting:
         each = waiting.pop()
         if each not in kept:
@@ -54,5 +54,5 @@ def notebook_program(notebook: bytes, name: str) -> bytes:
 
 
 def names(statement: ast.stmt, context: type) -> set[str]:
-    return {node.id for node in ast.walk(statement)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
+    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return {node.id for node in nodes if isinstance(node.ctx, context)}

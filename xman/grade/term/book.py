@@ -92,8 +92,8 @@ def book_of(term: Term, records: Mapping[str, Mapping[str, Record]],
     for name in names:
         rules = term.rules(name)
         for student in order:
-            members = [each for each in order if each.key == student.key or rules.groups and student.group
-                       and plain_name(each.group) == plain_name(student.group)]
+            group = plain_name(student.group) if rules.groups else ""
+            members = [each for each in order if each is student or group and plain_name(each.group) == group]
             handed_in = [work for member in members for work in works.get((member.key, name), [])]
             mark = mark_of(rules, student, handed_in, budgets[student.key])
             budgets[student.key] -= mark.free
@@ -111,8 +111,8 @@ def mark_of(rules: Rules, student: Student, works: list[tuple[Record, HandIn]], 
     """The mark of the last work that was handed in while it was taken. budget: late days that are left."""
     due, remarks, grace = rules.due_of(student), [], datetime.timedelta(minutes=rules.grace)
     until = max(rules.until, due, key=utc) if rules.until and due else None
-    taken = [(record, hand_in) for record, hand_in in works
-             if not (until and hand_in.at and utc(hand_in.at) > utc(until + grace))]
+    late = lambda at: until and at and utc(at) > utc(until + grace)
+    taken = [(record, hand_in) for record, hand_in in works if not late(hand_in.at)]
     if len(taken) < len(works):
         remarks.append(f"handed in after {until:%d %b %Y %H:%M}, the last moment: not counted")
     if not taken:
@@ -122,8 +122,7 @@ def mark_of(rules: Rules, student: Student, works: list[tuple[Record, HandIn]], 
     if len({record["slug"] for record, _ in taken}) > 1:
         remarks.append(f"{len(taken)} hand-ins; {record['file']} counts")
     if due and hand_in.late:
-        remarks.append("LATE, says the platform, and not by how much: no points were taken; write the time "
-                       f"under [{rules.name}.times]")
+        remarks.append(f"LATE, says the platform, and not by how much: write it under [{rules.name}.times]")
     elif due and not hand_in.at:
         remarks.append("no time of hand-in is known: taken as in time")
     days = days_late(hand_in.at - grace, due) if due and hand_in.at else 0
@@ -145,13 +144,14 @@ def marks_table(book: Book) -> str:
     """A line for each student: the marks, the total; then what a person has to look at."""
     columns = min(32, max([10, *(text_width(each.name) for each in book.students)]))
     widths = [max(9, len(name) + 2) for name in [*book.assignments, "total"]]
-    rows = [("student", [*book.assignments, "total"])]
+    rows, notes = [("student", [*book.assignments, "total"])], []
     for student in book.students:
-        marks = [book.marks[student.key, name].mark for name in book.assignments]
-        rows.append((student.name, [*map(in_points, [*marks, book.total(student)])]))
-    lines = [padded(name, columns) + "".join(map(str.rjust, cells, widths)) for name, cells in rows]
-    lines += [f"{student.name}, {name}: {remark}" for student in book.students for name in book.assignments
-              for remark in book.marks[student.key, name].remarks if remark.startswith(NOTABLE)]
+        marks = {name: book.marks[student.key, name] for name in book.assignments}
+        points = [*(each.mark for each in marks.values()), book.total(student)]
+        rows.append((student.name, [*map(in_points, points)]))
+        for name, mark in marks.items():
+            notes += [f"{student.name}, {name}: {each}" for each in mark.remarks if each.startswith(NOTABLE)]
+    lines = [padded(name, columns) + "".join(map(str.rjust, cells, widths)) for name, cells in rows] + notes
     lines += [f"{record['submission']}, {name}: {reason}" for name, record, reason in book.strangers]
     absent = sum(mark.points is None for mark in book.marks.values())
     lines.append(f"{len(book.students)} students; {absent} hand-in{'s' * (absent != 1)} missing")

@@ -22,12 +22,12 @@ def write_rows(path: Path, rows: list[list[Any]]) -> None:
 def book_rows(book: Book) -> list[list[Any]]:
     """A row for each student, with marks and then what they are made of; last what is nobody's."""
     details = "points", "handed in", "days late", "late days used", "remarks"
-    rows = [["name", "ids", "group", "total", *book.assignments,
-             *(f"{name}: {detail}" for name in book.assignments for detail in details)]]
+    headings = [f"{name}: {detail}" for name in book.assignments for detail in details]
+    rows = [[*"name ids group total".split(), *book.assignments, *headings]]
     for student in book.students:
         marks = [book.marks[student.key, name] for name in book.assignments]
-        rows.append([student.name, " ".join(student.ids.values()), student.group, book.total(student),
-                     *(mark.mark for mark in marks)])
+        person = [student.name, " ".join(student.ids.values()), student.group, book.total(student)]
+        rows.append(person + [mark.mark for mark in marks])
         for mark in marks:
             time, remarks = mark.at and mark.at.isoformat(), "; ".join(mark.remarks)
             rows[-1] += [mark.points, time, mark.days, mark.free, remarks]
@@ -63,8 +63,8 @@ def canvas_gradebook(book: Book) -> list[list[str]]:
     for name in book.assignments:
         title = book.term.rules(name).canvas
         if title not in roster.headings[len(about):]:
-            raise XManError(f"{roster.path}: [{name}] canvas is to be the title of a column, to the letter; there "
-                            f"are {', '.join(roster.headings[len(about):]) or 'none'}")
+            titles = ", ".join(roster.headings[len(about):])
+            raise XManError(f"{roster.path}: [{name}] canvas should be a column's title; there are {titles}")
         columns[name] = roster.headings.index(title, len(about))
     rows = [[row[k] for k in [*about, *columns.values()]] for row in [roster.headings, *roster.rows]]
     most = next((row for row in rows if row[0].strip() == "Points Possible"), [""] * len(rows[0]))
@@ -80,8 +80,7 @@ def moodle_worksheet(book: Book, name: str) -> list[list[str]]:
     sheet = read_roster(book.term.rules(name).moodle)
     place = {heading.strip().casefold(): k for k, heading in enumerate(sheet.headings)}
     if missing := {"identifier", "grade", "last modified (grade)"} - place.keys():
-        raise XManError(f"{sheet.path} is no grading worksheet of Moodle in English: it lacks "
-                        f"{', '.join(sorted(missing))}")
+        raise XManError(f"{sheet.path} is no worksheet of Moodle in English: no {', '.join(sorted(missing))}")
     rows = [sheet.headings, *map(list, sheet.rows)]
     keys = {plain_name(each.key): each.key for each in book.students}
     for student in sheet.students:

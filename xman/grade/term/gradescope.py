@@ -25,15 +25,15 @@ def results_in_term(record: Record, term: Term, name: str,
     hidden, sentences, end = rules.hidden, [], shown and shown + datetime.timedelta(minutes=rules.cooldown)
     if hidden == "visible" and end and utc(at) < utc(end):
         hidden = "after_published"
-        sentences.append(f"Points of hidden parts are shown again for what is handed in from "
-                         f"{end.astimezone(at.tzinfo):%d %b %H:%M} on.")
-    made = gradescope.results(record, hidden)
+        end = end.astimezone(at.tzinfo)
+        sentences.append(f"Hidden points are shown again for work from {end:%d %b %H:%M} on.")
+    output = gradescope.results(record, hidden)
     owners = [student for words in who for student in (term.roster.identified(words) if term.roster else ())]
     if dues := [due for student in owners or [None] if (due := rules.due_of(student))]:
         days = days_late(at - datetime.timedelta(minutes=rules.grace), max(dues, key=utc))
-        lost = 0 if term.late_days else min(made["score"], days * rules.penalty)
-        made["score"] = round(made["score"] - lost, 4)
+        lost = 0 if term.late_days else min(output["score"], days * rules.penalty)
+        output["score"] = round(output["score"] - lost, 4)
         if days:
             later = "late days are counted at the end of the term, " * bool(term.late_days)
             sentences.append(f"Handed in {late_sentence(days, later, lost)}.")
-    return {**made, "output": "\n\n".join([made["output"], *sentences])}
+    return {**output, "output": "\n\n".join([output["output"], *sentences])}

@@ -86,9 +86,10 @@ def gradescope_export(place: Path) -> dict[str, HandIn]:
     yaml = extra("yaml", "grade", METADATA)
     try:
         entries = yaml.load(text_at(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        return {folder: HandIn(submitters(about[":submitters"], (":name", ":sid", ":email")),
-                               time_of(about[":created_at"], UTC, folder))
-                for folder, about in entries.items()}
+        times = {folder: time_of(about[":created_at"], UTC, folder) for folder, about in entries.items()}
+        keys = ":name", ":sid", ":email"
+        people = {folder: submitters(about[":submitters"], keys) for folder, about in entries.items()}
+        return {folder: HandIn(people[folder], times[folder]) for folder in entries}
     except (yaml.YAMLError, *BROKEN) as error:
         raise XManError(f"{path} is not as Gradescope writes it: {type(error).__name__} {error}") from None
 
@@ -100,10 +101,11 @@ def gradescope_metadata(path: Path) -> tuple[HandIn, datetime.datetime | None]:
     """
     try:
         about = json.loads(text_at(path))
-        shown = [time_of(each["submission_time"], UTC, path.name) for each in about["previous_submissions"]
-                 if ((each.get("results") or {}).get("extra_data") or {}).get("hidden_shown")]
+        hidden_shown = lambda each: ((each.get("results") or {}).get("extra_data") or {}).get("hidden_shown")
+        times = [each["submission_time"] for each in about["previous_submissions"] if hidden_shown(each)]
+        shown = max((time_of(time, UTC, path.name) for time in times), default=None)
         who = submitters(about["users"], ("name", "sid", "email"))
-        return HandIn(who, time_of(about["created_at"], UTC, path.name)), max(shown, default=None)
+        return HandIn(who, time_of(about["created_at"], UTC, path.name)), shown
     except BROKEN as error:
         raise XManError(f"{path} is not as Gradescope writes it: {type(error).__name__} {error}") from None
 
@@ -123,24 +125,22 @@ def moodle_times(worksheet: Roster,
         if clock:
             yield student, time_of(clock, zone, str(worksheet.path))
         elif text not in ("", "-"):
-            raise XManError(f"{worksheet.path}: {text!r} is no date of Moodle in English: download the worksheet "
-                            "with the language set to English")
+            raise XManError(f"{worksheet.path}: {text!r} is no date in English: set Moodle to English first")
 
 
 def hand_ins(submissions: list[Submission]) -> dict[str, HandIn]:
     """What an export's metadata say of the submissions, by slug."""
     exports = {place: gradescope_export(place) for place in {each.path.parent for each in submissions}}
-    return {each.slug: hand_in for each in submissions
-            if (hand_in := exports[each.path.parent].get(each.path.name))}
+    entries = {each.slug: exports[each.path.parent].get(each.path.name) for each in submissions}
+    return {slug: hand_in for slug, hand_in in entries.items() if hand_in}
 
 
 def kept_hand_ins(out: Path) -> dict[str, HandIn]:
     """What runs have kept of the platform's metadata in a folder of grades, by slug."""
     path = out / KEPT
     try:
-        kept = json.loads(text_at(path)) if path.is_file() else {}
-        return {slug: HandIn(tuple(map(tuple, who)), time_of(at, UTC, KEPT))
-                for slug, (who, at) in kept.items()}
+        about = json.loads(text_at(path)) if path.is_file() else {}
+        return {slug: HandIn((*map(tuple, who),), time_of(at, UTC, "")) for slug, (who, at) in about.items()}
     except BROKEN as error:
         raise XManError(f"{path} cannot be read ({error}): delete it, and grade the export again") from None
 
@@ -149,5 +149,5 @@ def keep_hand_ins(out: Path, fresh: Mapping[str, HandIn]) -> None:
     """Keep them beside those of earlier runs."""
     if fresh:
         out.mkdir(parents=True, exist_ok=True)
-        kept = {slug: (each.who, str(each.at)) for slug, each in {**kept_hand_ins(out), **fresh}.items()}
-        write_whole(out / KEPT, json.dumps(kept, indent=1) + "\n")
+        entries = {slug: (each.who, str(each.at)) for slug, each in {**kept_hand_ins(out), **fresh}.items()}
+        write_whole(out / KEPT, json.dumps(entries, indent=1) + "\n")

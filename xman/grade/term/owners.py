@@ -28,8 +28,8 @@ def slugs_of(names: Iterable[str], submissions: list[Submission], term: Term) ->
     slugs = set()
     for name in names:
         keys = {name} | {each.key for each in (term.roster.identified([name]) if term.roster else ())}
-        if not (own := {slug for slug in words if words[slug] & keys}):
+        if not (matches := {slug for slug in words if words[slug] & keys}):
             near = nearest(name, sorted(set().union(*words.values())))
             raise XManError(f"--again {name}: no submission here is called so{near}")
-        slugs |= own
+        slugs |= matches
     return slugs

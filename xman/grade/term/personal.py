@@ -36,8 +36,8 @@ def drawn_list(rng: np.random.Generator, lines: int = 5,
             fits = [op for op, n in OPERATORS.items() if n == 2 or len(unused) <= lines - k + 1]
             op = str(rng.choice(fits))
             first = str(rng.choice(unused))
-            args = (first, *(str(rng.choice([*(name for name in unused if name != first)] or names))
-                             for _ in range(OPERATORS[op] - 1)))
+            second = str(rng.choice([name for name in unused if name != first] or names))
+            args = (first, second)[:OPERATORS[op]]
             dst = "f" if k == lines else f"z{k}"
             steps.append((dst, op, args))
             unused = [name for name in unused if name not in args] + [dst]
@@ -60,8 +60,7 @@ def sheets(assignment: Assignment, term: str, students: list[Student], answers: 
         for part in assignment.drawn_parts:
             steps, inputs = part.drawn(term, assignment.module, student.key)
             values, deltas = eval(steps, dict(inputs)), deltas_by_hand(steps, inputs)
-            rows = [(name, inputs.get(name), values[name], deltas.get(name, 0.0)) for name in
-                    [*inputs, *(dst for dst, *_ in steps)]]
+            rows = [(name, inputs.get(name), x, deltas.get(name, 0.0)) for name, x in values.items()]
             drawn.append((student.key, part.title, str(WengertList(steps)), rows, picture(steps).svg()))
-    return pages.templates().get_template("sheets.html").render(
-        title=assignment.title, drawn=drawn, answers=answers)
+    page = pages.templates().get_template("sheets.html")
+    return page.render(title=assignment.title, drawn=drawn, answers=answers)

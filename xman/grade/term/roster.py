@@ -16,8 +16,8 @@ from ...errors import XManError, nearest
 # headings, in small letters, by what they hold: one's own, Canvas's, Moodle's, Gradescope's, Autolab's
 NAMES, FIRST = ("name", "full name", "student", "display name"), ("first name", "firstname")
 LAST, GROUPS = ("last name", "lastname", "surname"), ("group", "group name", "team")
-IDS = ("id", "identifier", "id number", "student id", "sid", "sis user id", "sis login id", "login", "username",
-       "user name", "user id", "matriculation number", "email", "email address", "e-mail", "mail")
+IDS = ("id;identifier;id number;student id;sid;sis user id;sis login id;login;username;user name;user id;"
+       "matriculation number;email;email address;e-mail;mail").split(";")
 NOBODY = "student, test", "points possible", "test student"  # rows of Canvas's gradebook
 
 
@@ -124,8 +124,7 @@ def read_roster(path: Path) -> Roster:
     headings, *rows = read_csv(path) or [[]]
     plain = [heading.strip().casefold() for heading in headings]
     if not {*NAMES, *LAST} & {*plain}:
-        raise XManError(f"{path}: no column of names; there are {', '.join(headings) or 'none'}, and one of "
-                        f"{', '.join(NAMES)} is wanted")
+        raise XManError(f"{path}: no column of names, as 'name'; there are {', '.join(headings) or 'none'}")
     students = []
     for number, row in enumerate(rows):
         cells = {heading: text for heading, cell in zip(plain, row, strict=False) if (text := cell.strip())}
@@ -147,7 +146,7 @@ def read_roster(path: Path) -> Roster:
             key = f"{each.name} {next(iter(each.ids.values()))}"
             students[k] = Student(key, each.name, each.ids, each.group, each.row)
     for heading in ("", *IDS):  # "": the keys
-        own = [each.ids.get(heading) if heading else each.key for each in students]
-        if twice := [word for word, n in Counter(map(plain_id, filter(None, own))).items() if n > 1]:
+        words = [each.ids.get(heading) if heading else each.key for each in students]
+        if twice := [word for word, n in Counter(map(plain_id, filter(None, words))).items() if n > 1]:
             raise XManError(f"{path}: {heading} {twice[0]!r} is there twice")
     return Roster(path, students, headings, rows)

@@ -17,7 +17,7 @@ import re
 import sys
 import zoneinfo
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,11 @@ FILE = "term.toml"
 TOML = "tomllib" if sys.version_info >= (3, 11) else "tomli"
 VISIBILITIES = "visible", "after_due_date", "after_published"  # Gradescope's words; the first is its default
 # the most that a number may be, or the kind of another setting
-OF_TERM = {"zone": str, "roster": str, "late_days": 1000}
-SHARED = {"penalty": 100.0, "grace": 1440.0, "cooldown": 1e6, "weight": 1e6, "hidden": str, "groups": bool,
-          "published": bool}  # of an assignment, or at the top for all
-OF_ONE = {**SHARED, "due": None, "until": None, "canvas": str, "moodle": str, "extensions": dict, "times": dict}
-WORDS = {str: "a text in quotation marks", bool: "true or false", dict: "a table", int: "a whole number",
-         float: "a number"}
+OF_TERM = dict(zone=str, roster=str, late_days=1000)
+# of an assignment, or at the top for all
+SHARED = dict(penalty=100.0, grace=1440.0, cooldown=1e6, weight=1e6, hidden=str, groups=bool, published=bool)
+OF_ONE = SHARED | dict(due=None, until=None, canvas=str, moodle=str, extensions=dict, times=dict)
+WORDS = {str: "a quoted text", bool: "true or false", dict: "a table", int: "a whole number", float: "a number"}
 
 
 @dataclass(frozen=True)
@@ -102,15 +101,15 @@ def term_at(path: Path, names: Collection[str]) -> Term:
         near = nearest(settings["zone"], zoneinfo.available_timezones())
         raise XManError(f"{path}: zone = {settings['zone']!r} is no time zone{near}") from None
     roster = read_roster(path.parent / settings["roster"]) if "roster" in settings else None
+    term = Term(zone, roster, settings.get("late_days", 0))
     common = {key: settings[key] for key in SHARED if key in settings}
-    rules = [assignment_rules(name, {**common, **table}, path, zone, roster) for name, table in tables.items()]
-    return Term(zone, roster, settings.get("late_days", 0), {each.name: each for each in rules})
+    rules = {name: assignment_rules(name, common | table, path, term) for name, table in tables.items()}
+    return replace(term, assignments=rules)
 
 
-def assignment_rules(name: str, table: dict[str, Any], path: Path, zone: datetime.tzinfo | None,
-             roster: Roster | None) -> Rules:
+def assignment_rules(name: str, table: dict[str, Any], path: Path, term: Term) -> Rules:
     """The rules of an assignment's table, in which those at the top are."""
-    place = f"{path}: [{name}]"
+    place, zone, roster = f"{path}: [{name}]", term.zone, term.roster
     refuse_unknown(table, OF_ONE, f"{place} has no setting {{!r}}")
     for key, setting in table.items():
         check_setting(f"{place} {key}", setting, OF_ONE[key])
@@ -139,17 +138,17 @@ def assignment_rules(name: str, table: dict[str, Any], path: Path, zone: datetim
 
 def term_files(path: Path, name: str, roster: Roster | None) -> dict[str, bytes]:
     """The file with the table of one assignment, and the roster: what a grader elsewhere needs."""
-    toml, lines, own = extra(TOML, "grade", path.name), [], True
+    toml, lines, belongs = extra(TOML, "grade", path.name), [], True
     for line in text_at(path).removeprefix("\ufeff").splitlines():
         if table := re.match(r"""\s*\[\s*["']?([\w-]+)""", line):
-            own = table[1] == name
-        lines += [line] * own
+            belongs = table[1] == name
+        lines += [line] * belongs
     text = re.sub(r"(?m)^roster\s*=.*$", 'roster = "roster.csv"', "\n".join([*lines, ""]))
-    settings = {key: each for key, each in toml.loads(text_at(path).removeprefix("\ufeff")).items()
-                if key == name or not isinstance(each, dict)}
-    if toml.loads(text) != settings | ({"roster": "roster.csv"} if roster else {}):
-        raise XManError(f"{path}: write each table under a line of its own, as [{name}], "
-                        "and the roster in one line")
+    settings = toml.loads(text_at(path).removeprefix("\ufeff"))
+    siblings = {key: each for key, each in settings.items() if key != name and isinstance(each, dict)}
+    excerpt, roster_line = toml.loads(text), {"roster": ""}
+    if excerpt.keys() & siblings.keys() or excerpt | siblings | roster_line != settings | roster_line:
+        raise XManError(f"{path}: write each table under a line of its own, as [{name}], and the roster too")
     return {FILE: text.encode(), **({"roster.csv": roster.path.read_bytes()} if roster else {})}
 
 
@@ -174,12 +173,11 @@ def moment(where: str, time: Any, zone: datetime.tzinfo | None) -> datetime.date
         raise XManError(f"{where} = {time} should be a date with a time, as 2026-11-06T23:59:00, unquoted")
     if time.tzinfo:
         return time.astimezone(zone) if zone else time
+    text = time.isoformat()
     if zone is None:
-        raise XManError(f"{where} = {time.isoformat()} has no zone: write {time.isoformat()}+01:00, or "
-                        'zone = "Europe/Berlin" at the top of the file')
+        raise XManError(f'{where} = {text} has no zone: write {text}+01:00, or zone = "Europe/Berlin" on top')
     if len({time.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1)}) > 1:
-        raise XManError(f"{where} = {time.isoformat()}: the clocks of {zone} are changed then, so that this "
-                        "time is there twice or not at all; choose another, or write the offset behind it")
+        raise XManError(f"{where} = {text} is there twice or never, as the clocks of {zone} are changed")
     return time.replace(tzinfo=zone)
 
 

@@ -33,8 +33,8 @@ def nodes(tree: ast.AST) -> Iterator[tuple[str, int]]:
     while stack:
         node = stack.pop()
         line = getattr(node, "lineno", line)
-        if isinstance(node, (ast.expr_context, ast.alias)) or (
-                isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if text or isinstance(node, (ast.expr_context, ast.alias)):
             continue
         yield f"{type(node).__name__} {getattr(node, 'attr', '')}", line
         fields = [child for name, child in ast.iter_fields(node) if name not in ("annotation", "returns")]
@@ -63,26 +63,22 @@ def fingerprints(source: str) -> dict[str, set[int]]:
     return dict(chosen)
 
 
-def similar_pairs(sources: Mapping[str, str], handed_out: Iterable[str] = (), least: float = 0.5,
-          owners: Mapping[str, str] | None = None) -> list[Pair]:
+def similar_pairs(sources: Mapping[str, str], handed_out: Iterable[str], least: float) -> list[Pair]:
     """The pairs of programs that are alike, the most alike first.
 
     sources: by name. handed_out: programs that everybody has. least: the share from which on a pair is told.
-    owners: whose each is; two of one owner are not compared.
     """
     handed_out = [*handed_out]
     everybody = {key for source in handed_out for key, _ in runs(source)}
     prints = {name: fingerprints(source) for name, source in sources.items()}
     times = Counter(key for keys in prints.values() for key in keys)
     everybody |= {key for key, n in times.items() if n > max(FEW, COMMON * len(sources))}
-    own = {name: keys.keys() - everybody for name, keys in prints.items()}
+    rare = {name: keys.keys() - everybody for name, keys in prints.items()}
     equal = {name: source.split() for name, source in sources.items()}
     pairs = []
     for one, two in combinations(sources, 2):
-        if owners and owners.get(one) and owners[one] == owners.get(two):
-            continue
-        shared = own[one] & own[two]
-        share = len(shared) / (min(len(own[one]), len(own[two])) or 1) if len(shared) > FEW else 0.0
+        shared = rare[one] & rare[two]
+        share = len(shared) / (min(len(rare[one]), len(rare[two])) or 1) if len(shared) > FEW else 0.0
         if equal[one] == equal[two] not in [source.split() for source in handed_out]:
             share, shared = 1.0, prints[one].keys()
         if share >= least:
