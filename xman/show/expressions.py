@@ -22,11 +22,10 @@ from ..passes.sized import equal
 from ..wengert import Steps
 
 # operators that Python writes with a sign, as expressions of x and y
-FORMS = {INFIX[name]: f"x {sign} y" for name, sign in zip(
-    "add sub mul truediv pow eq ne lt le gt ge matmul".split(),
-    "+ - * / ** == != < <= > >= @".split(), strict=True)}
-FORMS |= {"negative": "-x", "half": "0.5 * x", "square": "x ** 2", "reciprocal": "1.0 / x", "alias": "x",
-          "transpose": "x.T", "mT": "x.mT"}
+SIGNS = "add +, sub -, mul *, truediv /, pow **, eq ==, ne !=, lt <, le <=, gt >, ge >=, matmul @"
+FORMS = {INFIX[name]: f"x {sign} y" for name, sign in map(str.split, SIGNS.split(", "))}
+FORMS |= dict(form.split(": ") for form in (
+    "negative: -x, half: 0.5 * x, square: x ** 2, reciprocal: 1.0 / x, alias: x, transpose: x.T, mT: x.mT").split(", "))
 
 NOTATION = {r" ?\*\* ?": "^", r"(?<=[\w)\]]) ?\* ?": "·", " / ": "/", r"\b(\d+)\.0\b": r"\1", r"\b(np|f)\.(?!m?T\b)": ""}
 LOAD = ast.Load()

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from ..errors import XManError
 
-SPELLED = {"∂": "d", "δ": "delta ", "Δ": "Delta ", "Σ": "sum ", "√": "sqrt ", "½": "1/2", "π": "pi", "ε": "eps", "∞": "inf",
-           "·": "*", "×": "*", "−": "-", "–": "-", "→": "->", "…": "...", "≤": "<=", "≥": ">=", "≠": "!="}
+SPELLED = dict(pair.split("=", 1) for pair in (
+    "∂=d|δ=delta |Δ=Delta |Σ=sum |√=sqrt |½=1/2|π=pi|ε=eps|∞=inf|·=*|×=*|−=-|–=-|→=->|…=...|≤=<=|≥=>=|≠=!=").split("|"))
 
 
 def spelled(error: UnicodeError) -> tuple[str, int]:
