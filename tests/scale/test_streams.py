@@ -256,7 +256,7 @@ def test_rows_that_are_sorted_by_their_target_have_all_classes_and_empty_files_n
     (lambda: stream([(X, np.where(y == 0, np.nan, y))]).block(0), "NaN"), (lambda: stream([(X, y)], memory=1e-3), "block"),
     (lambda: [*stream([(X, y), (X[:, :2], y)]).batches(9)], "a row of X has shape"),
     (lambda: [*stream([(X.astype(int), y), (X, y)]).batches(9)], "block 2 .*: X holds float64, and int64 before"),
-    (lambda: stream(X.tolist(), y), "arrays, not list"), (lambda: stream("rows/*.csv", "y"), "leave y away"),
+    (lambda: stream(X.tolist(), y), "arrays, not list"), (lambda: stream("rows/*.csv", "y"), "leave y out"),
     (lambda: stream(X, y, memory=0), "megabytes"), (lambda: stream(X, y, memory=np.inf), "megabytes"),
     (lambda: stream(X, y, target="z"), "takes no 'target'; there are memory"),
     (lambda: stream("rows/*.csv", how=None), "takes no 'how'; there are memory, prepared, target, ignore"),

@@ -41,7 +41,7 @@ class Devices:
         for inputs, rows in minibatches:
             arrays = {x: np.array(inputs[x]) for x in self.steps.inputs if x in inputs}
             if strange := [x for x, a in arrays.items() if a.dtype.kind not in "biuf"]:
-                raise NotForDevices(f"{strange[0]!r} is no array, all that a mesh takes: leave it away")
+                raise NotForDevices(f"a mesh takes arrays, and {strange[0]!r} is none: train without it")
             size = sum(a.nbytes for a in arrays.values())
             if chunk and (rows != before or (len(chunk) + 1) * size > AHEAD):
                 yield self.stacked(chunk, before), before

@@ -306,7 +306,7 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
 def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stream:
     """A stream of batches (X, y) that can be iterated again and again; a first pass counts their rows."""
     if isinstance(source, Iterator):
-        raise XManError("an iterator can be gone through once; give a function that makes a new one, or a "
+        raise XManError("an iterator can be read only once; give a function that makes a new one, or a "
                         "list")
     again = source if callable(source) else lambda: source
     try:

@@ -49,7 +49,7 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, prepared: Prep
         raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
     are_tables = isinstance(source, (str, Path))
     if are_tables and y is not None:
-        raise XManError("a table has its targets in a column: say which by target=…, and leave y away")
+        raise XManError("a table has its targets in a column: say which by target=…, and leave y out")
     accepted = ("memory", *("prepared", "target", "ignore", "task", "day_first", "decimal") * are_tables)
     refuse_unknown(settings, accepted, "this stream takes no {!r}")
     if are_tables:

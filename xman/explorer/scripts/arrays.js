@@ -225,7 +225,7 @@ function einsum([subscripts], ...arrays) {
 function each(x, to, fn) {
   x = T(x);
   const [n, m] = x.s.slice(-2), batch = x.s.slice(0, -2), out = filled([...batch, ...to], 0), step = size(to);
-  if (x.s.length < 2) fail(`a matrix is wanted, not an array of shape ${shapeText(x.s)}`);
+  if (x.s.length < 2) fail(`this operator takes a matrix, not an array of shape ${shapeText(x.s)}`);
   for (let q = 0; q < size(batch); q++) {
     const rows = Array.from({length: n}, (_, i) => Array.from(x.a.slice((q * n + i) * m, (q * n + i + 1) * m)));
     out.a.set(fn(rows, q).flat(), q * step);

@@ -119,7 +119,7 @@ function ask(event) {
     document.getElementById("next").focus();
   };
   const own = event.line !== undefined ? doc.lines[event.line] : null;
-  V.question.replaceChildren(el("form", {onsubmit: judge}, el("label", {for: "answer"}, `${own ? `Line ${event.line + 1}, ${own[0]} = ${definition(own).join("")}, ${doc.mode === "reverse" ? `sends to ${event.name}` : `moves with ${own[2][event.place]}`}. ` : "It begins. "}${shape ? `Which shape has ${symbol}?` : `What is ${symbol} after this step?`} `), input,
+  V.question.replaceChildren(el("form", {onsubmit: judge}, el("label", {for: "answer"}, `${own ? `Line ${event.line + 1}, ${own[0]} = ${definition(own).join("")}, ${doc.mode === "reverse" ? `sends to ${event.name}` : `moves with ${own[2][event.place]}`}. ` : "The derivatives begin here. "}${shape ? `Which shape has ${symbol}?` : `What is ${symbol} after this step?`} `), input,
     el("button", {id: "check", type: "submit"}, "Check"), el("button", {id: "tell", type: "button", onclick: () => { S.quiz.asked += first; go(event.e); document.getElementById("next").focus(); }}, "Show me")), verdict);
   input.focus();
 }

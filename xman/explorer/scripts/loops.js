@@ -55,7 +55,7 @@ const stackedUp = (arrays, n) => {
 };
 const needs = (fn, what) => fn && fn.lines ? fn : fail(`${what} is a function, def step(…): …, which stands before the lines`);
 function holds(x, what) {
-  return x.parts || x.s.length ? fail(`${what} gives ${shown(x)}, and one truth value is wanted`) : x.a[0] !== 0;
+  return x.parts || x.s.length ? fail(`${what} gives ${shown(x)}, where it has to give one truth value`) : x.a[0] !== 0;
 }
 
 // All steps of a line that applies functions: {fn, n, k, m, at(s): what step s begins with, place(s): where its slices are, out}.
@@ -69,7 +69,7 @@ function applied(op, operands) {
   if (![k, m].every(Number.isInteger)) fail(`${op} is told the number of carries${isScan ? " and that of slices" : ""}, as in ${isScan ? "scan(step, 1, 1, b)" : "while_loop(more, step, 1, b)"}`);
   if (!(k >= 0 && k <= fn.results.length && m >= k && m <= parts.length)) fail(`${fn.name} has ${plural(fn.params.length, "parameter")} and ${plural(fn.results.length, "result")}, too few for ${k} carries and ${m - k} slices`);
   const whole = x => !x.s.length && Number.isInteger(x.a[0]) && x.a[0] >= 0, lengths = parts.slice(k, m).map(x => x.s.length ? x.s[0] : whole(x) ? x.a[0] : fail("a slice is an array with a leading axis, or a whole number of steps"));
-  if (isScan && !lengths.length) fail(`the steps of ${fn.name} are not said, since it has no slices: give it a whole number of steps as one`);
+  if (isScan && !lengths.length) fail(`nothing says how many steps ${fn.name} takes, since it has no slices: give it a whole number of steps as one`);
   if (lengths.some(n => n !== lengths[0])) fail(`the steps of ${fn.name} are ${lengths.map((n, i) => `${n} by ${fn.params[k + i]}`).join(", ")}`);
   let n = isScan ? lengths[0] : isWhile ? Infinity : 1;
   const trace = {op, fn, k, m, args, place: s => isScan && operands[4] ? n - 1 - s : s, at: s => [...carries[s], ...parts.slice(k, m).map(x => partAt(x, trace.place(s))), ...parts.slice(m)], seeds: []};

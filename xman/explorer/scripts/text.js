@@ -92,7 +92,7 @@ function parsed(text) {
     if (header) { fn = {name: header[1], params: names(header[2]), lines: []}; return; }
     if (fn && ends) { functions.set(fn.name, asLiteral({...fn, results: names(ends[1])})); fn = null; return; }
     try { (fn || {lines}).lines.push(parsedLine(row.trim(), functions)); } catch (error) {
-      fail(`Line ${k + 1} cannot be read: ${short(row.trim(), 80)}. Wanted is an assignment of one operator on registers and literals, as in z1 = mul(h, 2.0)${/^\s*(def|return)\b/.test(row) ? ", or a function, as in def step(h, x): with its lines indented under it, the last one return h1" : ""}.`);
+      fail(`Line ${k + 1} cannot be read: ${short(row.trim(), 80)}. A line assigns one operator on registers and literals, as in z1 = mul(h, 2.0)${/^\s*(def|return)\b/.test(row) ? ", or a function, as in def step(h, x): with its lines indented under it, the last one return h1" : ""}.`);
     }
   });
   if (fn) fail(`The text ends before ${fn.name} returns; a function ends with a line such as return h1.`);
@@ -141,7 +141,7 @@ function complaint(lines, params = null) {
     if (odd) return `Line ${k + 1}: ${odd}`;
     if (!operators[op]) return `Line ${k + 1}: there is no operator ${short(op, 40)}${nearest(op, Object.keys(operators))}${/\?$/.test(nearest(op, Object.keys(operators))) ? "" : "."}`;
     const [least, most] = operators[op];
-    if (args.length < least || args.length > most) return `Line ${k + 1}: ${op} takes ${least === most ? plural(least, "argument") : most > 99 ? `${least} arguments or more` : `${least} to ${most} arguments`}, and found are ${args.length}.`;
+    if (args.length < least || args.length > most) return `Line ${k + 1}: ${op} takes ${least === most ? plural(least, "argument") : most > 99 ? `${least} arguments or more` : `${least} to ${most} arguments`}, not ${args.length}.`;
     for (const fn of functionsOf(line)) {
       const names = new Set(fn.params.concat(fn.lines.map(([own]) => own))), wrong = fn.results.find(r => !names.has(r)), twice = fn.params.find((p, i) => fn.params.indexOf(p) < i || fn.lines.some(([own]) => own === p));
       const said = misnamed([fn.name, ...fn.params]) || complaint(fn.lines, fn.params) || (wrong !== undefined ? `${short(wrong, 40)} is returned, and is neither a parameter nor assigned.` : twice ? `${twice} is a parameter, and is given a second time.` : fn.results.length ? "" : "it returns nothing.");
@@ -151,7 +151,7 @@ function complaint(lines, params = null) {
       if (params && !params.includes(a) && !at.has(a)) return `Line ${k + 1}: ${a} is neither a parameter nor assigned; a function is closed, so make it a parameter.`;
       if (a === dst) return `Line ${k + 1}: ${a} is computed from itself, which is a circle.`;
       if (at.has(a) && at.get(a) > k) return `Line ${k + 1} reads ${a}, which is assigned below it, in line ${at.get(a) + 1}${reaches(lines, at, a, dst) ? `, and ${a} needs ${dst}, which is a circle; break it.` : ": move that line up."}`;
-      if (operators[a]) return `Line ${k + 1}: ${a} is the name of an operator, and a register is wanted.`;
+      if (operators[a]) return `Line ${k + 1}: ${a} is the name of an operator, not of a register.`;
     }
   }
   return null;

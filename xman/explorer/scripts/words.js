@@ -42,7 +42,7 @@ function sentence(event) {
   if (doc.outer && event.kind !== "value" && event.kind !== "send") return sentenceInStep(event);
   if (event.kind === "given") {
     const lacking = Object.keys(doc.inputs).filter(x => !doc.values.has(x));
-    return lacking.length ? `The inputs are to be given: ${lacking.join(", ")}.` : `The inputs are given. ${plural(doc.lines.length, "line")} compute ${doc.of}; ${mode === "reverse" ? `then the deltas come, in reverse: δv is ∂${doc.top}/∂v, how fast ${doc.top} moves when v does` : `beside each value goes its derivative by ${doc.along}`}.`;
+    return lacking.length ? `These inputs have no value yet: ${lacking.join(", ")}.` : `The inputs are given. ${plural(doc.lines.length, "line")} compute ${doc.of}; ${mode === "reverse" ? `then the deltas come, in reverse: δv is ∂${doc.top}/∂v, how fast ${doc.top} moves when v does` : `beside each value goes its derivative by ${doc.along}`}.`;
   }
   if (event.kind === "value") {
     const own = doc.lines[event.line], x = r.values.get(event.name);
@@ -52,7 +52,7 @@ function sentence(event) {
   }
   if (event.kind === "seed") return mode === "reverse"
     ? `The backward pass begins at the end: δ${event.name} = ∂${doc.top}/∂${event.name} = 1${event.total.s.length ? ", for each entry" : ""}. All other deltas are not there yet.`
-    : `${dotted(event.name)} = ∂${event.name}/∂${event.name} = 1${event.total.s.length || event.total.parts ? " for each entry" : ""}: how all moves with ${event.name} is asked. The other inputs stand still.`;
+    : `${dotted(event.name)} = ∂${event.name}/∂${event.name} = 1${event.total.s.length || event.total.parts ? " for each entry" : ""}: the question is how everything moves with ${event.name}, while the other inputs stand still.`;
   if (event.kind === "end") {
     const reached = Object.keys(doc.inputs).filter(x => r.sums.has(x));
     if (mode === "reverse") return reached.length ? `Done. ${reached.slice(0, 8).map(x => `∂${doc.top}/∂${x} = ${shown(sumNow(x))}`).join(", ")}${reached.length > 8 ? " and others" : ""}.` : `Done. ${doc.of} depends on no input that has a derivative.`;
@@ -94,7 +94,7 @@ function saidOfSending(event, own, sign) {
   const {fn, k, m, n} = trace;
   if (op === "call" || op === "cond") return `${to} ${sign} ${shown(event.part)}: the lines of ${fn.name} ${forward ? "with their tangents" : "in reverse"}.`;
   return forward ? `${to} ${sign} ${shown(event.part)}: each step of ${fn.name} with its tangents, which the next one begins with.`
-    : `${fn.name} is gone through in reverse, ${plural(n, "step")}, from the last: ${k ? `the delta of ${fn.params.slice(0, k).join(", ")} that a step ends with is where the step before it begins` : "none waits for another"}${fn.params.length > m ? `; those of ${short(fn.params.slice(m).join(", "), 60)} are summed over all steps` : ""}. ${to} ${sign} ${shown(event.part)}.`;
+    : `${fn.name} runs in reverse, ${plural(n, "step")}, from the last one: ${k ? `the delta of ${fn.params.slice(0, k).join(", ")} that a step ends with is where the step before it begins` : "none waits for another"}${fn.params.length > m ? `; those of ${short(fn.params.slice(m).join(", "), 60)} are summed over all steps` : ""}. ${to} ${sign} ${shown(event.part)}.`;
 }
 function sentenceInStep(event) {  // of a document that is one step of a loop
   const {doc, run: r} = S, {name} = doc.outer.trace.fn, forward = doc.mode === "forward";
