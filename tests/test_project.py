@@ -44,7 +44,7 @@ RANKS = [{"errors", "notation", "own_ops", "validity", "wengert", "register", "m
          {"optimize"},
          {"grade"},
          {"models"},
-         {"estimators", "explorer", "plots"},
+         {"estimators", "explorer", "plots", "serve"},
          {"cli"},
          {"__main__"}]
 RANK = {part: k for k, parts in enumerate(RANKS) for part in parts}

@@ -12,7 +12,7 @@ import pytest
 
 import ops
 from xman import WengertList, XManError, cond, eval, gradient, scan, trace, while_loop
-from xman.engines.c.function import plain
+from xman.engines.c.function import ascii_name
 from xman.export import to_c
 from xman.models import MLP
 
@@ -33,7 +33,7 @@ def compiled(folder, steps, values, **options):
     subprocess.run(["gcc", *STRICT, "list.c", "-o", library, "-lm"], cwd=folder, check=True)
     outputs, inplace = options.get("outputs") or WengertList(steps).outputs, options.get("inplace", {})
     want = eval(steps, values)
-    inputs = [x for x in WengertList(steps).inputs if x not in options.get("constants", ()) and f"_{plain(x)}:" in header]
+    inputs = [x for x in WengertList(steps).inputs if x not in options.get("constants", ()) and f"_{ascii_name(x)}:" in header]
 
     types = re.findall(r"(\w+) \*", header.rpartition("_run(")[2])
     wanted = [np.asarray(a).dtype.name for a in (*(values[x] for x in inputs), *(want[y] for y in outputs))]

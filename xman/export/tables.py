@@ -42,12 +42,12 @@ def portable(model: Model, strings: Collection[str] = (), rows: int = 3) -> Port
     column = {c.register: repr(c.name) for c in model.columns}
     meaning = {x: f"{name}, {'a string' if x in texts else 'a number, NaN where missing'}"
                for x, name in column.items()}
-    meaning |= {number[dst]: numbers_of(op, args, column[args[0]]) for dst, (op, args) in cut.items()}
+    meaning |= {number[dst]: meaning_of(op, args, column[args[0]]) for dst, (op, args) in cut.items()}
     return Portable(steps, {x: examples[x] for x in steps.inputs if x in examples},
                     {x: meaning[x] for x in steps.inputs if x in meaning})
 
 
-def numbers_of(op: str, args: tuple, column: str) -> str:
+def meaning_of(op: str, args: tuple, column: str) -> str:
     """What a line computes of a column's cells."""
     word = f"{args[1]}, and {len(args[1])} for others" if op == "codes" else args[1] if args[1:] else ""
     return {"days": f"days since 1970 of {column}, NaN where missing",

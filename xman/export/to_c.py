@@ -58,7 +58,7 @@ def to_c(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None
     lines = WengertList(needed([*kept, *steps], [*outputs, *inplace.values()]))
     nests = nests_of_list(lines, values, outputs, inplace)
     if calls := [node for node in nests.tree.calls if isinstance(node, Call)]:
-        refuse_line(*line_of(calls[0].dst, nests.program, steps), f"needs {calls[0].op}, which has no form in "
+        refuse_line(*refused_line(calls[0].dst, nests.program, steps), f"needs {calls[0].op}, which has no form in "
                     "C; compute it outside, and give it as an input")
     source, header = CFile(name).texts(nests, steps.inputs, facts)
     if path is not None:
@@ -84,7 +84,7 @@ def nests_of_list(steps: WengertList, values: Mapping[str, Any], outputs: list[s
         steps = simplify(steps, [*outputs, *inplace.values()], values, rewrites)
     for x in outputs:
         if nests.kinds[x].dtype != (dtype := np.asarray(reference[x]).dtype):
-            refuse_line(*line_of(x, program, steps), f"is {dtype}, and by the formulas that C needs "
+            refuse_line(*refused_line(x, program, steps), f"is {dtype}, and by the formulas that C needs "
                         f"{nests.kinds[x].dtype}")
     return nests
 
@@ -92,7 +92,7 @@ def nests_of_list(steps: WengertList, values: Mapping[str, Any], outputs: list[s
 TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
 
 
-def line_of(dst: str, program: Program, steps: WengertList) -> tuple[int, Line]:
+def refused_line(dst: str, program: Program, steps: WengertList) -> tuple[int, Line]:
     """The number of the line that a register of the program is, or is a part of, and the line."""
     numbered, reached = {line[0]: (k, line) for k, line in enumerate(steps, 1)}, {dst}
     for x, _, args in program.steps:

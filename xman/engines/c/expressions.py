@@ -10,7 +10,7 @@ BOOL, INDEX = np.dtype(bool), np.dtype(np.int64)
 
 
 class CNumber(NamedTuple):
-    """A number in C: a variable, an entry of an array, or a literal."""
+    """A number in C: a variable, an entry of an array, or a c_literal."""
     text: str
     dtype: np.dtype
 
@@ -20,11 +20,11 @@ class CNumber(NamedTuple):
 
 
 def c_type(dtype: np.dtype) -> str:
-    plain = {"bool": "bool", "float32": "float", "float64": "double"}
-    return plain.get(dtype.name, f"{dtype.name}_t")
+    names = {"bool": "bool", "float32": "float", "float64": "double"}
+    return names.get(dtype.name, f"{dtype.name}_t")
 
 
-def literal(x: Any, dtype: np.dtype) -> str:
+def c_literal(x: Any, dtype: np.dtype) -> str:
     """A number as C writes it in that type."""
     if dtype == BOOL:
         return "true" if x else "false"
@@ -34,7 +34,7 @@ def literal(x: Any, dtype: np.dtype) -> str:
         text = "NAN" if x != x else "INFINITY" if x == np.inf else "-INFINITY" if x == -np.inf else (
             f"{x!s}{'f' if dtype.itemsize == 4 else ''}")
     else:
-        lowest = dtype.kind == "i" and x == np.iinfo(dtype).min  # C has no literal for it
+        lowest = dtype.kind == "i" and x == np.iinfo(dtype).min  # C has no c_literal for it
         wide = f"{'U' * (dtype.kind == 'u')}INT64_C({int(x)})" if dtype.itemsize == 8 else str(int(x))
         text = f"INT{8 * dtype.itemsize}_MIN" if lowest else f"{wide}{'U' * (dtype == np.uint32)}"
     return f"({text})" if text.startswith("-") else text
@@ -111,7 +111,7 @@ HELPERS = {
 GIVES_INT, NEEDS = {"factors", "solution", "cholesky"}, {"solution": ("factors",)}
 
 
-def expression(op: str, dtype: np.dtype, args: list[str]) -> str:
+def c_expression(op: str, dtype: np.dtype, args: list[str]) -> str:
     """The operator of numbers of that type; a helper of our own is called by its name and the type."""
     if op in ARITHMETIC or op == "negative":
         x, y = args if op in ARITHMETIC else ("0", *args)
@@ -134,10 +134,10 @@ def helpers(text: str) -> list[str]:
     """The functions of our own that a text calls, each after those that it calls itself."""
     calls = dict.fromkeys(re.findall(r"\b([a-z]\w*?)_(float|double|u?int\d+_t)\(", text))
     wanted = [(op, T) for op, T in calls if op in HELPERS]
-    return list(dict.fromkeys(function_of(name, T) for op, T in wanted for name in (*NEEDS.get(op, ()), op)))
+    return list(dict.fromkeys(helper_text(name, T) for op, T in wanted for name in (*NEEDS.get(op, ()), op)))
 
 
-def function_of(op: str, T: str) -> str:
+def helper_text(op: str, T: str) -> str:
     suffixed = lambda m: f"{m[1]}_{T}" if m[1] in HELPERS else f"{m[1]}{'f' * (T == 'float')}"
     body = re.sub(r"\bT\b", T, re.sub(r"\b(\w+)_T\b", suffixed, HELPERS[op]))
     return f"static {'int' if op in GIVES_INT else T} {op}_{T}{body}"

@@ -9,15 +9,15 @@ import numpy as np
 from ...errors import XManError
 from ...wengert import fresh
 from ..nests.builder import Builder
-from .expressions import c_type, helpers, literal
-from .function import CFunction, plain
+from .expressions import c_literal, c_type, helpers
+from .function import CFunction, ascii_name
 
 LARGEST = 2 ** 22  # numbers: the most in all constants, which a compiler reads as text
 
 
 def identifier(stem: str) -> str:
     """The name of a file as an identifier: with _run at its end it is no word of C's, and no function."""
-    return re.sub(r"^(?=\d)|^$", "m", plain(stem))
+    return re.sub(r"^(?=\d)|^$", "m", ascii_name(stem))
 
 
 def comment(text: str) -> str:
@@ -45,7 +45,7 @@ class CFile:
             if self.numbers > LARGEST:
                 raise XManError(f"the constants are more than {LARGEST:,} numbers, too many for a file of C: "
                                 "leave them inputs")
-            words = [literal(x, a.dtype) for x in a.ravel()] or ["0"]
+            words = [c_literal(x, a.dtype) for x in a.ravel()] or ["0"]
             rows = [", ".join(words[k:k + 8]) for k in range(0, len(words), 8)]
             self.arrays.append(f"static const {c_type(a.dtype)} {name}[{len(words)}] = {{\n    "
                                + ",\n    ".join(rows) + "\n};")
@@ -54,7 +54,7 @@ class CFile:
     def step(self, nests: Builder) -> tuple[str, list[str]]:
         """(name, roots): the function of one step of a loop, and its parameters in order."""
         roots = [x for x, root in nests.tree.roots.items() if root.place in ("given", "output")]
-        names = {x: f"p{k}_{plain(x)}" for k, x in enumerate(roots)}
+        names = {x: f"p{k}_{ascii_name(x)}" for k, x in enumerate(roots)}
         self.steps += 1
         name = f"step{self.steps}"
         self.function(name, nests, names, "static ")
@@ -76,7 +76,7 @@ class CFile:
         names: dict[str, str] = {}
         for root, x in ({x: x for x in inputs if x in program.original.inputs} | output).items():
             way = "out" if root in output else "io" if x in overwritten else "in"
-            names[root] = fresh(f"{way}_{plain(x)}", {*names.values()})
+            names[root] = fresh(f"{way}_{ascii_name(x)}", {*names.values()})
         self.function(name, nests, names)
         about = [f"{key}: {x}" for key, x in facts.items()]
         about += [f"{p}: {roots[x].shape}, {output.get(x, x)}" for x, p in names.items()]

@@ -13,7 +13,7 @@ from ..nests.builder import Builder
 from ..nests.emission import NestWriter
 from ..nests.tree import Applied, Line, Loop, Product, Routine
 from ..nests.views import View
-from .expressions import BOOL, COMPARED, INDEX, OF_TRUTHS, CNumber, c_type, expression, literal
+from .expressions import BOOL, COMPARED, INDEX, OF_TRUTHS, CNumber, c_expression, c_literal, c_type
 
 if TYPE_CHECKING:
     from .file import CFile
@@ -99,7 +99,7 @@ class CFunction(NestWriter):
             if x in constants and self.roots[x].place == "given":
                 self.names[x] = self.file.constant(np.asarray(constants[x], self.roots[x].dtype))
             else:
-                self.names[x] = self.new(f"{plain(x)}_")
+                self.names[x] = self.new(f"{ascii_name(x)}_")
         return self.names[x]
 
     def place(self, view: View, loops: Sequence[str] = ()) -> str:
@@ -137,23 +137,23 @@ class CFunction(NestWriter):
         if reduction in ("max", "min"):
             low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
             start = low if reduction == "max" else high
-        return CNumber(literal(start, dtype), dtype)
+        return CNumber(c_literal(start, dtype), dtype)
 
     def combined(self, reduction: str, x: CNumber, y: CNumber) -> CNumber:
         op = {"max": "maximum", "min": "minimum", "prod": "mul"}.get(reduction, "add")
         op = "logical_or" if x.dtype == BOOL else op
-        return CNumber(expression(op, x.dtype, [x.text, y.to(x.dtype).text]), x.dtype)
+        return CNumber(c_expression(op, x.dtype, [x.text, y.to(x.dtype).text]), x.dtype)
 
     def computed(self, line: Line, args: list) -> CNumber:
         op, dtype, texts = line.op, line.dtype, []
         for k, a in enumerate(args):
             of = BOOL if op in OF_TRUTHS or op == "where" and k == 0 else dtype
-            text = a.to(of).text if isinstance(a, CNumber) else literal(a, of)
+            text = a.to(of).text if isinstance(a, CNumber) else c_literal(a, of)
             if not isinstance(a, CNumber) and op in COMPARED and of.kind != "f":
-                text = self.variable(text, of).text  # compilers warn of unsigned numbers below a literal 0
+                text = self.variable(text, of).text  # compilers warn of unsigned numbers below a c_literal 0
             texts.append(text)
         gives = BOOL if op in COMPARED or op in OF_TRUTHS or op in ("isnan", "isfinite", "signbit") else dtype
-        number = CNumber(expression(op, dtype, texts), gives)
+        number = CNumber(c_expression(op, dtype, texts), gives)
         result = self.dtype(line)
         if result != gives:
             number = CNumber(f"({number.text})", gives).to(result)
@@ -189,7 +189,7 @@ class CFunction(NestWriter):
                     self.put(f"{at(node.target, [*batch, i, j])} = 0;")
             with self.stepping(k) as t:
                 factors = [at(node.a, [*batch, i, t])]
-                factors += [literal(node.alpha, dtype)] * (node.alpha != 1)
+                factors += [c_literal(node.alpha, dtype)] * (node.alpha != 1)
                 if node.s:
                     factors.append(CNumber(at(node.s, ()), self.roots[node.s.root].dtype).to(dtype).text)
                 x = self.variable(" * ".join(factors), dtype).text
@@ -224,7 +224,7 @@ class CFunction(NestWriter):
                 self.put(f"{self.entry(node.count)} = {t};")
                 go(0)
                 self.put(f"if (!{self.entry(node.test)}) break;")
-                self.put(f"if ({t} >= {literal(node.size, INDEX)}) return 1;")
+                self.put(f"if ({t} >= {c_literal(node.size, INDEX)}) return 1;")
                 go(1)
         else:
             first, last = "0", node.size
@@ -261,6 +261,6 @@ def touched(group: Sequence) -> set[str]:
         touched(node.body) if isinstance(node, Loop) else [v.root for v in node.views] + [node.target.root])}
 
 
-def plain(name: str) -> str:
+def ascii_name(name: str) -> str:
     """A name as C's identifiers have it: é is u00e9."""
     return re.sub(r"\W", "_", "".join(c if c.isascii() else f"u{ord(c):04x}" for c in name))
