@@ -15,6 +15,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("click")
 pytest.importorskip("sklearn")
 
+import pyarrow.parquet
 from sklearn import datasets, metrics
 
 from xman.cli import main
@@ -147,6 +148,16 @@ def test_rows_without_a_header_and_with_missing_cells_are_predicted(run, iris, t
     assert run("predict", "iris.safetensors", "new.csv")[1].split() == ["target", "0", "0"]
     names = ",".join(NAMES.split(",")[::-1]) + ",more"
     assert run("predict", "iris.safetensors", "-", stdin=f"{names}\n0.2,1.4,3.5,5.1,x\n\n")[1].split() == ["target", "0"]
+
+
+def test_predictions_in_parquet_are_those_in_csv(run, iris, tmp_path):
+    for options in ([], ["--proba"]):
+        status, lines, _ = run("predict", "iris.safetensors", "iris.csv", *options)
+        assert status == 0 and run("predict", "iris.safetensors", "iris.csv", *options, "--out", "p.parquet")[0] == 0
+        table = pyarrow.parquet.read_table(tmp_path / "p.parquet")
+        names, *rows = [line.split(",") for line in lines.split()]
+        assert table.column_names == names and [[*map(str, row.values())] for row in table.to_pylist()] == rows
+    assert "cannot be written" in run("predict", "iris.safetensors", "iris.csv", "--out", "no/p.parquet")[2]
 
 
 @pytest.mark.parametrize("data", ["iris.csv", "digits", "d.csv"])

@@ -22,7 +22,7 @@ from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.frames import arrow
 from ..tables.readers import read_libsvm, read_titles
-from ..tables.reading import files_of, formed, of_text
+from ..tables.reading import file_kind, files_of, formed, of_text
 from ..train.loaders import PIXEL, SPLITS, images, kind_of_file, targets
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table
@@ -36,7 +36,7 @@ MODEL = click.argument("model", metavar="MODEL")
 @click.argument("source", metavar="FILE|-")
 @option_table(f"""
     --proba  flag      The probability of each class, not the class alone.
-    --out    FILE.csv  Where to write; standard output, if not said.
+    --out    FILE.csv|FILE.parquet  Where to write; standard output, if not said.
     {READING}""")
 def predict(model: str, source: str, proba: bool, out: str | None, header: bool | None,
             zero_based: bool | None) -> None:
@@ -46,6 +46,8 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
               else of_file(read_model, source, header, zero_based, bool(out), strange))
     first = [*islice(pieces, 1)]  # a file that cannot be read is an error before any output
     try:
+        if out and file_kind(Path(out)) == "parquet":
+            return write_parquet(read_model, chain(first, pieces), proba, out)
         with click.open_file(out or "-", "w", "utf-8") as file:
             write_predictions(read_model, chain(first, pieces), proba, file)
             tell_strange(strange)
@@ -129,6 +131,20 @@ def write_predictions(model: Model, pieces: Iterable[np.ndarray], proba: bool, f
         predictions = model.probabilities(outputs) if proba else model.labels(outputs)[:, None]
         writer.writerows(predictions.tolist())
         file.flush()
+
+
+def write_parquet(model: Model, pieces: Iterable[np.ndarray], proba: bool, path: str) -> None:
+    """Write a column of the predictions, or one of the probabilities for each class."""
+    writer = None
+    names = [*model.classes] if proba else [model.target]
+    for outputs in pieces:
+        predictions = model.probabilities(outputs) if proba else model.labels(outputs)[:, None]
+        table = arrow().table({name: x.tolist() for name, x in zip(names, predictions.T, strict=True)})
+        if writer is None:
+            writer = extra("pyarrow.parquet", "tables", "Parquet").ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    if writer:
+        writer.close()
 
 
 @xman.command()
