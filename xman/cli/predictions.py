@@ -1,4 +1,4 @@
-"""xman predict and xman evaluate: they run a saved model on new rows."""
+"""xman predict, xman evaluate and xman serve: they run a saved model on new rows."""
 from __future__ import annotations
 
 import csv
@@ -18,6 +18,7 @@ from ..errors import XManError, extra
 from ..files import Model, load
 from ..files.model import Strange, strange_text
 from ..files.reports import judged, report_text
+from ..serve import application
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.frames import arrow
@@ -161,3 +162,21 @@ def evaluate(model: str, source: str, header: bool | None, zero_based: bool | No
     judgement = judged(read_model, np.concatenate(outputs), np.concatenate(truth))
     tell_strange(strange)
     print(json.dumps(json_terms(judgement)) if as_json else report_text(judgement))
+
+
+@xman.command()
+@MODEL
+@option_table("""
+    --host=127.0.0.1  HOST  Where it listens; 0.0.0.0 lets other machines in.
+    --port=8000       port  The port.
+    --body=8388608    size  The most bytes of a request.
+    """, port=click.IntRange(0, 65535))
+def serve(model: str, host: str, port: int, body: int) -> None:
+    """Serve the predictions of MODEL over HTTP: POST /predict, GET /health, and a page to try a row.
+
+    It answers what is under way when it is told to end.
+    """
+    uvicorn = extra("uvicorn", "serve", "xman serve")
+    config = uvicorn.Config(application(load(model), body), host, port, log_level="warning", access_log=False)
+    print(f"{model} at http://{host}:{port}", flush=True)
+    uvicorn.Server(config).run()
