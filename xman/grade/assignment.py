@@ -18,7 +18,7 @@ import importlib.machinery
 import importlib.util
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -140,12 +140,22 @@ class Assignment:
         return total.hexdigest()[:12]
 
 
-def folder_of(name: str, assignments: Path | None = None) -> Path:
+def folder_of(name: str, assignments: Path | None = None, submissions: Iterable[Path] = ()) -> Path:
     """The folder of an assignment. name: its name in `assignments` (None: in xman's checkout), or a path.
 
     A path has a slash, as ./wengert has: what the current folder holds, maybe the work of students, is never
-    taken for a name.
+    taken for a name. submissions: places in which no assignment may lie, as it runs in this process.
     """
+    folder = folder_of_name(name, assignments)
+    for place in submissions:
+        if folder.is_relative_to(place.resolve()):
+            raise XManError(f"the assignment {folder} lies in {place}, which is to be graded: its grading.py "
+                            "could be a student's; keep the two apart")
+    return folder
+
+
+def folder_of_name(name: str, assignments: Path | None) -> Path:
+    """The folder, wherever it lies."""
     if assignments is None and Path(name).name != name:
         if not (Path(name) / "grading.py").is_file():
             raise XManError(f"{name} is no assignment: it has no grading.py")

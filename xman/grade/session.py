@@ -111,8 +111,8 @@ class Session:
             self.trouble = (" ".join([self.trouble, *last]) if self.trouble else
                             f"{self.module}.py could not be imported: {error.came_back}")
             if "ModuleNotFoundError" in str(error.came_back):
-                self.trouble += (f" (of what is handed in {self.module}.py alone counts; it can import Python's "
-                                 f"library and {', '.join(self.packages) or 'no package'})")
+                self.trouble += (f" (of what is handed in {self.module}.py alone counts; it can import "
+                                 f"Python's library and {', '.join(self.packages) or 'no package'})")
             raise Failed("an answer", self.trouble) from None
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any],
@@ -323,8 +323,7 @@ class Student:
     def __init__(self, session: Session):
         self._session = session
 
-    def frozen(self, name: str, *args: Any, look: str | None = None, places: Sequence[int] | None = None
-               ) -> Any:
+    def frozen(self, name: str, *args: Any, look: str | None = None, places: Any = None) -> Any:
         """The result of student.name(*args), where its lists, dicts and arrays cannot be changed.
 
         A function that changes one gets an error there, so that nobody has to look what became of them.

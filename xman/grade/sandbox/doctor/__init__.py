@@ -68,6 +68,8 @@ def examined(unsafe: bool = False) -> list[Finding]:
             todo = SECCOMP
         return finding if finding.ok else finding._replace(todo=todo)
 
+    from .trial import of_the_grader  # not at the top: it imports the grader, which imports the sandbox
+    findings += [Finding(*tried) for tried in of_the_grader(box)]
     return [first, *map(with_todo, findings)]
 
 
