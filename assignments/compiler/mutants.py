@@ -83,4 +83,8 @@ MUTANTS = [
     ("the last output only", "for y in outputs)})", "for y in outputs[-1:])})", "what is returned"),
     ("one output is no tuple", "({''.join(f'{written(y)}, ' for y in outputs)})", "{', '.join(map(written, outputs))}",
      "what is returned"),
+    ("the list of sub-expressions is used up", "    return short\n    # end of task 2",
+     "    steps[:] = short\n    return short\n    # end of task 2", KEPT),
+    ("the list of constants is used up", "    return short\n    # end of task 3",
+     "    steps[:] = short\n    return short\n    # end of task 3", "a wanted constant stays a line"),
 ]

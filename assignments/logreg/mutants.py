@@ -55,4 +55,7 @@ MUTANTS = [
      "    order = rng.permutation(len(X))\n    X[:], y[:] = X[order], y[order]\n    order = np.arange(len(X))\n",
      "any row can come first, and the data stay"),
     ("steps that are too short", '"rate": 0.5}', '"rate": 0.0005}', "settings that go far in eight epochs"),
+    ("an element stays moved", "up, down = loss({**parameters, name: value + shift}), loss({**parameters, name: value - shift})",
+     "value += shift\n            up = loss(parameters)\n            value -= 2 * shift\n            down = loss(parameters)",
+     "two evaluations for each element"),
 ]

@@ -84,4 +84,10 @@ MUTANTS = [
     ("NaN is taken for better", "if loss < least:", "if not loss >= least:", "a loss that is NaN is a step back too"),
     ("each gradient is computed twice", "deltas = gradient(parameters, batch)",
      "deltas = gradient(parameters, batch) and gradient(parameters, batch)", "passes over the data"),
+    ("the list that is untied is used up", "    return [(dst, op, tuple(renamed(a) for a in args)) for dst, op, args in steps]",
+     "    steps[:] = [(dst, op, tuple(renamed(a) for a in args)) for dst, op, args in steps]\n    return steps",
+     "a name of its own for each use"),
+    ("the best parameters are not copied", "parameters = {name: w - rate * deltas[name] for name, w in parameters.items()}",
+     "for name in parameters:\n                parameters[name] -= rate * deltas[name]",
+     ("back to the best, with half the rate", "a loss that is NaN is a step back too", "passes over the data")),
 ]

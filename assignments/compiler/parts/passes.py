@@ -7,6 +7,8 @@ from ..public.checks import G, common, constants, dead, expect_same
 from ..solution import compiler as reference
 from .lists import INPUTS, constant_chain, disguised, doubled, insert, live_list, number, renamed, with_literals, woven
 
+NEW = "Make a new list, while the old one stays as it is."
+
 # ---- 1: dead lines ----------------------------------------------------------------------------------------------------
 
 
@@ -45,8 +47,8 @@ def several(student, rng):
 @dead.part("the list that was given stays as it is", 2, hidden=True)
 def untouched(student, rng):
     steps = insert(rng, live_list(rng, 5), [("d", "sin", ("x",))])
-    with given(steps, failed="Make a new list, while the old one stays as it is.", keep=["f"]):
-        expect_same(student.frozen("dead_lines", steps, ["f"]), steps, ["f"], len(steps) - 1, "One line is dead.")
+    with given(steps, keep=["f"]):
+        expect_same(student.frozen("dead_lines", steps, ["f"], look=NEW), steps, ["f"], len(steps) - 1, "One line is dead.")
 
 
 @dead.part("a long list", 2, hidden=True)
@@ -63,7 +65,7 @@ def shared(student, steps, keep, look, more="Who reads a line that is gone has t
     with given(steps, more, keep=keep, **told):
         commutative = told.get("commutative", ())
         most = len(reference.common_subexpressions(steps, keep, commutative))
-        got = student.common_subexpressions(steps, keep, *told.values())
+        got = student.frozen("common_subexpressions", steps, keep, *told.values(), look=NEW, places=[0] * (len(keep) > 1))
         expect_same(got, steps, keep, most, look, more, commutative=commutative)
 
 
@@ -135,7 +137,7 @@ def folded(student, rng, steps, keep, look, more=None, most=None):
         return value
     with given(steps, more, keep=keep):
         most = most or len(reference.fold(steps, keep, own))
-        got = student.fold(steps, keep, {op: counted(op) for op in own})
+        got = student.frozen("fold", steps, keep, {op: counted(op) for op in own}, look=NEW, places=[0] * (len(keep) > 1))
         expect_same(got, steps, keep, most, look, more, G=own)
     return asked
 
