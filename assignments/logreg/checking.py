@@ -197,8 +197,10 @@ def any_row(student, rng):
                     f"one of {len(orders)} orders, in 500 epochs", "The order is drawn: rng.permutation draws any.")
     expect_that(len(orders) >= 24, "each of the 24 orders of 4 rows once at least, in 500 epochs", f"{len(orders)} of them")
     X, y = rng.normal(size=(9, 3)), rng.integers(3, size=9)
-    came, = student.frozen("epochs_of", X, y, 4, int(rng.integers(2 ** 31)), 1,
-                           look="X and y are not shuffled themselves: X[order] makes a new array.")
+    got = student.frozen("epochs_of", X, y, 4, int(rng.integers(2 ** 31)), 1,
+                         look="X and y are not shuffled themselves: X[order] makes a new array.")
+    expect_that(isinstance(got, list) and len(got) == 1 and isinstance(got[0], list), "a list of one epoch", got)
+    came, = got
     expect_batches(came, 9, 4)
     known = {tuple(row) for row in X.tolist()}
     expect_that(all(tuple(row) in known for rows, _ in came for row in rows.tolist()), "minibatches of rows of X")

@@ -9,6 +9,7 @@ import os
 import random
 import resource
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -132,9 +133,13 @@ class Student:
         self._package, self._module, self._alter = package, module, alter
         self.apart = self  # where the probes run without the submission
 
+    def frozen(self, name, *args, **_):
+        return getattr(self, name)(*map(plain.frozen, args))
+
     def __getattr__(self, name):
         module = importlib.import_module(f"{self._package}.solution.{self._module}")
-        probe = getattr(importlib.import_module(f"{self._package}.probes"), name, None)
+        probes = find_spec(f"{self._package}.probes") and importlib.import_module(f"{self._package}.probes")
+        probe = getattr(probes, name, None)
 
         def call(*args, **keywords):
             try:
