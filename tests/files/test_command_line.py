@@ -18,6 +18,7 @@ pytest.importorskip("sklearn")
 import pyarrow.parquet
 from sklearn import datasets, metrics
 
+import xman
 from xman.cli import main
 from xman.cli.sources import ADAM, TABLE, built_in
 from xman.files.reports import judged
@@ -240,3 +241,68 @@ def test_predict_takes_the_same_memory_for_a_hundred_times_the_rows(iris, bare, 
         words = [sys.executable, "-S", "-c", code, "many.csv"]
         peaks.append(int(subprocess.run(words, env=bare, cwd=tmp_path, capture_output=True, text=True, check=True).stdout))
     assert peaks[1] < peaks[0] + 100_000  # KiB
+
+
+def table_of_all_kinds(rows, seed=0):
+    """Rows as people write them: a price in dollars, a time, a word, a share; and seconds since 1970, which they tell."""
+    random, lines = np.random.default_rng(seed), []
+    for _ in range(rows):
+        price, day, month, hour, word, share = random.integers([900, 1, 1, 0, 0, 0], [99_000, 28, 12, 24, 3, 99]).tolist()
+        seconds = 1_700_000_000 + price / 100 + 90 * word + share + random.random()
+        lines.append({"price": f"${price:,}", "at": f"{day}.{month}.2023 {hour:02}:30", "share": f"{share} %",
+                      "word": ["red", "01", ""][word], "y": f"{seconds:.2f}"})
+    return lines
+
+
+def test_training_evaluation_and_prediction_are_one_path_whatever_holds_the_cells(run, tmp_path):
+    pandas, polars, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    for part, rows in (("train", 160), ("valid", 30), ("test", 40)):
+        pandas.DataFrame(table_of_all_kinds(rows, rows)).to_csv(f"t.csv.{part}", index=False)
+    status, out, _ = run("train", "linear", "--data", "t.csv", "--save", "m.safetensors", "--quiet", "--json")
+    trained, judgement = json.loads(out), json.loads(run("evaluate", "m.safetensors", "t.csv.test", "--json")[1])
+    assert np.isclose(trained["test_error"], judgement["rmse"], rtol=1e-3) and judgement["r2"] > 0.99 and judgement["rmse"] < 10
+    lines = table_of_all_kinds(40, 40)
+    model, frame = xman.load("m.safetensors"), pandas.read_csv("t.csv.test", dtype=str)
+    wanted = model.predict(frame)
+    frame.to_json("rows.json", orient="records")
+    frame.to_json("rows.jsonl", orient="records", lines=True)
+    frame.to_parquet("rows.parquet")
+    for name in ("t.csv.test", "rows.json", "rows.jsonl", "rows.parquet"):
+        status, out, err = run("predict", "m.safetensors", name)
+        assert (status, err) == (0, "") and np.array_equal(np.array(out.split()[1:], float), wanted)
+    out = run("predict", "m.safetensors", "-", stdin=(tmp_path / "t.csv.test").read_text())[1]
+    assert np.allclose(np.array(out.split()[1:], float), wanted, rtol=1e-12, atol=1e-2)  # products of one row, in float32
+    for table in (lines, polars.DataFrame(lines), pa.Table.from_pylist(lines), frame.sample(frac=1.0).loc[range(40)]):
+        assert np.array_equal(model.predict(table), wanted)
+
+
+def test_words_that_training_never_saw_are_counted_and_said(run):
+    with open("t.csv", "w") as file:
+        file.write("x,sex,y\n" + "".join(f"{k},{'male' if k % 2 else 'female'},{'no' if k % 3 else 'yes'}\n" for k in range(60)))
+    with open("n.csv", "w") as file:
+        file.write("x,sex,y\n1,Male,no\n2,Male,no\n3,,no\n4,male,no\n")
+    run("train", "logreg", "--data", "t.csv", "--save", "m.safetensors", "--quiet", "--epochs", "3")
+    for command in ("predict", "evaluate"):
+        status, _, err = run(command, "m.safetensors", "n.csv")
+        assert status == 0 and "xman: 'sex': 3 cells hold what no training row had" in err
+        assert "'Male' (2), an empty cell (1);" in err
+    assert run("predict", "m.safetensors", "t.csv")[2] == ""
+    with pytest.warns(UserWarning, match="'sex': 1 cells hold .*'Male' .1."):
+        xman.load("m.safetensors").predict({"x": [1], "sex": ["Male"]})
+
+
+def test_standard_input_is_a_table_and_what_cannot_be_written_is_said_before_any_work(run, tmp_path):
+    rows = "x,y\n" + "".join(f"{k * 0.5},{'ab'[k % 2]}\n" for k in range(40))
+    (tmp_path / "t.csv").write_text(rows)
+    options = "--epochs", "2", "--quiet", "--json"
+    a, b = (json.loads(run("train", "logreg", "--data", data, *options, stdin=rows)[1]) for data in ("t.csv", "-"))
+    assert a["test_loss"] == b["test_loss"]
+    status, _, err = run("train", "logreg", "--data", "-", *options, stdin=rows.replace("1.5,b", "1.5,b,c"))
+    assert status == 2 and "standard input, row 5: found 3 cells" in err
+    for option in ("--save", "--report", "--plot", "--checkpoint"):
+        status, _, err = run("train", "logreg", "--data", "nowhere.csv", option, "no/m.png", *options)
+        assert status == 2 and "no/m.png cannot be written: there is no folder no; make it first" in err
+    run("train", "logreg", "--data", "t.csv", "--save", "m.safetensors", "--checkpoint", "run", "--epochs", "5", "--quiet")
+    assert "no/p.csv cannot be written" in run("predict", "m.safetensors", "t.csv", "--out", "no/p.csv")[2]
+    out = run("train", "logreg", "--data", "t.csv", "--checkpoint", "run", "--epochs", "3", "--quiet")[1]
+    assert "all 3 epochs done: the checkpoint had 5, and nothing was trained" in out

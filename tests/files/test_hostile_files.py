@@ -137,3 +137,23 @@ def test_the_metadata_hold_what_the_file_is(path):
     with pytest.importorskip("safetensors").safe_open(str(written(path)), "numpy") as file:
         facts = json.loads(file.metadata()["xman"])
     assert facts.items() >= FACTS.items() and facts["versions"]["numpy"] == np.__version__
+
+
+@pytest.mark.parametrize("text", [
+    "rows = reshape(a, (-1, 1))\nz1 = mT(rows)\nz2 = mul(rows, z1)\nz3 = reshape(z2, (-1, 1))\nz4 = mT(z3)\nz5 = add(z3, z4)\n"
+    "z6 = sum(z5)\noutputs = mul(rows, z6)",
+    "def below(h, end):\n    t = less(h, end)\n    return t\n\ndef step(h, end):\n    h1 = add(h, 1.0)\n    return h1, end\n\n"
+    "end = max(a)\nb0 = bundle(0.0, end)\nw = while_loop(below, step, 2, b0)\nz = item(w, 0)\nrows = reshape(a, (-1, 1))\n"
+    "outputs = mul(rows, z)"], ids=["rows times rows", "a loop whose end is a cell"])
+def test_a_list_that_takes_more_than_its_rows_is_stopped_when_it_runs(path, monkeypatch, text):
+    monkeypatch.setattr(bounds, "ENTRIES", 2 ** 20)
+    monkeypatch.setattr("xman.files.model.ENTRIES", 2 ** 20)
+    monkeypatch.setattr(values, "RUN", 9_000)
+    model = xman.load(written(path, list=text, classes=[], values={}))
+    assert model.outputs({"a": [1.0], "b": [1.0]}).shape == (1, 1)
+    with pytest.raises(XManError, match="it would hold .* numbers for these rows|have run 9,000 lines"):
+        model.outputs({"a": np.linspace(1.0, 1e9, 300), "b": np.ones(300)})
+
+
+def test_an_array_with_nan_is_refused(path):
+    assert "its array 'W' holds NaN" in refusal(written(path, {"values/W": np.full((2, 3), np.nan, np.float32)}))

@@ -68,12 +68,7 @@ class Model(NamedTuple):
         inputs = {**self.values, **columns}
         if not self.entries:
             return eval(self.steps, inputs)
-        try:
-            return bounded_values(self.steps, inputs, 2 * max(ENTRIES, self.entries), "these rows")[0]
-        except XManError:
-            raise
-        except ValueError as error:
-            raise XManError(f"the model's list takes more than its rows do: {error}") from None
+        return bounded_values(self.steps, inputs, 2 * max(ENTRIES, self.entries), "these rows")[0]
 
     def predict(self, table: Any, where: str = "the table") -> np.ndarray:
         """The label of each row, or the number, (rows,). table: as for `outputs`. where: its name in errors.

@@ -51,6 +51,16 @@ def write_whole(path: str | Path, content: str | bytes, lasting: bool = True) ->
                         "unchanged") from None
 
 
+def refuse_unwritable(path: str | Path) -> None:
+    """XManError where no file could be written to path: said before what takes time."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise XManError(f"{path} cannot be written: there is no folder {folder}; make it first")
+    if Path(path).is_dir() or not os.access(folder, os.W_OK):
+        reason = "this is a directory" if Path(path).is_dir() else f"the folder {folder} is read-only"
+        raise XManError(f"{path} cannot be written: {reason}; name another file")
+
+
 def text_at(path: str | Path) -> str:
     """The text of a file. XManError where it cannot be read."""
     try:

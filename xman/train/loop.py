@@ -133,7 +133,9 @@ def errors_with_the_result(run: Run) -> Iterator[None]:
 def why_over(state: State, settings: Settings) -> str:
     """Why the run is over, in words; "" where it is not."""
     if state.epoch > settings.epochs:
-        return f"all {settings.epochs} epochs done"
+        done = state.epoch - 1  # a checkpoint may have had more
+        more = f": the checkpoint had {done}, and nothing was trained" * (done > settings.epochs)
+        return f"all {settings.epochs} epochs done{more}"
     if settings.patience and state.history and state.epoch - 1 - state.best_epoch >= settings.patience:
         return f"no better for {settings.patience} epochs"
     if settings.threshold and state.history and state.history[-1]["adjustment"] < settings.threshold:

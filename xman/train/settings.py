@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec
 import numpy as np
 
 from ..errors import XManError
+from ..files.whole import refuse_unwritable
 from ..manager import XMan
 from ..scale.streams import Stream
 from ..tables import Prepared
@@ -63,9 +64,8 @@ class Settings:
                             "away")
         if self.plot:
             check_plot(self.plot)
-        if self.checkpoint and not (folder := Path(self.checkpoint).parent).is_dir():
-            raise XManError(f"the checkpoint {self.checkpoint} could not be written: there is no folder "
-                            f"{folder}; make it first")
+        if self.checkpoint:
+            refuse_unwritable(self.checkpoint)
 
 
 def with_keywords_of(settings: Callable[Keywords, Settings]) -> Callable[
