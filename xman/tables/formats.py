@@ -20,10 +20,9 @@ from .frames import TableError, arrow, first_line, of_frame
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather", b"ORC": "orc", b"SQLite format 3\0": "sqlite"}
 PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open,
           b"\x28\xb5\x2f\xfd": lambda path: arrow().input_stream(str(path), compression="zstd")}
-OTHERS = {b"\x89HDF": "HDF5", b"\xd0\xcf\x11\xe0": "an old Excel file, .xls", b"\x93NUMPY": "an array of NumPy",
-          b"\x80\x04\x95": "a pickle", b"\x80\x05\x95": "a pickle", b"<stata_dta": "a file of Stata",
-          b"$FL2": "a file of SPSS", b"%PDF": "a PDF", b"<!DOCTYPE": "a page of HTML", b"<html": "a page of HTML",
-          b"<?xml": "XML", b"RIFF": "sound or pictures", b"\x89PNG": "a picture"}
+OTHERS = dict(line.split("=") for line in "\x89HDF=HDF5|\xd0\xcf\x11\xe0=an old Excel file|\x93NUMPY=an array of NumPy|"
+              "\x80\x04\x95=a pickle|\x80\x05\x95=a pickle|<stata_dta=a file of Stata|$FL2=a file of SPSS|%PDF=a PDF|"
+              "<!DOCTYPE=a page of HTML|<html=a page of HTML|<?xml=XML|RIFF=sound or pictures|\x89PNG=a picture".split("|"))
 ENDINGS = {"parquet": "parquet pq", "feather": "feather arrow ipc", "csv": "csv tsv tab txt data",
            "json": "json jsonl ndjson", "orc": "orc", "sqlite": "sqlite sqlite3 db", "xlsx": "xlsx"}
 
@@ -42,7 +41,7 @@ def content_kind(path: Path) -> str:
         return "xlsx"
     if kind := next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), ""):
         return kind
-    if other := next((name for magic, name in OTHERS.items() if head.startswith(magic)), ""):
+    if other := next((name for magic, name in OTHERS.items() if head.startswith(magic.encode("latin-1"))), ""):
         raise TableError(f"{path}: this is {other}, which xman does not read; write it as CSV or Parquet")
     with unpacked(path) as file:
         return "json" if re.match(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"', file.read(256)) else ""

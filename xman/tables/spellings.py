@@ -12,7 +12,8 @@ from .frames import arrow
 NULLS = ["", *r"""NA na N/A n/a NaN nan NAN Nan NaT null NULL Null none None NONE nil Nil NIL #N/A #n/a -nan -NaN
 n.a. N.A. <NA> (null) \N ? - -- — . #VALUE! #DIV/0! #REF! #NAME? #NUM! #NULL!""".split()]
 PLAIN = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?i:inf|infinity|nan)"
-ZEROS = "0[0-9]+"      # an identifier: a post code, a telephone number
+# a post code such as 01234, a telephone number; and a column of Internet addresses
+IDENTIFIER, ADDRESS = r"0[0-9]+|\+[0-9][0-9 ]{6,}[0-9]", r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
 SIGN, SPACE = "[-+\u2212\u2013]?", "[ \u00a0\u2009\u202f]"  # U+2212 is the minus sign, U+2013 a dash
 SEPARATORS = {"": "", ".": r"\.", ",": ",", " ": SPACE, "'": "['\u2019]", "_": "_"}
 # the marks between thousands, and before decimals; what comes first counts where two of them mean the same
@@ -24,14 +25,14 @@ EXAMPLE = "(?P<prefix>[^0-9]*)1(?:(?P<group>[., '_])234)?(?P<point>[.,])5(?P<suf
 # how the months begin in English, Spanish, Italian, Portuguese, French and German
 MONTHS = ("jan ene gen|feb fév fev|mar mär már|apr avr abr|may mai mag|jun juin giu|jul juil lug|aug aoû ago|sep set|"
           "oct okt ott out|nov|dec dez déc dic").split("|")
-ZONE = "(?P<zone> ?(?:Z|UTC|GMT|[-+][0-9]{2}(?::?[0-9]{2})?))?"
+ZONE = "(?P<zone> ?(?:Z|UTC|GMT|[-+][0-9]{2}(?::?[0-9]{2})?))?(?: Uhr)?"
 CODES = {"%Y": "(?P<Y>[0-9]{4})", "%y": "(?P<y>[0-9]{2})", "%b": r"(?P<b>[^\s0-9.,:;/+-]{3,10})\.?",
          **{f"%{code}": f"(?P<{code}>[0-9]{{1,2}})" for code in "mdqVH"}, "%I": "(?P<H>[0-9]{1,2})",
          "%M": "(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2}(?:[.,][0-9]+)?))?", "%p": r"(?P<p>[AaPp])\.?[Mm]\.?"}
 DATES = ("%Y-%m-%d|%d-%m-%Y|%m-%d-%Y|%Y/%m/%d|%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%Y.%m.%d|%d.%m.%y|%m/%d/%y|%d/%m/%y|"
          "%d-%m-%y|%m-%d-%y|%d %b %Y|%d-%b-%Y|%d-%b-%y|%d/%b/%Y|%b %d %Y|%Y-%b-%d").split("|")
-PERIODS = ("%Y-%m|%m/%Y|%m.%Y|%b %Y|%b-%Y|%Y-Q%q|%Y Q%q|%YQ%q|Q%q %Y|Q%q/%Y|%Y-W%V|%YW%V").split("|")
-TIMES = "%H:%M", "%I:%M %p"
+PERIODS = ("%Y-%m|%m/%Y|%m.%Y|%b %Y|%b-%Y|%b-%y|%Y/%m|%Y-Q%q|%Y Q%q|%YQ%q|Q%q %Y|Q%q-%Y|Q%q/%Y|%Y-W%V|%YW%V").split("|")
+TIMES = "%H:%M", "%I:%M %p", "%I %p"
 # digits of Arabic, Persian, Hindi and of full width
 DIGITS = {ord(zero) + k: str(k) for zero in "٠۰०０" for k in range(10)} | {ord("٫"): ".", ord("٬"): ","}
 FORMS = (*DATES, *PERIODS, *TIMES, *(f"{date} {time}" for date in DATES for time in TIMES))
@@ -195,21 +196,26 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
     the way.
     """
     pc, some_words = arrow().compute, words[:9].to_pylist()
+    if all_match(words, "[+0-9 ]+|" + PLAIN):
+        if len(identifiers := words.filter(matching(words, IDENTIFIER))):
+            return "", "", (f"holds identifiers, such as {identifiers[0]}, and so counts as words; leave zeros "
+                            "and + in front of digits out where it is a number")
     if all_match(words, PLAIN):
-        if len(zeros := words.filter(matching(words, ZEROS))):
-            return "", "", (f"holds digits after zeros, such as {zeros[0]}, as identifiers do, and so counts "
-                            "as words; leave the zeros out where it is a number")
         if not all_match(words, SIGN + r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"):
             return "number", "", ""
     patterns = {x: number_pattern(x) for word in some_words for x in number_spellings(word)}
     patterns |= {form: pattern for form in FORMS if any(
         re.fullmatch(pattern := date_pattern(form), word, re.ASCII) for word in some_words)}
-    possible = [x for x in patterns if all_match(words, patterns[x]) and is_sound(words, x)]
+    possible = [] if all_match(words, ADDRESS) else [x for x in patterns if all_match(words, patterns[x]) and is_sound(words, x)]
     if not possible:
         shares = {x: pc.mean(matching(words, patterns[x]).cast("int8")).as_py() for x in patterns}
         nearest = max(shares, key=shares.__getitem__, default="")
-        if not nearest or shares[nearest] < 0.5:
-            return "", "", ""
+        if not nearest or not 0.5 <= shares[nearest] or all_match(words, ADDRESS):
+            are_digits = [sum(map(str.isdigit, x)) > sum(map(str.isalpha, x)) for x in words[:99].to_pylist()]
+            if np.mean(are_digits) < 0.9:
+                return "", "", ""
+            return "", "", (f"holds digits, such as {some_words[0][:40]!r}, spelled as no number and no date known "
+                            "here, and so counts as words: write 1.5, 2024-01-31 or 12:30 where it is one")
         others = (words.filter(pc.invert(matching(words, patterns[nearest]))).to_pylist()
                   or [x for x in words[:99].to_pylist() if not is_sound(arrow().array([x]), nearest)])
         kind, examples = "date" if nearest in FORMS else "number", ", ".join(repr(x[:40]) for x in others[:3])
