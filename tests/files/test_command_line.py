@@ -287,7 +287,7 @@ def test_words_that_training_never_saw_are_counted_and_said(run):
         assert status == 0 and "xman: 'sex': 3 cells hold what no training row had" in err
         assert "'Male' (2), an empty cell (1);" in err
     assert run("predict", "m.safetensors", "t.csv")[2] == ""
-    with pytest.warns(UserWarning, match="'sex': 1 cells hold .*'Male' .1."):
+    with pytest.warns(UserWarning, match="'sex': 1 cell holds .*'Male' .1."):
         xman.load("m.safetensors").predict({"x": [1], "sex": ["Male"]})
 
 

@@ -200,8 +200,9 @@ def strange_text(strange: Strange) -> list[str]:
         if words:
             commonest = ", ".join(f"{repr(word[:40]) if word else 'an empty cell'} ({n:,})"
                                   for word, n in words.most_common(3))
-            sentences.append(f"{name!r}: {words.total():,} cells hold what no training row had, or too few to be "
-                             f"told apart: {commonest}; all such words are one to the model")
+            cells = f"{(n := words.total()):,} cell{'s' * (n != 1)} hold{'s' * (n == 1)}"
+            sentences.append(f"{name!r}: {cells} what no training row had, or too few to be told apart: "
+                             f"{commonest}; all such words are one to the model")
     return sentences
 
 

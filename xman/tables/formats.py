@@ -41,7 +41,8 @@ def content_kind(path: Path) -> str:
         return "xlsx"
     if kind := next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), ""):
         return kind
-    if other := next((name for magic, name in OTHERS.items() if head.startswith(magic.encode("latin-1"))), ""):
+    start = head.decode("latin-1")
+    if other := next((name for magic, name in OTHERS.items() if start.startswith(magic)), ""):
         raise TableError(f"{path}: this is {other}, which xman does not read; write it as CSV or Parquet")
     with unpacked(path) as file:
         return "json" if re.match(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"', file.read(256)) else ""

@@ -198,24 +198,27 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
     pc, some_words = arrow().compute, words[:9].to_pylist()
     if all_match(words, "[+0-9 ]+|" + PLAIN):
         if len(identifiers := words.filter(matching(words, IDENTIFIER))):
-            return "", "", (f"holds identifiers, such as {identifiers[0]}, and so counts as words; leave zeros "
-                            "and + in front of digits out where it is a number")
+            return "", "", (f"holds identifiers, such as {identifiers[0]}, and so counts as words; leave out "
+                            "zeros and + in front of digits where it is a number")
     if all_match(words, PLAIN):
         if not all_match(words, SIGN + r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"):
             return "number", "", ""
     patterns = {x: number_pattern(x) for word in some_words for x in number_spellings(word)}
     patterns |= {form: pattern for form in FORMS if any(
         re.fullmatch(pattern := date_pattern(form), word, re.ASCII) for word in some_words)}
-    possible = [] if all_match(words, ADDRESS) else [x for x in patterns if all_match(words, patterns[x]) and is_sound(words, x)]
+    if all_match(words, ADDRESS):
+        patterns = {}
+    possible = [x for x in patterns if all_match(words, patterns[x]) and is_sound(words, x)]
     if not possible:
         shares = {x: pc.mean(matching(words, patterns[x]).cast("int8")).as_py() for x in patterns}
         nearest = max(shares, key=shares.__getitem__, default="")
-        if not nearest or not 0.5 <= shares[nearest] or all_match(words, ADDRESS):
+        if not nearest or not 0.5 <= shares[nearest]:
             are_digits = [sum(map(str.isdigit, x)) > sum(map(str.isalpha, x)) for x in words[:99].to_pylist()]
             if np.mean(are_digits) < 0.9:
                 return "", "", ""
-            return "", "", (f"holds digits, such as {some_words[0][:40]!r}, spelled as no number and no date known "
-                            "here, and so counts as words: write 1.5, 2024-01-31 or 12:30 where it is one")
+            return "", "", (f"holds digits, such as {some_words[0][:40]!r}, spelled as no number and no date "
+                            "known here, and so counts as words: write 1.5, 2024-01-31 or 12:30 where it is "
+                            "one")
         others = (words.filter(pc.invert(matching(words, patterns[nearest]))).to_pylist()
                   or [x for x in words[:99].to_pylist() if not is_sound(arrow().array([x]), nearest)])
         kind, examples = "date" if nearest in FORMS else "number", ", ".join(repr(x[:40]) for x in others[:3])
