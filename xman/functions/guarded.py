@@ -1,6 +1,7 @@
 """For `jit`: tracers that answer as the floats, numbers and arrays do that they stand for."""
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ from ops import Expression, G, f
 from ops.facts import facts_of
 from ops.silence import ERRORS, loud
 
-from ..traced.refusals import OURS
+from ..traced.refusals import STANDARD, inside
 from .tracer import CallTape, Tracer, unheard
 
 # the classes of arguments that tracers stand for
@@ -72,6 +73,12 @@ class GuardedTape(CallTape):
         return tuple([f.astype(a, (dtype.name,)) if type(a) is FloatTracer else a for a in args])
 
 
+@functools.cache
+def numerical(file: str) -> bool:
+    """Whether the file is of xman, NumPy or SciPy, to which a Python float is a number of NumPy."""
+    return inside(file) and not file.startswith(STANDARD)
+
+
 class Hidden(type):
     """A class in which an abstract base class, as Iterable, finds no methods: it asks `__class__` too."""
     __mro__ = property(lambda cls: ())
@@ -84,7 +91,7 @@ class GuardedTracer(Tracer, metaclass=Hidden):
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
-        if sys._getframe(1).f_code.co_filename.startswith(OURS):
+        if numerical(sys._getframe(1).f_code.co_filename):
             return object.__getattribute__(self, name)
         return unheard(answer, self, name)
 
@@ -197,10 +204,10 @@ def operator_of(name: str) -> Callable:
 
 
 def for_users(operate: Callable, base: Callable) -> Callable:
-    """A method that operates in a user's code, and is the array's in ours."""
+    """A method that operates in a user's code, and is that of a number of NumPy in libraries."""
     def method(x: FloatTracer, *others: Any) -> Any:
-        ours = sys._getframe(1).f_code.co_filename.startswith(OURS)
-        return unheard(base if ours else operate, x, *others)
+        library = numerical(sys._getframe(1).f_code.co_filename)
+        return unheard(base if library else operate, x, *others)
     return method
 
 

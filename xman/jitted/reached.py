@@ -77,7 +77,7 @@ def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
 
 def steady(places: Iterable[Place]) -> Callable[[], bool]:
     """A function that says whether all places are unchanged; most hold the very objects that were kept."""
-    text, scope = [], {"unchanged": unchanged, "MISSING": MISSING, "is_": operator.is_}
+    text, scope = [], {"unchanged": unchanged, "MISSING": MISSING, "is_": operator.is_, "still_same": still_same}
     for k, place in enumerate(places):
         scope |= {f"p{k}": place, f"owner{k}": place.owner, f"kept{k}": place.kept}
         scope |= {f"p{k}_{j}": x for j, x in enumerate(place.kept)}
@@ -88,12 +88,18 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
             reads = [f"{x}.__code__", f"{x}.__defaults__", f"{x}.__kwdefaults__"]
         elif place.read is attributes and type(place.owner).__getattribute__ is object.__getattribute__:
             reads = [f"type({x})", f"{x}.__dict__"][:count]
+        elif place.read is title:
+            reads = [f"{x}.{name}" for name in TITLES]
         else:
             reads = []
         same = " and ".join(f"{read} is p{k}_{j}" for j, read in enumerate(reads))
         if type(place.owner) in (dict, list) and not reads:
             now, size = (f"(*{x}, *{x}.values())", count // 2) if type(place.owner) is dict else (x, count)
             same = f"len({x}) == {size} and all(map(is_, {now}, kept{k}))" if count else f"not {x}"
+        if place.read is numbers and type(place.owner) is np.ndarray:
+            flags, *strides = place.kept[1:]
+            text.append(f"{x}.flags.num == {flags} and {x}.strides == {(*strides,)} and still_same(p{k}_0, {x})")
+            continue
         text.append(f"({same} or unchanged(*p{k}))" if same else f"unchanged(*p{k})")
     return eval(compile(f"lambda: {' and '.join(text) or 'True'}", __file__, "eval"), scope)
 
@@ -158,6 +164,8 @@ def facts_of_code(code: CodeType) -> Facts:
         if step.argval == "type" and step.opname.startswith("LOAD") and not of_own:
             raise Impure(TYPE)
         if step.opname == "IS_OP" and (last := steps[k - 1]).opname != "LOAD_CONST":
+            if last.argval == "__class__" or [x.argval for x in steps[max(k - 4, 0):k - 2]] == ["type", "self"]:
+                continue  # classes, which no arguments are
             attribute = last.opname == "LOAD_ATTR"
             owner = steps[k - 2] if attribute else last
             if owner.opname != "LOAD_GLOBAL":
