@@ -16,7 +16,8 @@ from ..traced.refusals import STANDARD, inside
 from .tracer import CallTape, Tracer, unheard
 
 # the classes of arguments that tracers stand for
-EXACT = {float, np.ndarray, np.memmap, *(np.dtype(x).type for x in np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")}
+EXACT = {float, np.ndarray, np.memmap, np.bool_, *(np.dtype(char).type for kind in ("AllInteger", "Float")
+                                                   for char in np.typecodes[kind])}
 # operators that give numbers, and no arrays without axes, as NumPy's ufuncs do
 NUMBERS = {"getitem", "dot", "sum", "mean", "max", "min", "prod", "argmax", "norm", "count"}
 
@@ -32,7 +33,7 @@ class GuardedTape(CallTape):
 
     def __init__(self, of_scan: Callable):
         super().__init__(guards={}, of_scan=of_scan)
-        self.tracer = GuardedTracer
+        self.kind = GuardedTracer
         self.no_errors: list[Tracer] = []
         self.kinds: dict[str, type] = {}
         self.failures: list[tuple[str, tuple, type]] = []
@@ -48,7 +49,7 @@ class GuardedTape(CallTape):
             self.plain = f"an argument is a {type(leaf).__name__}, which a list takes for an array"
         out = super().argument(leaf)
         self.kinds[out.name] = type(leaf)
-        return as_kind(FloatTracer, out) if type(leaf) is float else out
+        return self.tracer(out.name, FloatTracer) if type(leaf) is float else out
 
     def write(self, op: str, args: tuple) -> Any:
         if FloatTracer in map(type, args) and op != "astype":
@@ -111,7 +112,7 @@ class GuardedTracer(Tracer, metaclass=Hidden):
         number = op in NUMBERS and not any(a is Ellipsis for a in args) or isinstance(G[op], np.ufunc)
         return [self.dtype.type] if number else Either.kinds(self)
 
-    def as_numpy(self) -> Tracer: return self if self.ndim else as_kind(Either, self)
+    def as_numpy(self) -> Tracer: return self if self.ndim else self.tape.tracer(self.name, Either)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         return of_numpy(super().__array_ufunc__(ufunc, method, *inputs, **options))
@@ -153,14 +154,6 @@ class Either(GuardedTracer):
     def kinds(self) -> list[type]: return [self.dtype.type, np.ndarray]
 
 
-def as_kind(kind: type, x: Tracer) -> Any:
-    """A tracer of that class for the register of x."""
-    twin = kind.__new__(kind)
-    for slot in ("value", "writer", "name", "level", "slopeless"):
-        setattr(twin, slot, getattr(x, slot))
-    return twin
-
-
 def of_numpy(result: Any) -> Any:
     """The result of one of NumPy's functions, where it may be an argument itself, as another class."""
     if isinstance(result, (tuple, list)):
@@ -199,7 +192,7 @@ def operator_of(name: str) -> Callable:
             tape.no_errors.append(f.not_equal(divisor, 0))
         if word == "pow":  # of infinite numbers it may be infinite
             tape.no_errors.append(f.logical_or(f.isfinite(out), f.isnan(f.add(f.mul(x, 0.0), f.mul(y, 0.0)))))
-        return as_kind(FloatTracer, out)
+        return tape.tracer(out.name, FloatTracer)
     return operate
 
 

@@ -23,7 +23,7 @@ WRITTEN_OUT = 1_000
 
 def lengths(tracers: Iterable[Any]) -> dict[int, int]:
     """By the level of each trace around, how many lines it has."""
-    return {x.value.level: len(x.value.tape.lines) for x in tracers if isinstance(x.value, Tracer)}
+    return {x.value.level: len(x.value.tape.lines) for x in tracers if issubclass(type(x.value), Tracer)}
 
 
 def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
@@ -32,7 +32,7 @@ def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
     before: the lengths of the traces around, when the call began.
     """
     tape, ends = call.tape, [end for end in call.outputs if end is not None]
-    trace = next(x.tape for x in call.results if isinstance(x, Tracer))
+    trace = next(x.tape for x in call.results if issubclass(type(x), Tracer))
     if trace.level not in before:
         return call
     lines, around = merged(tape, trace, before[trace.level])
@@ -41,11 +41,11 @@ def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
     if len(loops) > len(lines) / 2:
         return call
     # what is on the tape and in the trace around it stays; what a loop computes is new, and all that reads it
-    recorded_lines, new, tape.lines = {*map(id, lines)}, {}, []
+    known, new, tape.lines = {*map(id, lines)}, {}, []
     for line in loops:
         dst, op, args = line
         args = tuple([new.get(a, a) if type(a) is str else a for a in args])
-        if id(line) not in recorded_lines or args != line[2]:
+        if id(line) not in known or args != line[2]:
             value = operator_called(op)(*[values[a] if type(a) is str else a for a in args])
             out = Tracer(value, tape, op in FLAT)
             new[dst], values[out.name] = out.name, out.value
@@ -69,7 +69,7 @@ def merged(tape: CallTape, around: CallTape, before: int) -> tuple[list[tuple], 
     def outer(name: str) -> str:
         register = f"z0{name[1:]}"  # no register of a tape has such a name
         if register not in values:
-            values[register] = around.traced(name)
+            values[register] = around.tracer(name)
         return register
     inner = [(dst, op, tuple([outer(a.name) if around.has(a) else a for a in args]))
              for dst, op, args in tape.lines]

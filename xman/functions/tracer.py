@@ -27,14 +27,14 @@ class CallTape(Recording):
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by
     name, (tracer, the user's line) where a value decided Python's path; None: these are not recorded.
     of_scan: the function that computes a scan. masks: by name, the masks whose counts a tracer's shape goes
-    by. tracer: the class of its tracers.
+    by. kind: the class of its tracers.
     """
 
     def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
         super().__init__()
         self.exact, self.open, self.guards, self.of_scan = exact, True, guards, of_scan
         self.masks: dict[str, tuple[Tracer, ...]] = {}
-        self.tracer = Tracer
+        self.kind = Tracer
 
     def __enter__(self) -> CallTape:
         self.collects = gc.isenabled()
@@ -51,7 +51,7 @@ class CallTape(Recording):
 
     def argument(self, leaf: Any) -> Tracer:
         """The tracer in place of an argument's leaf."""
-        return self.tracer(np.asarray(ordinary(plain(leaf)))[()], self)
+        return self.kind(np.asarray(ordinary(plain(leaf)))[()], self)
 
     def write(self, op: str, args: tuple) -> Any:
         """The result of op, after its line is on the tape."""
@@ -77,10 +77,10 @@ class CallTape(Recording):
             value = self.of_scan  # `jit` has one that compiles long loops
         y = value(*inputs)
         if issubclass(type(y), Tracer):  # on another tape
-            out = self.tracer(y, self, y.slopeless)
+            out = self.kind(y, self, y.slopeless)
         else:
             y = real(op, y)
-            out = self.tracer(y, self, op in FLAT or getattr(y, "dtype", None) is BOOL)
+            out = self.kind(y, self, op in FLAT or getattr(y, "dtype", None) is BOOL)
         self.lines.append((out.name, op, tuple(operands)))
         if self.guards is not None and out.ndim:
             self.follow_masks(out, op, args)
@@ -92,9 +92,9 @@ class CallTape(Recording):
             refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
                    "return it from the function, as an auxiliary output, instead of keeping it")
 
-    def traced(self, name: str) -> Tracer:
-        """The tracer of a register that the tape has."""
-        tracer = Tracer.__new__(Tracer)
+    def tracer(self, name: str, kind: Any = None) -> Any:
+        """A tracer of a register that the tape has, of that class."""
+        tracer = (kind or self.kind).__new__(kind or self.kind)
         tracer.value, tracer.writer, tracer.name, tracer.level = self.values[name], self, name, self.level
         tracer.slopeless = name in self.flat
         return tracer

@@ -204,7 +204,7 @@ DUNDERS = {name for kind in (object, type, float, list, dict, set, types.ModuleT
                              types.FunctionType) for name in vars(kind)}
 DUNDERS |= {"__name__", "__wrapped__", "__func__", "__self__", "__dict__"}
 DUNDERS -= {"__globals__", "__builtins__", "__subclasses__"}
-ADDRESSES = {"__array_interface__", "__array_struct__"}  # attributes that say where the numbers of an array lie
+ADDRESSES = {"__array_interface__", "__array_struct__"}  # they say where the numbers of an array lie
 
 
 def computes(module: str, name: str) -> bool:

@@ -6,8 +6,7 @@ import itertools
 import operator
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dis import get_instructions
+from collections.abc import Callable, Iterable
 from enum import Enum
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -16,10 +15,10 @@ import numpy as np
 
 from ..functions.call import Derivative, name_of
 from ..traced.arraylike import ArrayLike
+from .code import IDENTITY, LOOKS, TYPE, facts_of_code, imported, nested
 from .known import (
     ADDRESSES,
     CONTENTS,
-    DUNDERS,
     FIXED,
     GENERATORS,
     MISSING,
@@ -47,15 +46,6 @@ from .known import (
 )
 
 MOST = 20_000  # the most objects that are looked through
-LOOKS = {"getattr", "hasattr", "vars", "dir", "attrgetter", "methodcaller", "getmembers", "delattr", "setattr",
-         "__dict__", "__getattribute__"}  # what takes a name that can have been computed
-
-
-IDLE = {"PRECALL", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "RESUME"}  # instructions between those that count
-
-
-TYPE = "it asks for type(…), which is another of a traced value; isinstance is the same"
-IDENTITY = "it compares by `is`, which for arguments may hold at one call and not at another"
 
 
 class Place(NamedTuple):
@@ -77,7 +67,8 @@ def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
 
 def steady(places: Iterable[Place]) -> Callable[[], bool]:
     """A function that says whether all places are unchanged; most hold the very objects that were kept."""
-    text, scope = [], {"unchanged": unchanged, "MISSING": MISSING, "is_": operator.is_, "still_same": still_same}
+    text, scope = [], {"unchanged": unchanged, "still_same": still_same, "MISSING": MISSING,
+                       "is_": operator.is_}
     for k, place in enumerate(places):
         scope |= {f"p{k}": place, f"owner{k}": place.owner, f"kept{k}": place.kept}
         scope |= {f"p{k}_{j}": x for j, x in enumerate(place.kept)}
@@ -98,7 +89,8 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
             same = f"len({x}) == {size} and all(map(is_, {now}, kept{k}))" if count else f"not {x}"
         if place.read is numbers and type(place.owner) is np.ndarray:
             flags, *strides = place.kept[1:]
-            text.append(f"{x}.flags.num == {flags} and {x}.strides == {(*strides,)} and still_same(p{k}_0, {x})")
+            at = f"{x}.flags.num == {flags} and {x}.strides == {(*strides,)}"
+            text.append(f"{at} and still_same(p{k}_0, {x})")
             continue
         text.append(f"({same} or unchanged(*p{k}))" if same else f"unchanged(*p{k})")
     return eval(compile(f"lambda: {' and '.join(text) or 'True'}", __file__, "eval"), scope)
@@ -112,7 +104,7 @@ def still_same(a: Any, b: Any) -> bool:
 
 
 def still_like(a: Any, b: Any) -> bool:
-    """The same, for arrays in memory too: what is no copy but another array may lie there in another order."""
+    """The same; an array in another's place may lie in memory in another order."""
     return still_same(a, b) and (type(a) is not np.ndarray or layout(a) == layout(b))
 
 
@@ -132,78 +124,6 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     return a.tobytes() == b.tobytes()
 
 
-# ---- what code names ---------------------------------------------------------------------------------------
-
-class Facts(NamedTuple):
-    """What a piece of code names: globals, modules that it imports with their levels, attributes and texts;
-    what it compares with by `is`, as (a global, an attribute of it or None). asks: "missing" or "computed" if a
-    name may be that when it looks for an attribute, "titles" if it names or writes out functions, "own" if it
-    asks for the type of self or cls."""
-    names: frozenset[str]
-    sentinels: frozenset[tuple[str, str | None]]
-    imports: frozenset[tuple[str, int]]
-    attributes: frozenset[str]
-    asks: frozenset[str]
-
-
-@functools.lru_cache
-def facts_of_code(code: CodeType) -> Facts:
-    steps = [step for step in get_instructions(code) if step.opname not in IDLE]
-    names = frozenset(step.argval for step in steps if step.opname.endswith(("_GLOBAL", "LOAD_NAME")))
-    imports = frozenset((step.argval, steps[k - 2].argval) for k, step in enumerate(steps)
-                        if step.opname == "IMPORT_NAME")
-    texts = {text for text in code.co_consts if isinstance(text, str)}
-    looks = [k for k, step in enumerate(steps) if step.argval in LOOKS and step.opname.startswith("LOAD")]
-    strange = {name for name in code.co_names if name.startswith("__") and name.endswith("__")} - DUNDERS
-    strange |= {name for name in texts.union(code.co_names) if name == "ctypes" or name.startswith("__array")}
-    if strange:
-        raise Impure(f"it reads {min(strange)}")
-    sentinels = set()
-    for k, step in enumerate(steps):
-        of_own = steps[min(k + 1, len(steps) - 1)].argval in ("self", "cls")
-        if step.argval == "type" and step.opname.startswith("LOAD") and not of_own:
-            raise Impure(TYPE)
-        if step.opname == "IS_OP" and (last := steps[k - 1]).opname != "LOAD_CONST":
-            if last.argval == "__class__" or [x.argval for x in steps[max(k - 4, 0):k - 2]] == ["type", "self"]:
-                continue  # classes, which no arguments are
-            attribute = last.opname == "LOAD_ATTR"
-            owner = steps[k - 2] if attribute else last
-            if owner.opname != "LOAD_GLOBAL":
-                raise Impure(IDENTITY)
-            sentinels.add((owner.argval, last.argval if attribute else None))
-    literal = all(steps[k].argval in ("getattr", "hasattr") and called_with_literal(steps, k) for k in looks)
-    guarded = (bool(getattr(code, "co_exceptiontable", b""))
-               or any(step.opname.startswith("SETUP_") for step in steps))
-    titles = not texts.union(code.co_names).isdisjoint({*TITLES, "repr", "str", "format", "ascii"}) or any(
-        step.opname.startswith(("FORMAT_", "CONVERT_")) for step in steps)
-    asks = {"missing": guarded or looks, "computed": not literal, "titles": titles or not literal,
-            "own": any(step.argval == "type" and step.opname == "LOAD_GLOBAL" for step in steps)}
-    return Facts(names, frozenset(sentinels), imports, texts.union(code.co_names),
-                 frozenset(word for word, it_does in asks.items() if it_does))
-
-
-def called_with_literal(steps: list, k: int) -> bool:
-    """Whether the call of getattr or hasattr that is loaded at k takes a name that stands in the code: its
-    second argument is loaded last, or last but a default that is one instruction."""
-    for j in range(k + 1, len(steps) - 2):
-        if steps[j].opname == "LOAD_CONST" and isinstance(steps[j].argval, str):
-            return any(steps[j + n].opname.startswith("CALL") and steps[j + n].arg == n + 1 for n in (1, 2))
-    return False
-
-
-def nested(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from nested(part)
-
-
-def imported(name: str, level: int, scope: dict) -> str:
-    """The name of a module that code with these globals imports, `level` packages up."""
-    package = scope.get("__package__") or ""
-    return ".".join(filter(None, (package.rsplit(".", level - 1)[0], name))) if level else name
-
-
 # ---- the walk ----------------------------------------------------------------------------------------------
 
 class Reach:
@@ -214,8 +134,8 @@ class Reach:
         self.roots = list(roots)
         self.attributes: set[str] = set()
         self.asks: set[str] = set()
-        before = -1
-        while before != (before := len(self.attributes) + len(self.asks)):  # until all that the code names is known
+        size = -1
+        while size != (size := len(self.attributes) + len(self.asks)):  # until all that code names is known
             self.walk()
 
     def walk(self) -> None:
@@ -307,7 +227,8 @@ class Reach:
             self.asks |= facts.asks
             for name, level in facts.imports:
                 name = imported(name, level, scope)
-                self.look_up(sys.modules, itertools.accumulate(name.split("."), "{}.{}".format), "sys.modules", name)
+                packages = itertools.accumulate(name.split("."), "{}.{}".format)
+                self.look_up(sys.modules, packages, "sys.modules", name)
             self.look_up(scope, facts.names, module)
             beyond = scope.get("__builtins__", {})
             beyond = vars(beyond) if isinstance(beyond, ModuleType) else beyond

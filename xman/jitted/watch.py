@@ -11,8 +11,9 @@ import numpy as np
 
 from ..functions.trace import watched
 from ..traced.arraylike import ArrayLike
+from .code import TYPE, facts_of_code, nested
 from .known import computes, doing, foreign, method_computes
-from .reached import TYPE, Place, Reach, facts_of_code, nested, unchanged
+from .reached import Place, Reach, unchanged
 
 
 class Watch:
