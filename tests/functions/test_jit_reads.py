@@ -26,6 +26,7 @@ import sys
 import tempfile
 import threading
 import types
+import typing
 import weakref
 from xml.etree import ElementTree
 
@@ -441,6 +442,7 @@ ASKED = {
     "float": lambda x: 1.0 + isinstance(x, float), "floating": lambda x: 1.0 + isinstance(x, np.floating), "ndarray": lambda x: 1.0 + isinstance(x, np.ndarray),
     "iterable": lambda x: 1.0 + isinstance(x, collections.abc.Iterable), "sized": lambda x: 1.0 + isinstance(x, collections.abc.Sized),
     "hashable": lambda x: 1.0 + isinstance(x, collections.abc.Hashable), "number": lambda x: 1.0 + isinstance(x, numbers.Real),
+    "typing": lambda x: 1.0 + isinstance(x, typing.Hashable), "device": lambda x: 1.0 + hasattr(x, "device"), "flat": lambda x: 1.0 + hasattr(x, "flat"),
     "scalar": lambda x: 1.0 + np.isscalar(x), "squeezed": lambda x: 1.0 + isinstance(np.squeeze(x), np.ndarray),
     "sum_class": lambda x: 1.0 + hasattr(x + x, "dtype"), "of_numpy": lambda x: 1.0 + hasattr(np.add(x, 1.0), "dtype"), "same": lambda x: 1.0 + hasattr(np.positive(x), "dtype"),
     "truth": lambda x: 1.0 + isinstance(np.sum(x) * 0 == 0, bool), "none": lambda x: 1.0 + (x is None), "text": lambda x: len(str(x)),
@@ -455,7 +457,8 @@ OF_ARGUMENTS = {"float": (2.0, 3.5), "number": (np.float64(2), np.float64(3.5)),
 @pytest.mark.parametrize("kind", OF_ARGUMENTS)
 @pytest.mark.parametrize("asked", ASKED)
 def test_an_argument_answers_as_in_python(asked, kind):
-    plain = lambda x, scale: scale * ASKED[asked](x)
+    ask = ASKED[asked]
+    plain = lambda x, scale: scale * ask(x)
     fast = jit(plain, "interpret")
     for x, scale in itertools.product(OF_ARGUMENTS[kind], (ONES - 1, ONES, ONES + 2)):
         for _ in range(2):

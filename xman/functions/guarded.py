@@ -12,7 +12,7 @@ from ops import Expression, G, f
 from ops.facts import facts_of
 from ops.silence import ERRORS, loud
 
-from ..traced.refusals import STANDARD, inside
+from ..traced.refusals import OURS, STANDARD, inside
 from .tracer import CallTape, Tracer, unheard
 
 # the classes of arguments that tracers stand for
@@ -74,12 +74,6 @@ class GuardedTape(CallTape):
         return tuple([f.astype(a, (dtype.name,)) if type(a) is FloatTracer else a for a in args])
 
 
-@functools.cache
-def numerical(file: str) -> bool:
-    """Whether the file is of xman, NumPy or SciPy, to which a Python float is a number of NumPy."""
-    return inside(file) and not file.startswith(STANDARD)
-
-
 class Hidden(type):
     """A class in which an abstract base class, as Iterable, finds no methods: it asks `__class__` too."""
     __mro__ = property(lambda cls: ())
@@ -92,7 +86,7 @@ class GuardedTracer(Tracer, metaclass=Hidden):
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
-        if numerical(sys._getframe(1).f_code.co_filename):
+        if sys._getframe(1).f_code.co_filename.startswith(OURS):
             return object.__getattribute__(self, name)
         return unheard(answer, self, name)
 
@@ -139,7 +133,7 @@ def answer(x: GuardedTracer, name: str) -> Any:
     if name == "__class__":
         return kinds[0]
     missing = not hasattr(kinds[0], name)
-    if name[:2] == "__" or missing and np.memmap in kinds:
+    if name[:2] == "__" or (np.memmap in kinds if missing else not hasattr(Tracer, name)):
         x.tape.plain = f"it reads {name} of an argument"
     if missing:
         raise AttributeError  # __getattr__ has the words
@@ -170,8 +164,19 @@ class FloatTracer(GuardedTracer):
 
     __slots__ = ()
 
+    def __getattribute__(self, name: str) -> Any:
+        if numerical(sys._getframe(1).f_code.co_filename):
+            return object.__getattribute__(self, name)
+        return unheard(answer, self, name)
+
     def kinds(self) -> list[type]: return [float]
     def branch_value(self): return float(super().branch_value())
+
+
+@functools.cache
+def numerical(file: str) -> bool:
+    """Whether the file is of xman, NumPy or SciPy, to which a Python float is a number of NumPy."""
+    return inside(file) and not file.startswith((STANDARD, "<frozen"))
 
 
 def operator_of(name: str) -> Callable:

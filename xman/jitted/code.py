@@ -19,9 +19,9 @@ IDENTITY = "it compares by `is`, which for arguments may hold at one call and no
 
 class Facts(NamedTuple):
     """What a piece of code names: globals, modules that it imports with their levels, attributes and texts;
-    what it compares with by `is`, as (a global, an attribute of it or None). asks: "missing" or "computed" if a
-    name may be that when it looks for an attribute, "titles" if it names or writes out functions, "own" if it
-    asks for the type of self or cls."""
+    what it compares with by `is`, as (a global, an attribute of it or None). asks: "missing" or "computed" if
+    a name may be that when it looks for an attribute, "titles" if it names or writes out functions, "own" if
+    it asks for the type of self or cls."""
     names: frozenset[str]
     sentinels: frozenset[tuple[str, str | None]]
     imports: frozenset[tuple[str, int]]
