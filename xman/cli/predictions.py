@@ -18,8 +18,8 @@ from ..errors import XManError, extra
 from ..files import Model, load
 from ..files.model import Strange, strange_text
 from ..files.reports import judged, report_text
-from ..serve import application
 from ..files.whole import refuse_unwritable
+from ..serve import application
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.frames import arrow
