@@ -17,7 +17,7 @@ def main() -> None:
     try:
         click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
         # each import adds its commands to the group
-        from . import derivatives, export, grade, learning, operators, options, predictions, term
+        from . import derivatives, export, grade, learning, options, predictions, term
         try:
             with until_closed():
                 derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
