@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, diags_array, eye_array, random_array
 import xman
 from xman import colour, f, grad, hessian, jacobian, scan, sparse_hessian, sparse_jacobian, sparsity, trace
 from xman.errors import XManError
-from xman.sparse.colours import entries_of
+from xman.sparse.colours import rows_and_columns
 
 A, B, D = np.ones((4, 6)), np.ones((6, 3)), np.eye(6) - np.eye(6, k=1)
 PLACES = np.array([3, 1, 1, 0])
@@ -126,7 +126,7 @@ def drawn_patterns():
 @pytest.mark.parametrize("order", ["largest", "natural"])
 def test_no_two_entries_of_a_colour_collide(order):
     for pattern, symmetric in drawn_patterns():
-        rows, columns = entries_of(pattern)
+        rows, columns = rows_and_columns(pattern)
         for by, lines, others in (("columns", rows, columns), ("rows", columns, rows)):
             colours = colour(pattern, by, order)
             assert Counter(zip(lines, colours[others], strict=True)).most_common(1)[0][1] == 1

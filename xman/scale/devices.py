@@ -137,7 +137,8 @@ class OnDevices:
                 with wide():
                     for x, a in arrays.items():
                         local = a.is_fully_addressable
-                        state.arrays[x][...] = a if local else multihost_utils.process_allgather(a, tiled=True)
+                        gathered = a if local else multihost_utils.process_allgather(a, tiled=True)
+                        state.arrays[x][...] = gathered
             if saving and ahead:
                 self.checkpoint.save(state)
             if stop:

@@ -183,8 +183,8 @@ class CtrlC:
 
     After the step release() lets it take effect, if it is `waiting`; after an error nobody calls that, since
     such a state must not be saved. deliver() does what Ctrl-C would have done. A worker that hears Ctrl-C
-    tells the others with its next sum, and all stop after this step. The context does nothing outside of the main
-    thread, and where Ctrl-C does not call Python's handler.
+    tells the others with its next sum, and all stop after this step. The context does nothing outside of the
+    main thread, and where Ctrl-C does not call Python's handler.
     """
 
     def __init__(self, workers: Workers | None = None) -> None:

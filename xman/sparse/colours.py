@@ -39,7 +39,7 @@ def colour(pattern: Any, by: str = "columns", order: str = "largest") -> np.ndar
     return COLOURINGS[by](pattern, order)
 
 
-def in_order(counts: np.ndarray, order: str) -> Sequence[int]:
+def visiting_order(counts: np.ndarray, order: str) -> Sequence[int]:
     return range(len(counts)) if order == "natural" else np.argsort(-counts, kind="stable").tolist()
 
 
@@ -55,14 +55,14 @@ def first_free(used: int) -> int:
     return (~used & (used + 1)).bit_length() - 1
 
 
-def of_columns(pattern: csr_array, order: str) -> np.ndarray:
+def column_colours(pattern: csr_array, order: str) -> np.ndarray:
     if (regular := repeating(pattern)) is not None:
         return regular
     by_column = pattern.tocsc()
     used = [0] * pattern.shape[0]  # by row the colours of its columns, a bit each
     colours = np.zeros(pattern.shape[1], int)
     rows_of = lists(csr_array(by_column.T))
-    for j in in_order(np.diff(by_column.indptr), order):
+    for j in visiting_order(np.diff(by_column.indptr), order):
         used_nearby = 0
         for row in rows_of[j]:
             used_nearby |= used[row]
@@ -82,7 +82,8 @@ def repeating(pattern: csr_array) -> np.ndarray | None:
     return np.arange(pattern.shape[1]) % c if apart else None
 
 
-def of_rows(pattern: csr_array, order: str) -> np.ndarray: return of_columns(csr_array(pattern.T), order)
+def row_colours(pattern: csr_array, order: str) -> np.ndarray:
+    return column_colours(csr_array(pattern.T), order)
 
 
 class StarForest:
@@ -135,7 +136,7 @@ def lowest(used: set[int]) -> int:
 
 def star(pattern: csr_array, order: str, far: bool = False) -> np.ndarray:
     forest = StarForest(without_diagonal(pattern), far)
-    for v in in_order(np.diff(pattern.indptr), order):
+    for v in visiting_order(np.diff(pattern.indptr), order):
         forest.give(v, lowest(forest.used(v)))
     return np.array(forest.colours, int)
 
@@ -151,7 +152,7 @@ def acyclic(pattern: csr_array, order: str) -> np.ndarray:
             parent[place] = parent[above]
             place = above
         return place
-    for v in in_order(np.diff(pattern.indptr), order):
+    for v in visiting_order(np.diff(pattern.indptr), order):
         beside: dict[int, list[int]] = {}
         for w in near[v]:
             if colours[w] >= 0:
@@ -175,7 +176,7 @@ def of_rows_and_columns(pattern: csr_array, order: str) -> tuple[np.ndarray, np.
     colours = star(csr_array(block_array([[csr_array((m, m), dtype=bool), pattern],
                                           [pattern.T, csr_array((n, n), dtype=bool)]])), order, far=True)
     by_row = read_by_row(pattern, colours[:m], colours[m:])
-    row, column = entries_of(pattern)
+    row, column = rows_and_columns(pattern)
     rows, columns = np.full(m, -1), np.full(n, -1)
     rows[row[by_row]], columns[column[~by_row]] = colours[row[by_row]], colours[m + column[~by_row]]
     # a colour stays as it is in all its rows, or goes
@@ -185,11 +186,11 @@ def of_rows_and_columns(pattern: csr_array, order: str) -> tuple[np.ndarray, np.
     return number(rows), number(columns)
 
 
-def entries_of(pattern: csr_array) -> tuple[np.ndarray, np.ndarray]:
+def rows_and_columns(pattern: csr_array) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr)), pattern.indices
 
 
-def by_itself(lines: np.ndarray, colours: np.ndarray) -> np.ndarray:
+def unique_in_line(lines: np.ndarray, colours: np.ndarray) -> np.ndarray:
     """Of each entry, whether no other of its line has its colour. lines, colours: of the entries."""
     places = lines * (colours.max(initial=0) + 1) + colours
     return (np.bincount(places, minlength=1) == 1)[places]
@@ -198,9 +199,9 @@ def by_itself(lines: np.ndarray, colours: np.ndarray) -> np.ndarray:
 def read_by_row(pattern: csr_array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Of each entry of a coloured matrix, whether it is read off the product with the rows of a colour; else
     it is off that with the columns of one. As few colours of rows as may be: the columns are asked first."""
-    row, column = entries_of(pattern)
-    return ~by_itself(row, columns[column])
+    row, column = rows_and_columns(pattern)
+    return ~unique_in_line(row, columns[column])
 
 
-COLOURINGS: dict[str, Callable] = {"columns": of_columns, "rows": of_rows, "star": star, "acyclic": acyclic,
+COLOURINGS: dict[str, Callable] = {"columns": column_colours, "rows": row_colours, "star": star, "acyclic": acyclic,
                                    "both": of_rows_and_columns}

@@ -15,7 +15,7 @@ from ..functions.call import Derivative, TracedCall, callable_or_refused, name_o
 from ..functions.tracer import unheard
 from ..functions.transforms import grad
 from ..jitted.jit import jit
-from .colours import by_itself, colour, entries_of
+from .colours import colour, rows_and_columns, unique_in_line
 from .patterns import nothing, patterns
 
 MANY = 8  # passes, from which on colours of rows and columns together are looked for
@@ -49,7 +49,7 @@ def sparse_jacobian(fn: Callable, argnums: int = 0, by: str | None = None, engin
     def entries(*args: Any, **options: Any) -> tuple:
         call = call_of_array("sparse_jacobian", fn, args, options, argnums)
         return entries_by_colour(call, unheard(pattern_of, call), by)
-    return matrices(sparse_jacobian, fn, entries, engine, argnums, by, engine)
+    return matrix_function(sparse_jacobian, fn, entries, engine, argnums, by, engine)
 
 
 def sparse_hessian(fn: Callable, argnums: int = 0, engine: str = "auto") -> Callable:
@@ -65,10 +65,11 @@ def sparse_hessian(fn: Callable, argnums: int = 0, engine: str = "auto") -> Call
         call = call_of_array("sparse_hessian", grad(fn, argnums), args, options, argnums)
         pattern = unheard(pattern_of, call)
         return entries_by_colour(call, csr_array((pattern + pattern.T).astype(bool)), "star")
-    return matrices(sparse_hessian, fn, entries, engine, argnums, engine)
+    return matrix_function(sparse_hessian, fn, entries, engine, argnums, engine)
 
 
-def matrices(make: Callable, fn: Callable, entries: Callable, engine: str, *settings: Any) -> Derivative:
+def matrix_function(make: Callable, fn: Callable, entries: Callable, engine: str,
+                    *settings: Any) -> Derivative:
     """The function that puts the entries into a matrix; its `lists` are those of `jit`."""
     entries.__name__ = f"{make.__name__}_{name_of(fn)}"
     compiled = jit(entries, engine)
@@ -138,7 +139,7 @@ class Key:
 @lru_cache(8)
 def passes_of(key: Key, by: str | None) -> Passes:
     pattern = key.pattern
-    row, column = entries_of(pattern)
+    row, column = rows_and_columns(pattern)
     columns, rows = (np.full(n, -1) for n in pattern.shape[::-1])
     if by == "star":
         columns = rows = colour(pattern, "star")
@@ -157,7 +158,7 @@ def passes_of(key: Key, by: str | None) -> Passes:
             if sum(c.max(initial=-1) + 1 for c in two_sided) <= count / 2:
                 rows, columns = two_sided
     by_column = columns[column] >= 0
-    by_column[by_column] = by_itself(row[by_column], columns[column[by_column]])
+    by_column[by_column] = unique_in_line(row[by_column], columns[column[by_column]])
     # the mirror image of an entry is off the same products
     count = 0 if by == "star" else columns.max(initial=-1) + 1
     seeds = lambda colours: [(colours == c).astype(float) for c in range(colours.max(initial=-1) + 1)]

@@ -75,8 +75,10 @@ def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapp
             elif member.constants is not None:
                 constants[dst] = member.constants
         elif any(isinstance(a, str) and a in pattern for a in args):
-            moving = [i for i, a in enumerate(args) if isinstance(a, str) and a in pattern and depends(op, i)]
-            rows = [through(op, i, args, sizes, constants, sizes[dst]) @ pattern[args[i]] for i in moving]
+            moving = [i for i, a in enumerate(args)
+                      if isinstance(a, str) and a in pattern and has_derivative(op, i)]
+            rows = [entries_read(op, i, args, sizes, constants, sizes[dst]) @ pattern[args[i]]
+                    for i in moving]
             if rows:
                 pattern[dst] = functools.reduce(union, rows)
         elif sizes[dst][1].kind in "biu" and all(not isinstance(a, str) or a in constants for a in args):
@@ -84,7 +86,7 @@ def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapp
     return pattern | bundles
 
 
-def depends(op: str, i: int) -> bool:
+def has_derivative(op: str, i: int) -> bool:
     """Whether an operator has a derivative by its argument i."""
     rules = ops.DG.get(op, ())
     return shaped_by(op) != i and (i >= len(rules) or rules[i] is not None)
@@ -92,8 +94,8 @@ def depends(op: str, i: int) -> bool:
 
 # ---- what a line does to places ----------------------------------------------------------------------------
 
-def through(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size], constants: Mapping[str, Any],
-            out: Size) -> csr_array:
+def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size],
+                 constants: Mapping[str, Any], out: Size) -> csr_array:
     """The entries of argument i on which each entry of the result may depend."""
     shape, result = sizes[args[i]][0], out[0]
     n, m = int(np.prod(result)), int(np.prod(shape))
@@ -118,14 +120,15 @@ def through(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size], con
         local = by_places("sum", 0, [numbers, -1, True])
     elif facts.reads == "before":
         refuse_many(op, m * (m if axis is None else shape[axis]) // 2)
-        local = running(shape, axis)
+        local = lower_triangles(shape, axis)
     elif facts.reads == "matrix" and len(shape) > 2 and result[:len(shape) - 2] == shape[:-2]:
         axes = (1,) * (len(result) - len(shape) + 2)
         matrix = np.arange(1.0, np.prod(shape[:-2]) + 1).reshape(shape[:-2] + axes)
-        local = selected(np.broadcast_to(matrix, result), matrix.size) @ by_places("sum", 0, [numbers, (-2, -1)])
+        of_matrix = by_places("sum", 0, [numbers, (-2, -1)])
+        local = selected(np.broadcast_to(matrix, result), matrix.size) @ of_matrix
     elif facts.flow in ("moved", "part", "filled", "summed"):
         if not any(isinstance(a, str) and sizes[a][1].kind != "f" and a not in constants for a in args):
-            local = by_places(op, i, [stand_in(a, sizes, constants) for a in args])
+            local = by_places(op, i, [ones_in_place(a, sizes, constants) for a in args])
     if local is None:
         refuse_many(op, n * m)
         return csr_array(np.ones((n, m), bool))
@@ -148,7 +151,7 @@ def passed_on(op: str, i: int, args: Sequence[Any], constants: Mapping[str, Any]
     return np.equal(factor, 0) if op == "where" and i == 2 else np.not_equal(factor, 0)
 
 
-def stand_in(a: Any, sizes: Mapping[str, Size], constants: Mapping[str, Any]) -> Any:
+def ones_in_place(a: Any, sizes: Mapping[str, Size], constants: Mapping[str, Any]) -> Any:
     """A literal; the value of a register of whole numbers; ones in the place of floats."""
     return a if not isinstance(a, str) else constants[a] if a in constants else np.ones(sizes[a][0])
 
@@ -205,7 +208,7 @@ def by_literal(i: int, args: Sequence[Any], shape: tuple) -> csr_array | None:
     return kron(eye_array(shape[0] if len(shape) == 2 else 1, dtype=bool), matrix.T).tocsr().astype(bool)
 
 
-def running(shape: tuple, axis: int | None) -> csr_array:
+def lower_triangles(shape: tuple, axis: int | None) -> csr_array:
     """Each entry on those before it along the axis, and on itself."""
     if axis is None:
         n = int(np.prod(shape))
@@ -234,7 +237,7 @@ def union(a: csr_array | None, b: csr_array | None) -> csr_array | None:
     return b if a is None else a if b is None else (a + b).astype(bool)
 
 
-def applied(function: tuple, members: Sequence[Member]) -> list[Member]:
+def members_given(function: tuple, members: Sequence[Member]) -> list[Member]:
     """The results of a function of these arguments."""
     _, _, parameters, lines, results = function
     arguments = dict(zip(parameters, members, strict=True))
@@ -250,22 +253,22 @@ def applied(function: tuple, members: Sequence[Member]) -> list[Member]:
 def reads(lines: Sequence[Line], x: str) -> bool: return any(x in args for _, _, args in lines)
 
 
-def through_call(members: list[Member], function: tuple, _: str) -> list[Member]:
-    return applied(function, members)
+def members_of_call(members: list[Member], function: tuple, _: str) -> list[Member]:
+    return members_given(function, members)
 
 
-def through_cond(members: list[Member], _: Any, yes: tuple, no: tuple, __: str) -> list[Member]:
+def members_of_cond(members: list[Member], _: Any, yes: tuple, no: tuple, __: str) -> list[Member]:
     return [Member(union(a.pattern, b.pattern), a.size) for a, b in
-            zip(applied(yes, members), applied(no, members), strict=True)]
+            zip(members_given(yes, members), members_given(no, members), strict=True)]
 
 
-def through_scan(members: list[Member], step: tuple, k: int, slices: int, _: str,
+def members_of_scan(members: list[Member], step: tuple, k: int, slices: int, _: str,
                  reverse: bool = False) -> list[Member]:
     xs, constants = members[k:k + slices], members[k + slices:]
     n = max(length(member.constants) if member.size[0] == () else member.size[0][0] for member in xs)
     carry, outputs = members[:k], []
     for t in range(n)[::-1 if reverse else 1]:
-        results = applied(step, [*carry, *[slice_of(member, t) for member in xs], *constants])
+        results = members_given(step, [*carry, *[slice_of(member, t) for member in xs], *constants])
         carry = results[:k]
         outputs.append(results[k:])
     return [*carry, *[stack_of(members) for members in zip(*outputs[::-1 if reverse else 1], strict=True)]]
@@ -292,14 +295,14 @@ def stack_of(members: Sequence[Member]) -> Member:
     return Member(vstack(patterns, "csr"), size)
 
 
-def through_while(members: list[Member], _: tuple, step: tuple, k: int, __: str,
+def members_of_while(members: list[Member], _: tuple, step: tuple, k: int, __: str,
                   limit: Any = None) -> list[Member]:
     """What any number of steps may give: steps are taken until no entry is added."""
     carry, before = members[:k], None
     while (before != (before := [member.pattern is not None and member.pattern.nnz for member in carry])):
         carry = [Member(union(a.pattern, b.pattern), b.size) for a, b in
-                 zip(carry, applied(step, [*carry, *members[k:]]), strict=True)]
+                 zip(carry, members_given(step, [*carry, *members[k:]]), strict=True)]
     return [*carry, Member(None, ((), np.dtype(int)))]
 
 
-APPLYING = {"call": through_call, "cond": through_cond, "scan": through_scan, "while_loop": through_while}
+APPLYING = {"call": members_of_call, "cond": members_of_cond, "scan": members_of_scan, "while_loop": members_of_while}

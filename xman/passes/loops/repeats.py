@@ -45,10 +45,10 @@ def token(line: Line) -> tuple:
     _, op, args = line
     if op == "getitem":
         return (op, *map(key_token, args))
-    return (op, *["value" if is_value(a, op) else key_of(a) for a in args])
+    return (op, *["value" if may_vary(a, op) else key_of(a) for a in args])
 
 
-def is_value(a: Any, op: str) -> bool:
+def may_vary(a: Any, op: str) -> bool:
     """Whether an argument may be another one in each turn: a register, or a literal that can stand in one."""
     if isinstance(a, (np.ndarray, np.generic)):
         return a.dtype.kind == "f"

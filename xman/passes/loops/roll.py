@@ -26,7 +26,7 @@ from ...notation import renamed
 from ...wengert import Line, Steps, WengertList, checked_list, known_registers, needed
 from ..writer import in_order, is_temporary
 from .repeats import FEWEST, places
-from .turns import Loop, NoLoop, Size
+from .turns import NoLoop, RolledLoop, Size
 
 
 def roll(steps: Steps, likes: Mapping[str, Any], keep: Collection[str] | None = None, *,
@@ -64,7 +64,7 @@ def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], 
         shorter = False
         for start, period, count in places(lines):
             try:
-                loop = Loop(lines, start, period, count, keep, sizes, names, stacked, reverse)
+                loop = RolledLoop(lines, start, period, count, keep, sizes, names, stacked, reverse)
             except NoLoop:
                 continue
             after = needed([*lines[:start], *loop.new, *loop.after], keep)
@@ -78,7 +78,7 @@ def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], 
     return lines
 
 
-def with_inner_loops(loop: Loop, stacked: bool, reverse: bool) -> tuple:
+def with_inner_loops(loop: RolledLoop, stacked: bool, reverse: bool) -> tuple:
     """The function of one turn, with the loops that are in it."""
     _, name, parameters, lines, results = loop.step
     if len(lines) < FEWEST:

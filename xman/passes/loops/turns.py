@@ -13,7 +13,7 @@ from ops.writer import Symbol
 from ...wengert import Line, fresh, temporaries
 from ..sized import key_of
 from ..writer import ListWriter, is_temporary
-from .repeats import is_value, token
+from .repeats import may_vary, token
 
 FARTHEST = 8  # turns that a line may look back
 # results that are dear, and that slopes are written with: a step that returns them has them on the way back
@@ -26,7 +26,7 @@ class NoLoop(Exception):
     """Why lines that repeat are no loop."""
 
 
-class Loop:
+class RolledLoop:
     """The loop that takes the place of turns, from a line of a list on. NoLoop if there is none.
 
     new: the lines in their place; after: those after the loop. sizes: of its new registers.
@@ -92,8 +92,8 @@ class Loop:
             return self.constants.setdefault(a, self.body.symbol()) if isinstance(a, str) else a
         if all(isinstance(a, str) for a in operands):
             return self.outside(operands)
-        if all(not isinstance(a, str) and is_value(a, op) for a in operands):
-            return self.slice(self.before("alias", table(operands, self.size(dst)[1])))
+        if all(not isinstance(a, str) and may_vary(a, op) for a in operands):
+            return self.slice(self.before("alias", stacked_literals(operands, self.size(dst)[1])))
         raise NoLoop("literals differ")
 
     def carry(self, line: int, starts: Sequence[Any]) -> Symbol:
@@ -152,7 +152,7 @@ class Loop:
         shape = self.size(x)[0]
         if any(type(k) not in (int, slice) for k in keys[0]) or len(keys[0]) > len(shape):
             raise NoLoop("places move, and there are other keys than numbers and slices")
-        entries = [[entry(key[j], shape[j]) for key in keys] for j in axes]
+        entries = [[place_along(key[j], shape[j]) for key in keys] for j in axes]
         fixed = [slice(None) if j in axes else k for j, k in enumerate(keys[0])]
         if len(self.entries_of[movement(x, keys)]) < 2:
             return self.along(x, axes, entries, fixed)
@@ -277,7 +277,7 @@ def movement(x: str, keys: Sequence[tuple]) -> tuple:
     return x, *axes, *[key_of(key[j]) for key in keys for j in axes]
 
 
-def entry(k: int | slice, length: int) -> Any:
+def place_along(k: int | slice, length: int) -> Any:
     """The entry of an axis that a key takes, or the list of its entries."""
     if type(k) is slice:
         if not 0 <= k.start <= k.stop <= length:
@@ -286,7 +286,7 @@ def entry(k: int | slice, length: int) -> Any:
     return k + length if k < 0 else k
 
 
-def table(literals: Sequence[Any], dtype: np.dtype) -> np.ndarray:
+def stacked_literals(literals: Sequence[Any], dtype: np.dtype) -> np.ndarray:
     """The array of the literals of all turns, as a line whose result has that precision reads them."""
     arrays = [a for a in literals if isinstance(a, (np.ndarray, np.generic))]
     if arrays and len(arrays) == len(literals) and len({(a.shape, a.dtype) for a in arrays}) == 1:
