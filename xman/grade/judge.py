@@ -127,7 +127,7 @@ def judged_parts(assignment: Assignment, sandbox: Sandbox, task: Task, parts: Se
 
 
 def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str,
-                owner: tuple[str, str, str]) -> Record:
+                owner: tuple[str, str, str] = ("", "", "")) -> Record:
     """The record of one case: its credit, and, if it is below 1, the feedback."""
     session.given = session.came_back = None
     credit, feedback = 0.0, {}
