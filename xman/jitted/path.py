@@ -171,10 +171,10 @@ def may_return(x: Any) -> bool: return is_value(x) or type(x) in (np.ndarray, sl
 def scan_by_engine(*args: Any) -> Any:
     """The value of a scan; the step of a long one is compiled. `Watch` does not hear of the calls in it."""
     (function, k, _, b, *_), value, before = args, G["scan"], sys.getprofile()
+    sys.setprofile(None)
     if isinstance(b, tuple) and k < len(b) and length(b[k]) * len(function[3]) > LONG:
         installed = [e for e in ENGINES.values() if e.installed and not (e.on_device or e.as_written)]
         value = value_of("scan", max(installed, key=lambda engine: engine.open_loops).name)
-    sys.setprofile(None)
     try:
         return value(*args)
     finally:
