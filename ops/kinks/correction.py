@@ -52,9 +52,11 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
             def finite() -> Any:
                 if not numbers:
                     return f.isfinite(out)
-                sheer = f.equal(f.abs(product_of(1.0, out, *args)), math.inf)
-                if d.forward:
-                    return f.logical_or(f.isfinite(product.value), f.logical_and(f.equal(x, 0), sheer))
+                slope = product_of(1.0, out, *args)
+                sheer = f.equal(f.abs(slope), math.inf)
+                if d.forward:  # a slope that is NaN, as of (-2) ** y, is no overflow
+                    known = f.logical_or(f.isfinite(product.value), f.not_equal(slope, slope))
+                    return f.logical_or(known, f.logical_and(f.equal(x, 0), sheer))
                 return f.logical_or(f.not_equal(f.abs(product.value), math.inf), sheer)
             certain = Flow(lambda: f.logical_or(finite(), f.logical_not(f.isfinite(d.value))))
             steep = chosen(certain, product.where("steep"), NOWHERE)

@@ -355,8 +355,10 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_done(xman, tmp
     monkeypatch.setattr("xman.cli.learning.read", lambda *_, **__: pytest.fail("it began"))
     (tmp_path / "old").touch()
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "old")  # for root nothing is read-only
-    for place, why in ("nowhere/file", "No such file or directory"), (".", "it is a folder"), ("old", "it is read-only"):
-        assert xman(*words, place) == (2, "", f"xman: {words[-1]}: {place} cannot be written: {why}\n")
+    for place, why in [("nowhere/file", "there is no folder nowhere; make it first"), (".", "this is a directory"),
+                       ("old", "it is read-only")]:
+        more = "; name another file" * (place != "nowhere/file")
+        assert xman(*words, place) == (2, "", f"xman: {words[-1]}: {place} cannot be written: {why}{more}\n")
 
 
 @pytest.mark.parametrize("width", [50, 80])

@@ -98,6 +98,8 @@ def agree_at_special_values(op, args):
     np.testing.assert_allclose(tape.value(values), expected, rtol=1e-12)
     for x in gradient:
         wanted = slopes[x] + np.zeros(len(found))
+        for k in np.flatnonzero(np.isnan(wanted)):  # of so many, backprop does not ask forward mode for each
+            wanted[k] = reference(steps, {x: v[k] for x, v in values.items()}, "r")[1][x]
         clear = ~(np.isnan(wanted) & np.isinf(values["w"]))  # of infinite deltas the rules make NaN where it need not be
         np.testing.assert_allclose(gradient[x][clear], wanted[clear], rtol=1e-12, atol=1e-300, err_msg=x)
     for k in range(0, len(found), 7):  # the loops for one set of inputs
@@ -190,8 +192,7 @@ def test_truth_values_and_whole_numbers_among_floats():
 
 
 @pytest.mark.parametrize("line", [("b", "add", ("p", "p")), ("b", "exp", ("p",)), ("b", "subtract", (True, "k")), ("b", "divide", ("k", 2)),
-                                  ("b", "mul", (np.float32(2.1), "x")), ("b", "gammaln", ("x",)), ("b", "clip", ("x", "x")),
-                                  ("b", "floor_divide", ("x", 0.3))])
+                                  ("b", "mul", (np.float32(2.1), "x")), ("b", "gammaln", ("x",)), ("b", "clip", ("x", "x"))])
 def test_what_is_not_of_floats_alone_is_left_to_the_interpreter(line):
     steps = [("p", "greater", ("x", 0.0)), ("k", "where", ("p", 3, 5)), line]
     tape = Tape(steps)

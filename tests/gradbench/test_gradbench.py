@@ -97,7 +97,8 @@ def test_a_newton_step_of_k_means_leads_to_the_means():
     assert found["cost"] == pytest.approx(np.sum((points - centroids[nearest]) ** 2))
 
 
-def test_the_jacobian_of_bundle_adjustment_is_that_of_differences():
+def test_the_jacobian_of_bundle_adjustment_is_that_of_differences(monkeypatch):
+    monkeypatch.setenv("XMAN_ENGINE", "auto")  # 20 million operators, a minute as plain NumPy
     found = of("ba")
     given = found["given"] | {"n": 2, "m": 3, "p": 5}
     module = imported("ba")

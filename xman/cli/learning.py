@@ -19,7 +19,6 @@ import numpy as np
 
 from ..engines import ENGINES
 from ..errors import XManError, extra
-from ..files.whole import refuse_unwritable
 from ..manager import XMan
 from ..models.bases import KINDS
 from ..notation import table_as_text
@@ -291,7 +290,6 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     for option, module, purpose in WRITERS:
         if options[option]:
             extra(module, "cli", purpose)
-            refuse_unwritable(options[option])
     dataset = read(model, data, **received(read, options))
     shape = {key: x for key, x in received(Shape, options).items() if x}
     network = network_of(model, dataset, options["seed"], shape)

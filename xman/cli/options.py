@@ -1,9 +1,7 @@
 """The options of commands, written as tables."""
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from inspect import signature
@@ -12,7 +10,8 @@ from typing import Any
 
 import click
 
-from ..errors import nearest
+from ..errors import XManError, nearest
+from ..files.whole import refuse_unwritable
 
 PATH = click.Path(path_type=Path)
 KINDS = {"whole": click.IntRange(0), "size": click.IntRange(1), "number": float}
@@ -63,14 +62,10 @@ class NewFile(click.ParamType):
         self.kind = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = Path(value)
         try:
-            if path.is_dir() or path.is_file() and not os.access(path, os.W_OK):
-                raise OSError(0, "it is a folder" if path.is_dir() else "it is read-only")
-            if path.is_file() or not path.exists():  # else it is a terminal or a pipe
-                tempfile.TemporaryFile(dir=path.parent).close()
-        except OSError as error:
-            self.fail(f"{path} cannot be written: {error.strerror}", param, ctx)
+            refuse_unwritable(value)
+        except XManError as error:
+            self.fail(str(error), param, ctx)
         return self.kind(value)
 
 
@@ -141,7 +136,7 @@ def option_of_row(names: str, kind: str, text: str, kinds: dict[str, Any]) -> Ca
         type_of_value = kinds.get(word) or click.Choice(word.split("|"))
         plain = isinstance(type_of_value, (click.Path, NewFile))
         keywords["type"] = type_of_value if plain else Several(type_of_value, word, kind.endswith(",…"))
-    elif word.startswith("FILE."):
+    elif word.startswith("FILE"):
         keywords["type"] = NewFile()
     return click.option(*names.rstrip("!?").split(","), help=text, required=names.endswith("!"),
                         multiple=kind.endswith("*"), **keywords)

@@ -18,7 +18,6 @@ from ..errors import XManError, extra
 from ..files import Model, load
 from ..files.model import Strange, strange_text
 from ..files.reports import judged, report_text
-from ..files.whole import refuse_unwritable
 from ..serve import application
 from ..tables import TableError, batches
 from ..tables.columns import sizes
@@ -44,8 +43,6 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
             zero_based: bool | None) -> None:
     """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
     read_model, strange = load(model), {}
-    if out:
-        refuse_unwritable(out)
     pieces = (of_lines(read_model, header, strange) if source == "-"
               else of_file(read_model, source, header, zero_based, bool(out), strange))
     first = [*islice(pieces, 1)]  # a file that cannot be read is an error before any output

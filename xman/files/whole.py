@@ -53,12 +53,17 @@ def write_whole(path: str | Path, content: str | bytes, lasting: bool = True) ->
 
 def refuse_unwritable(path: str | Path) -> None:
     """XManError where no file could be written to path: said before what takes time."""
-    folder = Path(path).parent
+    path = Path(path)
+    folder = path.parent
+    if path.exists() and not (path.is_file() or path.is_dir()):  # a terminal or a pipe
+        return
     if not folder.is_dir():
         raise XManError(f"{path} cannot be written: there is no folder {folder}; make it first")
-    if Path(path).is_dir() or not os.access(folder, os.W_OK):
-        reason = "this is a directory" if Path(path).is_dir() else f"the folder {folder} is read-only"
-        raise XManError(f"{path} cannot be written: {reason}; name another file")
+    for reason, holds in (("this is a directory", path.is_dir()),
+                          ("it is read-only", path.is_file() and not os.access(path, os.W_OK)),
+                          (f"the folder {folder} is read-only", not os.access(folder, os.W_OK))):
+        if holds:
+            raise XManError(f"{path} cannot be written: {reason}; name another file")
 
 
 def text_at(path: str | Path) -> str:

@@ -160,8 +160,8 @@ def is_value(x: Any) -> bool:
 
 @functools.cache
 def foreign(file: str) -> bool:
-    """Whether a file is of xman, NumPy, SciPy or Python's library, whose code does not change."""
-    return inside(file) or file.startswith(STANDARD) and "-packages" not in file
+    """Whether a file is of xman, NumPy, SciPy or Python's library, or a list's code; it does not change."""
+    return inside(file) or file.endswith(" of a list>") or file.startswith(STANDARD) and "-packages" not in file
 
 
 def of_library(x: Any) -> bool:

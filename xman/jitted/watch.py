@@ -22,6 +22,7 @@ class Watch:
 
     def __init__(self, roots: Iterable[Any]):
         self.roots, self.sentence = list(roots), ""
+        self.importing: FrameType | None = None
         self.reach = Reach(self.roots)
         self.states = [(x, state_of(x)) for x in (np.random.mtrand._rand, *self.reach.generators)]
 
@@ -39,7 +40,7 @@ class Watch:
     def hear(self, frame: FrameType, event: str, called: Any) -> None:
         """Note a call of a function that is not known only to compute, where the user's code makes it."""
         user = frame if event == "c_call" else frame.f_back
-        if user is None or self.sentence:
+        if user is None or self.sentence or self.imports(frame):
             return
         if event == "c_call":
             if foreign(user.f_code.co_filename):
@@ -59,6 +60,16 @@ class Watch:
             module = frame.f_globals.get("__name__", "")
             if not computes(module, frame.f_code.co_name):
                 self.sentence = doing(module, frame.f_code.co_name)
+
+    def imports(self, frame: FrameType) -> bool:
+        """Whether the call belongs to a first import: a module's body and the finders of sys.meta_path run once."""
+        above: FrameType | None = frame
+        while self.importing and above is not self.importing:
+            above = above and above.f_back
+            self.importing = self.importing if above else None
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            self.importing = self.importing or frame
+        return self.importing is not None
 
     def enter(self, frame: FrameType) -> None:
         """Take up a function that only the run itself finds, since a library has kept it."""

@@ -102,6 +102,8 @@ class TapeWriter:
             self.finish(dst, "square", x)
         elif op == "round" and options in ([], [0]):
             self.finish(dst, "rint", x)
+        elif op == "clip" and options in ([], [None], [None, None]):
+            self.name(dst, *self.operand(x))
         else:
             names, defaults, *_ = parameters(G[op])
             args += [defaults[name] for name in names[len(args):]]
