@@ -102,7 +102,7 @@ def test_a_trained_table_needs_no_examples_and_says_what_its_inputs_are(xman, tm
 
 @pytest.mark.parametrize(("words", "said"), [
     (("--to", "f.pb"), "the ending says the format; there are .onnx, .stablehlo"),
-    (("--to", "nowhere/f.onnx"), "nowhere/f.onnx cannot be written: No such file or directory"),
+    (("--to", "nowhere/f.onnx"), "nowhere/f.onnx cannot be written: there is no folder nowhere"),
     (("--to", "f.onnx", "--rows", "x1"), "x1 is an example of any number of rows"),
     (("--to", "f.onnx", "--constant", "q"), "constants names 'q'"),
     ((), "--to FILE.onnx|FILE.stablehlo|FILE.c is missing")])

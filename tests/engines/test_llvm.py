@@ -316,7 +316,7 @@ def test_sums_of_short_rows_are_written_out_so_that_they_stay_in_registers(colum
 
 def test_a_product_of_many_arrays_multiplies_first_what_makes_it_small():
     shapes = dict(a=(20, 25), b=(12, 15), c=(15, 25), d=(12,))
-    values = {x: R.normal(size=shape) for x, shape in shapes.items()}
+    values = {x: R.uniform(0.5, 1.5, shape) for x, shape in shapes.items()}
     lines = [("y", "einsum", (("il,jk,kl,j->ij",), *shapes))]
     step = step_of(lines, values)
     np.testing.assert_allclose(step(values)["y"], eval(lines, values)["y"], rtol=1e-12)

@@ -192,7 +192,8 @@ def test_truth_values_and_whole_numbers_among_floats():
 
 
 @pytest.mark.parametrize("line", [("b", "add", ("p", "p")), ("b", "exp", ("p",)), ("b", "subtract", (True, "k")), ("b", "divide", ("k", 2)),
-                                  ("b", "mul", (np.float32(2.1), "x")), ("b", "gammaln", ("x",)), ("b", "clip", ("x", "x"))])
+                                  ("b", "mul", (np.float32(2.1), "x")), ("b", "gammaln", ("x",)), ("b", "clip", ("x", "x")),
+                                  ("b", "floor_divide", ("x", 0.3)), ("b", "remainder", ("x", 0.3))])
 def test_what_is_not_of_floats_alone_is_left_to_the_interpreter(line):
     steps = [("p", "greater", ("x", 0.0)), ("k", "where", ("p", 3, 5)), line]
     tape = Tape(steps)

@@ -1,28 +1,32 @@
-"""A long scan of arrays outside of a list runs on an engine; a short one as plain NumPy."""
+"""The first call of a jitted function: its long scans run on an engine, and imports within it are not heard."""
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
 import xman
 from xman.functions import loops
+from xman.jitted import watch
 
 
 @pytest.mark.parametrize("engine", ["auto", "numpy"])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_a_long_scan_is_that_of_plain_numpy(monkeypatch, engine, reverse):
     monkeypatch.setenv("XMAN_ENGINE", engine)
-    x = np.random.default_rng(0).normal(size=(50, 3))
-    run = lambda: xman.scan(lambda c, v: (np.tanh(c + v), [np.sum(c * v), v[0]]), np.zeros(3), x, reverse=reverse)
-    plain, engines = run(), []
+    x, compiled_scan = np.random.default_rng(0).normal(size=(50, 3)), Mock(wraps=watch.compiled_scan)
     monkeypatch.setattr(loops, "LARGE", 10)
-    compiled_scan = loops.compiled_scan
-    monkeypatch.setattr(loops, "compiled_scan", lambda *args: engines.append(1) or compiled_scan(*args))
-    compiled = run()
-    assert engines
-    np.testing.assert_allclose(compiled[0], plain[0], rtol=1e-13)
-    for one, other in zip(compiled[1], plain[1], strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+    monkeypatch.setattr(watch, "compiled_scan", compiled_scan)
+
+    def run(x):
+        last, (a, b) = xman.scan(lambda c, v: (np.tanh(c + v), [np.sum(c * v), v[0]]), np.zeros(3), x, reverse=reverse)
+        return last, a, b
+    plain = run(x)
+    assert not compiled_scan.called
+    for first, settled in zip(plain, xman.jit(run)(x), strict=True):
+        np.testing.assert_allclose(settled, first, rtol=1e-12)
+    assert compiled_scan.called
     with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
-        xman.map(lambda v: np.log(v), x)
+        xman.jit(lambda x: xman.map(lambda v: np.log(v), x))(x)
 
 
 def test_a_first_import_within_a_jitted_function_is_no_call_of_its_own(monkeypatch, tmp_path):

@@ -8,6 +8,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import partial
 from types import CellType, FunctionType
 from typing import Any
@@ -73,25 +74,14 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
     words = leaf_words(fn, [carries, xs], ["t"] if xs is None else ())  # t: the number of the step
     function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]], k)
     bundle = f.bundle(*[entry(x) for x in first], *slices, *outside)
-    steps = slices[0] if isinstance(slices[0], int) else len(slices[0])
-    large = type(bundle) is Bundle and steps * len(function[3]) >= LARGE
-    return applied_in((carries, *shape), compiled_scan if large else f.scan, function, k, m - k, bundle,
-                      *[True] * reverse)
+    times = lambda x: len(x) if np.ndim(x) else int(x)
+    large = type(bundle) is Bundle and times(slices[0]) * len(function[3]) >= LARGE
+    run = SCAN_OF_ARRAYS.get() if large else f.scan
+    return applied_in((carries, *shape), run, function, k, m - k, bundle, *[True] * reverse)
 
 
 LARGE = 1_000_000  # operators of all steps: as plain NumPy they take about a second, half of that to compile
-
-
-def compiled_scan(function: Function, k: int, slices: int, bundle: Bundle, *reverse: bool) -> Sequence:
-    """f.scan of arrays by the engine that suits them; as plain NumPy where an error is to be raised or printed."""
-    from ..engines.door import Compiled  # not at the top: `import xman` is to be quick
-    if {*np.geterr().values()} - {"ignore", "warn"} or bundle.table:
-        return f.scan(function, k, slices, bundle, *reverse)
-    entries = {f"x{i}": x for i, x in enumerate(bundle)}
-    items = [(f"y{i}", "item", ("out", i)) for i in range(len(function[4]))]
-    lines = [("b", "bundle", tuple(entries)), ("out", "scan", (function, k, slices, "b", *reverse)), *items]
-    results = Compiled(lines, [dst for dst, *_ in items], "auto", None, adapts=False)(entries)
-    return f.bundle(*results.values())
+SCAN_OF_ARRAYS: ContextVar[Callable] = ContextVar("of a large scan", default=f.scan)  # jit puts an engine here
 
 
 @with_habits

@@ -161,7 +161,8 @@ def is_value(x: Any) -> bool:
 @functools.cache
 def foreign(file: str) -> bool:
     """Whether a file is of xman, NumPy, SciPy or Python's library, or a list's code; it does not change."""
-    return inside(file) or file.endswith(" of a list>") or file.startswith(STANDARD) and "-packages" not in file
+    ours = inside(file) or file.endswith(" of a list>")
+    return ours or file.startswith(STANDARD) and "-packages" not in file
 
 
 def of_library(x: Any) -> bool:

@@ -9,6 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ops import f
+from ops.loops.bodies import Bundle, Function
+
+from ..engines.door import Compiled
+from ..functions.loops import SCAN_OF_ARRAYS
 from ..functions.trace import watched
 from ..traced.arraylike import ArrayLike
 from .code import TYPE, facts_of_code, nested
@@ -28,12 +33,13 @@ class Watch:
 
     def run(self, fn: Callable, args: Sequence, options: dict) -> Any:
         """fn(*args, **options), as plain Python. The garbage collector waits: it can call anything."""
-        collects = gc.isenabled()
+        collects, scan = gc.isenabled(), SCAN_OF_ARRAYS.set(compiled_scan)
         gc.disable()
         try:
             plain = lambda fn, args, options: fn(*args, **options)
             return watched(fn, args, options, self.hear, run=plain)[0]
         finally:
+            SCAN_OF_ARRAYS.reset(scan)
             if collects:
                 gc.enable()
 
@@ -62,7 +68,7 @@ class Watch:
                 self.sentence = doing(module, frame.f_code.co_name)
 
     def imports(self, frame: FrameType) -> bool:
-        """Whether the call belongs to a first import: a module's body and the finders of sys.meta_path run once."""
+        """Whether the call belongs to a first import: a module's body and the finders run once."""
         above: FrameType | None = frame
         while self.importing and above is not self.importing:
             above = above and above.f_back
@@ -80,7 +86,8 @@ class Watch:
             self.reach.codes.update(nested(frame.f_code))
             if frame.f_code.co_freevars:
                 self.sentence = f"it calls {frame.f_code.co_name}, which cannot be found from it"
-            self.roots.append(FunctionType(frame.f_code, frame.f_globals))
+            else:
+                self.roots.append(FunctionType(frame.f_code, frame.f_globals))
 
     def changes(self) -> str:
         """A sentence for what has changed since the beginning, or ""."""
@@ -91,6 +98,17 @@ class Watch:
     def places(self) -> list[Place]:
         """What the function can read, with what the run itself has found."""
         return Reach(self.roots).places
+
+
+def compiled_scan(function: Function, k: int, slices: int, bundle: Bundle, *reverse: bool) -> Sequence:
+    """f.scan of arrays by an engine; as plain NumPy where errors of numbers are to be raised or told."""
+    if {*np.geterr().values()} - {"ignore", "warn"} or bundle.table:
+        return f.scan(function, k, slices, bundle, *reverse)
+    entries = {f"x{i}": x for i, x in enumerate(bundle)}
+    items = [(f"y{i}", "item", ("out", i)) for i in range(len(function[4]))]
+    lines = [("b", "bundle", tuple(entries)), ("out", "scan", (function, k, slices, "b", *reverse)), *items]
+    outputs = [dst for dst, *_ in items]
+    return f.bundle(*Compiled(lines, outputs, "auto", None, adapts=False)(entries).values())
 
 
 def state_of(x: Any) -> dict:

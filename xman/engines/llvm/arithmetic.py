@@ -153,15 +153,6 @@ def remainder(x: Number, y: Number) -> Number:
     return f.where(rest == 0, rest.call("copysign", y), f.where((rest < 0) ^ (y < 0), rest + y, rest))
 
 
-def floor_divide(x: Number, y: Number) -> Number:
-    """The whole number below x / y, from the remainder, as NumPy has it: of 1 / 0.1 it is 9."""
-    rest = x.do(f"frem {x}, {y.name}")
-    quotient = (x - rest) / y - f.where((rest != 0) & ((rest < 0) ^ (y < 0)), 1, x.like(0))
-    below = quotient.call("floor")
-    whole = f.where(quotient - below > 0.5, below + 1, below)
-    return f.where(y == 0, x / y, f.where(quotient == 0, x.like(0).call("copysign", x / y), whole))
-
-
 def bits(x: Number) -> Number: return x.cast("bitcast", np.dtype(f"i{x.dtype.itemsize}"))
 
 
@@ -180,7 +171,6 @@ OPERATORS: dict[str, Callable[..., Number]] = {
     "negative":    lambda x: x.do(f"fneg {x}") if x.real else 0 - x,
     "sign":        lambda x: f.where(x != x, x, f.where(x > 0, 1, f.where(x < 0, -1, x.like(0)))),
     "remainder":   remainder,
-    "floor_divide": floor_divide,
     "scale":       lambda x, w: unless_undefined(x, x * w),
     "ratio":       lambda x, y: unless_undefined(x, x / y),
     "share":       lambda x, y: f.where(x > y, 1, f.where(x >= y, 0.5, x.like(0)))}
