@@ -576,6 +576,22 @@ def test_a_long_loop_of_python_is_a_loop_of_the_list(derivative):
     assert [len(steps) < 300 for steps in compiled.lists] == [True]
 
 
+def test_a_long_loop_beside_what_is_differentiated_is_one_of_the_list_too():
+    def fn(w, x):
+        s = np.zeros(3)
+        for row in x:
+            s = np.tanh(s + row)
+        s = np.cos(s)
+        for k in range(300):
+            w = np.sin(w + s * x[k])
+        return np.sum(w)
+    compiled = jit(grad(fn))
+    args = np.array([0.3, -0.2, 0.5]), np.random.default_rng(0).normal(size=(400, 3))
+    np.testing.assert_allclose(compiled(*args), grad(fn)(*args), rtol=1e-10)
+    np.testing.assert_allclose(compiled(*args), grad(fn)(*args), rtol=1e-10)
+    assert [len(steps) < 300 for steps in compiled.lists] == [True]
+
+
 def test_a_tangent_that_follows_from_an_adjoint_rule_is_compiled_too():
     a, t = np.eye(3) + np.arange(9.0).reshape(3, 3) ** .5, np.ones((3, 3))
     for tangent in (lambda a: jvp(f.cofactor_slope, (a, a), (t, t))[1], lambda a: jvp(lambda a: jvp(f.cofactor, (a,), (t,))[1], (a,), (t,))[1]):

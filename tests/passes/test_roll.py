@@ -272,6 +272,13 @@ def planes(A):
     return y
 
 
+def planes_apart(A):  # the places move along the second and the fourth axis
+    y = np.zeros((3, 2))
+    for t in range(A.shape[1]):
+        y = np.sin(y + A[:, t, :, t])
+    return y
+
+
 def arithmetic_geometric(a, b):
     for _ in range(8):
         a, b = (a + b) / 2, np.sqrt(a * b)
@@ -285,6 +292,7 @@ def newton(x, a):
 
 
 ROLLED = {
+    planes_apart: (5, r((3, 6, 2, 6)),),
     garch: (11, -2.0, 0.1, 0.8, r(20)), heat: (5, r(9), np.full(9, 0.5)),
     wave: (5, r((4, 4)), np.full((4, 4), 0.1)),
     rnn: (7, r((2, 9, 3)), scaled(3, 4), scaled(4, 4), np.zeros((2, 4))),
@@ -387,6 +395,13 @@ def growing_windows(x):
     return total
 
 
+def windows_made_before(x):
+    parts, total = [x[a:b] for a, b in ((0, 2), (1, 4), (2, 6), (0, 5), (3, 5))], 0.0
+    for part in parts:
+        total = total + np.sum(part)
+    return total
+
+
 def exponents(x):
     for k in (2, 3, 5, 7):
         x = np.sin(x ** k)
@@ -399,7 +414,7 @@ def three_turns(x):
     return x
 
 
-@pytest.mark.parametrize("fn", [triangular, growing, growing_windows, exponents, three_turns])
+@pytest.mark.parametrize("fn", [triangular, growing, growing_windows, windows_made_before, exponents, three_turns])
 def test_what_is_no_loop_is_left_alone(fn):
     steps = xman.trace(fn, r(6))
     assert xman.roll(steps, {"x": r(6)}) == steps
@@ -412,6 +427,16 @@ def test_turns_whose_shapes_go_by_values_are_left_alone():
                   (f"s{t}", "sum", (f"g{t}",)), (f"y{t}", "add", (f"y{t - 1}" if t else 0.0, f"s{t}"))]
     likes = {"x": np.arange(6.0), "w": np.arange(5.0)}
     assert xman.roll(lines, likes) == lines
+
+
+def test_a_turn_of_another_precision_is_peeled():
+    lines = []  # i + 1.5 is a float, and i + 2 a whole number, which float64 does not hold
+    for t, literal in enumerate((1.5, 2, 3, 4, 5)):
+        lines += [(f"k{t}", "add", ("i", literal)), (f"r{t}", "remainder", (f"k{t}", 7)),
+                  (f"y{t}", "add", (f"y{t - 1}" if t else 0.0, f"r{t}"))]
+    likes = {"i": np.int64(2 ** 60 + 1)}
+    rolled = xman.roll(lines, likes)
+    assert rolled[0] == lines[0] and xman.eval(rolled, likes)["y4"] == xman.eval(lines, likes)["y4"] == 16.0
 
 
 def test_layers_are_stacked_if_one_asks():

@@ -40,12 +40,12 @@ def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
     loops = rolled(lines, ends, {x: (value.shape, value.dtype) for x, value in values.items()}, reverse=True)
     if len(loops) > len(lines) / 2:
         return call
-    # what is on the tape and in the trace around it stays; what a loop computes is new, and all that reads it
+    # what is on the tape and in the trace around it stays; loops are new lines, and so is all after them
     known, new, tape.lines = {*map(id, lines)}, {}, []
     for line in loops:
         dst, op, args = line
         args = tuple([new.get(a, a) if type(a) is str else a for a in args])
-        if id(line) not in known or args != line[2]:
+        if id(line) not in known:
             value = operator_called(op)(*[values[a] if type(a) is str else a for a in args])
             out = Tracer(value, tape, op in FLAT)
             new[dst], values[out.name] = out.name, out.value

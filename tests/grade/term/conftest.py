@@ -1,8 +1,11 @@
 """A term of a few students, and records of their work that nobody judged."""
 
+import sys
+
 import pytest
 from term_texts import ROSTER
 
+from xman.cli import main
 from xman.grade.term.settings import term_at
 
 
@@ -20,3 +23,17 @@ def term(tmp_path):
 def record():
     """record(file, points) -> what a book reads of a record."""
     return lambda file, points=100.0, **more: {"file": file, "slug": file, "submission": file, "points": points, **more}
+
+
+@pytest.fixture
+def grade_command(tmp_path, monkeypatch, capsys):
+    """grade_command(*words) -> (exit status, output, errors) of `xman grade` in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["xman", "grade", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+    return run

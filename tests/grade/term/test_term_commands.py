@@ -13,7 +13,6 @@ import pytest
 from small import CHECKS, GRADING, OWN, POSITIVE, RIGHT, WRONG, write_assignment
 from term_texts import BERLIN, ROSTER
 
-from xman.cli import main
 from xman.errors import XManError
 from xman.grade.term.personal import deltas_by_hand
 from xman.grade.term.settings import term_at, term_files
@@ -22,23 +21,14 @@ DUE = BERLIN + "penalty = 10\n[one]\ndue = 2026-11-06T23:59:00\n"
 
 
 @pytest.fixture
-def xman(tmp_path, monkeypatch, capsys):
-    """xman(*words) -> (exit status, output, errors), in a folder with the assignments one and two."""
+def xman(tmp_path, grade_command):
+    """grade_command, in a folder with the assignments one and two."""
     for name in ("one", "two"):
         write_assignment(tmp_path / "assignments" / name)
     (tmp_path / "assignments" / "roster.csv").write_text(ROSTER, "utf-8")
     (tmp_path / "assignments" / "term.toml").write_text(DUE, "utf-8")
     (tmp_path / "class").mkdir()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("signal.signal", lambda *_: None)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["xman", "grade", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return end.value.code, *capsys.readouterr()
-
-    return run
+    return grade_command
 
 
 def grade(xman, name="one", *words):

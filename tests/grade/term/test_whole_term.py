@@ -14,8 +14,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from small import GRADING, POSITIVE, RIGHT, WRONG, write_assignment
 
-from xman.cli import main
-
 STUDENTS = 60 if os.environ.get("XMAN_ALL_CASES") else 5
 GIVEN = "Ada", "Zoë", "Jürgen", "Siobhán", "李", "Łukasz", "Мария"
 SURNAMES = "Lovelace", "O'Brien", "Groß", "van Rossum", "Nguyễn", "Hopper", "Żak", "Noether", "de la Cruz"
@@ -111,18 +109,12 @@ def write(path, rows):
 
 
 @pytest.fixture
-def xman(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("signal.signal", lambda *_: None)
-
+def xman(grade_command):
+    """xman(*words) -> the output of `xman grade`, which succeeds."""
     def run(*words):
-        monkeypatch.setattr(sys, "argv", ["xman", "grade", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, errors = capsys.readouterr()
-        assert end.value.code == 0, errors
+        status, out, errors = grade_command(*words)
+        assert status == 0, errors
         return out
-
     return run
 
 
