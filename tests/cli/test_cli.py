@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import ops
-from xman import WengertList
+from xman import WengertList, XManError
 from xman.cli import main
+from xman.files.whole import refuse_unwritable
 
 pytest.importorskip("click")
 
@@ -359,6 +360,13 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_done(xman, tmp
                        ("old", "it is read-only")]:
         more = "; name another file" * (place != "nowhere/file")
         assert xman(*words, place) == (2, "", f"xman: {words[-1]}: {place} cannot be written: {why}{more}\n")
+
+
+def test_a_terminal_is_written_to_where_no_file_can_be(monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    refuse_unwritable("/dev/null")
+    with pytest.raises(XManError, match="the folder /dev is read-only; name another file"):
+        refuse_unwritable("/dev/absent")
 
 
 @pytest.mark.parametrize("width", [50, 80])

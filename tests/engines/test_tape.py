@@ -75,6 +75,12 @@ def test_a_power_that_is_a_literal_is_that_power(power):
     assert compile(steps, engine="tape")(values)["r"] == pytest.approx(1.7 ** power * 3.0, rel=1e-14)
 
 
+def test_a_clip_without_bounds_is_its_argument():
+    tape = Tape([("z", "clip", ("x", None, None)), ("r", "mul", ("z", "w"))])
+    value, slopes = tape.value_and_gradient({"x": np.nan, "w": 2.0})
+    assert np.isnan(value) and slopes["x"] == 2.0
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_operators_agree_with_the_interpreters_at_special_values_and_infinite_deltas():
     for op, args in CALLS[::1 if ALL else 3]:

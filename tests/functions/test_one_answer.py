@@ -64,6 +64,15 @@ def test_a_power_of_a_root_of_ones_own_goes_past_it_by_the_slope_of_its_square()
     del f.rootExp
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("base", "x"), [(-2.5, 1.0), (-1.0, 1.0), (-2.5, 0.0), (-np.inf, 0.0)])
+def test_a_slope_that_is_nan_stays_so_behind_a_factor(base, x):
+    """bˣ of a negative b is a number for whole x alone: it has no slope by x, in any way to a derivative."""
+    assert all(np.isnan(slope) for slope in ways(lambda x: (base ** x) * 3.0, x).values())
+    steps = [("z", "power", ("b", "x")), ("r", "mul", ("z", "w"))]
+    assert np.isnan(backprop(steps, eval(steps, {"b": base, "x": x, "w": 3.0}), r=1.0)["x"])
+
+
 def test_roots_of_0_have_no_say_in_their_powers_with_all_deltas_as_with_one():
     steps = [("r", "sqrt", ("x",)), ("q", "square", ("r",)), ("y", "power", ("q", 2))]
     values = eval(steps, {"x": 0.0})
