@@ -36,7 +36,7 @@ LATER = {name: package for package, names in {
     "functions.familiar": "vmap jacfwd jacrev custom_vjp", "functions.trees": "tree_map",
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
-    "sparse": "sparsity colour sparse_jacobian sparse_hessian",
+    "sparse": "sparsity colour", "jitted.sparse": "sparse_jacobian sparse_hessian",
     "optimize": "minimize least_squares", "explorer": "explore",
     "show": "explain derivation expand listing paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}

@@ -56,6 +56,8 @@ from .interpreters import eval as eval
 from .interpreters import forward as forward
 from .interpreters import shapes as shapes
 from .jitted import jit as jit
+from .jitted.sparse import sparse_hessian as sparse_hessian
+from .jitted.sparse import sparse_jacobian as sparse_jacobian
 from .manager import XMan as XMan
 from .matrices import GaussNewton as GaussNewton
 from .matrices import Hessian as Hessian
@@ -88,8 +90,6 @@ from .show import paths as paths
 from .show import picture as picture
 from .show import source as source
 from .sparse import colour as colour
-from .sparse import sparse_hessian as sparse_hessian
-from .sparse import sparse_jacobian as sparse_jacobian
 from .sparse import sparsity as sparsity
 from .wengert import WengertList as WengertList
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ..passes.differentiate import ending
 from ..wengert import Steps
 from .jacobian import stacked
 from .linear import DerivativeMatrix, LinearMap, Point, point, units
+
+if TYPE_CHECKING:
+    from ..sparse import Compressed
 
 
 class Hessian(DerivativeMatrix):
@@ -25,13 +28,15 @@ class Hessian(DerivativeMatrix):
         H.diagonal(values)          # {"W": in the shape of W, …}, without the matrix, but in as many products
         H.steps                     # the list that computes a product
 
-    steps: the list. of: a register that is a number. wrt: names of inputs. XManError for other names, and if
-    `of` has several elements.
+    steps: the list. of: a register that is a number. wrt: names of inputs. sparse: whether H(values) is a
+    SciPy array, in as many products as `compressed` needs. XManError for other names, and if `of` has several
+    elements.
     """
 
-    def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
+    def __init__(self, steps: Steps, of: str, wrt: Sequence[str], sparse: bool = False):
         super().__init__(steps, of, wrt)
-        of, slopes = self.of, gradient(self.primal, self.of, self.wrt)
+        self.sparse, of = sparse, self.of
+        self.gradient = slopes = gradient(self.primal, of, self.wrt)
         dot = ending(slopes)
         self.steps = tangent(slopes, self.wrt)
         self.dots = {x: x + dot for x in self.wrt}
@@ -42,8 +47,16 @@ class Hessian(DerivativeMatrix):
         """The product at values, a function of vectors by name; what depends on values alone is done once."""
         return self.map.product_at(point(values, self.wrt))
 
-    def __call__(self, values: Point) -> np.ndarray:
+    def compressed(self, values: Point) -> Compressed:
+        """The list of the sparse matrix, for values of these shapes: as few products as a star colouring of
+        its pattern has colours (`xman.sparse.compressed`). Whole numbers keep their values."""
+        self._refuse_arrays(values)
+        return self._compressed(values, self.gradient, [f"d{self.of}_d{x}" for x in self.wrt], "star")
+
+    def __call__(self, values: Point) -> Any:
         """The matrix (n, n), for the n elements of all wrt, each flattened, in their order."""
+        if self.sparse:
+            return self.compressed(values)(point(values, self.wrt))
         columns = [packed(column, self.wrt) for _, _, column in self._columns(values)]
         return stacked(columns, -1, (len(columns), len(columns)), values[self.wrt[0]])
 

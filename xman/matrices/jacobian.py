@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from ..interpreters import eval
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps
-from .linear import DerivativeMatrix, LinearMap, Point, point, units
+from .linear import DerivativeMatrix, LinearMap, Point, columns_apart, point, units
 from .modes import Count, Route, entries_of, lines_between, passes_counted, route, without_registers
+
+if TYPE_CHECKING:
+    from ..sparse import Compressed
 
 
 class Jacobian(DerivativeMatrix):
@@ -28,12 +31,15 @@ class Jacobian(DerivativeMatrix):
 
     steps: the list. of: the register to differentiate. wrt: the names of inputs to differentiate by. mode:
     "forward", "reverse", "mixed" (`xman.matrices.modes`), which is one of the first two where no register is
-    narrower, or None for the fewest passes. XManError for other names.
+    narrower, or None for the fewest passes. sparse: whether J(values) has SciPy's sparse arrays, a row for
+    each entry of `of` and a column for each of x, in as many passes as `compressed` needs. XManError for
+    other names.
     """
 
-    def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
+    def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None,
+                 sparse: bool = False):
         super().__init__(steps, of, wrt)
-        self.steps, self.mode, of = self.primal, mode, self.of
+        self.steps, self.mode, self.sparse, of = self.primal, mode, sparse, self.of
         if mode not in (None, "forward", "reverse", "mixed"):
             wrong = "a dictionary: call the result with values" if isinstance(mode, Mapping) else repr(mode)
             raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {wrong}")
@@ -68,8 +74,16 @@ class Jacobian(DerivativeMatrix):
         pull = self.reverse.product_at(self._evaluated(values)[0])
         return lambda u: pull({self.of: u})
 
+    def compressed(self, values: Point) -> Compressed:
+        """The list of the sparse matrix ∂of/∂wrt, for values of these shapes: as few tangents and adjoints as
+        its pattern has colours (`xman.sparse.compressed`). Whole numbers keep their values."""
+        by = {None: None, "forward": "columns", "reverse": "rows", "mixed": "both"}[self.mode]
+        return self._compressed(values, self.steps, [self.of], by)
+
     def __call__(self, values: Point) -> dict[str, Any]:
         """For each x in wrt an array of the shape of `of` followed by that of x."""
+        if self.sparse:
+            return columns_apart(self.compressed(values)(point(values, self.wrt)), self.wrt, values)
         values, y = self._evaluated(values)
         shapes = {x: np.shape(y) + np.shape(values[x]) for x in self.wrt}
         count, way = self._count(values, y)

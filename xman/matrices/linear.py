@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ops import Expression
+from ops.kinks import unclear
 
 from ..errors import XManError, nearest
-from ..interpreters import eval
+from ..interpreters import eval, forward
 from ..interpreters.context import depends, unshared
 from ..notation import in_notebooks
 from ..passes import simplify
@@ -30,9 +31,21 @@ class DerivativeMatrix:
         self.primal = checked_list(steps)
         (self.of,) = known_registers(self.primal, of, "of", one=True)
         self.wrt = inputs_of(self.primal, wrt)
+        self._lists: dict[tuple, Any] = {}  # of sparse matrices, by what they hold for
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.of} by {', '.join(self.wrt)}: call it with values>"
+
+    def _compressed(self, values: Point, steps: Steps, of: Sequence[str], by: str | None) -> Any:
+        """The list of a sparse matrix ∂of/∂wrt, for values of such shapes and with these whole numbers."""
+        from ..sparse import compressed  # SciPy's sparse arrays take as long to import as all of xman
+
+        likes = point({x: values[x] for x in steps.inputs if x in values}, self.wrt)
+        key = tuple((np.shape(x), x.tobytes() if (kind := np.asarray(x).dtype).kind in "biu" else kind)
+                    for x in map(np.asarray, likes.values()))
+        if key not in self._lists:
+            self._lists[key] = compressed(steps, of, self.wrt, likes, by)
+        return self._lists[key]
 
     def times(self, values: Point, vectors: Point) -> dict[str, Any]:
         """The product for each x in wrt, in its shape. vectors: by name; zeros where one is left out."""
@@ -66,7 +79,12 @@ class LinearMap:
 
         def image(vectors: Point) -> dict[str, Any]:
             vectors = vectors_like(vectors, values, [*self.moving])
-            registers = eval(moving, {**at_point, **{self.moving[x]: v for x, v in vectors.items()}})
+            dots = {self.moving[x]: v for x, v in vectors.items()}
+            registers = eval(moving, {**at_point, **dots})
+            if any(unclear(registers[name]) for name in self.images.values() if name in registers):
+                # the list is linear in the vectors, so its tangent along them is its value; and forward mode
+                # knows that a zero which meets an infinite slope stays zero
+                registers = forward(moving, registers, dots)
             images = {x: registers[name] if name in registers else np.zeros_like(values[x])
                       for x, name in self.images.items()}
             return unshared(images, [*at_point.values(), *vectors.values()])
@@ -103,6 +121,12 @@ def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
                 raise XManError(f"{name!r} holds {x.dtype}, and whole numbers have no derivative; give it as "
                                 "floats")
     return inputs
+
+
+def columns_apart(matrix: Any, wrt: Sequence[str], values: Point) -> dict[str, Any]:
+    """A matrix whose columns are those of all wrt, one of them beside the other, as a matrix for each."""
+    ends = np.cumsum([np.size(values[x]) for x in wrt]).tolist()
+    return {x: matrix[:, begin:end] for x, begin, end in zip(wrt, [0, *ends], ends, strict=False)}
 
 
 def units(like: Any) -> np.ndarray:

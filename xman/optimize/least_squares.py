@@ -11,11 +11,13 @@ from ..engines import compile
 from ..errors import XManError, refuse_unknown
 from ..manager import XMan
 from ..matrices import Jacobian, packed, unpacked
+from ..sparse import where_it_pays
 from ..train.evaluation import Result, feed, list_of, rows_and_labels
 from ..train.progress import Progress
 from .minimize import objective_list, unsound
 
 METHODS = "trf", "dogbox", "lm"
+DENSE = 10 ** 5  # entries, up to which a Jacobian is an array
 
 
 def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf",
@@ -27,7 +29,8 @@ def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None
     function fn(parameters, *data) from arrays to an array, traced at `start` as for `minimize`. data: (X, y)
     of a model, or the function's further arguments. start: the first parameters. method: trf, dogbox, or lm,
     which needs at least as many residuals as parameters. epochs: the most steps. tolerance: of SciPy's three
-    criteria. engine, progress: as for `fit`. The Result is as for `fit`; an epoch is a step, and its loss is
+    criteria. engine, progress: as for `fit`. A Jacobian that has few colours (`xman.colour`) is computed as a
+    sparse one. The Result is as for `fit`; an epoch is a step, and its loss is
     ½ Σ r². Raises XManError for arguments that do not fit, and Diverged if a residual is NaN at the start.
     """
     from scipy import optimize
@@ -45,6 +48,8 @@ def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None
         of = steps[-1][0]
     values |= {w: np.asarray(values[w], float) for w in wrt}
     jacobian, program = Jacobian(steps, of, wrt), compile(steps, [of], engine)
+    sparse = where_it_pays(lambda: jacobian.compressed(values), jacobian.count(values).passes)
+    by_colour = sparse and compile(sparse.steps, [sparse.entries], engine)
     history, begun, named = [], time.perf_counter(), lambda w: values | unpacked(w, values, wrt)
 
     def residuals(w: np.ndarray) -> np.ndarray:
@@ -54,16 +59,24 @@ def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None
                             "needs as many targets")
         return outputs.ravel() - np.ravel(target)
 
-    def slopes(w: np.ndarray) -> np.ndarray:
+    def slopes(w: np.ndarray) -> Any:
         nonlocal begun
-        blocks, now = jacobian(named(w)), time.perf_counter()
+        point = named(w)
+        if sparse:
+            matrix = sparse.matrix(np.asarray(by_colour(point)[sparse.entries], float), point)
+            # SciPy solves small dense problems exactly, and others by iterations of its own
+            matrix = matrix.toarray() if method == "lm" or np.prod(matrix.shape) <= DENSE else matrix
+        else:
+            blocks = jacobian(point)
+            matrix = np.hstack([np.reshape(blocks[x], (-1, np.size(values[x]))) for x in wrt])
+        now = time.perf_counter()
         history.append({"epoch": len(history), "loss": 0.5 * float(np.sum(residuals(w) ** 2)),
                         "seconds": now - begun})
         if len(history) > 1:  # the first entry is the start
             shown.step()
             shown.line(history[-1])
         begun = now
-        return np.hstack([np.reshape(blocks[x], (-1, np.size(values[x]))) for x in wrt])
+        return matrix
 
     with np.errstate(all="ignore"), Progress(progress, total=epochs, done=0) as shown:
         w = packed(values, wrt)

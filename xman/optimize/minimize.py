@@ -18,6 +18,7 @@ from ..manager import XMan
 from ..matrices import Hessian, packed, unpacked
 from ..matrices.linear import LinearMap
 from ..passes import EXACT, STABLE, gradient, simplify
+from ..sparse import where_it_pays
 from ..train.evaluation import Diverged, Result, first_nan, judge_of, rows_and_labels
 from ..train.objective import Objective
 from ..train.progress import Progress
@@ -26,7 +27,7 @@ from ..train.second_order import SMALLEST, refuse_changing
 from ..train.settings import Callback
 from ..wengert import WengertList
 
-WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov")
+WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov", "trust-constr")
 # rounding stops the other two earlier: they end at a gradient of 1e-7 where this one reaches 1e-14
 FINAL = "trust-ncg"
 STALLED = 10  # so many epochs without a smaller loss end a method
@@ -42,8 +43,9 @@ def minimize(model: XMan | Callable, data: tuple = (), *, start: Any = None, met
     model: an XMan as for `fit`; or a function fn(parameters, *data) from arrays to a number, traced at
     `start`, so that all steps take the path that it takes there. data: (X, y) of a model, or the function's
     further arguments. start: a function's first parameters, an array, a number or a tree of them. method:
-    L-BFGS-B, BFGS or CG, which use the gradient; Newton-CG, trust-ncg or trust-krylov, which also use
-    products with the Hessian; where rounding stops one of these three, trust-ncg goes on. epochs: the most
+    L-BFGS-B, BFGS or CG, which use the gradient; Newton-CG, trust-ncg, trust-krylov or trust-constr, which
+    also use products with the Hessian, a sparse matrix where that has few colours (`xman.colour`); where
+    rounding stops one of these four, trust-ncg goes on. epochs: the most
     iterations. tolerance: the run ends when no entry of the gradient is larger. The history has the loss of
     each epoch and the largest entry of its gradient. engine: auto is numpy. validation, l1, l2,
     sample_weight, class_weight, callbacks, progress: as for `fit`. Raises XManError for arguments that do not
@@ -91,8 +93,12 @@ class Problem:
                             "f.mean(…), np.mean(…)")
         first_steps, shared = gradient(steps, of, wrt), []
         engine = "numpy" if engine == "auto" else engine
-        if products:
-            hessian = Hessian(steps, of, wrt)
+        self.hessian, hessian = None, Hessian(steps, of, wrt) if products else None
+        if hessian:
+            self.hessian = where_it_pays(lambda: hessian.compressed(self.values), self.start.size)
+        if self.hessian:
+            self.entries = compile(self.hessian.steps, [self.hessian.entries], engine)
+        elif hessian:
             self.dots, self.images = hessian.map.moving, hessian.map.images
             likes = self.values | {dot: self.values[w] for w, dot in self.dots.items()}
             outputs = {name: name for name in (of, *self.slopes)} | self.images
@@ -102,6 +108,7 @@ class Problem:
             self.products = compile(moving, images, engine) if moving else None
         self.evaluated = compile(first_steps, dict.fromkeys([of, *self.slopes, *shared]), engine)
         self.w: np.ndarray | None = None
+        self.matrix: Any = None  # the Hessian at w, if it is a sparse one
         # a line search gives up at NaN or 1e65: values above `far` are cut to it, and have no slope
         self.far = sys.float_info.max
         self.far = 100 * (1 + abs(self.moved_to(self.start).loss))
@@ -109,7 +116,7 @@ class Problem:
     def moved_to(self, w: np.ndarray) -> Problem:
         """The problem, computed at w: SciPy asks for value, gradient and products one by one."""
         if self.w is None or not np.array_equal(w, self.w):
-            self.w, self.point = w.copy(), self.named(w)
+            self.w, self.point, self.matrix = w.copy(), self.named(w), None
             self.outputs = self.evaluated(self.values | self.point)
             self.loss = float(self.outputs[self.of])
             self.slope = packed(self.outputs, self.slopes).astype(float)
@@ -129,6 +136,11 @@ class Problem:
         return self.moved_to(w).slope.copy()
 
     def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        if self.hessian:
+            values = self.values | self.moved_to(w).point
+            if self.matrix is None:
+                self.matrix = self.hessian.matrix(self.entries(values)[self.hessian.entries], values)
+            return (self.matrix @ v).astype(float)
         vectors = self.named(v)
         dots = {dot: vectors[name] for name, dot in self.dots.items()}
         values = self.values | self.moved_to(w).point | self.outputs | dots

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,13 @@ from ..interpreters import shapes
 from ..wengert import Line, Steps, checked_list, inputs_of, known_registers
 
 Size = tuple[tuple, np.dtype]
-MOST = 10 ** 8  # places of a line's own pattern, which take half a gigabyte
+
+
+class TooManyPlaces(XManError):
+    """A pattern is larger than `MOST` allows."""
+
+
+MOST = ContextVar("how many places a line's pattern has at most", default=10 ** 8)  # half a gigabyte
 
 
 def sparsity(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], local: bool = False) -> csr_array:
@@ -77,7 +84,7 @@ def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapp
         elif any(isinstance(a, str) and a in pattern for a in args):
             moving = [i for i, a in enumerate(args)
                       if isinstance(a, str) and a in pattern and has_derivative(op, i)]
-            rows = [entries_read(op, i, args, sizes, constants, sizes[dst]) @ pattern[args[i]]
+            rows = [composed(op, entries_read(op, i, args, sizes, constants, sizes[dst]), pattern[args[i]])
                     for i in moving]
             if rows:
                 pattern[dst] = functools.reduce(union, rows)
@@ -135,10 +142,17 @@ def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size]
     return local
 
 
+def composed(op: str, places: csr_array, pattern: csr_array) -> csr_array:
+    """The pattern behind a line: which entries those places may depend on."""
+    pattern = pattern.tocsr()
+    refuse_many(op, int(np.diff(pattern.indptr)[places.indices].sum()))
+    return places @ pattern
+
+
 def refuse_many(op: str, count: int) -> None:
-    if count > MOST:
-        raise XManError(f"every entry that {op} gives may depend on every one that it takes: {count:,} places, and a "
-                        f"pattern has {MOST:,} at most")
+    if count > MOST.get():
+        raise TooManyPlaces(f"every entry that {op} gives may depend on every one that it takes: {count:,} places, and a "
+                        f"pattern has {MOST.get():,} at most")
 
 
 def passed_on(op: str, i: int, args: Sequence[Any], constants: Mapping[str, Any]) -> Any:

@@ -1,9 +1,8 @@
-"""Sparse Jacobians and Hessians: as many passes as the pattern has colours, whatever the size."""
+"""Sparse Jacobians and Hessians of functions, in as many passes as the pattern has colours."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
@@ -14,22 +13,9 @@ from ..errors import XManError
 from ..functions.call import Derivative, TracedCall, callable_or_refused, name_of, traced_call
 from ..functions.tracer import unheard
 from ..functions.transforms import grad
-from ..jitted.jit import jit
-from .colours import colour, rows_and_columns, unique_in_line
-from .patterns import nothing, patterns
-
-MANY = 8  # passes, from which on colours of rows and columns together are looked for
-
-
-class Passes(NamedTuple):
-    """How the entries of a sparse matrix are by_register: the n-th is products[which[n]][place[n]].
-
-    columns, rows: for each colour of columns, and of rows, ones at its places: the products J v, then u J.
-    """
-    columns: list[np.ndarray]
-    rows: list[np.ndarray]
-    which: np.ndarray
-    place: np.ndarray
+from ..sparse.passes import passes_of
+from ..sparse.patterns import nothing, patterns
+from .jit import jit
 
 
 def sparse_jacobian(fn: Callable, argnums: int = 0, by: str | None = None, engine: str = "auto") -> Callable:
@@ -114,53 +100,11 @@ def pattern_of(call: TracedCall) -> csr_array:
 
 def entries_by_colour(call: TracedCall, pattern: csr_array, by: str | None) -> tuple:
     """(the entries, their columns, the ends of rows, the shape), of a matrix in CSR form."""
-    passes = unheard(passes_of, Key(pattern), by)
+    passes = unheard(passes_of, pattern, by)
     flat = lambda x: f.reshape(x, (x.size,))
     x, y = call.points[0], call.results[0]
     products = [flat(call.pushed([np.reshape(v, x.shape)])[0]) for v in passes.columns]
     products += [flat(call.pulled([np.reshape(u, y.shape)])[0]) for u in passes.rows]
-    starts = np.cumsum([0, *[product.size for product in products]])
     every = f.concat(0, *products) if products else np.zeros(0)
-    data = f.getitem(every, starts[passes.which] + passes.place)
+    data = f.getitem(every, passes.places)
     return data, pattern.indices, pattern.indptr, pattern.shape
-
-
-class Key:
-    """A pattern, by which its passes are remembered."""
-
-    def __init__(self, pattern: csr_array):
-        self.pattern = pattern
-        self.bytes = pattern.shape, pattern.indptr.tobytes(), pattern.indices.tobytes()
-
-    def __hash__(self) -> int: return hash(self.bytes)
-    def __eq__(self, key: Any) -> bool: return self.bytes == key.bytes
-
-
-@lru_cache(8)
-def passes_of(key: Key, by: str | None) -> Passes:
-    pattern = key.pattern
-    row, column = rows_and_columns(pattern)
-    columns, rows = (np.full(n, -1) for n in pattern.shape[::-1])
-    if by == "star":
-        columns = rows = colour(pattern, "star")
-    elif by == "both":
-        rows, columns = colour(pattern, "both")
-    else:
-        by_columns = by != "rows" and colour(pattern)
-        by_rows = by != "columns" and colour(pattern, "rows")
-        if by == "columns" or by is None and by_columns.max(initial=-1) <= by_rows.max(initial=-1):
-            columns = by_columns
-        else:
-            rows = by_rows
-        count = max(columns.max(initial=-1), rows.max(initial=-1)) + 1
-        if by is None and count > MANY:
-            two_sided = colour(pattern, "both")
-            if sum(c.max(initial=-1) + 1 for c in two_sided) <= count / 2:
-                rows, columns = two_sided
-    by_column = columns[column] >= 0
-    by_column[by_column] = unique_in_line(row[by_column], columns[column[by_column]])
-    # the mirror image of an entry is off the same products
-    count = 0 if by == "star" else columns.max(initial=-1) + 1
-    seeds = lambda colours: [(colours == c).astype(float) for c in range(colours.max(initial=-1) + 1)]
-    return Passes(seeds(columns), [] if by == "star" else seeds(rows),
-                  np.where(by_column, columns[column], count + rows[row]), np.where(by_column, row, column))
