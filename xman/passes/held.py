@@ -1,6 +1,7 @@
 """The memory of a list: how many bytes its registers hold at a time."""
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -18,19 +19,37 @@ def most_held(steps: Steps, keep: Collection[str], values: Mapping[str, Any]) ->
     keep: the registers that are not freed. values: the inputs."""
     last = {a: k for k, (dst, _, args) in enumerate(steps) for a in (dst, *registers(args))}
     last |= dict.fromkeys([*keep, *WengertList(steps).inputs], len(steps))
-    owners = {name: memory_of(x) for name, x in values.items()}
-    live = {name for name in values if name in last and not any(name == dst for dst, _, _ in steps)}
-    peak = 0
+    freed = defaultdict(list)  # by line, the registers that it is the last to use
+    for name, k in last.items():
+        freed[k].append(name)
+    memory, peak, computed = Held(), 0, {dst for dst, _, _ in steps}
+    for name in values.keys() & last.keys() - computed:
+        memory.take(values[name])
     for k, (dst, op, args) in enumerate(steps):
-        live.add(dst)
-        memory: dict[int, int] = {}
-        for name in live:
-            memory |= owners[name]
+        memory.take(values[dst])
         inputs = [values[a] if isinstance(a, str) else a for a in args]
         inside = [within_step(*body) for body in first_steps(op, inputs)]
-        peak = max(peak, sum(memory.values()) + max(inside, default=0))
-        live = {name for name in live if last[name] > k}
+        peak = max(peak, memory.bytes + max(inside, default=0))
+        for name in freed[k]:
+            memory.free(values[name])
     return peak
+
+
+class Held:
+    """Pieces of memory, each counted once, however many registers lie in it."""
+
+    def __init__(self) -> None:
+        self.bytes, self.holders = 0, Counter[int]()
+
+    def take(self, x: Any) -> None:
+        for piece, size in memory_of(x).items():
+            self.bytes += 0 if self.holders[piece] else size
+            self.holders[piece] += 1
+
+    def free(self, x: Any) -> None:
+        for piece, size in memory_of(x).items():
+            self.holders[piece] -= 1
+            self.bytes -= 0 if self.holders[piece] else size
 
 
 def memory_of(x: Any) -> dict[int, int]:

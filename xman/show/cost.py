@@ -17,7 +17,7 @@ from ..notation import in_notebooks, table_as_text
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
 from ..passes.held import bytes_of, most_held
-from ..wengert import Steps, WengertList, checked_list, known_registers, registers
+from ..wengert import Steps, WengertList, all_registers, checked_list, known_registers, registers
 from .explain import output
 
 TIMED_SECONDS = 0.2  # each of the three is timed for so long
@@ -133,7 +133,8 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
 def line_costs(steps: WengertList, results: list[str], values: Mapping[str, Any]
                ) -> tuple[list[LineCost], int]:
     """The cost of each line that the results need, and the most bytes that are held at a time."""
-    results = [name for name in results if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
+    registers_of_list = {*all_registers(steps)}
+    results = [name for name in results if name in registers_of_list]
     steps = simplify(steps, results, {name: values[name] for name in steps.inputs})
     values = {x: np.asarray(v) if type(v) in (int, float) else v for x, v in eval(steps, values).items()}
     if missing := [op for _, op, _ in steps if not ops.operations(op)]:

@@ -258,5 +258,6 @@ def differentiable(x: Any, where: Callable[[], str]) -> Any:
         if x.dtype.kind == "c":
             instead = "differentiate by its real and imaginary parts"
         raise XManError(f"{where()} is an array of {x.dtype}, and only floats have derivatives; {instead}")
-    raise XManError(f"{where()} is of type {type(x).__name__}; wanted a float or an array of floats, "
+    kind = f"an array of {x.dtype}" if type(x) is np.ndarray else f"of type {type(x).__name__}"
+    raise XManError(f"{where()} is {kind}; wanted a float or an array of floats, "
                     "as np.asarray(x, float) gives")
