@@ -9,7 +9,7 @@ import os
 import numpy as np
 import pytest
 
-from xman import backprop, derivative, eval, f, forward, grad, gradient, jacobian, jvp, tangent, trace
+from xman import backprop, derivative, eval, f, forward, grad, gradient, jacobian, jit, jvp, tangent, trace
 
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 MODES = {"reverse": grad, "forward": lambda h: lambda x: jvp(h, (x,), (np.ones_like(x),))[1], "dual": derivative}
@@ -92,6 +92,7 @@ def test_the_lists_of_derivatives_give_what_the_interpreters_and_the_functions_d
     assert not apart, f"{len(apart)}: {apart[:20]}"
 
 
+ARRAY = np.array([0.0, -1.0])
 RIGHT = {  # functions that are masked on the way, where they are and what they are there in the first and second order
     "x / (1 + exp(x))": (lambda x: x / (1 + np.exp(x)), 0.0, 0.5, -0.5), "clip": (lambda x: np.clip(x, -1, 1) / np.exp(x), 0.0, 1.0, -2.0),
     "index": (lambda x: np.sqrt(np.stack([x, 0 * x]))[0], 4.0, 0.25, -1 / 32), "sum of a slice": (
@@ -101,7 +102,9 @@ RIGHT = {  # functions that are masked on the way, where they are and what they 
         lambda x: np.sum(np.sqrt(np.concatenate([np.stack([x]), np.zeros(1)]))), 4.0, 0.25, -1 / 32), "overflow": (
         lambda x: 1 / (1 + np.exp(-x)), -1000.0, 0.0, 0.0), "of what is x": (
         lambda x: np.where(x > 9, np.log(-x), x / (2 + np.exp(x))), 0.0, 1 / 3, -2 / 9), "scale by infinity": (
-        lambda x: np.where(x < 0, x * x, f.scale(np.inf, x)), -1.0, -2.0, 2.0)}
+        lambda x: np.where(x < 0, x * x, f.scale(np.inf, x)), -1.0, -2.0, 2.0), "power 0": (
+        lambda x: np.log(x) ** 0 * x, 0.0, 1.0, 0.0), "beside arrays": (
+        lambda x: np.sum(np.where(ARRAY > 0, np.sqrt(x * ARRAY), 2 * x * ARRAY)), 0.0, -2.0, 0.0)}
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -110,6 +113,7 @@ def test_a_masked_derivative_is_right_in_every_order_of_modes_and_in_lists(name)
     function, x, *right = RIGHT[name]
     for modes in ORDERS:
         assert differentiated(function, modes)(x) == pytest.approx(right[len(modes) - 1], rel=1e-12, abs=1e-300), modes
+    assert jit(grad(function), "numpy")(x) == pytest.approx(right[0], rel=1e-12)
     steps = trace(function, x)
     first = gradient(steps, of := steps[-1][0], [z := steps.inputs[0]])
     for twice, end in ((gradient(first, f"d{of}_d{z}", [z]), f"dd{of}_d{z}_d{z}"), (tangent(first, [z]), f"d{of}_d{z}_dot")):

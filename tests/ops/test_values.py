@@ -142,3 +142,20 @@ def test_it_is_the_value_at_zeros_infinities_and_far_numbers_too(op):
 def test_dots_that_do_not_stand_first_have_no_derivative(subscripts):
     with pytest.raises(ValueError, match="can only stand first"):
         einsum_parts(subscripts)
+
+
+def test_a_rim_may_take_all_entries():
+    assert f.unpad(np.ones((2, 3)), ((1, 1), (0, 0))).shape == (0, 3)
+
+
+@np.errstate(divide="ignore")
+def test_formulas_of_losses_leave_out_classes_that_cannot_be():
+    z, y = np.array([[-np.inf, 1.0, 2.0]]), np.array([[0.0, 1.0, 0.0]])
+    for op, x in ("softmaxCrossEntropy", z), ("crossEntropy", f.softmax(z)):
+        np.testing.assert_allclose(ops.facts_of(op).formula(x, y), G[op](x, y), rtol=1e-15)
+
+
+def test_centered_is_zero_only_where_all_entries_of_the_mean_are_equal():
+    columns = np.array([[0.1, 1.0], [0.1, 1.0], [0.1, 4.0]])
+    assert f.centered(columns, 0).tolist() == [[0.0, -1.0], [0.0, -1.0], [0.0, 2.0]]
+    assert not f.centered(np.full(3, 0.1)).any() and f.centered(np.array([1.0, 1.0, 4.0])).tolist() == [-1.0, -1.0, 2.0]

@@ -358,3 +358,9 @@ def test_check_refuses_three_sides_an_empty_list_and_names_that_are_not_there():
 
 def test_a_missing_input_is_an_error_of_check_too():
     assert "'b'" in refusal(check, LAYER, {"X": INPUTS["X"], "W": INPUTS["W"]})
+
+
+def test_a_table_without_the_square_of_a_root_goes_through_the_root():
+    steps, x = [("r", "norm", ("x",)), ("y", "power", ("r", 3))], np.array([3.0, 4.0])
+    rules = {op: rule for op, rule in ops.DG.items() if op != "squaredNorm"}
+    assert backprop(steps, eval(steps, {"x": x}), rules, y=1.0)["x"].tolist() == [45.0, 60.0]
