@@ -45,6 +45,9 @@ COMMUTE = {"equal", "not_equal", "add", "mul", "maximum", "minimum", "max", "min
            "allclose", "isclose", "result_type", "isinstance", "hasattr", "broadcast_shapes"}  # or fail at any call
 
 
+ESTIMATES = {"flops", "entries"}  # of a row: how much work it is, roughly, and how large a result may become
+
+
 def changed(node: ast.AST, **fields) -> ast.AST:
     twin = copy.copy(node)
     vars(twin).update(fields)
@@ -89,10 +92,12 @@ def mutations(node: ast.AST, inside: bool):
 
 
 def walk(node: ast.AST, function: ast.AST | None = None, statement: ast.AST | None = None):
-    """(node, statement, function that it is in) for all that is computed: no text, no annotation."""
+    """(node, statement, function that it is in) for all that is computed: no text, no annotation, no estimate."""
     for name, field in ast.iter_fields(node):
         for child in field if isinstance(field, list) else [field]:
             if not isinstance(child, ast.AST) or name in ("annotation", "returns") or isinstance(child, ast.JoinedStr):
+                continue
+            if isinstance(child, ast.keyword) and child.arg in ESTIMATES:
                 continue
             stands = child if isinstance(child, ast.stmt) else statement
             yield child, stands, function
