@@ -1,4 +1,4 @@
-"""SciPy with special, linalg and stats for traced values too: `from xman.scipy.special import logsumexp`.
+"""SciPy, whose special, linalg, signal and stats also take traced values: `from xman.scipy import special`.
 
 Of SciPy's own functions only the ufuncs (scipy.special.erf) accept traced values. The others turn them into
 plain arrays, which is an error; the functions here do not. On plain arrays they are SciPy's own.
@@ -31,6 +31,6 @@ def module_like(module: str, on_traced: Mapping[str, Callable]) -> tuple[Callabl
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("special", "linalg", "stats"):
+    if name in ("special", "linalg", "signal", "stats"):
         return importlib.import_module(f".{name}", __name__)
     return getattr(importlib.import_module("scipy"), name)
