@@ -37,6 +37,7 @@ RANKS = [{"errors", "notation", "own_ops", "validity", "wengert", "register", "m
          {"autograd", ""},  # the package itself
          {"engines"},
          {"jitted"},
+         {"reasons"},
          {"tables"},
          {"files"},
          {"scale"},

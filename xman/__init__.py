@@ -37,11 +37,12 @@ LATER = {name: package for package, names in {
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
     "sparse": "sparsity colour", "jitted.sparse": "sparse_jacobian sparse_hessian",
+    "reasons": "why",
     "optimize": "minimize least_squares", "explorer": "explore",
     "show": "explain derivation expand listing paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "
-            "scale scipy show sparse tables train").split()
+            "reasons scale scipy show sparse tables train").split()
 
 __all__ = ["Operation", "Register", "XMan", "XManFunctions"]
 __version__ = "0.1.0"

@@ -13,6 +13,7 @@ from . import numpy as numpy
 from . import optimize as optimize
 from . import passes as passes
 from . import plots as plots
+from . import reasons as reasons
 from . import scale as scale
 from . import scipy as scipy
 from . import show as show
@@ -78,6 +79,7 @@ from .passes import simplify as simplify
 from .passes import tangent as tangent
 from .passes import unroll as unroll
 from .plots import difference_errors as difference_errors
+from .reasons import why as why
 from .register import Operation as Operation
 from .register import Register as Register
 from .register import XManFunctions as XManFunctions

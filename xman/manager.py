@@ -104,7 +104,9 @@ class XMan:
         names = self._names_in_list(order, done)
         if isinstance(previouslyDefined, set):
             previouslyDefined.update(names[id(reg)] for reg in order)
-        return WengertList(reg.definedAs.asStringTuple(names) for reg in order if reg.definedAs)
+        steps = WengertList(reg.definedAs.asStringTuple(names) for reg in order if reg.definedAs)
+        steps.places = {names[id(reg)]: reg.place for reg in order if reg.place}
+        return steps
 
     def inputDict(self, **values: Any) -> dict[str, Any]:
         """A value for each input and parameter that has one: the value given here, or else its default.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
+from ops.causes import Place, user_line
 from ops.writer import frozen
 
 from .errors import XManError
@@ -22,6 +23,7 @@ class Register(Expression):
 
     attribute_names: frozenset[str] = frozenset()  # of models that have it as an attribute, by setup()
     temporary_names: frozenset[str] = frozenset()  # z1, z2, … in lists
+    place: Place | None = None  # where in the user's files its operator was called
 
     def __init__(self, name: str | None = None, role: str = "input", default: Any = None):
         if role not in (roles := ("input", "param", "operationOutput")):
@@ -133,7 +135,7 @@ class XManFunctions(f):
         """A new register, cross-linked with the Operation fun(*args) that defines it."""
         reg = Register(role="operationOutput")
         reg.definedAs = Operation(fun, *args)
-        reg.definedAs.outputReg = reg
+        reg.definedAs.outputReg, reg.place = reg, user_line()
         return reg
 
 

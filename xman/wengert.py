@@ -46,6 +46,7 @@ class WengertList(list):
     """
 
     checked_for: dict[int, Mapping] | None = None  # by id, the tables for which the list was found valid
+    places: Mapping[str, Any] = {}  # where in the user's files registers come from, as far as it is known
     differentiates: tuple | None = None  # of a list that `gradient` wrote: its (steps, of, wrt, seed, DG)
     _inputs: tuple[str, ...] = ()
 

@@ -1,10 +1,12 @@
 """The commands that write derivatives, and that show how they arise."""
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
+from .. import reasons
 from .. import show as pictures
 from ..errors import XManError
 from ..notation import table_as_text
@@ -104,6 +106,20 @@ def paths(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], dot:
             print(f"d{of}/d{x} = {pictures.paths(steps, of, x).symbolic()}")
     else:
         print(getattr(graph, along)() if along else graph)
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@option_table(f"""{OF}
+    --register  NAME  The number meant, a register or a derivative: dloss_dx, y_dot; all results and their derivatives, if not said.
+    --chain     flag  The way to the reason, a line each.""")
+def why(source: str, values: tuple[str, ...], of: str | None, register: str | None, chain: bool) -> None:
+    """Say why a number is NaN, infinite, 0 or huge, with the line. Exit status 1 where something is wrong."""
+    steps, inputs = list_and_values(source, of, values)
+    reason = reasons.why(steps, inputs, register)
+    print(*((reason.chain or [reason]) if chain else [reason]), sep="\n")
+    sys.exit(bool(reason))
 
 
 @of_a_list(f"{WRT}\n--lines  flag  Line by line.")

@@ -61,6 +61,8 @@ def list_and_values(source: str, of: str | None,
     steps = checked_list(steps, ops.G)
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
+    steps.places = {line.partition("=")[0].strip(): (source, k) for k, line in enumerate(text.splitlines(), 1)
+                    if line[:1].strip() and "=" in line}
     return steps, assignments(values, steps)
 
 

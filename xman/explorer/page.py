@@ -18,8 +18,7 @@ from ops.loops.bodies import Parts
 
 from ..errors import XManError, extra
 from ..files.whole import write_whole
-from ..functions import trace
-from ..functions.trace import traced_arguments
+from ..functions.trace import list_at
 from ..functions.tracer import CallTape
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
@@ -92,8 +91,9 @@ def explore(expression: Callable | XMan | Steps, *examples: Any, of: Any = None,
         case list() | tuple() as steps:
             steps = checked_list(steps, ops.G)
         case function if callable(function):
-            steps, name, first = of_gradient(function, examples, trace(function, *examples))
-            inputs = {**inputs_traced(function, examples), **inputs}
+            steps, at_examples = list_at(function, examples, {}, CallTape(exact=False))
+            steps, name, first = of_gradient(function, examples, steps)
+            inputs = {**at_examples, **inputs}
             title, of = title or name or "a function", of or first
         case _:
             raise XManError(f"explore takes a function, a model or a list, not a {type(expression).__name__}")
@@ -115,13 +115,6 @@ def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertLi
                         f"{', '.join(name for name, r in registers.items() if r.definedAs)}")
     steps = checked_list(model.operationSequence(register), ops.G)
     return steps, model.inputDict(**values), {x: "parameter" for x in steps.inputs if model.isParam(x)}
-
-
-def inputs_traced(fn: Callable, examples: tuple) -> dict[str, Any]:
-    """The values at which fn is traced, under the names that they have in its list."""
-    with CallTape(exact=False) as tape:
-        _, inputs, names = traced_arguments(fn, examples, tape)
-    return {names[x.name]: x.value for x in inputs}
 
 
 def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapping[str, str], title: str,

@@ -34,8 +34,13 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
     evaluation. Lines that lead to no output are left out. XManError for a line of fn that cannot be traced,
     and without inputs.
     """
+    return list_at(fn, examples, fixed, CallTape(exact=False))[0]
+
+
+def list_at(fn: Callable, examples: Sequence, fixed: dict, tape: CallTape) -> tuple[WengertList, dict[str, Any]]:
+    """(the list of `trace`, the values of its inputs). tape: a new one."""
     callable_or_refused("trace", fn)
-    with CallTape(exact=False) as tape:
+    with tape:
         args, inputs, names = traced_arguments(fn, examples, tape)
         if not inputs:
             raise XManError(f"trace({name_of(fn)}, …) found no input among its examples: floats and arrays "
@@ -45,7 +50,8 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
         ends, structure = flattened_tree(result)
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         ends = [end if is_on(tape, end) else constant_output("trace", fn, end) for end in ends]
-        return written_down(tape, names, list(zip(stems, ends, strict=True)), variables)[0]
+        steps, _ = written_down(tape, names, list(zip(stems, ends, strict=True)), variables)
+        return steps, {names[x.name]: x.value for x in inputs}
 
 
 def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[list, list, dict]:
@@ -105,6 +111,7 @@ def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, An
     for name, end in copies:
         writer.write("alias", [end]).name = name
     (steps := WengertList()).extend(writer.named(registers))  # it is checked when it runs
+    steps.places = {symbol.name: tape.places[x] for x, symbol in symbols.items() if x in tape.places}
     return steps, outputs
 
 

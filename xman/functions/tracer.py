@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression, G, f
+from ops import Expression, G, f, walk
+from ops.causes import Place, user_line
 from ops.expression import FLAT
 from ops.walk import needed
 from ops.writer import Recording, Symbol, Traced, Writer, frozen
@@ -35,6 +36,7 @@ class CallTape(Recording):
         self.exact, self.open, self.guards, self.of_scan = exact, True, guards, of_scan
         self.masks: dict[str, tuple[Tracer, ...]] = {}
         self.kind = Tracer
+        self.places: dict[str, Place] = {}
 
     def __enter__(self) -> CallTape:
         self.collects = gc.isenabled()
@@ -109,6 +111,25 @@ class CallTape(Recording):
                 masks[key.name] = key
         if masks:
             self.masks[out.name] = tuple(masks.values())
+
+
+class PlacedTape(CallTape):
+    """A tape that notes in `places` where in the user's files its lines come from."""
+
+    def write(self, op: str, args: tuple) -> Any:
+        out = super().write(op, args)
+        if self.has(out) and self.lines and self.lines[-1][0] == out.name:
+            self.places[out.name] = self.place() or user_line()
+        return out
+
+    def place(self) -> Place | None:
+        """For a line of a derivative, the place of the line that is differentiated."""
+        frame = sys._getframe(2)
+        while frame := frame.f_back:
+            if frame.f_code in (walk.back.__code__, walk.forth.__code__):
+                primal = frame.f_locals["values"].get(frame.f_locals["line"][0])
+                return self.places.get(primal.name) if self.has(primal) else None
+        return None
 
 
 class Tracer(ArrayLike, Traced):

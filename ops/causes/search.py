@@ -1,0 +1,236 @@
+"""A search back from a number that is NaN, infinite, zero or huge to the line that made it so.
+
+A number is the sum of terms: what a line computes, or what a rule sends to an adjoint or a tangent. A term's
+parent is its reason if the term is sound while harmless numbers stand in place of the unsound ones, and no
+longer once the parent's own are put back. So nothing has to be known of the operators, and what a `where`
+keeps out is no reason:
+
+    where(x > 0, log(x), 0) at −1:  log(x) is NaN, and the line is 0 with it as with a harmless number
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..expression import DG, TG, G, f
+from ..facts import by_tables
+from ..kinks.masked import Masked, bare
+from ..loops.bodies import Bundle, Parts
+from ..silence import silent
+from ..walk import fitted, rule_for
+
+HUGE = 1e10
+SIGNS: dict[str, Callable] = {
+    "NaN":      np.isnan,
+    "infinite": np.isinf,
+    "huge":     lambda x: np.abs(x) > HUGE,
+    "zero":     lambda x: np.equal(x, 0),
+    "vanished": lambda x: (x != 0) & (np.abs(x) < 1 / HUGE),
+}
+REASONS = {"NaN": ("NaN", "infinite")}  # by the sign of a term, those of parents that may be the reason
+EVERYWHERE = {"zero", "vanished"}       # signs that an array has if all its entries have it
+
+
+class Node(NamedTuple):
+    """A number: its kind, "value", "adjoint" or "tangent", and its register."""
+    kind: str
+    register: str
+
+
+class Term(NamedTuple):
+    """What a line adds to a number: rule(*arguments), of which those in parents are numbers of registers.
+
+    line: the line. place: of the argument by which it is differentiated, or None. rule: None where no
+    derivative is sent, by the row or to whole numbers. parents: the nodes of the rule's arguments, in order;
+    literals as they are.
+    """
+    line: tuple
+    place: int | None
+    rule: Callable | None
+    parents: tuple
+
+    nodes = property(lambda self: dict.fromkeys(a for a in self.parents if isinstance(a, Node)))
+
+
+class Step(NamedTuple):
+    """A node on the way to the reason: its sign, the entry (None: all, or the only one), and the term that
+    has the sign; None for an input, for a seed, and where no term alone has it."""
+    node: Node
+    sign: str
+    entry: tuple | None
+    term: Term | None
+
+
+class Search:
+    """Lines with their numbers. values, deltas, tangents: by register; deltas and tangents may be `Masked`.
+    """
+
+    def __init__(self, lines: Sequence, values: Mapping[str, Any], deltas: Mapping[str, Any] | None = None,
+                 tangents: Mapping[str, Any] | None = None, tables: tuple = (G, DG, TG)):
+        self.numbers = {"value": values, "adjoint": deltas or {}, "tangent": tangents or {}}
+        self.tables, self.defining = tables, {line[0]: line for line in lines}
+        self.reading: dict[str, list[tuple[int, tuple]]] = {}
+        for line in lines:
+            for i, a in enumerate(line[2]):
+                if type(a) is str:
+                    self.reading.setdefault(a, []).append((i, line))
+
+    def number(self, node: Node) -> Any:
+        """The number of a node; 0 where a register has no adjoint or tangent."""
+        kind, name = node
+        if name in self.numbers[kind] or kind == "value":
+            return self.numbers[kind][name]
+        value = self.numbers["value"][name]
+        return Parts() if isinstance(value, Bundle) else f.broadcast(0.0, value)
+
+    def is_whole(self, name: str) -> bool:
+        """Whether a register holds an array of whole numbers or truth values, which have no derivative."""
+        return getattr(self.numbers["value"][name], "dtype", np.dtype(float)).kind in "biu"
+
+    def terms(self, node: Node) -> Iterator[Term]:
+        """The terms of a node."""
+        kind, name = node
+        values_of, rules, tangent_rules = self.tables
+        of_values = lambda *names: [Node("value", a) if type(a) is str else a for a in names]
+        if kind == "adjoint":
+            for i, (dst, op, args) in () if self.is_whole(name) else self.reading.get(name, ()):
+                yield Term((dst, op, args), i, None if self.is_whole(dst) else rule_for(rules[op], i, op),
+                           (Node("adjoint", dst), *of_values(dst, *args)))
+        elif name in self.defining:
+            dst, op, args = line = self.defining[name]
+            if kind == "value":
+                yield Term(line, None, values_of[op], (*of_values(*args),))
+            for i, a in enumerate(args):
+                if kind == "tangent" and type(a) is str:
+                    yield Term(line, i, rule_for(tangent_rules[op], i, op),
+                               (Node("tangent", a), *of_values(dst, *args)))
+
+    @silent
+    def computed(self, term: Term, instead: Mapping[Node, Any] = {}) -> Any:
+        """The term, with other numbers for some of its parents."""
+        if term.rule is None:
+            return 0.0
+        dst, op, args = term.line
+        inputs = [(instead[a] if a in instead else self.number(a)) if isinstance(a, Node) else a
+                  for a in term.parents]
+        with by_tables(*self.tables):
+            out = term.rule(*inputs)
+            if term.place is not None:
+                like = self.numbers["value"][args[term.place] if term.parents[0][0] == "adjoint" else dst]
+                out = fitted(out, like, term.place, op, args[term.place])
+        return bare(out)
+
+    def sound(self, term: Term, instead: Mapping[Node, Any], sign: str, entry: tuple | None) -> bool:
+        """Whether the term has lost the sign. An operator may refuse harmless numbers, as `inv` refuses a
+        singular matrix: they tell nothing then, and the sign counts as still there."""
+        try:
+            return not shows(self.computed(term, instead), sign, entry)
+        except (ArithmeticError, ValueError, IndexError, np.linalg.LinAlgError):
+            return False
+
+    def reason(self, term: Term, sign: str, entry: tuple | None) -> tuple[Node, str, tuple | None] | None:
+        """The parent that is the reason for the term, with its sign and entry; None: the line itself is."""
+        for of_parent in REASONS.get(sign, (sign,)):
+            numbers = {node: self.number(node) for node in term.nodes}
+            suspects = {node: x for node, x in numbers.items() if places_of(x, of_parent).size}
+            harmless = {node: replaced(x, of_parent) for node, x in suspects.items()}
+            if not suspects or not self.sound(term, harmless, sign, entry):
+                continue
+            # arguments before the result, and both before the adjoint: what went wrong first
+            for node in reversed(suspects):
+                others = {**harmless, node: suspects[node]}
+                if not self.sound(term, others, sign, entry):
+                    return node, of_parent, self.narrowed(term, harmless, node, of_parent, sign, entry)
+                harmless = others
+        return None
+
+    def narrowed(self, term: Term, harmless: dict, node: Node, of_parent: str, sign: str,
+                 entry: tuple | None) -> tuple | None:
+        """The entry of the parent, found by halves; None where it is a bundle, or has the sign everywhere."""
+        x = bare(self.number(node))
+        if isinstance(x, (tuple, dict)) or of_parent in EVERYWHERE and shows(x, of_parent):
+            return None
+        places = places_of(x, of_parent)
+        while len(places) > 1:
+            half, rest = np.split(places, [len(places) // 2])
+            # of zeros no single one is enough, but a single other number in their place may be
+            changed = half if of_parent in EVERYWHERE else rest
+            mended = self.sound(term, {**harmless, node: replaced(self.number(node), of_parent, changed)}, sign, entry)
+            places = half if mended == (of_parent in EVERYWHERE) else rest
+        return tuple(map(int, np.unravel_index(places[0], np.shape(x)))) if len(places) else None
+
+    def chain(self, node: Node, sign: str, entry: tuple | None = None) -> list[Step]:
+        """The way from a node with this sign to its reason, which the last step is."""
+        way: list[Step] = []
+        while True:
+            terms = [*self.terms(node)]
+            unsound = [term for term in terms if shows(self.computed(term), sign, entry)]
+            if sign == "NaN" and terms and not unsound:  # ∞ − ∞
+                way.append(Step(node, sign, entry, None))
+                sign = "infinite"
+                unsound = [term for term in terms if shows(self.computed(term), sign, entry)]
+            if not unsound or sign in EVERYWHERE and len(unsound) < len(terms):
+                return [*way, Step(node, sign, entry, None)]
+            way.append(Step(node, sign, entry, unsound[0]))
+            if not (earlier := unsound[0].rule and self.reason(unsound[0], sign, entry)):
+                return way
+            node, sign, entry = earlier
+
+    def factors(self, node: Node) -> list[tuple[Term, float]]:
+        """The greatest terms from an adjoint or a tangent back to where it began, each with its factor."""
+        way, size = [], lambda x: float(np.max(np.abs(bare(x)), initial=0.0))
+        while terms := [term for term in self.terms(node) if term.rule]:
+            term = max(terms, key=lambda term: size(self.computed(term)))
+            node = term.parents[0]
+            if not (start := size(self.number(node))):
+                break
+            way.append((term, size(self.computed(term)) / start))
+        return way
+
+
+def leaves(x: Any) -> list[Any]:
+    """The arrays of a number: of a bundle each of its own; whatever has no numbers has none."""
+    x = bare(x)
+    if isinstance(x, (tuple, dict)):
+        return [a for part in (x.values() if isinstance(x, dict) else x) for a in leaves(part)]
+    x = np.asarray(x) if not hasattr(x, "tocsr") else x.data
+    return [x] if x.dtype.kind in "biuf" else []
+
+
+def places_of(x: Any, sign: str) -> np.ndarray:
+    """The places in the flat array, or arrays, that have the sign."""
+    return np.flatnonzero(np.concatenate([np.ravel(SIGNS[sign](a)) for a in leaves(x)] or [[]]))
+
+
+def shows(x: Any, sign: str, entry: tuple | None = None) -> bool:
+    """Whether x has the sign: at the entry, or somewhere; zeros and vanished numbers, everywhere."""
+    if entry is not None and np.ndim(x := bare(x)) == len(entry):
+        return bool(SIGNS[sign](x[entry]))
+    marks = [SIGNS[sign](a) if sign != "vanished" else SIGNS[sign](a) | (a == 0) for a in leaves(x)]
+    if sign in EVERYWHERE:
+        return all(map(np.all, marks)) and any(np.size(mark) for mark in marks) and (
+            sign == "zero" or not shows(x, "zero"))
+    return any(map(np.any, marks))
+
+
+def sign_of(x: Any, entry: tuple | None = None, signs: Iterable[str] = SIGNS) -> str:
+    """The first of the signs that x has, or ""."""
+    return next((sign for sign in signs if shows(x, sign, entry)), "")
+
+
+def replaced(x: Any, sign: str, places: np.ndarray | None = None) -> Any:
+    """x with harmless numbers, none like the other, where it has the sign (places: at these alone)."""
+    if isinstance(x, Masked):
+        return x.at(replaced(x.value, sign, places))
+    if isinstance(x, dict):
+        return type(x)({i: replaced(a, sign) for i, a in x.items()})
+    if isinstance(x, tuple):
+        return type(x)(replaced(a, sign) for a in x)
+    if hasattr(x, "tocsr"):
+        return x
+    a = np.array(x)
+    marks = np.flatnonzero(SIGNS[sign](a)) if places is None else places
+    a.flat[marks] = 0.5 + marks * 0.618 % 1 if a.dtype.kind == "f" else 1
+    return a[()]

@@ -1,0 +1,189 @@
+"""Why a number is what it is: `why`."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+from ops import walk
+from ops.causes import EVERYWHERE, SIGNS, Node, Place, Search, sign_of
+from ops.kinks import MARKS, Masked
+from ops.silence import silent
+
+from ..engines.door import Compiled
+from ..errors import XManError, nearest
+from ..functions import grad, value_and_grad
+from ..functions.trace import list_at
+from ..functions.tracer import PlacedTape
+from ..interpreters import backprop, eval, forward
+from ..interpreters.context import seeds, still_in, varies, without_roots
+from ..jitted import jit
+from ..passes.differentiate import ending
+from ..wengert import Steps, WengertList, all_registers, checked_list, needed
+from .words import IS, Words, at_entry, in_words
+
+
+class Reason(NamedTuple):
+    """Why a number is what it is; it prints itself, and is false where nothing is wrong.
+
+    sentence: what is wrong, and the line that made it so. sign: "NaN", "infinite", "huge", "zero", "vanished"
+    or "". line: the number of that line (0: no line's). place: its file and line, where it is known. chain:
+    the way to it from the number asked for, a sentence each.
+    """
+    sentence: str
+    sign: str = ""
+    line: int = 0
+    place: Place | None = None
+    chain: tuple[str, ...] = ()
+
+    def __str__(self) -> str: return self.sentence
+    def __bool__(self) -> bool: return bool(self.sign)
+
+    __repr__ = __str__
+
+
+def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str | None = None,
+        entry: tuple[int, ...] | None = None) -> Reason:
+    """The reason why a number is NaN, infinite, zero, huge or vanished: one sentence, with the line.
+
+        >>> why([("s", "dot", ("x", "x")), ("n", "sqrt", ("s",))], {"x": np.zeros(2)}, "dn_dx")
+        dn_dx is NaN at [0]: line 2, n = sqrt(s), has an infinite slope by s at s = 0
+
+    expression: a list or a program of `compile`, whose arguments are its values by name and the register; or
+        a function, with the arguments to call it with, `grad` of one and `jit` too.
+    register: a register of the list, or a derivative as `gradient` and `tangent` call it, dloss_dx and y_dot
+        (the values may hold directions x_dot). None: the results, and then their derivatives by each input.
+    entry: the index of the entry that is meant (None: the first that is wrong).
+
+    Of zeros and vanished numbers, less than 1e-10, an array is wrong if it has no others; above 1e10 a number
+    is huge. What a `where` or an index keeps out is no reason. Raises XManError as `eval`, `backprop` and
+    `trace` do, and for a name that the list does not have.
+    """
+    if callable(expression) and not isinstance(expression, Compiled):
+        steps, values = of_function(expression, arguments)
+    else:
+        if not 1 <= len(arguments) <= 2:
+            raise XManError("why takes a list, its values and a register, why(steps, values, 'loss'); or a function "
+                            "and its arguments")
+        steps = checked_list(getattr(expression, "steps", expression), ops.G, ops.DG)
+        values, register = arguments[0], (*arguments[1:], register)[0]
+    if not steps:
+        raise XManError("the list is empty: there is nothing to explain")
+    if register is not None:
+        numbers, name = numbers_called(steps, values, register)
+        return numbers.reason(register, name, entry)
+    answers = [numbers.reason(label, name, None, signs) for numbers, label, name, signs in
+               asked_of_itself(steps, eval(steps, values))]
+    sound = f"nothing is wrong: {', '.join(answer.sentence for answer in answers[:4])}"
+    return min(filter(None, answers), key=lambda answer: [*SIGNS].index(answer.sign), default=Reason(sound))
+
+
+def of_function(fn: Callable, arguments: tuple) -> tuple[WengertList, dict[str, Any]]:
+    """The list of fn at these arguments, with places, and the values of its inputs. Of `jit`, and of the
+    gradient of a function, that of the function."""
+    make, settings = getattr(fn, "recipe", (None, ()))
+    if make is jit:
+        return of_function(fn.__wrapped__, arguments)
+    if make in (grad, value_and_grad):
+        fn, _, has_aux = settings
+        fn = functools.wraps(fn)(lambda *args, of=fn: of(*args)[0]) if has_aux else fn
+    return list_at(fn, arguments, {}, PlacedTape(exact=False))
+
+
+class Numbers(NamedTuple):
+    """Numbers of one kind, by register: the results of an interpreter; and the search in them, with its words."""
+    kind: str
+    results: Mapping[str, Any]
+    search: Search
+    words: Words
+
+    def reason(self, label: str, name: str, entry: tuple | None, signs: Iterable[str] = SIGNS) -> Reason:
+        """Why the number called `label` is what it is; it is wrong if it has one of the signs."""
+        x = self.results.get(name, 0.0)
+        if entry is not None and (len(entry) != np.ndim(x) or not all(-n <= i < n for i, n in
+                                                                      zip(entry, np.shape(x), strict=True))):
+            raise XManError(f"entry is {entry!r}, and {label} has shape {np.shape(x)}")
+        if not (sign := sign_of(x, entry, signs)):
+            return Reason(f"{label} {in_words(x if entry is None else x[entry])}")
+        if entry is None and sign not in EVERYWHERE and np.ndim(x) and isinstance(x, np.ndarray):
+            entry = tuple(map(int, np.argwhere(SIGNS[sign](x))[0]))
+        head = f"{label} is {IS[sign]}{at_entry(entry)}"
+        node, words, search = Node(self.kind, name), self.words, self.search
+        if self.kind != "value" and sign in ("huge", "vanished") and (way := search.factors(node)):
+            choose, word = (max, "most") if sign == "huge" else (min, "least")
+            term, factor = choose(way, key=lambda pair: pair[1])
+            chain = [f"{words.line(step.line[0])}: times {size:.3g}" for step, size in way]
+            sentence = (f"of the {len(way)} lines that multiply it, {words.line(term.line[0])},"
+                        f"{words.arguments(term, None)}, does so by the {word}, {factor:.3g}")
+        else:
+            steps = search.chain(node, sign, entry)
+            term, sentence = steps[-1].term, words.sentence(steps)
+            chain = [f"{words.subject(step)}: {words.through(step).strip(',')}" for step in steps[:-1]]
+            chain.append(f"{words.subject(steps[-1])}: {words.why(steps[-1])}")
+        dst = term.line[0].rstrip(MARKS) if term else ""
+        return Reason(f"{head}: {sentence}", sign, words.numbers.get(dst, 0), words.steps.places.get(dst), tuple(chain))
+
+
+def values_of(steps: WengertList, values: Mapping[str, Any]) -> Numbers:
+    search = Search(steps, values)
+    return Numbers("value", values, search, Words(steps, search, ""))
+
+
+@silent
+def adjoints_of(steps: WengertList, values: Mapping[str, Any], of: str, seed: Any = 1.0) -> Numbers:
+    """The adjoints of all registers; to search in, those of the walk with masks, which knows what a 0 means."""
+    start, still = {of: seed}, still_in(steps, values, values)
+    results = backprop(steps, values, **start)
+    lines, primals, _ = without_roots(steps, values, ops.DG)
+    masked = {x: Masked.seed(d, seed) for x, d in seeds(start, values, "delta").items()}
+    search = Search(needed(lines, [of]), primals, walk.back(lines, primals, masked, ops.DG, still, keep=True))
+    return Numbers("adjoint", results, search, Words(steps, search, of))
+
+
+@silent
+def tangents_of(steps: WengertList, values: Mapping[str, Any], directions: Mapping[str, Any]) -> Numbers:
+    """The tangents of all registers in these directions."""
+    results = forward(steps, values, directions)
+    lines, primals, _ = without_roots(steps, values, ops.TG)
+    masked = {x: Masked.seed(t, directions[x], True) for x, t in seeds(directions, values, "tangent").items()}
+    search = Search(lines, primals, tangents=walk.forth(lines, primals, masked))
+    return Numbers("tangent", results, search, Words(steps, search, ""))
+
+
+def numbers_called(steps: WengertList, values: Mapping[str, Any], register: str) -> tuple[Numbers, str]:
+    """(the numbers among which is the one called so, its register): a value, dloss_dx, or y_dot."""
+    if steps.differentiates:  # of the list of a gradient, the list that it differentiates says more
+        inner, of, _, seed, _ = steps.differentiates
+        if (name := register.removeprefix(f"d{of}_d")) != register and name in all_registers(inner):
+            inner.places = inner.places or steps.places
+            return adjoints_of(inner, eval(inner, values), of, values[seed] if seed else 1.0), name
+    names = all_registers(steps)
+    if register in names:
+        return values_of(steps, eval(steps, values)), register
+    for of in names:
+        if register.startswith(f"d{of}_d") and (name := register.removeprefix(f"d{of}_d")) in names:
+            return adjoints_of(steps, eval(steps, values), of), name
+    dot = ending(steps)
+    if (name := register.removesuffix(dot)) in names and name != register:
+        points = eval(steps, values)
+        directions = {x: values[x + dot] for x in steps.inputs if x + dot in values}
+        return tangents_of(steps, points, directions or {x: 1.0 for x in steps.inputs if varies(points[x])}), name
+    raise XManError(f"register names {register!r}, which the list does not have, nor d…_d… or …{dot} of its "
+                    f"registers{nearest(register, names)}")
+
+
+def asked_of_itself(steps: WengertList, values: Mapping[str, Any]) -> Iterator[tuple[Numbers, str, str, Iterable]]:
+    """The results, which may be zero or of any size, and then their derivatives: their numbers, what each is
+    called, its register, and the signs that are wrong."""
+    numbers = values_of(steps, values)
+    for y in steps.outputs:
+        yield numbers, y, y, ("NaN", "infinite")
+    for y in steps.outputs:
+        if varies(values[y]):
+            numbers = adjoints_of(steps, values, y)
+            for x in steps.inputs:
+                if varies(values[x]):
+                    yield numbers, f"d{y}_d{x}", x, SIGNS
