@@ -12,6 +12,7 @@ the lines. Until then it can still get the name of a result or of a variable.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -63,6 +64,18 @@ class WrittenLine(NamedTuple):
     op: str
     args: tuple
     origin: Any = None
+
+
+LIBRARIES = {"ops", "xman", "numpy", "scipy", "functools", "contextlib"}
+Place = tuple[str, int]  # a file and the number of its line
+
+
+def user_line() -> Place:
+    """The line of the innermost frame that runs the user's code."""
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 class Writer:

@@ -105,7 +105,7 @@ class XMan:
         if isinstance(previouslyDefined, set):
             previouslyDefined.update(names[id(reg)] for reg in order)
         steps = WengertList(reg.definedAs.asStringTuple(names) for reg in order if reg.definedAs)
-        steps.places = {names[id(reg)]: reg.place for reg in order if reg.place}
+        steps.places = {names[id(reg)]: reg.place for reg in order if reg.definedAs}
         return steps
 
     def inputDict(self, **values: Any) -> dict[str, Any]:

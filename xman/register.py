@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
-from ops.causes import Place, user_line
-from ops.writer import frozen
+from ops.writer import frozen, user_line
 
 from .errors import XManError
 from .notation.pickling import InOrder
@@ -23,7 +22,6 @@ class Register(Expression):
 
     attribute_names: frozenset[str] = frozenset()  # of models that have it as an attribute, by setup()
     temporary_names: frozenset[str] = frozenset()  # z1, z2, … in lists
-    place: Place | None = None  # where in the user's files its operator was called
 
     def __init__(self, name: str | None = None, role: str = "input", default: Any = None):
         if role not in (roles := ("input", "param", "operationOutput")):

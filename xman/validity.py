@@ -109,8 +109,7 @@ def refuse_number_of_args(op: str, args: tuple, table: Mapping[str, Any], least:
 
 
 def refuse_function_literal(function: tuple, refused: Callable[[str], None],
-                            tables: Sequence[Mapping[str, Any]], depth: int,
-                            checked: dict[int, int]) -> None:
+                            tables: Sequence[Mapping[str, Any]], depth: int, checked: dict[int, int]) -> None:
     """refused(reason) unless the function is closed and its lines are valid."""
     _, name, parameters, lines, results = function
     if depth > 20:

@@ -190,6 +190,12 @@ class Search:
         return way
 
 
+def nan_from(lines: Sequence, values: Mapping[str, Any], table: Mapping, of: str) -> str | None:
+    """The register where the NaN of another one began; None if that has none."""
+    search = Search(lines, values, tables=(table, {}, {}))
+    return search.chain(Node("value", of), "NaN")[-1].node.register if shows(values[of], "NaN") else None
+
+
 def leaves(x: Any) -> list[Any]:
     """The arrays of a number: of a bundle each of its own; whatever has no numbers has none."""
     x = bare(x)

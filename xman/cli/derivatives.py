@@ -112,7 +112,7 @@ def paths(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], dot:
 @SOURCE
 @VALUES
 @option_table(f"""{OF}
-    --register  NAME  The number meant, a register or a derivative: dloss_dx, y_dot; all results and their derivatives, if not said.
+    --register  NAME  The number meant, a register or a derivative, dloss_dx; all results and derivatives, if not said.
     --chain     flag  The way to the reason, a line each.""")
 def why(source: str, values: tuple[str, ...], of: str | None, register: str | None, chain: bool) -> None:
     """Say why a number is NaN, infinite, 0 or huge, with the line. Exit status 1 where something is wrong."""

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, G, f, walk
-from ops.causes import Place, user_line
 from ops.expression import FLAT
 from ops.walk import needed
-from ops.writer import Recording, Symbol, Traced, Writer, frozen
+from ops.writer import Place, Recording, Symbol, Traced, Writer, frozen, user_line
 
 from ..traced.arraylike import ArrayLike, plain, real
 from ..traced.dispatch import universal

@@ -13,7 +13,7 @@ from ..errors import XManError
 from ..notation import in_notebooks
 from ..wengert import Steps, checked_list, inputs_of, known_registers
 from .backprop import backprop
-from .context import varies
+from .context import refuse_nan, varies
 from .eval import eval
 
 
@@ -53,8 +53,8 @@ class Report(NamedTuple):
             comparisons = [e for e in self.entries if e.register == name]
             worst = max(abs(e.backprop - e.difference) for e in comparisons)
             kind = "directions" if isinstance(comparisons[0].where, str) else "elements"
-            lines.append(f"{name:<12} {sum(e.right for e in comparisons)} of {len(comparisons)} {kind} agree, worst "
-                         f"difference {worst:.1e}")
+            agreeing = f"{sum(e.right for e in comparisons)} of {len(comparisons)} {kind} agree"
+            lines.append(f"{name:<12} {agreeing}, worst difference {worst:.1e}")
         wrong = [f"WRONG {e}" for e in self.wrong]
         left_out = [f"… and {len(wrong) - 10} more"] * (len(wrong) > 10)
         return "\n".join([*lines, *self.misshapen, *wrong[:10], *left_out])
@@ -75,7 +75,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     E(w))/ε. most: a register with more elements is checked along so many random directions. step: ε, times an
     element above 1 (None: the best for float64). tolerance: relative (None: 1e-6 for two sides, 1e-4 for
     one), beyond the quotient's rounding error. seed: of weights and directions. XManError where there is
-    nothing to check.
+    nothing to check, or `of` is NaN.
     """
     if sides not in (1, 2):
         raise XManError(f"a difference quotient has 1 or 2 sides, not {sides!r}")
@@ -86,31 +86,28 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     inputs = {**values, **{x: np.asarray(values[x], float) for x in steps.inputs if varies(values.get(x))}}
     wrt = [x for x in steps.inputs if varies(inputs.get(x))] if wrt is None else inputs_of(steps, wrt)
     if still := [x for x in wrt or steps.inputs or ["the list"] if not varies(inputs.get(x))]:
-        raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give it as "
-                        "floats")
+        raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give it as floats")
     random = np.random.default_rng(seed)
     step = step or np.finfo(float).eps ** (1 / 3 if sides == 2 else 1 / 2)
     tolerance = tolerance or (1e-6 if sides == 2 else 1e-4)
-    registers = eval(steps, inputs, G)
+    registers = refuse_nan(steps, eval(steps, inputs, G), G, of)
     weight = random.uniform(0.5, 1.5, np.shape(registers[of])) if np.ndim(registers[of]) else np.ones(())
     try:
         deltas = backprop(steps, registers, DG, wrt, **{of: weight})
     except XManError as error:
         if not isinstance(cause := error.__cause__, Misshapen):
             raise
-        name = error.line[2][cause.argument]
-        return Report([], [f"WRONG delta of {name} has shape {cause.shape}, the register has shape "
-                           f"{cause.of_argument}: {error}"])
+        return Report([], [f"WRONG delta of {error.line[2][cause.argument]} has shape {cause.shape}, the register "
+                           f"has shape {cause.of_argument}: {error}"])
 
-    def total(name, x): return np.sum(eval(steps, {**inputs, name: x}, G)[of] * weight)
+    def total(name, x): return np.sum(refuse_nan(steps, eval(steps, {**inputs, name: x}, G), G, of)[of] * weight)
 
     entries, misshapen, at_point = [], [], np.sum(registers[of] * weight)
     for name in wrt:
         x = inputs[name]
         delta = np.asarray(deltas.get(name, np.zeros_like(x)))
         if delta.shape != x.shape:
-            misshapen.append(f"WRONG delta of {name} has shape {delta.shape}, the register has shape "
-                             f"{x.shape}")
+            misshapen.append(f"WRONG delta of {name} has shape {delta.shape}, the register has shape {x.shape}")
             continue
         for where, direction in probes(x, most, directions, random):
             h = step * float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=1.0))

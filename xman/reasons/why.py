@@ -9,9 +9,10 @@ import numpy as np
 
 import ops
 from ops import walk
-from ops.causes import EVERYWHERE, SIGNS, Node, Place, Search, sign_of
+from ops.causes import EVERYWHERE, SIGNS, Node, Search, sign_of
 from ops.kinks import MARKS, Masked
 from ops.silence import silent
+from ops.writer import Place
 
 from ..engines.door import Compiled
 from ..errors import XManError, nearest
