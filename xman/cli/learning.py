@@ -270,6 +270,7 @@ def print_result(choice: Choice, test: dict[str, Any]) -> None:
     --accumulate    size          Pieces of a minibatch that a worker takes one after another.
     --mesh          data=N,model=M  JAX's devices over which rows and matrices are cut.
     --precision     mixed         Products of numbers rounded to bfloat16, summed in float32.
+    --explain       flag          If the loss turns NaN, say which line made it so.
     --workers,together=1  size    Processes that share the rows, or trials, by MPI.
     --restarts=0    whole         How often a killed run goes on again.
     --timeout={TIMEOUT:g}  seconds  How long workers wait for one that hangs.

@@ -113,4 +113,7 @@ def in_words(x: Any) -> str:
         return f"of {type(x).__name__}"
     if np.size(x) == 1:
         return f"= {np.ravel(x)[0]:.6g}" if np.asarray(x).dtype.kind != "b" else f"= {bool(np.ravel(x)[0])}"
-    return f"from {np.min(x):.6g} to {np.max(x):.6g}" if np.size(x) else "without entries"
+    if not np.size(x):
+        return "without entries"
+    low, high = np.min(x), np.max(x)
+    return f"= {low:.6g} everywhere" if low == high else f"from {low:.6g} to {high:.6g}"

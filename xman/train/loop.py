@@ -64,6 +64,7 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
     accumulate: compute a minibatch in this many pieces one after another, for less memory.
     mesh: JAX's devices, "data=2,model=2", over which rows and matrices are cut.
     precision: "mixed" rounds the arguments of products to bfloat16.
+    explain: if the loss, or a derivative of it, turns NaN or infinite, say why, with the line (`xman.why`).
 
     Processes that mpiexec started (`xman.scale`) share the rows of each minibatch, and all get the parameters
     that one process would get. The loss is computed in its stable form, `simplify(…, rewrites=EXACT +

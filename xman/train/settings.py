@@ -53,6 +53,7 @@ class Settings:
     checkpoint_every: float = 60.0
     mesh: str | None = None
     precision: str | None = None
+    explain: bool = False
 
     def __post_init__(self) -> None:
         for name, least in ("epochs", 0), ("patience", 1), ("threshold", 0):

@@ -37,6 +37,7 @@ class TrainingStep:
                  minibatches: Minibatches | Streamed):
         self.objective, self.workers, self.shares = objective, workers, shares
         self.minibatches, self.engine, self.loss = minibatches, settings.engine, objective.loss
+        self.explain = settings.explain
         self.evaluated = (*objective.names, *objective.running)  # the registers that evaluation needs
         lr = 0.1 if settings.lr is None else settings.lr
         self.lr = 1.0 if isinstance(lr, dict) else float(lr)
@@ -145,9 +146,22 @@ class TrainingStep:
         return all(np.isfinite(arrays[w]).all() for w in self.evaluated)
 
     def first_unsound(self, values: dict[str, Any]) -> str:
-        """The first value that is NaN, else the first delta or parameter that is not finite, else ""."""
+        """The first value that is NaN, else the first delta or parameter that is not finite, else ""; and if
+        it is to be explained, why."""
+        forward = next(k for k, (dst, _, _) in enumerate(self.training.steps, 1) if dst == self.loss)
+        first = self.first_register(values, forward)
+        if not (first and self.explain):
+            return first
+        from ..reasons import why  # it takes all of jit
+        steps = self.training.steps[:forward]
+        steps.places = self.objective.model.operationSequence(self.objective.model.loss).places
+        names = self.loss, *(f"d{self.loss}_d{w}" for w in self.evaluated if w in steps.inputs)
+        reasons = (why(steps, values, name) for name in names)
+        return "; ".join([first, *(str(reason) for reason in reasons if reason.sign in ("NaN", "infinite"))][:2])
+
+    def first_register(self, values: dict[str, Any], forward: int) -> str:
+        """The first register that is unsound. forward: how many lines lead to the loss."""
         steps, prefix = self.training.steps, f"d{self.loss}_d"
-        forward = next(k for k, (dst, _, _) in enumerate(steps, 1) if dst == self.loss)
         if sentence := first_nan(steps[:forward], values):
             return sentence
         for dst, _, _ in steps[forward:]:
