@@ -285,6 +285,15 @@ def what_the_page_does_not_compute(page, folder):
 
 
 @check
+def the_reason_of_a_number_is_there_until_an_input_changes(page, folder):
+    page.goto((folder / "nan.html").as_uri())
+    before = page.inner_text("#notes")
+    page.fill("#inputs input >> nth=0", "[3.0, 4.0]")
+    page.keyboard.press("Tab")
+    return before, page.inner_text("#notes")
+
+
+@check
 def names_that_are_html(page, folder):
     page.goto((folder / "html.html").as_uri())
     return page.inner_text("h1"), page.evaluate("window.stolen === undefined")

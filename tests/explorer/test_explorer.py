@@ -55,6 +55,7 @@ def done(tmp_path_factory):
     explore(WengertList.from_text(LOOP), values={"h0": 1.0, "n": np.int64(3), "w": 0.5}).save(folder / "loop.html")
     explore(LONG, values={"x": 0.5}).save(folder / "long.html")
     explore([("w", "eigvalsh", ("A",)), ("s", "square", ("w",)), ("y", "sum", ("s",))], values={"A": np.array([[2.0, 1.0], [1.0, 3.0]])}).save(folder / "foreign.html")
+    explore([("s", "dot", ("x", "x")), ("n", "sqrt", ("s",))], values={"x": np.zeros(2)}).save(folder / "nan.html")
     explore(H, values={"x": 3.0, "y": 5.0}, title=NAME).save(folder / "html.html")
     cases = [(op, [packed(a) if isinstance(a, np.ndarray) else json_literal(a) for a in case], packed(ops.G[op](*case)))
              for op in sorted(rules.ON_THE_PAGE) for case in CASES[op]]
@@ -265,6 +266,11 @@ def test_what_the_page_does_not_compute(found):
     told, w, delta, notes = found
     assert told.startswith("Done. ∂y/∂A") and f"{values[0]:.3g} to {values[1]:.3g} (Python)" in w
     assert "this page does not compute eigvalsh, and Python did not for these inputs" in notes
+
+
+def test_the_reason_of_a_number_is_there_until_an_input_changes(found):
+    before, after = found
+    assert before.startswith("dn_dx is NaN at [0]: line 2, n = sqrt(s), has an infinite slope") and before.count("the adjoint of") == 2 and after == ""
 
 
 def test_names_that_are_html(found):

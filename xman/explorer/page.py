@@ -24,6 +24,7 @@ from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..manager import XMan
 from ..notation import json_lines
+from ..reasons import why
 from ..register import Register
 from ..show.explain import output
 from ..validity import RESERVED
@@ -141,6 +142,9 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
             computed["adjoints"] = packed_all(backprop(steps, values, **{of: 1.0}))
         if seeds := {x: np.ones_like(values[x]) for x in steps.inputs if varies(values[x])}:
             computed["tangents"] = {x: packed_all(forward(steps, values, {x: d})) for x, d in seeds.items()}
+    reason = why(steps, inputs) if len(inputs) == len(steps.inputs) else None
+    if reason and reason.sign in ("NaN", "infinite"):  # until something is edited
+        texts["reason"] = [str(reason), *reason.chain]
     fields = {x: {"role": roles.get(x, "input"), "value": packed(inputs[x]) if x in inputs else None}
               for x in steps.inputs}
     run = {"lines": json_lines(steps), "of": of, "computed": computed, "inputs": fields}

@@ -95,11 +95,11 @@ def of_function(fn: Callable, arguments: tuple) -> tuple[WengertList, dict[str, 
 
 
 class Numbers(NamedTuple):
-    """Numbers of one kind, by register: the results of an interpreter; and the search in them, with its words."""
+    """Numbers of one kind, by register: the results of an interpreter; and, for where they are wrong, the words
+    of a search in them."""
     kind: str
     results: Mapping[str, Any]
-    search: Search
-    words: Words
+    of_search: Callable[[], Words]
 
     def reason(self, label: str, name: str, entry: tuple | None, signs: Iterable[str] = SIGNS) -> Reason:
         """Why the number called `label` is what it is; it is wrong if it has one of the signs."""
@@ -112,7 +112,8 @@ class Numbers(NamedTuple):
         if entry is None and sign not in EVERYWHERE and np.ndim(x) and isinstance(x, np.ndarray):
             entry = tuple(map(int, np.argwhere(SIGNS[sign](x))[0]))
         head = f"{label} is {IS[sign]}{at_entry(entry)}"
-        node, words, search = Node(self.kind, name), self.words, self.search
+        node, words = Node(self.kind, name), self.of_search()
+        search = words.search
         if self.kind != "value" and sign in ("huge", "vanished") and (way := search.factors(node)):
             choose, word = (max, "most") if sign == "huge" else (min, "least")
             term, factor = choose(way, key=lambda pair: pair[1])
@@ -129,29 +130,33 @@ class Numbers(NamedTuple):
 
 
 def values_of(steps: WengertList, values: Mapping[str, Any]) -> Numbers:
-    search = Search(steps, values)
-    return Numbers("value", values, search, Words(steps, search, ""))
+    return Numbers("value", values, functools.cache(lambda: Words(steps, Search(steps, values), "")))
 
 
-@silent
 def adjoints_of(steps: WengertList, values: Mapping[str, Any], of: str, seed: Any = 1.0) -> Numbers:
     """The adjoints of all registers; to search in, those of the walk with masks, which knows what a 0 means."""
     start, still = {of: seed}, still_in(steps, values, values)
-    results = backprop(steps, values, **start)
-    lines, primals, _ = without_roots(steps, values, ops.DG)
-    masked = {x: Masked.seed(d, seed) for x, d in seeds(start, values, "delta").items()}
-    search = Search(needed(lines, [of]), primals, walk.back(lines, primals, masked, ops.DG, still, keep=True))
-    return Numbers("adjoint", results, search, Words(steps, search, of))
+
+    @functools.cache
+    @silent
+    def words() -> Words:
+        lines, primals, _ = without_roots(steps, values, ops.DG)
+        masked = {x: Masked.seed(d, seed) for x, d in seeds(start, values, "delta").items()}
+        deltas = walk.back(lines, primals, masked, ops.DG, still, keep=True)
+        return Words(steps, Search(needed(lines, [of]), primals, deltas), of)
+    return Numbers("adjoint", backprop(steps, values, **start), words)
 
 
-@silent
 def tangents_of(steps: WengertList, values: Mapping[str, Any], directions: Mapping[str, Any]) -> Numbers:
     """The tangents of all registers in these directions."""
-    results = forward(steps, values, directions)
-    lines, primals, _ = without_roots(steps, values, ops.TG)
-    masked = {x: Masked.seed(t, directions[x], True) for x, t in seeds(directions, values, "tangent").items()}
-    search = Search(lines, primals, tangents=walk.forth(lines, primals, masked))
-    return Numbers("tangent", results, search, Words(steps, search, ""))
+
+    @functools.cache
+    @silent
+    def words() -> Words:
+        lines, primals, _ = without_roots(steps, values, ops.TG)
+        masked = {x: Masked.seed(t, directions[x], True) for x, t in seeds(directions, values, "tangent").items()}
+        return Words(steps, Search(lines, primals, tangents=walk.forth(lines, primals, masked)), "")
+    return Numbers("tangent", forward(steps, values, directions), words)
 
 
 def numbers_called(steps: WengertList, values: Mapping[str, Any], register: str) -> tuple[Numbers, str]:

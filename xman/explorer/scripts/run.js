@@ -32,7 +32,7 @@ for (const {op, defaults, ...part} of DATA.values) G[op] = (...args) => sent(par
 // ---- a run: all values and all derivatives, with the step at which each appears -----------------------------------------
 
 function run(doc) {
-  const {lines, of, mode, along} = doc, values = new Map(), events = [{kind: "given"}], born = new Map(), notes = [], traces = new Map();
+  const {lines, of, mode, along} = doc, values = new Map(), events = [{kind: "given"}], born = new Map(), notes = doc.edited || !doc.reason ? [] : [...doc.reason], traces = new Map();
   if (!doc.within) metersReset();
   const sums = new Map(), sends = new Map();   // by register: [{e, total}], the events that add to it
   const travelled = new Map();   // by edge: the event at which it is
