@@ -39,7 +39,7 @@ class Node(NamedTuple):
     register: str
 
 
-class Term(NamedTuple):
+class Contribution(NamedTuple):
     """What a line adds to a number: rule(*arguments), of which those in parents are numbers of registers.
 
     line: the line. place: of the argument by which it is differentiated, or None. rule: None where no
@@ -54,13 +54,13 @@ class Term(NamedTuple):
     nodes = property(lambda self: dict.fromkeys(a for a in self.parents if isinstance(a, Node)))
 
 
-class Step(NamedTuple):
+class Station(NamedTuple):
     """A node on the way to the reason: its sign, the entry (None: all, or the only one), and the term that
     has the sign; None for an input, for a seed, and where no term alone has it."""
     node: Node
     sign: str
     entry: tuple | None
-    term: Term | None
+    term: Contribution | None
 
 
 class Search:
@@ -89,26 +89,26 @@ class Search:
         """Whether a register holds an array of whole numbers or truth values, which have no derivative."""
         return getattr(self.numbers["value"][name], "dtype", np.dtype(float)).kind in "biu"
 
-    def terms(self, node: Node) -> Iterator[Term]:
+    def terms(self, node: Node) -> Iterator[Contribution]:
         """The terms of a node."""
         kind, name = node
         values_of, rules, tangent_rules = self.tables
         of_values = lambda *names: [Node("value", a) if type(a) is str else a for a in names]
         if kind == "adjoint":
             for i, (dst, op, args) in () if self.is_whole(name) else self.reading.get(name, ()):
-                yield Term((dst, op, args), i, None if self.is_whole(dst) else rule_for(rules[op], i, op),
-                           (Node("adjoint", dst), *of_values(dst, *args)))
+                rule = None if self.is_whole(dst) else rule_for(rules[op], i, op)
+                yield Contribution((dst, op, args), i, rule, (Node("adjoint", dst), *of_values(dst, *args)))
         elif name in self.defining:
             dst, op, args = line = self.defining[name]
             if kind == "value":
-                yield Term(line, None, values_of[op], (*of_values(*args),))
+                yield Contribution(line, None, values_of[op], (*of_values(*args),))
             for i, a in enumerate(args):
                 if kind == "tangent" and type(a) is str:
-                    yield Term(line, i, rule_for(tangent_rules[op], i, op),
+                    yield Contribution(line, i, rule_for(tangent_rules[op], i, op),
                                (Node("tangent", a), *of_values(dst, *args)))
 
     @silent
-    def computed(self, term: Term, instead: Mapping[Node, Any] = {}) -> Any:
+    def computed(self, term: Contribution, instead: Mapping[Node, Any] = {}) -> Any:
         """The term, with other numbers for some of its parents."""
         if term.rule is None:
             return 0.0
@@ -122,7 +122,7 @@ class Search:
                 out = fitted(out, like, term.place, op, args[term.place])
         return bare(out)
 
-    def sound(self, term: Term, instead: Mapping[Node, Any], sign: str, entry: tuple | None) -> bool:
+    def sound(self, term: Contribution, instead: Mapping[Node, Any], sign: str, entry: tuple | None) -> bool:
         """Whether the term has lost the sign. An operator may refuse harmless numbers, as `inv` refuses a
         singular matrix: they tell nothing then, and the sign counts as still there."""
         try:
@@ -130,12 +130,13 @@ class Search:
         except (ArithmeticError, ValueError, IndexError, np.linalg.LinAlgError):
             return False
 
-    def reason(self, term: Term, sign: str, entry: tuple | None) -> tuple[Node, str, tuple | None] | None:
+    def reason(self, term: Contribution, sign: str,
+               entry: tuple | None) -> tuple[Node, str, tuple | None] | None:
         """The parent that is the reason for the term, with its sign and entry; None: the line itself is."""
         for of_parent in REASONS.get(sign, (sign,)):
             numbers = {node: self.number(node) for node in term.nodes}
-            suspects = {node: x for node, x in numbers.items() if places_of(x, of_parent).size}
-            harmless = {node: replaced(x, of_parent) for node, x in suspects.items()}
+            suspects = {node: x for node, x in numbers.items() if marked(x, of_parent).size}
+            harmless = {node: with_harmless(x, of_parent) for node, x in suspects.items()}
             if not suspects or not self.sound(term, harmless, sign, entry):
                 continue
             # arguments before the result, and both before the adjoint: what went wrong first
@@ -146,39 +147,40 @@ class Search:
                 harmless = others
         return None
 
-    def narrowed(self, term: Term, harmless: dict, node: Node, of_parent: str, sign: str,
+    def narrowed(self, term: Contribution, harmless: dict, node: Node, of_parent: str, sign: str,
                  entry: tuple | None) -> tuple | None:
         """The entry of the parent, found by halves; None where it is a bundle, or has the sign everywhere."""
         x = bare(self.number(node))
         if isinstance(x, (tuple, dict)) or of_parent in EVERYWHERE and shows(x, of_parent):
             return None
-        places = places_of(x, of_parent)
+        places = marked(x, of_parent)
         while len(places) > 1:
             half, rest = np.split(places, [len(places) // 2])
             # of zeros no single one is enough, but a single other number in their place may be
             changed = half if of_parent in EVERYWHERE else rest
-            mended = self.sound(term, {**harmless, node: replaced(self.number(node), of_parent, changed)}, sign, entry)
+            instead = {**harmless, node: with_harmless(self.number(node), of_parent, changed)}
+            mended = self.sound(term, instead, sign, entry)
             places = half if mended == (of_parent in EVERYWHERE) else rest
         return tuple(map(int, np.unravel_index(places[0], np.shape(x)))) if len(places) else None
 
-    def chain(self, node: Node, sign: str, entry: tuple | None = None) -> list[Step]:
+    def chain(self, node: Node, sign: str, entry: tuple | None = None) -> list[Station]:
         """The way from a node with this sign to its reason, which the last step is."""
-        way: list[Step] = []
+        way: list[Station] = []
         while True:
             terms = [*self.terms(node)]
             unsound = [term for term in terms if shows(self.computed(term), sign, entry)]
             if sign == "NaN" and terms and not unsound:  # ∞ − ∞
-                way.append(Step(node, sign, entry, None))
+                way.append(Station(node, sign, entry, None))
                 sign = "infinite"
                 unsound = [term for term in terms if shows(self.computed(term), sign, entry)]
             if not unsound or sign in EVERYWHERE and len(unsound) < len(terms):
-                return [*way, Step(node, sign, entry, None)]
-            way.append(Step(node, sign, entry, unsound[0]))
+                return [*way, Station(node, sign, entry, None)]
+            way.append(Station(node, sign, entry, unsound[0]))
             if not (earlier := unsound[0].rule and self.reason(unsound[0], sign, entry)):
                 return way
             node, sign, entry = earlier
 
-    def factors(self, node: Node) -> list[tuple[Term, float]]:
+    def factors(self, node: Node) -> list[tuple[Contribution, float]]:
         """The greatest terms from an adjoint or a tangent back to where it began, each with its factor."""
         way, size = [], lambda x: float(np.max(np.abs(bare(x)), initial=0.0))
         while terms := [term for term in self.terms(node) if term.rule]:
@@ -205,7 +207,7 @@ def leaves(x: Any) -> list[Any]:
     return [x] if x.dtype.kind in "biuf" else []
 
 
-def places_of(x: Any, sign: str) -> np.ndarray:
+def marked(x: Any, sign: str) -> np.ndarray:
     """The places in the flat array, or arrays, that have the sign."""
     return np.flatnonzero(np.concatenate([np.ravel(SIGNS[sign](a)) for a in leaves(x)] or [[]]))
 
@@ -213,7 +215,7 @@ def places_of(x: Any, sign: str) -> np.ndarray:
 def shows(x: Any, sign: str, entry: tuple | None = None) -> bool:
     """Whether x has the sign: at the entry, or somewhere; zeros and vanished numbers, everywhere."""
     if entry is not None and np.ndim(x := bare(x)) == len(entry):
-        return bool(SIGNS[sign](x[entry]))
+        return bool(SIGNS[sign](np.asarray(x)[entry]))
     marks = [SIGNS[sign](a) if sign != "vanished" else SIGNS[sign](a) | (a == 0) for a in leaves(x)]
     if sign in EVERYWHERE:
         return all(map(np.all, marks)) and any(np.size(mark) for mark in marks) and (
@@ -226,14 +228,15 @@ def sign_of(x: Any, entry: tuple | None = None, signs: Iterable[str] = SIGNS) ->
     return next((sign for sign in signs if shows(x, sign, entry)), "")
 
 
-def replaced(x: Any, sign: str, places: np.ndarray | None = None) -> Any:
+def with_harmless(x: Any, sign: str, places: np.ndarray | None = None) -> Any:
     """x with harmless numbers, none like the other, where it has the sign (places: at these alone)."""
     if isinstance(x, Masked):
-        return x.at(replaced(x.value, sign, places))
+        number = with_harmless(x.value, sign, places)
+        return number if sign in EVERYWHERE else x.at(number)  # where nothing flows any number counts as 0
     if isinstance(x, dict):
-        return type(x)({i: replaced(a, sign) for i, a in x.items()})
+        return type(x)({i: with_harmless(a, sign) for i, a in x.items()})
     if isinstance(x, tuple):
-        return type(x)(replaced(a, sign) for a in x)
+        return type(x)(with_harmless(a, sign) for a in x)
     if hasattr(x, "tocsr"):
         return x
     a = np.array(x)

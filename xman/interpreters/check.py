@@ -86,7 +86,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     inputs = {**values, **{x: np.asarray(values[x], float) for x in steps.inputs if varies(values.get(x))}}
     wrt = [x for x in steps.inputs if varies(inputs.get(x))] if wrt is None else inputs_of(steps, wrt)
     if still := [x for x in wrt or steps.inputs or ["the list"] if not varies(inputs.get(x))]:
-        raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give it as floats")
+        raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give floats")
     random = np.random.default_rng(seed)
     step = step or np.finfo(float).eps ** (1 / 3 if sides == 2 else 1 / 2)
     tolerance = tolerance or (1e-6 if sides == 2 else 1e-4)
@@ -97,17 +97,17 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     except XManError as error:
         if not isinstance(cause := error.__cause__, Misshapen):
             raise
-        return Report([], [f"WRONG delta of {error.line[2][cause.argument]} has shape {cause.shape}, the register "
-                           f"has shape {cause.of_argument}: {error}"])
+        return Report([], [f"WRONG delta of {error.line[2][cause.argument]} has shape {cause.shape}, the "
+                           f"register has shape {cause.of_argument}: {error}"])
 
-    def total(name, x): return np.sum(refuse_nan(steps, eval(steps, {**inputs, name: x}, G), G, of)[of] * weight)
+    def total(a, x): return np.sum(refuse_nan(steps, eval(steps, {**inputs, a: x}, G), G, of)[of] * weight)
 
     entries, misshapen, at_point = [], [], np.sum(registers[of] * weight)
     for name in wrt:
-        x = inputs[name]
-        delta = np.asarray(deltas.get(name, np.zeros_like(x)))
+        x, delta = inputs[name], np.asarray(deltas.get(name, np.zeros_like(inputs[name])))
         if delta.shape != x.shape:
-            misshapen.append(f"WRONG delta of {name} has shape {delta.shape}, the register has shape {x.shape}")
+            misshapen.append(f"WRONG delta of {name} has shape {delta.shape}, the register has shape "
+                             f"{x.shape}")
             continue
         for where, direction in probes(x, most, directions, random):
             h = step * float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=1.0))

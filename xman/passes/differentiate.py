@@ -42,7 +42,7 @@ def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     steps = checked_list(steps, DG)
     (of,), wrt = known_registers(steps, of, "of", one=True), known_registers(steps, wrt, "wrt")
     derivative = WengertList(line for line, _ in adjoints(steps, of, wrt, seed, DG))
-    derivative.differentiates = steps, of, wrt, seed, DG
+    derivative.differentiates, derivative.places = (steps, of, wrt, seed, DG), steps.places
     return derivative
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import ops
 from ops import walk
-from ops.causes import EVERYWHERE, SIGNS, Node, Search, sign_of
+from ops.causes import EVERYWHERE, SIGNS, Contribution, Node, Search, sign_of
 from ops.kinks import MARKS, Masked
 from ops.silence import silent
 from ops.writer import Place
@@ -22,9 +22,10 @@ from ..functions.tracer import PlacedTape
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import seeds, still_in, varies, without_roots
 from ..jitted import jit
+from ..passes import unroll
 from ..passes.differentiate import ending
 from ..wengert import Steps, WengertList, all_registers, checked_list, needed
-from .words import IS, Words, at_entry, in_words
+from .words import IS, Wording, at_entry, in_words
 
 
 class Reason(NamedTuple):
@@ -56,19 +57,21 @@ def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str 
     expression: a list or a program of `compile`, whose arguments are its values by name and the register; or
         a function, with the arguments to call it with, `grad` of one and `jit` too.
     register: a register of the list, or a derivative as `gradient` and `tangent` call it, dloss_dx and y_dot
-        (the values may hold directions x_dot). None: the results, and then their derivatives by each input.
+        (the values may hold directions x_dot). None: the last line's, or the results of a function, and their
+        derivatives by each input.
     entry: the index of the entry that is meant (None: the first that is wrong).
 
     Of zeros and vanished numbers, less than 1e-10, an array is wrong if it has no others; above 1e10 a number
     is huge. What a `where` or an index keeps out is no reason. Raises XManError as `eval`, `backprop` and
     `trace` do, and for a name that the list does not have.
     """
-    if callable(expression) and not isinstance(expression, Compiled):
-        steps, values = of_function(expression, arguments)
+    of_list = not callable(expression) or isinstance(expression, Compiled)
+    if not of_list:
+        steps, values = list_of_call(expression, arguments)
     else:
         if not 1 <= len(arguments) <= 2:
-            raise XManError("why takes a list, its values and a register, why(steps, values, 'loss'); or a function "
-                            "and its arguments")
+            raise XManError("why takes a list, its values and a register, why(steps, values, 'loss'); or a "
+                            "function and its arguments")
         steps = checked_list(getattr(expression, "steps", expression), ops.G, ops.DG)
         values, register = arguments[0], (*arguments[1:], register)[0]
     if not steps:
@@ -77,33 +80,37 @@ def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str 
         numbers, name = numbers_called(steps, values, register)
         return numbers.reason(register, name, entry)
     answers = [numbers.reason(label, name, None, signs) for numbers, label, name, signs in
-               asked_of_itself(steps, eval(steps, values))]
+               asked_of_itself(steps, [steps[-1][0]] if of_list else steps.outputs, eval(steps, values))]
     sound = f"nothing is wrong: {', '.join(answer.sentence for answer in answers[:4])}"
     return min(filter(None, answers), key=lambda answer: [*SIGNS].index(answer.sign), default=Reason(sound))
 
 
-def of_function(fn: Callable, arguments: tuple) -> tuple[WengertList, dict[str, Any]]:
+def list_of_call(fn: Callable, arguments: tuple) -> tuple[WengertList, dict[str, Any]]:
     """The list of fn at these arguments, with places, and the values of its inputs. Of `jit`, and of the
     gradient of a function, that of the function."""
     make, settings = getattr(fn, "recipe", (None, ()))
     if make is jit:
-        return of_function(fn.__wrapped__, arguments)
+        return list_of_call(fn.__wrapped__, arguments)
     if make in (grad, value_and_grad):
         fn, _, has_aux = settings
         fn = functools.wraps(fn)(lambda *args, of=fn: of(*args)[0]) if has_aux else fn
     return list_at(fn, arguments, {}, PlacedTape(exact=False))
 
 
+WRITTEN_OUT = 10_000  # lines of a loop that are written out to look into it
+
+
 class Numbers(NamedTuple):
-    """Numbers of one kind, by register: the results of an interpreter; and, for where they are wrong, the words
-    of a search in them."""
+    """Numbers of one kind by register, the results of an interpreter; the values; and, where they are wrong,
+    the words of a search in them."""
     kind: str
     results: Mapping[str, Any]
-    of_search: Callable[[], Words]
+    values: Mapping[str, Any]
+    of_search: Callable[[], Wording]
 
     def reason(self, label: str, name: str, entry: tuple | None, signs: Iterable[str] = SIGNS) -> Reason:
         """Why the number called `label` is what it is; it is wrong if it has one of the signs."""
-        x = self.results.get(name, 0.0)
+        x = self.results[name] if name in self.results else np.zeros(np.shape(self.values[name]))[()]
         if entry is not None and (len(entry) != np.ndim(x) or not all(-n <= i < n for i, n in
                                                                       zip(entry, np.shape(x), strict=True))):
             raise XManError(f"entry is {entry!r}, and {label} has shape {np.shape(x)}")
@@ -116,35 +123,56 @@ class Numbers(NamedTuple):
         search = words.search
         if self.kind != "value" and sign in ("huge", "vanished") and (way := search.factors(node)):
             choose, word = (max, "most") if sign == "huge" else (min, "least")
-            term, factor = choose(way, key=lambda pair: pair[1])
-            chain = [f"{words.line(step.line[0])}: times {size:.3g}" for step, size in way]
+            term, most = choose(way, key=lambda pair: pair[1])
+            chain = [f"{words.line(factor.line[0])}: times {size:.3g}" for factor, size in way]
             sentence = (f"of the {len(way)} lines that multiply it, {words.line(term.line[0])},"
-                        f"{words.arguments(term, None)}, does so by the {word}, {factor:.3g}")
+                        f"{words.arguments(term, None)}, does so by the {word}, {most:.3g}")
         else:
-            steps = search.chain(node, sign, entry)
-            term, sentence = steps[-1].term, words.sentence(steps)
-            chain = [f"{words.subject(step)}: {words.through(step).strip(',')}" for step in steps[:-1]]
-            chain.append(f"{words.subject(steps[-1])}: {words.why(steps[-1])}")
-        dst = term.line[0].rstrip(MARKS) if term else ""
-        return Reason(f"{head}: {sentence}", sign, words.numbers.get(dst, 0), words.steps.places.get(dst), tuple(chain))
+            way = search.chain(node, sign, entry)
+            chain, sentence = words.steps(way), words.sentence(way)
+            # an input may be meant to be infinite, as a mask is, or 0; the line that reads it may not
+            term = way[-1].term
+            if not term and way[-1].sign in ("infinite", "zero") and way[1:]:
+                term = way[-2].term
+            if term and (written_out := without_loops(words.list, term, self.values)):
+                inside = why(written_out, self.values, label, entry=entry)
+                chain += inside.chain
+                sentence += f"; written out, {inside.sentence.partition(': ')[2]}"
+        dst, places = term.line[0].rstrip(MARKS) if term else "", words.list.places
+        line = words.numbers.get(dst, 0)
+        return Reason(f"{head}: {sentence}", sign, line, places.get(dst), tuple(chain))
 
 
-def values_of(steps: WengertList, values: Mapping[str, Any]) -> Numbers:
-    return Numbers("value", values, functools.cache(lambda: Words(steps, Search(steps, values), "")))
+def without_loops(steps: WengertList, term: Contribution, values: Mapping[str, Any]) -> WengertList | None:
+    """The list with its loops written out, if the reason is within a short one, and nothing loops then."""
+    _, op, args = term.line
+    if op not in ("scan", "call"):
+        return None
+    if op == "scan":
+        slices = values[args[3]][args[1]:args[1] + args[2]]
+        if max(len(x) if np.ndim(x) else x for x in slices) * len(args[0][3]) > WRITTEN_OUT:
+            return None
+    written_out = unroll(steps, {x: values[x] for x in steps.inputs})
+    return written_out if not {"scan", "call"} & {op for _, op, _ in written_out} else None
+
+
+def all_values(steps: WengertList, values: Mapping[str, Any]) -> Numbers:
+    words = functools.cache(lambda: Wording(steps, Search(steps, values), ""))
+    return Numbers("value", values, values, words)
 
 
 def adjoints_of(steps: WengertList, values: Mapping[str, Any], of: str, seed: Any = 1.0) -> Numbers:
-    """The adjoints of all registers; to search in, those of the walk with masks, which knows what a 0 means."""
+    """The adjoints of all registers; the search is in those of the walk with masks."""
     start, still = {of: seed}, still_in(steps, values, values)
 
     @functools.cache
     @silent
-    def words() -> Words:
+    def words() -> Wording:
         lines, primals, _ = without_roots(steps, values, ops.DG)
         masked = {x: Masked.seed(d, seed) for x, d in seeds(start, values, "delta").items()}
         deltas = walk.back(lines, primals, masked, ops.DG, still, keep=True)
-        return Words(steps, Search(needed(lines, [of]), primals, deltas), of)
-    return Numbers("adjoint", backprop(steps, values, **start), words)
+        return Wording(steps, Search(needed(lines, [of]), primals, deltas), of)
+    return Numbers("adjoint", backprop(steps, values, **start), values, words)
 
 
 def tangents_of(steps: WengertList, values: Mapping[str, Any], directions: Mapping[str, Any]) -> Numbers:
@@ -152,11 +180,12 @@ def tangents_of(steps: WengertList, values: Mapping[str, Any], directions: Mappi
 
     @functools.cache
     @silent
-    def words() -> Words:
+    def words() -> Wording:
         lines, primals, _ = without_roots(steps, values, ops.TG)
-        masked = {x: Masked.seed(t, directions[x], True) for x, t in seeds(directions, values, "tangent").items()}
-        return Words(steps, Search(lines, primals, tangents=walk.forth(lines, primals, masked)), "")
-    return Numbers("tangent", forward(steps, values, directions), words)
+        starts = seeds(directions, values, "tangent")
+        masked = {x: Masked.seed(t, directions[x], True) for x, t in starts.items()}
+        return Wording(steps, Search(lines, primals, tangents=walk.forth(lines, primals, masked)), "")
+    return Numbers("tangent", forward(steps, values, directions), values, words)
 
 
 def numbers_called(steps: WengertList, values: Mapping[str, Any], register: str) -> tuple[Numbers, str]:
@@ -164,30 +193,31 @@ def numbers_called(steps: WengertList, values: Mapping[str, Any], register: str)
     if steps.differentiates:  # of the list of a gradient, the list that it differentiates says more
         inner, of, _, seed, _ = steps.differentiates
         if (name := register.removeprefix(f"d{of}_d")) != register and name in all_registers(inner):
-            inner.places = inner.places or steps.places
             return adjoints_of(inner, eval(inner, values), of, values[seed] if seed else 1.0), name
     names = all_registers(steps)
     if register in names:
-        return values_of(steps, eval(steps, values)), register
+        return all_values(steps, eval(steps, values)), register
     for of in names:
         if register.startswith(f"d{of}_d") and (name := register.removeprefix(f"d{of}_d")) in names:
             return adjoints_of(steps, eval(steps, values), of), name
     dot = ending(steps)
     if (name := register.removesuffix(dot)) in names and name != register:
         points = eval(steps, values)
-        directions = {x: values[x + dot] for x in steps.inputs if x + dot in values}
-        return tangents_of(steps, points, directions or {x: 1.0 for x in steps.inputs if varies(points[x])}), name
+        directions = {x: values[x + dot] for x in steps.inputs if x + dot in values} or {
+            x: 1.0 for x in steps.inputs if varies(points[x])}
+        return tangents_of(steps, points, directions), name
     raise XManError(f"register names {register!r}, which the list does not have, nor d…_d… or …{dot} of its "
                     f"registers{nearest(register, names)}")
 
 
-def asked_of_itself(steps: WengertList, values: Mapping[str, Any]) -> Iterator[tuple[Numbers, str, str, Iterable]]:
-    """The results, which may be zero or of any size, and then their derivatives: their numbers, what each is
+def asked_of_itself(steps: WengertList, outputs: Iterable[str],
+                    values: Mapping[str, Any]) -> Iterator[tuple[Numbers, str, str, Iterable]]:
+    """The outputs, which may be zero or of any size, and then their derivatives: their numbers, what each is
     called, its register, and the signs that are wrong."""
-    numbers = values_of(steps, values)
-    for y in steps.outputs:
+    numbers = all_values(steps, values)
+    for y in outputs:
         yield numbers, y, y, ("NaN", "infinite")
-    for y in steps.outputs:
+    for y in outputs:
         if varies(values[y]):
             numbers = adjoints_of(steps, values, y)
             for x in steps.inputs:

@@ -7,24 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from ops.causes import Search, Step, Term, shows
+from ops.causes import Contribution, Node, Search, Station, shows
 from ops.facts import facts_of
 from ops.kinks import MARKS, bare
 
 from ..notation import shown
+from ..passes.differentiate import adjoints
 from ..wengert import WengertList, registers
 
 IS = {"NaN": "NaN", "infinite": "infinite", "huge": "huge", "zero": "0", "vanished": "all but 0"}
 
 
-class Words:
-    """The sentences on the numbers of a list. search: with these numbers. of: what is differentiated, or ""."""
+class Wording:
+    """Sentences on the numbers of a list. search: has these numbers. of: what is differentiated, or ""."""
 
     def __init__(self, steps: WengertList, search: Search, of: str):
-        self.steps, self.search, self.of = steps, search, of
+        self.list, self.search, self.of = steps, search, of
         self.numbers: Mapping[str, int] = {dst: k for k, (dst, _, _) in enumerate(steps, 1)}
+        pairs = adjoints(*steps.differentiates) if steps.differentiates else ()
+        self.origins = {dst: origin for (dst, _, _), origin in pairs if origin}
 
-    def subject(self, step: Step) -> str:
+    def subject(self, step: Station) -> str:
         """z is NaN at [2]; the adjoint of z is 0."""
         (kind, name), sign, entry, _ = step
         name = name.rstrip(MARKS)
@@ -32,11 +35,12 @@ class Words:
 
     def line(self, dst: str) -> str:
         """line 3, n = sqrt(s) (model.py:12)"""
-        k, place = self.numbers[dst := dst.rstrip(MARKS)], self.steps.places.get(dst)
-        return f"line {k}, {shown(self.steps[k - 1])}" + (
-            f" ({os.path.basename(place[0])}:{place[1]})" if place else "")
+        k, place = self.numbers[dst := dst.rstrip(MARKS)], self.list.places.get(dst)
+        return f"line {k}, {shown(self.list[k - 1])}" + (
+            f" ({os.path.basename(place[0])}:{place[1]})" if place else "") + (
+            f", of the adjoint of {self.line(self.origins[dst][0])}" if dst in self.origins else "")
 
-    def arguments(self, term: Term, entry: tuple | None) -> str:
+    def arguments(self, term: Contribution, entry: tuple | None) -> str:
         """at s = 0, t = 2: the arguments of the term's line, at its entry where it works entry by entry."""
         dst, op, args = term.line
         values, texts = self.search.numbers["value"], []
@@ -48,7 +52,7 @@ class Words:
             texts.append(f"{name} {in_words(x)}")
         return f" at {', '.join(texts)}" * bool(texts)
 
-    def why(self, step: Step) -> str:
+    def why(self, step: Station) -> str:
         """What is known of a step by itself: line 3, n = sqrt(s), has an infinite slope at s = 0."""
         (kind, name), sign, entry, term = step
         if term is None:
@@ -58,12 +62,14 @@ class Words:
         if kind == "value":
             return f"{line}, is {IS[sign]}{at}"
         if term.rule is None:
-            what = f"{dst} holds whole numbers" if self.search.is_whole(dst) else f"{op} has none"
+            kinds = {"b": "truth values", "i": "whole numbers", "u": "whole numbers"}
+            kind = kinds.get(np.asarray(self.search.number(Node("value", dst))).dtype.kind)
+            what = f"{dst} holds {kind}" if kind else f"{op} has none"
             return f"{line}, sends no derivative to {name}: {what}"
         start = term.parents[0]
         delta = self.search.number(start)
-        ones = np.ones_like(bare(delta)) if isinstance(bare(delta), (float, np.ndarray, np.floating)) else delta
-        slope = self.search.computed(term, {start: ones})
+        array = isinstance(bare(delta), (float, np.ndarray, np.floating))
+        slope = self.search.computed(term, {start: np.ones_like(bare(delta)) if array else delta})
         if sign == "zero":
             if facts_of(op).elementwise:
                 return f"{line}, has the slope 0 by {name}{at}"
@@ -73,12 +79,14 @@ class Words:
             return f"{line}, overflows: the {start.kind} of {start.register} times the slope{at}"
         nothing = f", and the {start.kind} of {start.register.rstrip(MARKS)} is 0" * (
             sign == "NaN" and bool(np.any(bare(delta) == 0)))
-        return f"{line}, has {'an infinite slope' if steep == 'infinite' else 'a slope that is NaN'} by {name}{at}{nothing}"
+        slope = "an infinite slope" if steep == "infinite" else "a slope that is NaN"
+        return f"{line}, has {slope} by {name}{at}{nothing}"
 
-    def without_line(self, step: Step) -> str:
+    def without_line(self, step: Station) -> str:
         (kind, name), sign, entry, _ = step
         if kind == "value":
-            return f"{name} is an input" if name not in self.numbers else f"no argument of {self.line(name)} alone is the reason"
+            return (f"no argument of {self.line(name)} alone is the reason" if name in self.numbers else
+                    f"the input {name} is {IS[sign]}{at_entry(entry)}")
         terms = [*self.search.terms(step.node)]
         if self.search.is_whole(name):
             return f"{name} holds whole numbers, which have no derivative; give it as floats"
@@ -89,7 +97,7 @@ class Words:
         lines = ", ".join(dict.fromkeys(str(self.numbers[term.line[0].rstrip(MARKS)]) for term in terms))
         return f"what lines {lines} send to it {'cancels' if sign == 'zero' else 'is ∞ and −∞'}"
 
-    def sentence(self, chain: list[Step]) -> str:
+    def sentence(self, chain: list[Station]) -> str:
         """The reason, and then the lines where another number, or another sign, takes over."""
         texts = [self.why(chain[-1])]
         for step, earlier in zip(chain[-2::-1], chain[:0:-1], strict=True):
@@ -97,7 +105,12 @@ class Words:
                 texts.append(f"{self.through(step)} makes it {IS[step.sign]}")
         return "; then ".join(texts)
 
-    def through(self, step: Step) -> str:
+    def steps(self, chain: list[Station]) -> list[str]:
+        """A sentence a step."""
+        way = [f"{self.subject(step)}: {self.through(step).strip(',')}" for step in chain[:-1]]
+        return [*way, f"{self.subject(chain[-1])}: {self.why(chain[-1])}"]
+
+    def through(self, step: Station) -> str:
         """The line by which a step hands on what an earlier one is: line 1, s = dot(x, x), at x = 0,"""
         if step.term is None:
             return self.without_line(step)

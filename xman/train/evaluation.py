@@ -13,9 +13,10 @@ from ..interpreters import eval
 from ..manager import XMan
 from ..notation import in_notebooks
 from ..passes import EXACT, STABLE, simplify
+from ..reasons import first_nan
 from ..scale.streams import Stream
 from ..tables import Prepared
-from ..wengert import WengertList, all_registers
+from ..wengert import WengertList
 
 
 class Result(NamedTuple):
@@ -215,12 +216,3 @@ def at_least(name: str, value: Any, least: float, whole_number: bool = False) ->
     kinds = (int, np.integer) if whole_number else (int, float, np.number)
     if not isinstance(value, kinds) or not least <= value < np.inf:
         raise XManError(f"{name} is a {'whole ' * whole_number}number of at least {least}, not {value!r}")
-
-
-def first_nan(steps: WengertList, values: dict[str, Any]) -> str:
-    """A sentence on the first register with a NaN, an input or a line's; "" if there is none."""
-    for name in all_registers(steps):
-        if isinstance(values[name], (np.ndarray, np.floating)) and np.isnan(values[name]).any():
-            line = next((WengertList([line]) for line in steps if line[0] == name), name)
-            return f"the first register with a NaN is {name!r} ({line})"
-    return ""

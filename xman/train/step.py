@@ -7,13 +7,13 @@ import numpy as np
 
 from ..engines import Compiled
 from ..errors import XManError
+from ..reasons import first_nan, reason_of_loss
 from ..scale.common import in_common
 from ..scale.cut import CutProgram, updated_alike
 from ..scale.mesh import in_mixed_precision
 from ..scale.mpi import Workers
 from ..scale.shares import Minibatches, Shares
 from ..scale.streams import Streamed
-from .evaluation import first_nan
 from .objective import Objective
 from .optimizers import TrainingList, optimizer_of, rates_of, training_list
 from .schedules import Rates
@@ -150,14 +150,11 @@ class TrainingStep:
         it is to be explained, why."""
         forward = next(k for k, (dst, _, _) in enumerate(self.training.steps, 1) if dst == self.loss)
         first = self.first_register(values, forward)
-        if not (first and self.explain):
-            return first
-        from ..reasons import why  # it takes all of jit
-        steps = self.training.steps[:forward]
-        steps.places = self.objective.model.operationSequence(self.objective.model.loss).places
-        names = self.loss, *(f"d{self.loss}_d{w}" for w in self.evaluated if w in steps.inputs)
-        reasons = (why(steps, values, name) for name in names)
-        return "; ".join([first, *(str(reason) for reason in reasons if reason.sign in ("NaN", "infinite"))][:2])
+        if first and self.explain:
+            steps = self.training.steps[:forward]
+            steps.places = self.objective.model.operationSequence(self.objective.model.loss).places
+            first += reason_of_loss(steps, values, self.loss, self.evaluated)
+        return first
 
     def first_register(self, values: dict[str, Any], forward: int) -> str:
         """The first register that is unsound. forward: how many lines lead to the loss."""

@@ -1,0 +1,174 @@
+"""why: the line that is the reason for a number."""
+import inspect
+import os
+
+import numpy as np
+import pytest
+from troubles import TROUBLES
+
+import xman
+from xman import WengertList, XManError, f, gradient, tangent, why
+
+ALL = os.environ.get("XMAN_ALL_CASES")
+NORM = WengertList.from_text("s = dot(x, x)\nn = sqrt(s)")
+
+
+@pytest.mark.parametrize("fn, sign, args", TROUBLES, ids=[fn.__name__ for fn, *_ in TROUBLES])
+def test_the_reason_of_what_other_trackers_report_is_named(fn, sign, args):
+    reason = why(fn, *args)
+    lines, first = inspect.getsourcelines(inspect.unwrap(fn))
+    here = [first + k for k, line in enumerate(lines) if "# here" in line]
+    assert (reason.sign, reason.place and reason.place[1]) == (sign, here[0] if here else None), reason
+
+
+# pieces of programs, of which x is what came before and y the result. What is NaN or infinite within these, or has such a
+# slope, is kept out of y
+HARMLESS = """
+    c = greater(x, 0.3); y0 = subtract(x, 0.3); y1 = sqrt(y0); y = where(c, y1, x)
+    c = equal(x, 0); y0 = sin(x); y1 = divide(y0, x); y = where(c, 1.0, y1)
+    c = greater(x, 0); y0 = log(x); y1 = mul(y0, x); y = where(c, y1, 0.0)
+    y0 = concat(0, x, array([0.0], 'float64')); y1 = reciprocal(y0); y2 = getitem(y1, slice(3, 4, None)); y = add(x, 0.2)
+    y0 = concat(0, w, array([0.0], 'float64')); y1 = reciprocal(y0); y2 = getitem(y1, slice(0, 3, None)); y = add(x, y2)
+    y2 = abs(x); c = less(y2, 1.0); y0 = arccos(x); y1 = exp(y0); y = where(c, y1, 0.5)
+    y0 = mul(x, 2000.0); y1 = exp(y0); y2 = add(y1, 1.0); y3 = reciprocal(y2); y = add(y3, x)
+    y0 = divide(x, 0.0); y1 = subtract(y0, y0); c = isnan(y1); y = where(c, x, y1)
+    y0 = norm(x); y1 = square(y0); y = add(x, y1)""".strip().split("\n")
+PLAIN = """
+    y = tanh(x)
+    y = sin(x)
+    y0 = mul(x, w); y = add(y0, 0.1)
+    y0 = square(x); y = half(y0)
+    y0 = tanh(x); y = exp(y0)
+    y = getitem(x, slice(None, None, -1))
+    y0 = maximum(x, w); y = cos(y0)
+    y0 = sum(x); y1 = tanh(y0); y = mul(y1, x)
+    y0 = softmax(x); y = subtract(x, y0)""".strip().split("\n")
+# pieces whose last line makes a NaN or an infinity of numbers that are none
+FAULTS = """
+    y0 = tanh(x); y1 = subtract(y0, 9.0); y = log(y1)
+    y0 = subtract(w, w); y = divide(y0, y0)
+    y0 = mul(w, -1.5); y = power(y0, w)
+    y0 = add(w, 1.5); y = arcsin(y0)
+    y0 = subtract(w, w); y = reciprocal(y0)
+    y0 = add(w, 800.0); y = exp(y0)
+    y0 = stopGradient(w); y1 = subtract(w, y0); y = log(y1)""".strip().split("\n")
+
+
+def program(random, fault=""):
+    """A list of a few pieces, its values, and the number of the line that is its fault; its inputs reach the result plainly,
+    too, so that no derivative is 0."""
+    pieces = [random.choice(HARMLESS if random.random() < 0.5 else PLAIN) for _ in range(random.integers(3, 9))]
+    at = random.integers(len(pieces)) if fault else -1
+    lines, x, line = [], "x", 0
+    for k, piece in enumerate(pieces):
+        own = {name: f"{name}_{k}" for name in ("y", "y0", "y1", "y2", "y3", "c")}
+        text = (fault if k == at else piece).replace(";", "\n").replace(" ", "")
+        for dst, op, args in WengertList.from_text(text):
+            lines.append((own[dst], op, tuple({"x": x, **own}.get(a, a) if isinstance(a, str) else a for a in args)))
+        x, line = f"y_{k}", len(lines) if k == at else line
+    lines += [("t0", "mul", ("x", "w")), ("t1", "add", ("t0", x)), ("loss", "mean", ("t1",))]
+    return WengertList(lines), {"x": random.choice([-0.8, -0.2, 0.0, 0.4, 0.9], 3), "w": random.uniform(0.2, 2.0, 3)}, line
+
+
+@pytest.mark.parametrize("seed", range(300 if ALL else 40))
+def test_a_sane_program_raises_no_alarm(seed):
+    steps, values, _ = program(np.random.default_rng(seed))
+    assert not (reason := why(steps, values)), f"{reason}\n{steps}\n{values}"
+
+
+@pytest.mark.parametrize("seed", range(300 if ALL else 40))
+def test_a_fault_is_found_behind_what_is_harmless(seed):
+    random = np.random.default_rng(seed)
+    steps, values, line = program(random, random.choice(FAULTS))
+    reason = why(steps, values, "loss")
+    if reason:  # a later piece may keep it out
+        assert reason.line == line, f"{reason}\n{steps}\n{values}"
+
+
+def test_a_derivative_of_a_list_is_asked_for_by_the_name_that_gradient_gives_it():
+    values = {"x": np.zeros(2)}
+    reason = why(NORM, values, "dn_dx")
+    assert reason.line == 2 and str(reason) == ("dn_dx is NaN at [0]: line 2, n = sqrt(s), has an infinite slope by s at s = 0; "
+                                                "then line 1, s = dot(x, x), at x = 0 everywhere, makes it NaN")
+    for steps in gradient(NORM, "n", ["x"]), xman.compile(NORM), list(NORM):
+        assert why(steps, values, "dn_dx") == reason
+
+
+def test_the_chain_goes_from_the_number_to_its_reason():
+    steps = gradient(NORM, "n", ["x"])
+    assert why(steps, {"x": np.zeros(2)}, "dn_dx").chain == (
+        "the adjoint of x is NaN at [0]: line 1, s = dot(x, x), at x = 0 everywhere",
+        "the adjoint of s is infinite: line 2, n = sqrt(s), has an infinite slope by s at s = 0")
+
+
+def test_a_second_derivative_has_its_reason_among_the_values_of_the_first():
+    first = gradient([("y", "sqrt", ("x",))], "y", ["x"])
+    reason = why(gradient(first, "dy_dx", ["x"]), {"x": 0.0}, "ddy_dx_dx")
+    assert str(reason).startswith("ddy_dx_dx is NaN: line 5, z3 = divide(dy_dy, z2), of the adjoint of line 1, y = sqrt(x), has "
+                                  "an infinite slope by z2 at dy_dy = 1, z2 = 0")
+
+
+@pytest.mark.parametrize("steps", [NORM, tangent(NORM, ["x"])], ids=["of the list", "in the list of a tangent"])
+def test_a_tangent_has_a_reason_too(steps):
+    reason = why(steps, {"x": np.zeros(2), "x_dot": np.ones(2)}, "n_dot")
+    assert reason.sign == "NaN" and ("infinite slope by s" in str(reason) or "0" in str(reason))
+
+
+def test_the_seed_that_a_gradient_begins_with_may_be_the_reason():
+    steps = gradient([("y", "exp", ("x",))], "y", ["x"], seed="d")
+    assert str(why(steps, {"x": 1.0, "d": 0.0}, "dy_dx")) == "dy_dx is 0: the adjoint of y is what the derivative begins with"
+
+
+@pytest.mark.parametrize("text, register, sentence", [
+    ("y = getitem(x, 0)", "dy_dx", "line 1, y = getitem(x, 0), reads nothing of x at [1]"),
+    ("a = exp(x)\ny = sum(w)", "dy_dx", "no line that leads to y reads x"),
+    ("a = exp(x)\nb = subtract(a, a)\ny = sum(b)", "dy_dx", "what lines 2 send to it cancels"),
+    ("y = sum(k)", "dy_dk", "k holds whole numbers, which have no derivative; give it as floats"),
+    ("a = mul(x, z)\ny = sum(a)", "dy_dx", "the input z is 0; then line 1, a = mul(x, z), at x = 2, z = 0, makes it 0"),
+    ("a = relu(z)\nb = mul(x, a)\ny = sum(b)", "dy_dx",
+     "the input z is 0; then line 2, b = mul(x, a), at x = 2, a = 0, makes it 0")])
+def test_a_derivative_of_0_has_its_reason(text, register, sentence):
+    values = {"x": np.array([1.0, 2.0]), "w": np.ones(2), "k": np.array([1, 2]), "z": np.zeros(2)}
+    reason = why(WengertList.from_text(text), values, register, entry=(1,))
+    assert (reason.sign, reason.sentence.partition(": ")[2]) == ("zero", sentence)
+
+
+def test_infinities_of_both_signs_that_meet_are_said():
+    steps = WengertList.from_text("a = sqrt(x)\nb = sqrt(x)\ny = subtract(a, b)")
+    assert "send to it is ∞ and −∞" in str(why(steps, {"x": 0.0}, "dy_dx").chain)
+
+
+def test_the_place_in_a_model_is_that_of_the_operator():
+    class Model(xman.XMan):
+        x = f.input(default=-2.0)
+        score = f.log(x)
+        loss = score * score
+
+    steps = Model().operationSequence(Model.loss)
+    reason = why(steps, {"x": -2.0})
+    first = inspect.getsourcelines(test_the_place_in_a_model_is_that_of_the_operator)[1]
+    assert reason.place == (__file__, first + 3) and f"(test_why.py:{first + 3})" in str(reason)
+
+
+def test_nothing_is_wrong_with_a_number_like_any_other():
+    reason = why(NORM, {"x": np.ones(4)})
+    assert not reason and str(reason) == "nothing is wrong: n = 2, dn_dx = 0.5 everywhere" and reason.chain == ()
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    ((NORM,), "why takes a list, its values and a register"), ((NORM, {"x": 1.0}, "m"), "register names 'm'"),
+    (([], {}), "the list is empty"), ((NORM, {}), "no value for the input 'x'")])
+def test_what_cannot_be_asked_is_refused(arguments, sentence):
+    with pytest.raises(XManError, match=sentence):
+        why(*arguments)
+
+
+def test_an_entry_that_is_not_there_is_refused():
+    with pytest.raises(XManError, match=r"entry is \(7,\), and dn_dx has shape \(2,\)"):
+        why(NORM, {"x": np.ones(2)}, "dn_dx", entry=(7,))
+
+
+def test_check_says_that_it_cannot_where_a_step_leads_to_nan():
+    with pytest.raises(XManError, match=r"cannot be checked: y is NaN here, or a small step away, from line 1, a = log\(x\)"):
+        xman.check(WengertList.from_text("a = log(x)\ny = mul(a, w)"), {"x": 1e-9, "w": 2.0})
+    assert xman.check(WengertList.from_text("a = log(x)\nc = greater(x, 0)\ny = where(c, a, x)"), {"x": -1.0}).ok
