@@ -18,8 +18,9 @@ from ..manager import XMan
 from ..matrices import Hessian, packed, unpacked
 from ..matrices.linear import LinearMap
 from ..passes import EXACT, STABLE, gradient, simplify
+from ..reasons import first_nan
 from ..sparse import where_it_pays
-from ..train.evaluation import Diverged, Result, first_nan, judge_of, rows_and_labels
+from ..train.evaluation import Diverged, Result, judge_of, rows_and_labels
 from ..train.objective import Objective
 from ..train.progress import Progress
 from ..train.run import score

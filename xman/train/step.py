@@ -146,11 +146,9 @@ class TrainingStep:
         return all(np.isfinite(arrays[w]).all() for w in self.evaluated)
 
     def first_unsound(self, values: dict[str, Any]) -> str:
-        """The first value that is NaN, else the first delta or parameter that is not finite, else ""; and if
-        it is to be explained, why."""
+        """The first value that is NaN, else delta or parameter that is not finite, else ""; with its reason."""
         forward = next(k for k, (dst, _, _) in enumerate(self.training.steps, 1) if dst == self.loss)
-        first = self.first_register(values, forward)
-        if first and self.explain:
+        if (first := self.first_register(values, forward)) and self.explain:
             steps = self.training.steps[:forward]
             steps.places = self.objective.model.operationSequence(self.objective.model.loss).places
             first += reason_of_loss(steps, values, self.loss, self.evaluated)
