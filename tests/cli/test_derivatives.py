@@ -260,3 +260,17 @@ def test_paths_cost_and_differences_are_of_the_register_that_is_named(xman):
 def test_cost_is_by_the_inputs_that_are_named(xman):
     tangents = lambda *words: xman("cost", "eq17.wl", *AT, *words)[1].splitlines()[2].split()[2]
     assert int(tangents("--wrt", "x1")) < int(tangents())
+
+
+def test_why_names_the_line_of_the_list_and_of_its_file(xman):
+    Path("norm.wl").write_text("# a norm\ns = dot(x, x)\n\nn = sqrt(s)\n")
+    status, told, _ = xman("why", "norm.wl", "x=[0.0, 0.0]")
+    assert status == 1 and told.startswith("dn_dx is NaN at [0]: line 2, n = sqrt(s) (norm.wl:4), has an infinite slope")
+    assert xman("why", "norm.wl", "x=[0.0, 0.0]", "--chain", "--register", "dn_dx")[1].count("the adjoint of") == 2
+    assert xman("why", "norm.wl", "x=[3.0, 4.0]")[:2] == (0, "nothing is wrong: n = 5, dn_dx from 0.6 to 0.8\n")
+
+
+def test_why_names_the_line_of_a_models_file(xman):
+    lines = "from xman import XMan, f", "class Model(XMan):", "    x = f.input(default=-1.0)", "    y = f.square(", "  f.log(x))"
+    Path("model.py").write_text("\n".join(lines))
+    assert "line 1, z1 = log(x) (model.py:5), is NaN at x = -1" in xman("why", "model.py:Model", "--of", "y")[1]

@@ -322,3 +322,10 @@ def test_a_batch_size_may_be_an_integer_of_numpy():
 ], ids=["no number", "no parameter", "no default", "None", "no loss"])
 def test_a_model_that_cannot_be_trained_is_refused_with_what_to_write(model, words):
     assert words in refusal(train, model, TO_ONE)
+
+
+def test_a_nan_is_explained_with_the_line_of_the_models_file():
+    message = refusal(train, Log(), (np.array([[1.0], [-1.0]]), ONES[:2]), explain=True, error=Diverged)
+    assert re.search(r"; loss is NaN: line \d, score = log\(z1\) \(test_fit.py:\d+\), is NaN at z1 = -1; try", message)
+    message = refusal(train, Root(), (np.zeros((2, 1)), ONES[:2]), epochs=1, explain=True, error=Diverged)
+    assert re.search(r"; dloss_dw is NaN: line \d, z\d = sqrt\(inside\) \(test_fit.py:\d+\), has an infinite slope", message)

@@ -35,6 +35,7 @@ LINES = """
     debug, breakpoint  print: a traced value prints its line, and xman.explore(fn, x) shows each
     config, enable_x64, set_default_dtype, float64  precision is that of the arrays: np.float32(x) or np.float64(x)
     script, onnx  xman.export.to_onnx(steps, values, path), or `xman export`
+    detect_anomaly, set_detect_anomaly, debug_nans, checkify, backward_nan  xman.why(fn, x) names the line that made a NaN or a 0
     check_grads, gradcheck  xman.check(steps, values)
     value_and_jacrev, jacobian_sparse  xman.jacobian(fn), and xman.Jacobian of a list, which finds the sparse ones
     einsum  np.einsum, or f.einsum

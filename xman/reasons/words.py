@@ -58,29 +58,29 @@ class Wording:
         if term is None:
             return self.without_line(step)
         dst, op, args = term.line
-        line, at = self.line(dst), self.arguments(term, entry)
+        line, at, x = self.line(dst), self.arguments(term, entry), args[term.place or 0]
         if kind == "value":
             return f"{line}, is {IS[sign]}{at}"
         if term.rule is None:
             kinds = {"b": "truth values", "i": "whole numbers", "u": "whole numbers"}
             kind = kinds.get(np.asarray(self.search.number(Node("value", dst))).dtype.kind)
             what = f"{dst} holds {kind}" if kind else f"{op} has none"
-            return f"{line}, sends no derivative to {name}: {what}"
+            return f"{line}, sends no derivative to {x}: {what}"
         start = term.parents[0]
         delta = self.search.number(start)
         array = isinstance(bare(delta), (float, np.ndarray, np.floating))
         slope = self.search.computed(term, {start: np.ones_like(bare(delta)) if array else delta})
         if sign == "zero":
             if facts_of(op).elementwise:
-                return f"{line}, has the slope 0 by {name}{at}"
-            return f"{line}, reads nothing of {name}{at_entry(entry)}"
+                return f"{line}, has the slope 0 by {x}{at}"
+            return f"{line}, reads nothing of {x}{at_entry(entry)}"
         steep = next((word for word in ("NaN", "infinite") if shows(slope, word, entry)), "")
         if not steep:
             return f"{line}, overflows: the {start.kind} of {start.register} times the slope{at}"
         nothing = f", and the {start.kind} of {start.register.rstrip(MARKS)} is 0" * (
             sign == "NaN" and bool(np.any(bare(delta) == 0)))
         slope = "an infinite slope" if steep == "infinite" else "a slope that is NaN"
-        return f"{line}, has {slope} by {name}{at}{nothing}"
+        return f"{line}, has {slope} by {x}{at}{nothing}"
 
     def without_line(self, step: Station) -> str:
         (kind, name), sign, entry, _ = step
@@ -101,7 +101,8 @@ class Wording:
         """The reason, and then the lines where another number, or another sign, takes over."""
         texts = [self.why(chain[-1])]
         for step, earlier in zip(chain[-2::-1], chain[:0:-1], strict=True):
-            if (step.sign, step.node.kind) != (earlier.sign, earlier.node.kind):
+            takes_over = (step.sign, step.node.kind) != (earlier.sign, earlier.node.kind)
+            if takes_over and not (step.term and earlier.term and step.term.line == earlier.term.line):
                 texts.append(f"{self.through(step)} makes it {IS[step.sign]}")
         return "; then ".join(texts)
 

@@ -146,7 +146,7 @@ class TrainingStep:
         return all(np.isfinite(arrays[w]).all() for w in self.evaluated)
 
     def first_unsound(self, values: dict[str, Any]) -> str:
-        """The first value that is NaN, else delta or parameter that is not finite, else ""; with its reason."""
+        """The first NaN, else the first delta or parameter that is not finite, else ""; and its reason."""
         forward = next(k for k, (dst, _, _) in enumerate(self.training.steps, 1) if dst == self.loss)
         if (first := self.first_register(values, forward)) and self.explain:
             steps = self.training.steps[:forward]
