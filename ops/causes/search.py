@@ -9,13 +9,14 @@ keeps out is no reason:
 """
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..expression import DG, TG, G, f
-from ..facts import by_tables
+from ..facts import by_tables, name_or_id
 from ..kinks.masked import Masked, bare
 from ..loops.bodies import Bundle, Parts
 from ..silence import silent
@@ -27,7 +28,7 @@ SIGNS: dict[str, Callable] = {
     "infinite": np.isinf,
     "huge":     lambda x: np.abs(x) > HUGE,
     "zero":     lambda x: np.equal(x, 0),
-    "vanished": lambda x: (x != 0) & (np.abs(x) < 1 / HUGE),
+    "vanished": lambda x: np.abs(x) < 1 / HUGE,
 }
 REASONS = {"NaN": ("NaN", "infinite")}  # by the sign of a term, those of parents that may be the reason
 EVERYWHERE = {"zero", "vanished"}       # signs that an array has if all its entries have it
@@ -64,24 +65,23 @@ class Station(NamedTuple):
 
 
 class Search:
-    """Lines with their numbers. values, deltas, tangents: by register; deltas and tangents may be `Masked`.
-    """
+    """Lines with their numbers by register: values, and derivatives, {"adjoint": deltas}, which may be
+    `Masked`. tables: of values, adjoint rules and tangent rules."""
 
-    def __init__(self, lines: Sequence, values: Mapping[str, Any], deltas: Mapping[str, Any] | None = None,
-                 tangents: Mapping[str, Any] | None = None, tables: tuple = (G, DG, TG)):
-        self.numbers = {"value": values, "adjoint": deltas or {}, "tangent": tangents or {}}
-        self.tables, self.defining = tables, {line[0]: line for line in lines}
-        self.reading: dict[str, list[tuple[int, tuple]]] = {}
+    def __init__(self, lines: Sequence, values: Mapping[str, Any], derivatives: Mapping[str, Mapping] = {},
+                 tables: tuple = (G, DG, TG)):
+        self.numbers, self.tables = {**derivatives, "value": values}, tables
+        self.defining = {line[0]: line for line in lines}
+        self.reading: dict[Any, list] = defaultdict(list)  # (place of the argument, line) by argument
         for line in lines:
             for i, a in enumerate(line[2]):
-                if type(a) is str:
-                    self.reading.setdefault(a, []).append((i, line))
+                self.reading[name_or_id(a)].append((i, line))
 
     def number(self, node: Node) -> Any:
         """The number of a node; 0 where a register has no adjoint or tangent."""
         kind, name = node
-        if name in self.numbers[kind] or kind == "value":
-            return self.numbers[kind][name]
+        if (number := self.numbers[kind].get(name)) is not None or kind == "value":
+            return number
         value = self.numbers["value"][name]
         return Parts() if isinstance(value, Bundle) else f.broadcast(0.0, value)
 
@@ -95,7 +95,7 @@ class Search:
         values_of, rules, tangent_rules = self.tables
         of_values = lambda *names: [Node("value", a) if type(a) is str else a for a in names]
         if kind == "adjoint":
-            for i, (dst, op, args) in () if self.is_whole(name) else self.reading.get(name, ()):
+            for i, (dst, op, args) in () if self.is_whole(name) else self.reading[name]:
                 rule = None if self.is_whole(dst) else rule_for(rules[op], i, op)
                 yield Contribution((dst, op, args), i, rule, (Node("adjoint", dst), *of_values(dst, *args)))
         elif name in self.defining:
@@ -216,11 +216,8 @@ def shows(x: Any, sign: str, entry: tuple | None = None) -> bool:
     """Whether x has the sign: at the entry, or somewhere; zeros and vanished numbers, everywhere."""
     if entry is not None and np.ndim(x := bare(x)) == len(entry):
         return bool(SIGNS[sign](np.asarray(x)[entry]))
-    marks = [SIGNS[sign](a) if sign != "vanished" else SIGNS[sign](a) | (a == 0) for a in leaves(x)]
-    if sign in EVERYWHERE:
-        return all(map(np.all, marks)) and any(np.size(mark) for mark in marks) and (
-            sign == "zero" or not shows(x, "zero"))
-    return any(map(np.any, marks))
+    marks = np.concatenate([np.ravel(SIGNS[sign](a)) for a in leaves(x)] or [[]])
+    return bool(marks.size and (marks.all() if sign in EVERYWHERE else marks.any()))
 
 
 def sign_of(x: Any, entry: tuple | None = None, signs: Iterable[str] = SIGNS) -> str:

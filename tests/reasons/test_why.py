@@ -156,7 +156,7 @@ def test_nothing_is_wrong_with_a_number_like_any_other():
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    ((NORM,), "why takes a list, its values and a register"), ((NORM, {"x": 1.0}, "m"), "register names 'm'"),
+    ((NORM,), "why takes a list, its values and a register"), ((NORM, {"x": np.ones(2)}, "m"), "register names 'm'"),
     (([], {}), "the list is empty"), ((NORM, {}), "no value for the input 'x'")])
 def test_what_cannot_be_asked_is_refused(arguments, sentence):
     with pytest.raises(XManError, match=sentence):

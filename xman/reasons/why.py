@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,22 +65,27 @@ def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str 
     is huge. What a `where` or an index keeps out is no reason. Raises XManError as `eval`, `backprop` and
     `trace` do, and for a name that the list does not have.
     """
-    of_list = not callable(expression) or isinstance(expression, Compiled)
-    if not of_list:
+    if callable(expression) and not isinstance(expression, Compiled):
         steps, values = list_of_call(expression, arguments)
-    else:
-        if not 1 <= len(arguments) <= 2:
-            raise XManError("why takes a list, its values and a register, why(steps, values, 'loss'); or a "
-                            "function and its arguments")
+        results = steps.outputs
+    elif 1 <= len(arguments) <= 2:
         steps = checked_list(getattr(expression, "steps", expression), ops.G, ops.DG)
         values, register = arguments[0], (*arguments[1:], register)[0]
-    if not steps:
+        results = tuple(dst for dst, _, _ in steps[-1:])
+    else:
+        raise XManError("why takes a list, its values and a register, why(steps, values, 'loss'); or a function "
+                        "and its arguments")
+    if not results:
         raise XManError("the list is empty: there is nothing to explain")
     if register is not None:
         numbers, name = numbers_called(steps, values, register)
         return numbers.reason(register, name, entry)
-    answers = [numbers.reason(label, name, None, signs) for numbers, label, name, signs in
-               asked_of_itself(steps, [steps[-1][0]] if of_list else steps.outputs, eval(steps, values))]
+    # a result may be zero and of any size; what its derivatives are like comes after what the results are
+    values = eval(steps, values)
+    answers = [Numbers(steps, values).reason(y, y, None, ("NaN", "infinite")) for y in results]
+    for y in filter(lambda y: varies(values[y]), results):
+        numbers = Numbers(steps, values, "adjoint", {y: 1.0})
+        answers += [numbers.reason(f"d{y}_d{x}", x, None) for x in steps.inputs if varies(values[x])]
     sound = f"nothing is wrong: {', '.join(answer.sentence for answer in answers[:4])}"
     return min(filter(None, answers), key=lambda answer: [*SIGNS].index(answer.sign), default=Reason(sound))
 
@@ -97,129 +102,86 @@ def list_of_call(fn: Callable, arguments: tuple) -> tuple[WengertList, dict[str,
     return list_at(fn, arguments, {}, PlacedTape(exact=False))
 
 
-WRITTEN_OUT = 10_000  # lines of a loop that are written out to look into it
+def numbers_called(steps: WengertList, values: Mapping[str, Any], register: str) -> tuple[Numbers, str]:
+    """(the numbers among which is the one called so, its register): a value, dloss_dx, or y_dot."""
+    names = all_registers(steps)
+    pairs = [(steps, of, None) for of in names if register not in names]
+    if steps.differentiates:  # of the list of a gradient, the list that it differentiates says more
+        inner, of, _, seed, _ = steps.differentiates
+        pairs.insert(0, (inner, of, seed))
+    for inner, of, seed in pairs:
+        if (name := register.removeprefix(f"d{of}_d")) != register and name in all_registers(inner):
+            return Numbers(inner, eval(inner, values), "adjoint", {of: values[seed] if seed else 1.0}), name
+    points, dot = eval(steps, values), ending(steps)
+    if register in names:
+        return Numbers(steps, points), register
+    if (name := register.removesuffix(dot)) in names and name != register:
+        directions = {x: values.get(x + dot) for x in steps.inputs if varies(points[x])}
+        if not any(direction is not None for direction in directions.values()):
+            directions = dict.fromkeys(directions, 1.0)
+        directions = {x: 0.0 if direction is None else direction for x, direction in directions.items()}
+        return Numbers(steps, points, "tangent", directions), name
+    raise XManError(f"register names {register!r}, which the list does not have, nor d…_d… or …{dot} of its "
+                    f"registers{nearest(register, names)}")
 
 
-class Numbers(NamedTuple):
-    """Numbers of one kind by register, the results of an interpreter; the values; and, where they are wrong,
-    the words of a search in them."""
-    kind: str
-    results: Mapping[str, Any]
-    values: Mapping[str, Any]
-    of_search: Callable[[], Wording]
+class Numbers:
+    """The numbers of a kind by register: values, or the adjoints or tangents that begin with `starts`."""
+
+    def __init__(self, steps: WengertList, values: Mapping[str, Any], kind: str = "value",
+                 starts: Mapping[str, Any] = {}):
+        self.steps, self.values, self.kind, self.starts = steps, values, kind, starts
+        self.results = (backprop(steps, values, **starts) if kind == "adjoint" else
+                        forward(steps, values, starts) if kind == "tangent" else values)
+
+    @functools.cached_property
+    @silent
+    def words(self) -> Wording:
+        """The words of a search in these numbers: in derivatives of the walk with masks, which tells zeros apart."""
+        lines, primals, kind, starts = self.steps, self.values, self.kind, self.starts
+        derivatives: Mapping[str, Any] = {}
+        if starts:
+            still = still_in(lines, primals, primals)
+            seeded = seeds(starts, primals, kind).items()
+            masked = {x: Masked.seed(d, starts[x], kind == "tangent") for x, d in seeded}
+            lines, primals, _ = without_roots(lines, primals, ops.DG if kind == "adjoint" else ops.TG)
+            derivatives = (walk.back(lines, primals, masked, ops.DG, still, keep=True) if kind == "adjoint" else
+                           walk.forth(lines, primals, masked))
+            lines = needed(lines, starts) if kind == "adjoint" else lines
+        return Wording(self.steps, Search(lines, primals, {kind: derivatives}), next(iter(starts), ""))
 
     def reason(self, label: str, name: str, entry: tuple | None, signs: Iterable[str] = SIGNS) -> Reason:
         """Why the number called `label` is what it is; it is wrong if it has one of the signs."""
         x = self.results[name] if name in self.results else np.zeros(np.shape(self.values[name]))[()]
-        if entry is not None and (len(entry) != np.ndim(x) or not all(-n <= i < n for i, n in
-                                                                      zip(entry, np.shape(x), strict=True))):
+        if entry is not None and entry not in np.ndindex(np.shape(x)):
             raise XManError(f"entry is {entry!r}, and {label} has shape {np.shape(x)}")
         if not (sign := sign_of(x, entry, signs)):
             return Reason(f"{label} {in_words(x if entry is None else x[entry])}")
-        if entry is None and sign not in EVERYWHERE and np.ndim(x) and isinstance(x, np.ndarray):
+        if entry is None and sign not in EVERYWHERE and isinstance(x, np.ndarray):
             entry = tuple(map(int, np.argwhere(SIGNS[sign](x))[0]))
-        head = f"{label} is {IS[sign]}{at_entry(entry)}"
-        node, words = Node(self.kind, name), self.of_search()
-        search = words.search
-        if self.kind != "value" and sign in ("huge", "vanished") and (way := search.factors(node)):
-            choose, word = (max, "most") if sign == "huge" else (min, "least")
-            term, most = choose(way, key=lambda pair: pair[1])
-            chain = [f"{words.line(factor.line[0])}: times {size:.3g}" for factor, size in way]
-            sentence = (f"of the {len(way)} lines that multiply it, {words.line(term.line[0])},"
-                        f"{words.arguments(term, None)}, does so by the {word}, {most:.3g}")
+        node, words = Node(self.kind, name), self.words
+        if self.starts and sign in ("huge", "vanished"):
+            term, chain, sentence = words.factors(node, sign)
         else:
-            way = search.chain(node, sign, entry)
-            chain, sentence = words.steps(way), words.sentence(way)
-            # an input may be meant to be infinite, as a mask is, or 0; the line that reads it may not
-            term = way[-1].term
-            if not term and way[-1].sign in ("infinite", "zero") and way[1:]:
-                term = way[-2].term
-            if term and (written_out := without_loops(words.list, term, self.values)):
+            term, chain, sentence = words.way(words.search.chain(node, sign, entry))
+            if term and (written_out := without_loops(self.steps, term, self.values)):
                 inside = why(written_out, self.values, label, entry=entry)
                 chain += inside.chain
                 sentence += f"; written out, {inside.sentence.partition(': ')[2]}"
-        dst, places = term.line[0].rstrip(MARKS) if term else "", words.list.places
-        line = words.numbers.get(dst, 0)
-        return Reason(f"{head}: {sentence}", sign, line, places.get(dst), tuple(chain))
+        dst = term.line[0].rstrip(MARKS) if term else ""
+        head, line = f"{label} is {IS[sign]}{at_entry(entry)}", words.numbers.get(dst, 0)
+        return Reason(f"{head}: {sentence}", sign, line, self.steps.places.get(dst), tuple(chain))
+
+
+WRITTEN_OUT = 10_000  # lines of a loop that are written out to look into it
 
 
 def without_loops(steps: WengertList, term: Contribution, values: Mapping[str, Any]) -> WengertList | None:
     """The list with its loops written out, if the reason is within a short one, and nothing loops then."""
     _, op, args = term.line
-    if op not in ("scan", "call"):
-        return None
     if op == "scan":
         slices = values[args[3]][args[1]:args[1] + args[2]]
         if max(len(x) if np.ndim(x) else x for x in slices) * len(args[0][3]) > WRITTEN_OUT:
             return None
-    written_out = unroll(steps, {x: values[x] for x in steps.inputs})
-    return written_out if not {"scan", "call"} & {op for _, op, _ in written_out} else None
-
-
-def all_values(steps: WengertList, values: Mapping[str, Any]) -> Numbers:
-    words = functools.cache(lambda: Wording(steps, Search(steps, values), ""))
-    return Numbers("value", values, values, words)
-
-
-def adjoints_of(steps: WengertList, values: Mapping[str, Any], of: str, seed: Any = 1.0) -> Numbers:
-    """The adjoints of all registers; the search is in those of the walk with masks."""
-    start, still = {of: seed}, still_in(steps, values, values)
-
-    @functools.cache
-    @silent
-    def words() -> Wording:
-        lines, primals, _ = without_roots(steps, values, ops.DG)
-        masked = {x: Masked.seed(d, seed) for x, d in seeds(start, values, "delta").items()}
-        deltas = walk.back(lines, primals, masked, ops.DG, still, keep=True)
-        return Wording(steps, Search(needed(lines, [of]), primals, deltas), of)
-    return Numbers("adjoint", backprop(steps, values, **start), values, words)
-
-
-def tangents_of(steps: WengertList, values: Mapping[str, Any], directions: Mapping[str, Any]) -> Numbers:
-    """The tangents of all registers in these directions."""
-
-    @functools.cache
-    @silent
-    def words() -> Wording:
-        lines, primals, _ = without_roots(steps, values, ops.TG)
-        starts = seeds(directions, values, "tangent")
-        masked = {x: Masked.seed(t, directions[x], True) for x, t in starts.items()}
-        return Wording(steps, Search(lines, primals, tangents=walk.forth(lines, primals, masked)), "")
-    return Numbers("tangent", forward(steps, values, directions), values, words)
-
-
-def numbers_called(steps: WengertList, values: Mapping[str, Any], register: str) -> tuple[Numbers, str]:
-    """(the numbers among which is the one called so, its register): a value, dloss_dx, or y_dot."""
-    if steps.differentiates:  # of the list of a gradient, the list that it differentiates says more
-        inner, of, _, seed, _ = steps.differentiates
-        if (name := register.removeprefix(f"d{of}_d")) != register and name in all_registers(inner):
-            return adjoints_of(inner, eval(inner, values), of, values[seed] if seed else 1.0), name
-    names = all_registers(steps)
-    if register in names:
-        return all_values(steps, eval(steps, values)), register
-    for of in names:
-        if register.startswith(f"d{of}_d") and (name := register.removeprefix(f"d{of}_d")) in names:
-            return adjoints_of(steps, eval(steps, values), of), name
-    dot = ending(steps)
-    if (name := register.removesuffix(dot)) in names and name != register:
-        points = eval(steps, values)
-        directions = {x: values[x + dot] for x in steps.inputs if x + dot in values} or {
-            x: 1.0 for x in steps.inputs if varies(points[x])}
-        return tangents_of(steps, points, directions), name
-    raise XManError(f"register names {register!r}, which the list does not have, nor d…_d… or …{dot} of its "
-                    f"registers{nearest(register, names)}")
-
-
-def asked_of_itself(steps: WengertList, outputs: Iterable[str],
-                    values: Mapping[str, Any]) -> Iterator[tuple[Numbers, str, str, Iterable]]:
-    """The outputs, which may be zero or of any size, and then their derivatives: their numbers, what each is
-    called, its register, and the signs that are wrong."""
-    numbers = all_values(steps, values)
-    for y in outputs:
-        yield numbers, y, y, ("NaN", "infinite")
-    for y in outputs:
-        if varies(values[y]):
-            numbers = adjoints_of(steps, values, y)
-            for x in steps.inputs:
-                if varies(values[x]):
-                    yield numbers, f"d{y}_d{x}", x, SIGNS
+    written_out = unroll(steps, {x: values[x] for x in steps.inputs}) if op in ("scan", "call") else steps
+    return None if {"scan", "call"} & {op for _, op, _ in written_out} or written_out is steps else written_out

@@ -52,64 +52,67 @@ class Wording:
             texts.append(f"{name} {in_words(x)}")
         return f" at {', '.join(texts)}" * bool(texts)
 
-    def why(self, step: Station) -> str:
-        """What is known of a step by itself: line 3, n = sqrt(s), has an infinite slope at s = 0."""
-        (kind, name), sign, entry, term = step
+    def why(self, station: Station) -> str:
+        """What is known of a station by itself: line 3, n = sqrt(s), has an infinite slope by s at s = 0."""
+        (kind, name), sign, entry, term = station
         if term is None:
-            return self.without_line(step)
+            return self.without_line(station)
         dst, op, args = term.line
         line, at, x = self.line(dst), self.arguments(term, entry), args[term.place or 0]
         if kind == "value":
             return f"{line}, is {IS[sign]}{at}"
         if term.rule is None:
-            kinds = {"b": "truth values", "i": "whole numbers", "u": "whole numbers"}
-            kind = kinds.get(np.asarray(self.search.number(Node("value", dst))).dtype.kind)
-            what = f"{dst} holds {kind}" if kind else f"{op} has none"
+            what = f"{dst} holds no floats" if self.search.is_whole(dst) else f"{op} has none"
             return f"{line}, sends no derivative to {x}: {what}"
-        start = term.parents[0]
-        delta = self.search.number(start)
-        array = isinstance(bare(delta), (float, np.ndarray, np.floating))
-        slope = self.search.computed(term, {start: np.ones_like(bare(delta)) if array else delta})
         if sign == "zero":
-            if facts_of(op).elementwise:
-                return f"{line}, has the slope 0 by {x}{at}"
-            return f"{line}, reads nothing of {x}{at_entry(entry)}"
-        steep = next((word for word in ("NaN", "infinite") if shows(slope, word, entry)), "")
+            flat = f"has the slope 0 by {x}{at}" if facts_of(op).elementwise else f"reads nothing of {x}{at_entry(entry)}"
+            return f"{line}, {flat}"
+        start, delta = term.parents[0], bare(self.search.number(term.parents[0]))
+        slope = self.search.computed(term, {start: delta if isinstance(delta, dict) else np.ones_like(delta)})
+        steep = [word for word in ("NaN", "infinite") if shows(slope, word, entry)]
         if not steep:
-            return f"{line}, overflows: the {start.kind} of {start.register} times the slope{at}"
-        nothing = f", and the {start.kind} of {start.register.rstrip(MARKS)} is 0" * (
-            sign == "NaN" and bool(np.any(bare(delta) == 0)))
-        slope = "an infinite slope" if steep == "infinite" else "a slope that is NaN"
-        return f"{line}, has {slope} by {x}{at}{nothing}"
+            return f"{line}, overflows{at}, where the {start.kind} of {start.register} {in_words(delta)}"
+        nothing = f", and the {kind} of {start.register.rstrip(MARKS)} is 0" * bool(
+            sign == "NaN" and np.any(delta == 0))
+        return f"{line}, has {'a slope that is NaN' if 'NaN' in steep else 'an infinite slope'} by {x}{at}{nothing}"
 
-    def without_line(self, step: Station) -> str:
-        (kind, name), sign, entry, _ = step
+    def without_line(self, station: Station) -> str:
+        (kind, name), sign, entry, _ = station
+        lines = ", ".join(dict.fromkeys(str(self.numbers[term.line[0].rstrip(MARKS)])
+                                        for term in self.search.terms(station.node)))
         if kind == "value":
-            return (f"no argument of {self.line(name)} alone is the reason" if name in self.numbers else
+            return (f"no argument of {self.line(name)} alone is the reason" if lines else
                     f"the input {name} is {IS[sign]}{at_entry(entry)}")
-        terms = [*self.search.terms(step.node)]
         if self.search.is_whole(name):
             return f"{name} holds whole numbers, which have no derivative; give it as floats"
-        if not terms:
-            if kind == "tangent" or name == self.of:
-                return f"the {kind} of {name} is what the derivative begins with"
-            return f"no line that leads to {self.of} reads {name}"
-        lines = ", ".join(dict.fromkeys(str(self.numbers[term.line[0].rstrip(MARKS)]) for term in terms))
-        return f"what lines {lines} send to it {'cancels' if sign == 'zero' else 'is ∞ and −∞'}"
+        if lines:
+            return f"what lines {lines} send to it {'cancels' if sign == 'zero' else 'is ∞ and −∞'}"
+        if kind == "tangent" or name == self.of:
+            return f"the {kind} of {name} is what the derivative begins with"
+        return f"no line that leads to {self.of} reads {name}"
 
-    def sentence(self, chain: list[Station]) -> str:
-        """The reason, and then the lines where another number, or another sign, takes over."""
-        texts = [self.why(chain[-1])]
-        for step, earlier in zip(chain[-2::-1], chain[:0:-1], strict=True):
-            takes_over = (step.sign, step.node.kind) != (earlier.sign, earlier.node.kind)
-            if takes_over and not (step.term and earlier.term and step.term.line == earlier.term.line):
-                texts.append(f"{self.through(step)} makes it {IS[step.sign]}")
-        return "; then ".join(texts)
+    def way(self, chain: list[Station]) -> tuple[Contribution | None, list[str], str]:
+        """(the term that is the reason; a sentence a station; one for all: the reason, and then the lines where
+        another number, or another sign, takes over)."""
+        reason, texts = chain[-1], [self.why(chain[-1])]
+        sentences = [f"{self.subject(station)}: {self.through(station).strip(',')}" for station in chain[:-1]]
+        for station, earlier in zip(chain[-2::-1], chain[:0:-1], strict=True):
+            takes_over = (station.sign, station.node.kind) != (earlier.sign, earlier.node.kind)
+            if takes_over and not (station.term and earlier.term and station.term.line == earlier.term.line):
+                texts.append(f"{self.through(station)} makes it {IS[station.sign]}")
+        # an input may be meant to be infinite, as a mask is, or 0; the line that reads it may not
+        meant = not reason.term and reason.sign in ("infinite", "zero") and len(chain) > 1
+        term = chain[-2].term if meant else reason.term
+        return term, [*sentences, f"{self.subject(reason)}: {texts[0]}"], "; then ".join(texts)
 
-    def steps(self, chain: list[Station]) -> list[str]:
-        """A sentence a step."""
-        way = [f"{self.subject(step)}: {self.through(step).strip(',')}" for step in chain[:-1]]
-        return [*way, f"{self.subject(chain[-1])}: {self.why(chain[-1])}"]
+    def factors(self, node: Node, sign: str) -> tuple[Contribution, list[str], str]:
+        """The same where many lines have made a derivative huge, or all but 0: each has a factor."""
+        factors = self.search.factors(node)
+        choose, word = (max, "most") if sign == "huge" else (min, "least")
+        term, factor = choose(factors, key=lambda pair: pair[1])
+        return term, [f"{self.line(term.line[0])}: times {size:.3g}" for term, size in factors], (
+            f"of the {len(factors)} lines that multiply it, {self.line(term.line[0])},"
+            f"{self.arguments(term, None)}, does so by the {word}, {factor:.3g}")
 
     def through(self, step: Station) -> str:
         """The line by which a step hands on what an earlier one is: line 1, s = dot(x, x), at x = 0,"""
