@@ -108,17 +108,13 @@ def paths(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], dot:
         print(getattr(graph, along)() if along else graph)
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@option_table(f"""{OF}
-    --register  NAME  The number meant, a register or a derivative, dloss_dx; all results and derivatives, if not said.
+@of_a_list("""
+    --register  NAME  The number meant, also a derivative, dloss_dx; if not said, the last line's and its derivatives.
     --chain     flag  The way to the reason, a line each.""")
-def why(source: str, values: tuple[str, ...], of: str | None, register: str | None, chain: bool) -> None:
+def why(steps: WengertList, inputs: Known, of: str, register: str | None, chain: bool) -> None:
     """Say why a number is NaN, infinite, 0 or huge, with the line. Exit status 1 where something is wrong."""
-    steps, inputs = list_and_values(source, of, values)
     reason = reasons.why(steps, inputs, register)
-    print(*((reason.chain or [reason]) if chain else [reason]), sep="\n")
+    print(*(chain and reason.chain or [reason]), sep="\n")
     sys.exit(bool(reason))
 
 

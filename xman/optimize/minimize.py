@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engines import compile
 from ..errors import XManError, refuse_unknown
-from ..functions.trace import trace, traced_arguments
+from ..functions.trace import list_at
 from ..functions.tracer import CallTape
 from ..functions.trees import flattened_tree, unflatten
 from ..interpreters import eval
@@ -231,11 +231,8 @@ def objective_list(fn: Callable, start: Any,
     leaves, structure = flattened_tree(start)
     real = lambda x: np.asarray(x, None if getattr(x, "dtype", np.dtype(int)).kind == "f" else float)
     start = unflatten(structure, list(map(real, leaves)))
-    steps = trace(fn, start, *data)
-    with CallTape(exact=False) as tape:
-        (parameters, *_), inputs, names = traced_arguments(fn, (start, *data), tape)
-    values = {names[x.name]: x.value for x in inputs}
-    parameters = [names[x.name] for x in flattened_tree(parameters)[0]]
+    steps, values = list_at(fn, (start, *data), {}, CallTape(exact=False))
+    parameters = [*values][:len(leaves)]
     if len(steps.outputs) != 1:
         raise XManError(f"the function returns {len(steps.outputs)} arrays, {', '.join(steps.outputs)}; it "
                         "has to return one")

@@ -57,7 +57,7 @@ def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str 
     expression: a list or a program of `compile`, whose arguments are its values by name and the register; or
         a function, with the arguments to call it with, `grad` of one and `jit` too.
     register: a register of the list, or a derivative as `gradient` and `tangent` call it, dloss_dx and y_dot
-        (the values may hold directions x_dot). None: the last line's, or the results of a function, and their
+        (the values hold directions x_dot). None: the last line's, or the results of a function, and their
         derivatives by each input.
     entry: the index of the entry that is meant (None: the first that is wrong).
 
@@ -116,10 +116,7 @@ def numbers_called(steps: WengertList, values: Mapping[str, Any], register: str)
     if register in names:
         return Numbers(steps, points), register
     if (name := register.removesuffix(dot)) in names and name != register:
-        directions = {x: values.get(x + dot) for x in steps.inputs if varies(points[x])}
-        if not any(direction is not None for direction in directions.values()):
-            directions = dict.fromkeys(directions, 1.0)
-        directions = {x: 0.0 if direction is None else direction for x, direction in directions.items()}
+        directions = {x: values[x + dot] for x in steps.inputs if x + dot in values}
         return Numbers(steps, points, "tangent", directions), name
     raise XManError(f"register names {register!r}, which the list does not have, nor d…_d… or …{dot} of its "
                     f"registers{nearest(register, names)}")
@@ -139,16 +136,16 @@ class Numbers:
     def words(self) -> Wording:
         """The words of a search in these numbers: in derivatives of the walk with masks, which tells zeros apart."""
         lines, primals, kind, starts = self.steps, self.values, self.kind, self.starts
-        derivatives: Mapping[str, Any] = {}
-        if starts:
+        masked = {x: Masked.seed(d, starts[x], kind == "tangent")
+                  for x, d in (seeds(starts, primals, kind) if starts else {}).items()}
+        if kind == "adjoint":
             still = still_in(lines, primals, primals)
-            seeded = seeds(starts, primals, kind).items()
-            masked = {x: Masked.seed(d, starts[x], kind == "tangent") for x, d in seeded}
-            lines, primals, _ = without_roots(lines, primals, ops.DG if kind == "adjoint" else ops.TG)
-            derivatives = (walk.back(lines, primals, masked, ops.DG, still, keep=True) if kind == "adjoint" else
-                           walk.forth(lines, primals, masked))
-            lines = needed(lines, starts) if kind == "adjoint" else lines
-        return Wording(self.steps, Search(lines, primals, {kind: derivatives}), next(iter(starts), ""))
+            lines, primals, _ = without_roots(needed(lines, starts), primals, ops.DG)
+            walk.back(lines, primals, masked, ops.DG, still, keep=True)
+        elif kind == "tangent":
+            lines, primals, _ = without_roots(lines, primals, ops.TG)
+            walk.forth(lines, primals, masked)
+        return Wording(self.steps, Search(lines, primals, {kind: masked}), next(iter(starts), ""))
 
     def reason(self, label: str, name: str, entry: tuple | None, signs: Iterable[str] = SIGNS) -> Reason:
         """Why the number called `label` is what it is; it is wrong if it has one of the signs."""
