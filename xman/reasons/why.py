@@ -73,8 +73,8 @@ def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str 
         values, register = arguments[0], (*arguments[1:], register)[0]
         results = tuple(dst for dst, _, _ in steps[-1:])
     else:
-        raise XManError("why takes a list, its values and a register, why(steps, values, 'loss'); or a function "
-                        "and its arguments")
+        raise XManError("why takes a list, its values and a register, why(steps, values, 'loss'); or a "
+                        "function and its arguments")
     if not results:
         raise XManError("the list is empty: there is nothing to explain")
     if register is not None:
@@ -134,7 +134,7 @@ class Numbers:
     @functools.cached_property
     @silent
     def words(self) -> Wording:
-        """The words of a search in these numbers: in derivatives of the walk with masks, which tells zeros apart."""
+        """The words of a search in these numbers; derivatives are those of the walk with masks."""
         lines, primals, kind, starts = self.steps, self.values, self.kind, self.starts
         masked = {x: Masked.seed(d, starts[x], kind == "tangent")
                   for x, d in (seeds(starts, primals, kind) if starts else {}).items()}
@@ -157,7 +157,7 @@ class Numbers:
         if entry is None and sign not in EVERYWHERE and isinstance(x, np.ndarray):
             entry = tuple(map(int, np.argwhere(SIGNS[sign](x))[0]))
         node, words = Node(self.kind, name), self.words
-        if self.starts and sign in ("huge", "vanished"):
+        if self.kind != "value" and name not in self.starts and sign in ("huge", "vanished"):
             term, chain, sentence = words.factors(node, sign)
         else:
             term, chain, sentence = words.way(words.search.chain(node, sign, entry))
@@ -170,7 +170,7 @@ class Numbers:
         return Reason(f"{head}: {sentence}", sign, line, self.steps.places.get(dst), tuple(chain))
 
 
-WRITTEN_OUT = 10_000  # lines of a loop that are written out to look into it
+LOOPS, WRITTEN_OUT = {"scan", "call"}, 10_000  # what is written out to look into it, if it has no more lines
 
 
 def without_loops(steps: WengertList, term: Contribution, values: Mapping[str, Any]) -> WengertList | None:
@@ -180,5 +180,7 @@ def without_loops(steps: WengertList, term: Contribution, values: Mapping[str, A
         slices = values[args[3]][args[1]:args[1] + args[2]]
         if max(len(x) if np.ndim(x) else x for x in slices) * len(args[0][3]) > WRITTEN_OUT:
             return None
-    written_out = unroll(steps, {x: values[x] for x in steps.inputs}) if op in ("scan", "call") else steps
-    return None if {"scan", "call"} & {op for _, op, _ in written_out} or written_out is steps else written_out
+    if op not in LOOPS or LOOPS & {op for _, op, _ in (
+            written_out := unroll(steps, {x: values[x] for x in steps.inputs}))}:
+        return None
+    return written_out

@@ -43,14 +43,11 @@ class Wording:
     def arguments(self, term: Contribution, entry: tuple | None) -> str:
         """at s = 0, t = 2: the arguments of the term's line, at its entry where it works entry by entry."""
         dst, op, args = term.line
-        values, texts = self.search.numbers["value"], []
-        for name in dict.fromkeys(registers(args)):
-            x = values[name]
-            if entry is not None and facts_of(op).elementwise and np.shape(values[dst]) != ():
-                entries = entry if len(entry) == np.ndim(values[dst]) else None
-                x = np.broadcast_to(x, np.shape(values[dst]))[entries] if entries is not None else x
-            texts.append(f"{name} {in_words(x)}")
-        return f" at {', '.join(texts)}" * bool(texts)
+        values, shape = self.search.numbers["value"], np.shape(self.search.numbers["value"][dst])
+        place = entry if facts_of(op).elementwise and len(entry or ()) == len(shape) else None
+        at = lambda x: x if place is None else np.broadcast_to(x, shape)[place]
+        return " at " * bool(registers(args)) + ", ".join(
+            f"{name} {in_words(at(values[name]))}" for name in dict.fromkeys(registers(args)))
 
     def why(self, station: Station) -> str:
         """What is known of a station by itself: line 3, n = sqrt(s), has an infinite slope by s at s = 0."""
@@ -65,8 +62,8 @@ class Wording:
             what = f"{dst} holds no floats" if self.search.is_whole(dst) else f"{op} has none"
             return f"{line}, sends no derivative to {x}: {what}"
         if sign == "zero":
-            flat = f"has the slope 0 by {x}{at}" if facts_of(op).elementwise else f"reads nothing of {x}{at_entry(entry)}"
-            return f"{line}, {flat}"
+            flat = facts_of(op).elementwise
+            return f"{line}, {f'has the slope 0 by {x}{at}' if flat else f'reads nothing of {x}{at_entry(entry)}'}"
         start, delta = term.parents[0], bare(self.search.number(term.parents[0]))
         slope = self.search.computed(term, {start: delta if isinstance(delta, dict) else np.ones_like(delta)})
         steep = [word for word in ("NaN", "infinite") if shows(slope, word, entry)]
@@ -74,7 +71,8 @@ class Wording:
             return f"{line}, overflows{at}, where the {start.kind} of {start.register} {in_words(delta)}"
         nothing = f", and the {kind} of {start.register.rstrip(MARKS)} is 0" * bool(
             sign == "NaN" and np.any(delta == 0))
-        return f"{line}, has {'a slope that is NaN' if 'NaN' in steep else 'an infinite slope'} by {x}{at}{nothing}"
+        slope = "a slope that is NaN" if "NaN" in steep else "an infinite slope"
+        return f"{line}, has {slope} by {x}{at}{nothing}"
 
     def without_line(self, station: Station) -> str:
         (kind, name), sign, entry, _ = station
@@ -92,8 +90,8 @@ class Wording:
         return f"no line that leads to {self.of} reads {name}"
 
     def way(self, chain: list[Station]) -> tuple[Contribution | None, list[str], str]:
-        """(the term that is the reason; a sentence a station; one for all: the reason, and then the lines where
-        another number, or another sign, takes over)."""
+        """(the term that is the reason; a sentence a station; one for all: the reason, and then the lines
+        where another number, or another sign, takes over)."""
         reason, texts = chain[-1], [self.why(chain[-1])]
         sentences = [f"{self.subject(station)}: {self.through(station).strip(',')}" for station in chain[:-1]]
         for station, earlier in zip(chain[-2::-1], chain[:0:-1], strict=True):
