@@ -180,7 +180,5 @@ def without_loops(steps: WengertList, term: Contribution, values: Mapping[str, A
         slices = values[args[3]][args[1]:args[1] + args[2]]
         if max(len(x) if np.ndim(x) else x for x in slices) * len(args[0][3]) > WRITTEN_OUT:
             return None
-    if op not in LOOPS or LOOPS & {op for _, op, _ in (
-            written_out := unroll(steps, {x: values[x] for x in steps.inputs}))}:
-        return None
-    return written_out
+    written_out = unroll(steps, {x: values[x] for x in steps.inputs}) if op in LOOPS else None
+    return written_out if written_out and not LOOPS & {op for _, op, _ in written_out} else None

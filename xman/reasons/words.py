@@ -62,8 +62,9 @@ class Wording:
             what = f"{dst} holds no floats" if self.search.is_whole(dst) else f"{op} has none"
             return f"{line}, sends no derivative to {x}: {what}"
         if sign == "zero":
-            flat = facts_of(op).elementwise
-            return f"{line}, {f'has the slope 0 by {x}{at}' if flat else f'reads nothing of {x}{at_entry(entry)}'}"
+            if facts_of(op).elementwise:
+                return f"{line}, has the slope 0 by {x}{at}"
+            return f"{line}, reads nothing of {x}{at_entry(entry)}"
         start, delta = term.parents[0], bare(self.search.number(term.parents[0]))
         slope = self.search.computed(term, {start: delta if isinstance(delta, dict) else np.ones_like(delta)})
         steep = [word for word in ("NaN", "infinite") if shows(slope, word, entry)]
