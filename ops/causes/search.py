@@ -31,6 +31,7 @@ SIGNS: dict[str, Callable] = {
     "vanished": lambda x: np.abs(x) < 1 / HUGE,
 }
 REASONS = {"NaN": ("NaN", "infinite")}  # by the sign of a term, those of parents that may be the reason
+LEAST = 0.5, 1.5, 1e3                   # of harmless numbers: of arccosh, and on the diagonal of a matrix
 EVERYWHERE = {"zero", "vanished"}       # signs that an array has if all its entries have it
 
 
@@ -136,19 +137,24 @@ class Search:
         for of_parent in REASONS.get(sign, (sign,)):
             numbers = {node: self.number(node) for node in term.nodes}
             suspects = {node: x for node, x in numbers.items() if marked(x, of_parent).size}
-            harmless = {node: with_harmless(x, of_parent) for node, x in suspects.items()}
-            if not suspects or not self.sound(term, harmless, sign, entry):
+            if not suspects:
+                continue
+            for least in LEAST:
+                harmless = {node: with_harmless(x, of_parent, least=least) for node, x in suspects.items()}
+                if self.sound(term, harmless, sign, entry):
+                    break
+            else:
                 continue
             # arguments before the result, and both before the adjoint: what went wrong first
             for node in reversed(suspects):
                 others = {**harmless, node: suspects[node]}
                 if not self.sound(term, others, sign, entry):
-                    return node, of_parent, self.narrowed(term, harmless, node, of_parent, sign, entry)
+                    return node, of_parent, self.narrowed(term, harmless, node, of_parent, sign, entry, least)
                 harmless = others
         return None
 
     def narrowed(self, term: Contribution, harmless: dict, node: Node, of_parent: str, sign: str,
-                 entry: tuple | None) -> tuple | None:
+                 entry: tuple | None, least: float) -> tuple | None:
         """The entry of the parent, found by halves; None where it is a bundle, or has the sign everywhere."""
         x = bare(self.number(node))
         if isinstance(x, (tuple, dict)) or of_parent in EVERYWHERE and shows(x, of_parent):
@@ -158,7 +164,7 @@ class Search:
             half, rest = np.split(places, [len(places) // 2])
             # of zeros no single one is enough, but a single other number in their place may be
             changed = half if of_parent in EVERYWHERE else rest
-            instead = {**harmless, node: with_harmless(self.number(node), of_parent, changed)}
+            instead = {**harmless, node: with_harmless(self.number(node), of_parent, changed, least)}
             mended = self.sound(term, instead, sign, entry)
             places = half if mended == (of_parent in EVERYWHERE) else rest
         return tuple(map(int, np.unravel_index(places[0], np.shape(x)))) if len(places) else None
@@ -225,10 +231,11 @@ def sign_of(x: Any, entry: tuple | None = None, signs: Iterable[str] = SIGNS) ->
     return next((sign for sign in signs if shows(x, sign, entry)), "")
 
 
-def with_harmless(x: Any, sign: str, places: np.ndarray | None = None) -> Any:
-    """x with harmless numbers, none like the other, where it has the sign (places: at these alone)."""
+def with_harmless(x: Any, sign: str, places: np.ndarray | None = None, least: float = 0.5) -> Any:
+    """x with harmless numbers, from least on and none like the other, where it has the sign (places: at these
+    alone)."""
     if isinstance(x, Masked):
-        number = with_harmless(x.value, sign, places)
+        number = with_harmless(x.value, sign, places, least)
         return number if sign in EVERYWHERE else x.at(number)  # where nothing flows any number counts as 0
     if isinstance(x, dict):
         return type(x)({i: with_harmless(a, sign) for i, a in x.items()})
@@ -238,5 +245,5 @@ def with_harmless(x: Any, sign: str, places: np.ndarray | None = None) -> Any:
         return x
     a = np.array(x)
     marks = np.flatnonzero(SIGNS[sign](a)) if places is None else places
-    a.flat[marks] = 0.5 + marks * 0.618 % 1 if a.dtype.kind == "f" else 1
+    a.flat[marks] = least + marks * 0.618 % 1 if a.dtype.kind == "f" else 1
     return a[()]

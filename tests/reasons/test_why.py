@@ -1,6 +1,8 @@
 """why: the line that is the reason for a number."""
 import inspect
 import os
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +10,9 @@ from troubles import TROUBLES
 
 import xman
 from xman import WengertList, XManError, f, gradient, tangent, why
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ops"))
+from operator_cases import CASES, in_each
 
 ALL = os.environ.get("XMAN_ALL_CASES")
 NORM = WengertList.from_text("s = dot(x, x)\nn = sqrt(s)")
@@ -19,6 +24,20 @@ def test_the_reason_of_what_other_trackers_report_is_named(fn, sign, args):
     lines, first = inspect.getsourcelines(inspect.unwrap(fn))
     here = [first + k for k, line in enumerate(lines) if "# here" in line]
     assert (reason.sign, reason.place and reason.place[1]) == (sign, here[0] if here else None), reason
+
+
+@in_each([(op, case) for op, cases in CASES.items() for case in cases[:None if ALL else 1] if op not in ("max", "min")])
+def test_a_nan_of_an_input_is_followed_through_every_operator(op, case):
+    values = {f"x{i}": np.array(a) for i, a in enumerate(case) if isinstance(a, np.ndarray) and a.dtype.kind in "biufO"}
+    first = next((x for x, a in values.items() if a.dtype.kind == "f" and a.size), None)
+    if first:
+        values[first].flat[0] = np.nan
+        line = "y", op, tuple(f"x{i}" if f"x{i}" in values else a for i, a in enumerate(case))
+        try:
+            reason = why([line], values, "y")
+        except XManError:  # LAPACK refuses NaN
+            return
+        assert reason.sign != "NaN" or f"the input {first} is NaN" in str(reason)
 
 
 # pieces of programs, of which x is what came before and y the result. What is NaN or infinite within these, or has such a

@@ -45,7 +45,8 @@ class Wording:
         dst, op, args = term.line
         values, shape = self.search.numbers["value"], np.shape(self.search.numbers["value"][dst])
         place = entry if facts_of(op).elementwise and len(entry or ()) == len(shape) else None
-        at = lambda x: x if place is None else np.broadcast_to(x, shape)[place]
+        fits = lambda x: place is not None and np.ndim(x) in (0, len(shape))
+        at = lambda x: np.broadcast_to(x, shape)[place] if fits(x) else x
         return " at " * bool(registers(args)) + ", ".join(
             f"{name} {in_words(at(values[name]))}" for name in dict.fromkeys(registers(args)))
 
@@ -125,7 +126,7 @@ def at_entry(entry: tuple | None) -> str: return f" at {[*entry]}" if entry else
 
 def in_words(x: Any) -> str:
     """= 3, or the range of an array."""
-    if isinstance(x := bare(x), (tuple, dict)) or hasattr(x, "tocsr"):
+    if isinstance(x := bare(x), (tuple, dict)) or np.asarray(x).dtype.kind not in "biuf":
         return f"of {type(x).__name__}"
     if np.size(x) == 1:
         return f"= {np.ravel(x)[0]:.6g}" if np.asarray(x).dtype.kind != "b" else f"= {bool(np.ravel(x)[0])}"
