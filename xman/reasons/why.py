@@ -80,10 +80,10 @@ def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str 
     if register is not None:
         numbers, name = numbers_called(steps, values, register)
         return numbers.reason(register, name, entry)
-    # a result may be zero and of any size; what its derivatives are like comes after what the results are
+    # a result may be zero and of any size; the derivatives of one that is NaN are of no interest
     values = eval(steps, values)
     answers = [Numbers(steps, values).reason(y, y, None, ("NaN", "infinite")) for y in results]
-    for y in filter(lambda y: varies(values[y]), results):
+    for y in filter(lambda y: varies(values[y]), () if any(answers) else results):
         numbers = Numbers(steps, values, "adjoint", {y: 1.0})
         answers += [numbers.reason(f"d{y}_d{x}", x, None) for x in steps.inputs if varies(values[x])]
     sound = f"nothing is wrong: {', '.join(answer.sentence for answer in answers[:4])}"
