@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
+from math import gcd, lcm
 from operator import add, mul
 
 from ..errors import XManError
@@ -19,6 +20,7 @@ from .expressions import formula, with_replaced
 from .slopes import names_in
 
 TERMS = 1000     # the most of a polynomial, more than a person reads
+JOINED = 50      # the most terms of a sum that is put over one denominator
 ATOM_LETTERS = 10_000  # the most of an atom
 ALGEBRAIC = {ast.Add: add, ast.Sub: lambda p, q: p + -q, ast.Mult: mul, ast.Div: lambda p, q: p * q ** -1}
 
@@ -59,6 +61,8 @@ def polynomial(e: ast.expr, values: Mapping[str, Polynomial]) -> Polynomial:
             return constant_term(Fraction(str(c)) if isinstance(c, float) else Fraction(c))
         case ast.UnaryOp(ast.USub(), x):
             return -polynomial(x, values)
+        case ast.BinOp(x, ast.Div(), ast.BinOp(y, ast.Pow(), ast.Constant(int() as n))):  # not multiplied out
+            return polynomial(x, values) * polynomial(y, values) ** -n
         case ast.BinOp(x, ast.Add() | ast.Sub() | ast.Mult() | ast.Div() as sign, y):
             return ALGEBRAIC[type(sign)](polynomial(x, values), polynomial(y, values))
         case ast.BinOp(x, ast.Pow(), y) if (n := constant_of(polynomial(y, values))) is not None:
@@ -146,11 +150,92 @@ def place(item: tuple) -> tuple:
     return -sum(n for _, n in item[0]), [(alphabetical(x), -n) for x, n in item[0]]
 
 
+# ---- fractions over one denominator ------------------------------------------------------------------------
+
+def joined(p: Polynomial) -> str:
+    """p over one denominator, as a book prints it, if that is shorter: exp(x)*(x - 2)/x**3; else as a sum.
+
+        t/y − (1 − t)/(1 − y) = (t·(1 − y) − (1 − t)·y) / (y·(1 − y)) = (t − y)/(y·(1 − y))
+
+    A denominator that another one divides is a product with it, so e² + 2·e + 1 is (e + 1)² beside e + 1.
+    """
+    powers = [n for term in p for _, n in term]
+    if len(p) > JOINED or all(n >= 0 for n in powers) or any(n != int(n) for n in powers):
+        return str(p)
+    try:
+        return min(str(p), fraction(p), key=len)
+    except OverflowError:  # it is too long over one denominator
+        return str(p)
+
+
+def fraction(p: Polynomial) -> str:
+    """p as a number, powers of names and a sum, over powers of names and sums."""
+    sums = {x: q for x in {x for term in p for x, _ in term}
+            if len(q := polynomial(ast.parse(x, mode="eval").body, {})) > 1}
+    pieces: list[Polynomial] = []  # what the sums below are products of
+    made_of: dict[str, Polynomial] = {}
+    for x, q in sorted(sums.items(), key=lambda pair: len(pair[1])):
+        made_of[x] = constant_term(1)
+        for piece in [*pieces]:
+            while (quotient := divided(q, piece)) is not None:
+                made_of[x], q = made_of[x] * symbol(str(pieces.index(piece))), quotient
+        if constant_of(q) is None:
+            pieces.append(q)
+            made_of[x], q = made_of[x] * symbol(str(len(pieces) - 1)), constant_term(1)
+        made_of[x] *= q
+    # each term with a name for each piece, and then all of them times the least product that has none below
+    named = reduce(add, [reduce(mul, [made_of.get(x, symbol(x)) ** n for x, n in term], constant_term(c))
+                         for term, c in p.items()])
+    below = {x: max(0, *(-dict(term).get(x, 0) for term in named)) for term in named for x, _ in term}
+    above = Polynomial()
+    for term, c in named.items():
+        left = [(x, n + dict(term).get(x, 0)) for x, n in below.items()]
+        above += reduce(mul, [(pieces[int(x)] if x.isdigit() else symbol(x)) ** n for x, n in left], constant_term(c))
+    for k, piece in enumerate(pieces):
+        while below.get(str(k), 0) and (quotient := divided(above, piece)) is not None:
+            above, below[str(k)] = quotient, below[str(k)] - 1
+    if not above:
+        return "0"
+    # what all terms above have in common goes in front of them
+    common = {x: min(dict(term).get(x, 0) for term in above) for term in above for x, _ in term}
+    size = Fraction(gcd(*(c.numerator for c in above.values())), lcm(*(c.denominator for c in above.values())))
+    size = -size if all(c < 0 for c in above.values()) else size
+    rest = above * Polynomial({tuple((x, -n) for x, n in common.items() if n): 1 / size})
+    names = {x: common.get(x, 0) - n for x, n in {**dict.fromkeys(common, 0), **below}.items() if not x.isdigit()}
+    factors = [*names.items(), (bracketed(rest, True), 1)][:len(names) + (constant_of(rest) is None)]
+    factors += [(bracketed(piece, True), -below.get(str(k), 0)) for k, piece in enumerate(pieces)]
+    text = term_text(tuple((x, n) for x, n in factors if n), size)
+    return sum_text(rest) if text == bracketed(rest, True) else text
+
+
+def divided(p: Polynomial, q: Polynomial) -> Polynomial | None:
+    """p/q where it is a polynomial in the same names; else None."""
+    names = sorted({x for term in (*p, *q) for x, _ in term})
+    vector = lambda term: [dict(term).get(x, 0) for x in names]
+    top, quotient = max(q, key=vector), Polynomial()
+    while p:
+        lead = max(p, key=vector)
+        term = product_of_terms(lead, tuple((x, -n) for x, n in top))
+        if any(n < 0 for _, n in term):
+            return None
+        step = Polynomial({term: p[lead] / q[top]})
+        quotient, p = quotient + step, p + -(step * q)
+    return quotient
+
+
 # ---- text --------------------------------------------------------------------------------------------------
 
-def bracketed(p: Polynomial) -> str:
-    """The text of a polynomial as a factor or a base, in brackets if it needs them."""
-    return str(p) if [*p.values()] == [1] and [n for _, n in next(iter(p))] == [1] else f"({p})"
+def bracketed(p: Polynomial, positive: bool = False) -> str:
+    """The text of a polynomial as a factor or a base, in brackets if it needs them. positive: as sum_text."""
+    text = sum_text(p) if positive else str(p)
+    return text if [*p.values()] == [1] and [n for _, n in next(iter(p))] == [1] else f"({text})"
+
+
+def sum_text(p: Polynomial) -> str:
+    """The text of a polynomial, which begins with a term that is not subtracted, if it has one."""
+    terms = sorted(p.items(), key=place)
+    terms.insert(0, terms.pop(next((k for k, (_, c) in enumerate(terms) if c > 0), 0)))
+    return " + ".join(term_text(term, c) for term, c in terms).replace("+ -", "- ")
 
 
 def term_text(term: tuple, c: Fraction) -> str:
