@@ -304,6 +304,16 @@ def test_8_2_2_either_mode_typically_takes_2_or_3_times_the_operations_of_a_netw
     assert all(round(ratio) in (2, 3) for ratio in ratios)
 
 
+def test_8_2_2_reverse_mode_stores_all_intermediate_variables_and_forward_mode_does_not():
+    peaks = {}
+    for n in (10, 40):
+        steps = [(f"v{k}", "sin", (f"v{k - 1}",)) for k in range(1, n + 1)] + [("y", "sum", (f"v{n}",))]
+        costs = cost(steps, "y", ["v0"], {"v0": np.ones(1000)})
+        peaks[n] = costs.evaluation.peak, costs.tangent.peak, costs.adjoint.peak
+    assert peaks[10][:2] == peaks[40][:2] == (24_000, 48_000)
+    assert peaks[40][2] - peaks[10][2] == 30 * 8_000
+
+
 # Pearlmutter: forward and reverse mode together
 
 

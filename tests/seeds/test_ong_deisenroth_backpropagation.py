@@ -35,6 +35,14 @@ def test_gradients_in_machine_learning_a_curve_is_fitted_by_descent():
     same(w, np.linalg.lstsq(X, y, rcond=None)[0])
 
 
+def test_gradients_in_machine_learning_the_means_of_a_mixture_are_drawn_by_responsibilities():
+    x, means = R.normal(size=9), np.array([-1.0, 0.5, 2.0])
+    densities = lambda means: np.exp(-0.5 * (x[:, None] - means) ** 2)
+    responsibilities = densities(means) / np.sum(densities(means), axis=1, keepdims=True)
+    likelihood = lambda means: np.sum(np.log(np.sum(densities(means), axis=1)))
+    same(grad(likelihood)(means), np.sum(responsibilities * (x[:, None] - means), axis=0))
+
+
 def quotient(x):
     return np.exp(x) / x ** 2
 

@@ -182,6 +182,13 @@ for out in ("v7", "v8"):
     bars = backprop(BOTH, v, **{out: 1.0})
     print(out, round(bars["x1"], 5), round(bars["x2"], 5))
 """),
+    Example("§8.2.2, memory", "Reverse mode stores all intermediate variables; forward mode frees them as it goes (bytes, of 10 lines and of 40)",
+            "test_8_2_2_reverse_mode_stores_all_intermediate_variables_and_forward_mode_does_not", """\
+for n in (10, 40):
+    steps = [(f"v{k}", "sin", (f"v{k - 1}",)) for k in range(1, n + 1)] + [("y", "sum", (f"v{n}",))]
+    costs = cost(steps, "y", ["v0"], {"v0": np.ones(1000)})
+    print(costs.evaluation.peak, costs.tangent.peak, costs.adjoint.peak)
+"""),
     Example("§8.2.2", "K outputs take K reverse passes: one gives only their sum", "test_8_2_2_k_outputs_take_k_reverse_passes_and_one_gives_only_their_sum", """\
 bars = backprop(BOTH, v, v7=1.0, v8=1.0)
 bars["x1"], bars["x2"]

@@ -130,7 +130,7 @@ for z, g, ys in reversed(EQ_1):
     for y, op in zip(ys, PARTIALS[g]):
         delta[y] = delta.get(y, 0) + delta[z] * op(*map(val.get, ys))
 delta
-"""),
+""", "The loop takes DG[g][i] for i = 1, …, k; the first entry of a Python list is DG[g][0]."),
     Example("§1.3, sensitivity", "A delta is the sensitivity of f to a register in the middle as well",
             "test_section_1_3_a_delta_is_the_sensitivity_of_f_to_the_register_in_the_middle_as_well", """\
 values, rest = eval(EQ_1, {"x1": 3, "x2": 7}), [line for line in EQ_1 if line[0] != "z1"]

@@ -36,6 +36,14 @@ for _ in range(200):
     w = w - 0.05 * slope(w)
 w, np.linalg.lstsq(X, y, rcond=None)[0]
 """),
+    Example("Gradients in machine learning", "Mixture models: a mean is drawn to each point by its responsibility for it",
+            "test_gradients_in_machine_learning_the_means_of_a_mixture_are_drawn_by_responsibilities", """\
+x, means = np.array([-1.2, -0.8, 1.9, 2.2]), np.array([-1.0, 2.0])
+densities = lambda means: np.exp(-0.5 * (x[:, None] - means) ** 2)
+r = densities(means) / np.sum(densities(means), axis=1, keepdims=True)
+grad(lambda means: np.sum(np.log(np.sum(densities(means), axis=1))))(means)
+np.sum(r * (x[:, None] - means), axis=0)
+"""),
     Example("Gradients in machine learning", "For f(x) we want its gradient ∇f(x)", "test_the_gradient_is_a_row_vector_of_the_partial_derivatives", """\
 grad(lambda x: np.sum(np.sin(x) * x))(POINT)
 np.cos(POINT) * POINT + np.sin(POINT)

@@ -206,7 +206,7 @@ for op in ("add", "mul"):
 graph = paths(H, "h", "x")
 [path.text for path in graph.all()]
 graph.symbolic("forward")
-"""),
+""", "The second line, xy + y² + yx + 4y²), ends in a bracket that nothing opens."),
     Example("Ex. 4.1", "The backward path problem solved symbolically", "test_example_4_1_both_path_problems_solved_symbolically_give_2xy_plus_5y2", """\
 paths(H, "h", "x").symbolic("backward")
 """),
@@ -229,7 +229,7 @@ for n, m in [(2, 60), (60, 2)]:
     Example("§5, any operator", "The label of the jth argument is the partial derivative by it", "test_section_5_the_label_of_the_jth_argument_is_the_partial_derivative", """\
 for op in ["divide", "power"]:
     print(*paths([("v", op, ("x", "y"))], "v", ["x", "y"]).edges, sep="\\n")
-"""),
+""", "The print divides by ∂f_i; the jth argument is f_j."),
     Example("§5, square root", "The label 1/(2v) is a function of the output", "test_section_5_square_root_and_sigmoid_have_labels_that_are_functions_of_the_output", """\
 print(*paths([("v", "sqrt", ("x",))], "v", "x", {"x": 1.7}).edges)
 0.5 * 1.7 ** -0.5
