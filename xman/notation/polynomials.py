@@ -1,0 +1,166 @@
+"""Polynomials in names and atoms, exactly: sums, products, powers and quotients, and their text."""
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+from math import gcd, lcm
+from operator import add, mul
+
+TERMS = 1000  # the most of a polynomial, more than a person reads
+
+
+class Polynomial(dict):
+    """{term: coefficient}; a term is a sorted tuple of (factor, power). It prints itself."""
+
+    def __add__(self, q: Polynomial) -> Polynomial: return Polynomial.of([*self.items(), *q.items()])
+    def __neg__(self) -> Polynomial: return Polynomial((term, -c) for term, c in self.items())
+
+    def __mul__(self, q: Polynomial) -> Polynomial:
+        if len(self) * len(q) > 100 * TERMS:  # give up before the work, not after it
+            raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
+        pairs = itertools.product(self.items(), q.items())
+        return Polynomial.of((product_of_terms(s, t), b * c) for (s, b), (t, c) in pairs)
+
+    def __pow__(self, n: Fraction | int) -> Polynomial:
+        integer = n == int(n) and abs(n) <= TERMS
+        if len(self) == 1 and integer:
+            (term, c), = self.items()
+            return Polynomial.of([(tuple((x, n * power) for x, power in term if n), c ** n)])
+        if n < 0 or not integer:
+            return Polynomial({((bracketed(self), n),): Fraction(1)})
+        return reduce(mul, [self] * int(n), constant_term(1))
+
+    def __str__(self) -> str:
+        terms = [term_text(term, c) for term, c in sorted(self.items(), key=place)]
+        return " + ".join(terms).replace("+ -", "- ") or "0"
+
+    @classmethod
+    def of(cls, terms) -> Polynomial:
+        """The sum of (term, coefficient) pairs, with like terms collected."""
+        total = cls()
+        for term, c in terms:
+            total[term] = total.get(term, 0) + c
+        total = cls((term, c) for term, c in total.items() if c)
+        if len(total) > TERMS:
+            raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
+        if any(c.numerator.bit_length() > 1023 or c.denominator.bit_length() > 1100 for c in total.values()):
+            raise OverflowError("multiplied out it has a number with more than 300 digits")
+        return total
+
+
+def symbol(name: str) -> Polynomial: return Polynomial({((name, 1),): Fraction(1)})
+def constant_term(c: Fraction | int) -> Polynomial: return Polynomial.of([((), Fraction(c))])
+
+
+def constant_of(p: Polynomial) -> Fraction | None:
+    """The number that a polynomial is; None if it is not constant."""
+    return None if p.keys() - {()} else p.get((), Fraction(0))
+
+
+def product_of_terms(s: tuple, t: tuple) -> tuple:
+    powers = dict(s)
+    for x, n in t:
+        powers[x] = powers.get(x, 0) + n
+    return tuple(sorted(((x, n) for x, n in powers.items() if n), key=lambda factor: alphabetical(factor[0])))
+
+
+def alphabetical(x: str) -> tuple:
+    """Names before atoms, x2 before x10."""
+    return not x.isidentifier(), [int(run) if run.isdigit() else run for run in re.split(r"(\d+)", x)]
+
+
+def place(item: tuple) -> tuple:
+    """The key by which the terms of a sum are sorted."""
+    return -sum(n for _, n in item[0]), [(alphabetical(x), -n) for x, n in item[0]]
+
+
+def fraction(p: Polynomial, parsed: Callable[[str], Polynomial]) -> str:
+    """p as a number, powers of names and a sum, over powers of names and sums; parsed: the sum of a name."""
+    sums = {x: q for x in sorted({x for term in p for x, _ in term}, key=lambda x: (len(x), x))
+            if len(q := parsed(x)) > 1}
+    pieces: dict[str, Polynomial] = {}  # what the sums are products of, by their texts
+    made_of: dict[str, Polynomial] = {}
+    for x, q in sorted(sums.items(), key=lambda pair: len(pair[1])):
+        made_of[x] = constant_term(1)
+        for text, piece in pieces.items():
+            while (quotient := divided(q, piece)) is not None:
+                made_of[x], q = made_of[x] * symbol(text), quotient
+        if constant_of(q) is None:
+            pieces[text := bracketed(q, True)] = q
+            q = symbol(text)
+        made_of[x] *= q
+    # all terms times the least product of names and pieces that leaves nothing below
+    named = reduce(add, [reduce(mul, [made_of.get(x, symbol(x)) ** n for x, n in term], constant_term(c))
+                         for term, c in p.items()])
+    below = {x: max(0, *(-dict(term).get(x, 0) for term in named)) for term in named for x, _ in term}
+    over = lambda term: [pieces.get(x, symbol(x)) ** (n + dict(term).get(x, 0)) for x, n in below.items()]
+    above = reduce(add, [reduce(mul, over(term), constant_term(c)) for term, c in named.items()])
+    for x, piece in pieces.items():
+        while below.get(x, 0) and (quotient := divided(above, piece)) is not None:
+            above, below[x] = quotient, below[x] - 1
+    if not above:
+        return "0"
+    # what all terms above have in common goes in front of them
+    common = {x: min(dict(term).get(x, 0) for term in above) for term in above for x, _ in term}
+    numbers = above.values()
+    size = Fraction(gcd(*(c.numerator for c in numbers)), lcm(*(c.denominator for c in numbers)))
+    size = -size if all(c < 0 for c in numbers) else size
+    rest = above * Polynomial({tuple((x, -n) for x, n in common.items() if n): 1 / size})
+    powers = {str(size.denominator): -1} if size.denominator > 1 else {}
+    powers |= {x: common.get(x, 0) - below.get(x, 0) for x in {**common, **below}}
+    if constant_of(rest) is None:
+        powers[bracketed(rest, True)] = 1
+    text = term_text(tuple((x, n) for x, n in powers.items() if n), Fraction(size.numerator))
+    return sum_text(rest) if text == bracketed(rest, True) else text
+
+
+def divided(p: Polynomial, q: Polynomial) -> Polynomial | None:
+    """p/q where it is a polynomial in the same names; else None."""
+    names = sorted({x for term in (*p, *q) for x, _ in term})
+    vector = lambda term: [dict(term).get(x, 0) for x in names]
+    top, quotient = max(q, key=vector), Polynomial()
+    while p:
+        lead = max(p, key=vector)
+        term = product_of_terms(lead, tuple((x, -n) for x, n in top))
+        if any(n < 0 for _, n in term):
+            return None
+        step = Polynomial({term: p[lead] / q[top]})
+        quotient, p = quotient + step, p + -(step * q)
+    return quotient
+
+
+# ---- text --------------------------------------------------------------------------------------------------
+
+def bracketed(p: Polynomial, positive: bool = False) -> str:
+    """The text of a polynomial as a factor or a base, in brackets if it needs them. positive: as sum_text."""
+    text = sum_text(p) if positive else str(p)
+    return text if [*p.values()] == [1] and [n for _, n in next(iter(p))] == [1] else f"({text})"
+
+
+def sum_text(p: Polynomial) -> str:
+    """The text of a polynomial, which begins with a term that is not subtracted, if it has one."""
+    terms = sorted(p.items(), key=place)
+    terms.insert(0, terms.pop(next((k for k, (_, c) in enumerate(terms) if c > 0), 0)))
+    return " + ".join(term_text(term, c) for term, c in terms).replace("+ -", "- ")
+
+
+def term_text(term: tuple, c: Fraction) -> str:
+    above = [x if n == 1 else f"{x}**{decimal(n)}" for x, n in term if n > 0]
+    below = [x if n == -1 else f"{x}**{decimal(-n)}" for x, n in term if n < 0]
+    sign, size = "-" * (c < 0), abs(c)
+    if size != 1 or not above:
+        above.insert(0, decimal(size))
+    under = "*".join(below)
+    return sign + "*".join(above) + (f"/({under})" if len(below) > 1 else f"/{under}" if below else "")
+
+
+def decimal(c: Fraction) -> str:
+    """A number as Python writes it: 3, 0.5, or (1/3) if no decimal fraction equals it."""
+    if c.denominator == 1 and c < 10 ** 15:
+        return str(c)
+    if 10 ** 12 % c.denominator and c.denominator < 10 ** 6:
+        return f"({c})"
+    return repr(c.numerator / c.denominator)
