@@ -159,3 +159,10 @@ def test_centered_is_zero_only_where_all_entries_of_the_mean_are_equal():
     columns = np.array([[0.1, 1.0], [0.1, 1.0], [0.1, 4.0]])
     assert f.centered(columns, 0).tolist() == [[0.0, -1.0], [0.0, -1.0], [0.0, 2.0]]
     assert not f.centered(np.full(3, 0.1)).any() and f.centered(np.array([1.0, 1.0, 4.0])).tolist() == [-1.0, -1.0, 2.0]
+
+
+def test_cofactors_of_what_is_not_finite_are_nan_and_those_beside_are_not():
+    a = np.stack([np.diag([1.0, 2.0]), np.full((2, 2), np.inf), np.diag([0.0, 3.0])])
+    out = f.cofactor(a)
+    np.testing.assert_allclose(out[[0, 2]], [np.diag([2.0, 1.0]), np.diag([3.0, 0.0])], atol=1e-15)
+    assert np.isnan(out[1]).all() and f.cofactor(a.astype(np.float32)).dtype == np.float32
