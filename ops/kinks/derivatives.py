@@ -35,28 +35,28 @@ def derivatives_by(walk: Callable, seeds: Mapping, directions: Mapping, lines: I
     if other is None:
         return derivatives
     transposed = lambda units: derivatives_by(other, units, units, lines, values, seeds, not forward)
-    most = min(ENTRIES, LINES // max(1, len([*lines])))
+    limit = min(ENTRIES, LINES // max(1, len([*lines])))
     at_ends = {x: derivatives[x] for x in ends if x in derivatives}
-    return derivatives | either_way(at_ends, seeds, transposed, most)
+    return derivatives | either_way(at_ends, seeds, transposed, limit)
 
 
 ENTRIES, IN_VAIN = 1024, 64  # that are asked of the other mode; without an answer, after which it is asked no more
 LINES = 10 ** 6  # that all these walks pass at most, some seconds of work
 
 
-def either_way(derivatives: dict, seeds: Mapping, transposed: Callable[[dict], Mapping], most: int) -> dict:
+def either_way(derivatives: dict, seeds: Mapping, transposed: Callable[[dict], Mapping], limit: int) -> dict:
     """The derivatives at the ends; entries that are NaN, each by a walk of the other mode, if it tells them.
 
     Both modes multiply the same slopes along each path, but from different ends, so one of them may meet 0·∞
     where the other has met a 0 that settles it: x / (sqrt(x*x) + 1e-8) at 0. transposed: the other mode. For
     a unit at one entry it gives the row or the column of the Jacobian, whose product with the seeds is this
-    entry. most: the entries that it may be asked for.
+    entry. limit: the entries that it may be asked for.
     """
     if any(isinstance(x, (Expression, dict)) for x in (*derivatives.values(), *seeds.values())):
         return derivatives
     places = [(name, tuple(place)) for name, y in derivatives.items() if unclear(y)
               for place in np.argwhere(np.isnan(y))]
-    if not places or len(places) > most:
+    if not places or len(places) > limit:
         return derivatives
     derivatives, in_vain = {name: np.array(y) for name, y in derivatives.items()}, 0
     for name, place in places:
