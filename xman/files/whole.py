@@ -13,7 +13,7 @@ from ..errors import XManError
 
 try:
     import fcntl
-except ImportError:  # Windows, where nobody can remove an open file
+except ImportError:  # Windows, where nobody can remove or move an open file
     fcntl = None
 
 
@@ -41,9 +41,12 @@ def write_whole(path: str | Path, content: str | bytes, lasting: bool = True) ->
                 file.flush()
                 if lasting:
                     os.fsync(file.fileno())
+                if not fcntl:
+                    file.close()
                 os.chmod(file.name, path.stat().st_mode if path.exists() else 0o666 & ~UMASK)
                 os.replace(file.name, path)
             except BaseException:
+                file.close()
                 Path(file.name).unlink(missing_ok=True)
                 raise
     except OSError as error:

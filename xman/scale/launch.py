@@ -49,7 +49,8 @@ def waited_for(command: list[str]) -> tuple[int, bool]:
     ended: list[None] = []
     before = signal.signal(signal.SIGINT, lambda *_: None)  # the run gets it too
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    job = subprocess.Popen(command, env=environment, preexec_fn=end_with_parent)
+    before_it_runs = end_with_parent if sys.platform == "linux" else None
+    job = subprocess.Popen(command, env=environment, preexec_fn=before_it_runs)
     term = signal.signal(signal.SIGTERM, lambda *_: ended.append(job.terminate()))
     status = job.wait()
     signal.signal(signal.SIGINT, before)
@@ -59,8 +60,7 @@ def waited_for(command: list[str]) -> tuple[int, bool]:
 
 def end_with_parent() -> None:
     """Let Linux end this process, and so its workers, if the one that started it is killed or hung up."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def mpiexec() -> str:

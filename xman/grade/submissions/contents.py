@@ -31,6 +31,8 @@ TAR_HEADERS = b"xgXLK"  # the kinds of headers that give a long name or attribut
 # the modules that unpack them; a Python may lack the last two
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}
 KINDS = {"-": "file", "d": "folder", "l": "link", "p": "fifo", "s": "socket"}  # by the letter of ls -l
+# no link is followed, no fifo waited for, no byte changed: the flags of os.open for it that the system has
+AS_IT_IS = sum(getattr(os, flag, 0) for flag in "O_NOFOLLOW O_NONBLOCK O_CLOEXEC O_BINARY".split())
 JUNK = "__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "submission_metadata.yml"
 
 
@@ -51,6 +53,8 @@ def bytes_or_files(path: Path) -> bytes | dict[str, bytes]:
     with opening(path.name):
         if not is_folder(path):
             return read_regular(path, MOST_OF_A_FILE if path.suffix.lower() == ".py" else MOST_BYTES)
+        if not hasattr(os, "O_DIRECTORY"):
+            raise XManError("Windows opens no folder as a file; hand in an archive of it")
         from_folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW), "", files := Contents())
         return files
 
@@ -147,7 +151,7 @@ def trouble_of(name: str, components: list[str]) -> str | None:
 
 def open_regular(name: str | Path, folder: int | None = None) -> IO[bytes]:
     """A regular file, open for reading. XManError for a link, which is not followed, and for a fifo."""
-    number = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    number = os.open(name, os.O_RDONLY | AS_IT_IS, dir_fd=folder)
     if entry_kind(os.fstat(number).st_mode) != "file":
         os.close(number)
         raise XManError("it changed while it was read")
