@@ -302,3 +302,23 @@ def test_no_file_names_an_absolute_path_of_one_machine():
     """The folders that a submission sees are named in the sandbox alone."""
     assert not [name_of(path) for path in TEXTS if "sandbox" not in path.parts
                 and re.search(r"(?<![\w./:-])/(work|tmp|home|root|mnt|Users)\b", path.read_text("utf-8"))]
+
+
+# what is released
+
+
+def test_the_version_is_said_alike_and_the_repository_has_one_address(setup):
+    assert f"\nversion: {xman.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f'version = "{xman.__version__}"' in (ROOT / "conda" / "meta.yaml").read_text("utf-8")
+    url = setup["metadata"]["url"]
+    shown = {path.name for path in ROOT.rglob("*.*") if path.suffix in (".py", ".md", ".yml", ".yaml", ".cff", ".toml", ".cfg")
+             and not {".venv", "build"} & {part for part in path.relative_to(ROOT).parts}
+             and url in path.read_text("utf-8", errors="replace")}
+    assert shown == {"setup.cfg"}
+
+
+def test_a_recipe_requires_what_setup_requires(setup):
+    recipe = (ROOT / "conda" / "meta.yaml").read_text("utf-8").replace("matplotlib-base", "matplotlib")
+    extras = [setup["options.extras_require"][extra] for extra in ("cli", "tables", "fast")]
+    required = "\n".join([setup["options"]["install_requires"], *extras])
+    assert {f"- {line.replace('>=', ' >=')}" for line in required.split("\n") if line} <= {*map(str.strip, recipe.split("\n"))}
