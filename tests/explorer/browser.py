@@ -275,6 +275,34 @@ def ten_thousand_lines(page, folder):
 
 
 @check
+def wrong_ways(page, folder):
+    """The rows of the table, after a list in which paths meet before a register sends, and one with a bias; a small matrix in a step."""
+    tables = []
+    for text, values in (("z = mul(2, x)\na = mul(3, z)\nb = mul(z, a)", ["1"]), ("z = add(X, b)\nh = square(z)\nf = sum(h)", ["[[1, 2], [3, 4]]", "[1, 0]"])):
+        use(page, text)
+        for k, value in enumerate(values):
+            page.fill(f"#inputs input >> nth={k}", value)
+            page.keyboard.press("Tab")
+        page.evaluate("document.getElementById('wrong').open = true")
+        page.wait_for_selector("#wrong td")
+        tables.append([row.inner_text().split("\t") for row in page.locator("#wrong tbody tr").all()])
+    page.evaluate("go(1)")
+    return *tables, said(page)
+
+
+@check
+def blocks_and_zoom(page, folder):
+    width = lambda: page.locator("#graph svg").bounding_box()["width"]
+    before = width()
+    page.click("[title='Make the graph larger']")
+    larger, blocks = width(), page.locator("#block").count()
+    page.goto((folder / "long.html").as_uri())
+    page.evaluate("go(1)")
+    page.click("#block")
+    return before, larger, blocks, said(page), page.evaluate("S.doc.groups[0].to")
+
+
+@check
 def what_the_page_does_not_compute(page, folder):
     page.goto((folder / "foreign.html").as_uri())
     page.click("#last")

@@ -261,10 +261,24 @@ def test_ten_thousand_lines(found):
     assert told == f"Done. ∂z9999/∂x = {slope:.6g}." and re.match("Line [0-9]+ in reverse, z", middle)
 
 
+def test_wrong_ways(found):
+    """By hand: b = 6x², so that δx is 12x·… = 24 at 1, with z = 2 and a = 6; then f = Σ(X + b)²."""
+    diamond, bias, told = found
+    assert diamond == [["δx", "24", "12", "12", "84", "right"]]
+    assert bias[0] == ["δX", "[[4, 4], [8, 8]]", "right", "right", "[[16, 16], [32, 32]]", "right"]
+    assert bias[1] == ["δb", "[12, 12]", "right", "right", "[48, 48]", "[[4, 4], [8, 8]]"]
+    assert told == "Line 1 of 3: z = X + b = [[1, 2], [3, 4]] + [1, 0] = [[2, 2], [4, 4]]."
+
+
+def test_blocks_and_zoom(found):
+    before, larger, blocks, told, first = found
+    assert larger == pytest.approx(1.25 * before, rel=0.01) and blocks == 0 and told.startswith(f"Line {first + 1} of 10000")
+
+
 def test_what_the_page_does_not_compute(found):
     values = np.linalg.eigvalsh(np.array([[2.0, 1.0], [1.0, 3.0]]))
     told, w, delta, notes = found
-    assert told.startswith("Done. ∂y/∂A") and f"{values[0]:.3g} to {values[1]:.3g} (Python)" in w
+    assert told.startswith("Done. ∂y/∂A") and w == f"[{values[0]:.4g}, {values[1]:.4g}] (Python)"
     assert "this page does not compute eigvalsh, and Python did not for these inputs" in notes
 
 

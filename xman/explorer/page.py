@@ -35,7 +35,7 @@ from .rules import COMPUTED, SCRIPTS, WRITTEN, all_on_the_page, rules_for, unfol
 
 CAPACITY = 2_000_000  # the most entries that all arrays of a page may have together
 # each script after those whose constants it takes when it is read
-NAMES_IN_ORDER = "layout arrays operators loops text run words folding pictures list edits explorer".split()
+NAMES_IN_ORDER = "layout arrays operators loops text run words wrong folding pictures list edits explorer".split()
 PAGE_FILES = ["explorer.css", *(f"{name}.js" for name in NAMES_IN_ORDER)]
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 

@@ -71,7 +71,7 @@ function gradientView(doc) {
   let lines;
   try { lines = gradientLines(doc); } catch (error) { return el("p", {}, `There is no list of the gradient: ${error.message}.`); }
   const ops = lines.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...lines], of: lines.findLast(([dst]) => dst.startsWith(`d${doc.of}_d`))[0], inputs: doc.inputs};
-  return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again. broadcast and unbroadcast make shapes agree, and change no number. Python's simplify makes the list shorter.`),
+  return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again.${explained(lines)} Python's simplify makes the list shorter.`),
     doc.lines.length + ops > MANY ? "" : el("button", {id: "onwards", type: "button", onclick: () => { S.extra = [raw]; const next = opened(raw); for (const [x, v] of doc.values) next.values.set(x, v); indexDocument(next); next.raw = raw; show(next); }}, "Step through it"),
     el("pre", {tabindex: 0}, listText(lines.slice(0, 1500)) + (ops > 1500 ? "\n…" : ""))];
 }
@@ -98,7 +98,7 @@ function pathsView(doc) {
   fill();
   return [el("label", {for: "from"}, "From ", from), body];
 }
-const helpView = () => el("dl", {}, [["→ and ←", "a step on, and back"], ["Home and End", "to the first step and to the last"], ["Space", "play, pause"], ["q", "the quiz"], ["Tab, Enter", "to a name, and choose it"],
+const helpView = () => el("dl", {}, [["→ and ←", "a step on, and back"], ["Home and End", "to the first step and to the last"], ["b", "to the next block, where lines are folded"], ["Space", "play, pause"], ["q", "the quiz"], ["Tab, Enter", "to a name, and choose it"],
   ["·", "what is not there yet. A delta that is not there is not 0: it is not known"], ["orange line", "the edge that is travelled at this step"], ["heat map", "blue below 0, white 0, orange above; the strongest colour is the entry farthest from 0"]].flatMap(([a, b]) => [el("dt", {}, a), el("dd", {}, b)]));
 
 // ---- the quiz

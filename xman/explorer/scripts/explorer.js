@@ -4,7 +4,7 @@
 
 // ---- the state -------------------------------------------------------------------------------------------------------
 
-const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null, open: new Set(), labels: null, timer: null, blocks: new Map(), extra: []};
+const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null, open: new Set(), labels: null, zoom: 1, timer: null, blocks: new Map(), extra: []};
 const line = (doc, name) => doc.at.has(name) ? doc.lines[doc.at.get(name)] : null;
 
 function opened(raw) {
@@ -46,6 +46,13 @@ function next() {
   if (!event) return;
   if (S.quiz && (event.kind === "send" || event.kind === "seed") && !event.total.parts) return ask(event);
   go(S.step + 1);
+}
+
+function nextBlock() {  // to the first step that is in another group of lines
+  const {events} = S.run, group = e => S.doc.groups.findIndex(({to}) => events[e].line < to), now = group(S.step);
+  let e = S.step + 1;
+  while (e < events.length - 1 && group(e) === now) e++;
+  go(e);
 }
 
 // What is known of a register at the step: its value, and its delta or tangent.
@@ -95,16 +102,18 @@ function build() {
         el("div", {class: "row"},
           button("first", "|◀", "First step", () => go(0), "Home"), button("back", "◀", "Step back", () => go(S.step - 1), "←"),
           button("next", "▶", "Step on", next, "→"), button("last", "▶|", "Last step", () => go(S.run.events.length - 1), "End"),
+          doc.groups.length > 1 ? button("block", "▶▶", "To the next block", nextBlock, "b") : "",
           button("play", S.timer ? "Pause" : "Play", "Play or pause", play, "space"), V.slider, V.count),
         V.said, V.question, V.notes),
       el("div", {id: "panels"},
         panel("list-title", "List", V.list),
         panel("graph-title", "Graph", V.graph, el("span", {class: "row"},
           choose("labels", "Labels", ["none", "symbols", "numbers"].map(x => option(x, x, labelsNow())), v => { S.labels = v; layout = null; drawGraph(); update(); }),
+          pressed("−", "Make the graph smaller", () => zoomed((S.zoom > 0 ? S.zoom : 1) / 1.25)), pressed("fit", "Show the whole graph", () => zoomed("fit")), pressed("+", "Make the graph larger", () => zoomed((S.zoom > 0 ? S.zoom : 1) * 1.25)),
           el("button", {id: "svg", type: "button", onclick: saveSvg}, "Save as SVG"))),
         panel("formula-title", "Formula", V.formula)),
       V.detail,
-      el("div", {id: "more"}, inputsView(doc), doc.outer ? [] : [editView(doc), folded("gradient", "The gradient is a list, too", () => gradientView(doc)), folded("paths", "Sums over paths", () => pathsView(doc))], folded("help", "Keys, and what is seen", helpView))),
+      el("div", {id: "more"}, inputsView(doc), doc.outer ? [] : [editView(doc), folded("gradient", "The gradient is a list, too", () => gradientView(doc)), folded("paths", "Sums over paths", () => pathsView(doc)), doc.mode === "reverse" ? folded("wrong", "The wrong way, beside the right one", () => wrongView(doc)) : ""], folded("help", "Keys, and what is seen", helpView))),
     el("footer", {}, "Written by xman. This page computes in float64 and loads nothing."));
   drawList();
   drawGraph();
@@ -121,6 +130,7 @@ function folded(id, title, make) {
   node.addEventListener("toggle", () => { S[`open_${id}`] = node.open; });
   return node;
 }
+function zoomed(zoom) { S.zoom = zoom; layout = null; drawGraph(); update(); }
 function rerun() { S.run = run(S.doc); S.step = 0; layout = null; build(); }
 function open(raw) { const doc = opened(raw); doc.raw = raw; show(doc); }
 function play() {
@@ -181,8 +191,8 @@ function update() {
   drawGraph();
   for (const [name, {box, value, delta, image, second, letters}] of layout.nodes) {
     const x = valueNow(name), d = sumNow(name);
-    value.textContent = x ? short(shown(x), letters) : "";
-    delta.textContent = d ? short(`${derived(doc, name)} = ${shown(d)}`, letters) : "";
+    value.textContent = x ? short(summary(x), letters) : "";
+    delta.textContent = d ? short(`${derived(doc, name)} = ${summary(d)}`, letters) : "";
     box.setAttribute("class", `box${doc.inputs[name] ? " input" : ""}${x ? " done" : ""}${name === present || name === event.name ? " now" : ""}${name === S.selected ? " chosen" : ""}${name === S.hot ? " hot" : ""}`);
     for (const [array, picture] of [[x, image], [d, second]])
       if (array && array.s.length && array.a.length) picture.setAttribute("href", heat(array).url); else picture.removeAttribute("href");
@@ -234,7 +244,7 @@ function look(x, title) {  // a look inside: the first rows and columns
 document.addEventListener("keydown", e => {
   const inField = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.id !== "slider";
   if (inField || e.ctrlKey || e.altKey || e.metaKey) return;
-  const act = {ArrowRight: next, ArrowLeft: () => go(S.step - 1), Home: () => go(0), End: () => go(S.run.events.length - 1), q: () => document.getElementById("quiz").click(), " ": e.target.tagName === "BUTTON" || e.target.tagName === "SUMMARY" ? null : play}[e.key];
+  const act = {ArrowRight: next, ArrowLeft: () => go(S.step - 1), Home: () => go(0), End: () => go(S.run.events.length - 1), b: nextBlock, q: () => document.getElementById("quiz").click(), " ": e.target.tagName === "BUTTON" || e.target.tagName === "SUMMARY" ? null : play}[e.key];
   if (act) { e.preventDefault(); act(); }
 });
 document.documentElement.lang = "en";

@@ -24,7 +24,7 @@ function picture(x) {
   return el("img", {class: "heat", src: url, width, height, alt: ""});
 }
 function cell(x, waiting) {
-  return x ? [picture(x), el("span", {class: "num"}, shown(x) + (x.python ? " (Python)" : ""))] : [el("span", {class: "yet", title: waiting}, el("span", {"aria-hidden": "true"}, "·"), el("span", {class: "sr"}, waiting))];
+  return x ? [picture(x), el("span", {class: "num"}, (x.s && x.s.length > 1 ? summary(x) : shown(x)) + (x.python ? " (Python)" : ""))] : [el("span", {class: "yet", title: waiting}, el("span", {"aria-hidden": "true"}, "·"), el("span", {class: "sr"}, waiting))];
 }
 
 // ---- the graph
@@ -69,7 +69,7 @@ function drawGraph() {
   });
   for (const k of lines) doc.lines[k][2].forEach((a, i) => { if (isRegister(a)) edges.push({key: `${k}.${i}`, link: [index.get(a), index.get(doc.lines[k][0])], text: edgeLabel(k, i, how)}); });
   const {places, routes, marks, width, height} = layered(sizes, edges.map(({link}) => link), edges.map(({text}) => text ? [text.length * 7.4, 16] : [0, 0]));
-  const fit = Math.min(1, (V.graph.clientWidth - 4) / width, 560 / height), scale = fit < 0.65 ? 1 : fit;
+  const fit = Math.min(1, (V.graph.clientWidth - 4) / width, 560 / height), scale = (fit < 0.65 && S.zoom !== "fit" ? 1 : fit) * (S.zoom > 0 ? S.zoom : 1);
   const svg = el("svg", {width: width * scale, height: height * scale, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Graph of ${plural(lines.length, "line")}: inputs below, ${doc.of} above; the list says the same in words`}, el("style", {}, SVG_STYLE));
   layout = {key, nodes: new Map(), edges: new Map(), svg};
   const arrows = el("g"), boxes = el("g"), texts = el("g"), at = ([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;

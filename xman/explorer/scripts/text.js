@@ -30,14 +30,18 @@ function number(x, digits = 6) {
   const text = String(Number(x.toPrecision(digits)));
   return text.replace("-", "−").replace(/e\+?/, "e");
 }
-function shown(x) {
+// The entries of an array that is small enough to be read, or its shape and its least and greatest entry.
+const isSmall = x => !x.parts && x.s.length > 0 && x.s.length < 3 && x.s.every(n => n > 0 && n < 4);
+const entries = (x, at = 0, [n, ...rest] = x.s) => n === undefined ? number(x.a[at], 4) : `[${Array.from({length: n}, (_, i) => entries(x, at * n + i, rest)).join(", ")}]`;
+const shown = x => isSmall(x) ? entries(x) : summary(x);
+function summary(x) {
   if (x.parts) return `(${Array.from(x.parts, p => p ? p.s.length ? `[${p.s.join("×")}]` : shown(p) : "·").join(", ")})`;
   if (!x.s.length) return x.k === "b" ? (x.a[0] ? "True" : "False") : number(x.a[0]);
   if (!x.a.length) return `[${x.s.join("×")}] empty`;
   const [low, high] = [x.a.reduce((p, q) => Math.min(p, q)), x.a.reduce((p, q) => Math.max(p, q))];
   return `[${x.s.join("×")}] ${number(low, 3) === number(high, 3) ? `all ${number(low, 4)}` : `${number(low, 3)} to ${number(high, 3)}`}`;
 }
-const inFormula = x => x.s.length ? `[${x.s.join("×")}]` : x.a[0] < 0 ? `(${shown(x)})` : shown(x);
+const inFormula = x => isSmall(x) ? entries(x) : x.s.length ? `[${x.s.join("×")}]` : x.a[0] < 0 ? `(${shown(x)})` : shown(x);
 
 function nearest(word, words) {
   const distance = (a, b) => {

@@ -48,7 +48,7 @@ function sentence(event) {
     const own = doc.lines[event.line], x = r.values.get(event.name);
     const numbers = definition(own, a => [[inFormula(r.values.get(a))], 6]).join("");
     const said = x.python ? `${own[0]} = ${shown(x)}, which Python computed: the page has no ${own[1]}` : `${own[0]} = ${definition(own).join("")} = ${numbers} = ${shown(x)}`;
-    return `Line ${event.line + 1} of ${doc.lines.length}: ${saidOfLoop(own, r.traces.get(event.line)) || said}.${equation(own[0])}`;
+    return `Line ${event.line + 1} of ${doc.lines.length}: ${saidOfLoop(own, r.traces.get(event.line)) || said}.${explained([own])}${equation(own[0])}`;
   }
   if (event.kind === "seed") return mode === "reverse"
     ? `The backward pass begins at the end: δ${event.name} = ∂${doc.top}/∂${event.name} = 1${event.total.s.length ? ", for each entry" : ""}. All other deltas are not there yet.`
@@ -70,6 +70,12 @@ function sentence(event) {
   const since = slope ? `, since ∂${own[0]}/∂${own[2][event.place]} = ${ruleText(doc, {...event, rule: {label: slope}}, a => a, true)}` : "";
   return `${where}: ${derived(doc, event.name)} ${sign} ${symbols}${given}${symbols === numbers || result === numbers ? "" : ` = ${result}`}${since}${event.summed ? ", summed to its shape" : ""}, along the edge ${edge}.${meets}${toCome(event)}`;
 }
+// what operators do that stand in no textbook
+const EXPLAINED = bare({oneHot: "oneHot makes a row of zeros with a single 1 of each label: of label 2 among four classes (0, 0, 1, 0).",
+  count: "count is the number of entries, by which a mean divides; no derivative goes through it.",
+  broadcast: "broadcast repeats its first argument until it has the shape of the second.",
+  unbroadcast: "unbroadcast sums over the places to which an argument was repeated, until it has its own shape again."});
+const explained = lines => Object.keys(EXPLAINED).filter(op => lines.some(own => own[1] === op)).map(op => ` ${EXPLAINED[op]}`).join("");
 function toCome(event) {
   const sends = S.run.sends.get(event.name), left = sends.filter(e => e > event.e).length;
   return left ? ` ${plural(left, "more contribution")} to ${derived(S.doc, event.name)} will come.` : sends.length > 1 ? ` ${derived(S.doc, event.name)} is complete.` : "";
