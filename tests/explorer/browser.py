@@ -322,6 +322,14 @@ def the_reason_of_a_number_is_there_until_an_input_changes(page, folder):
 
 
 @check
+def a_page_in_a_notebook(page, folder):
+    page.set_content((folder / "cell.html").read_text("utf-8"))
+    frame = page.frame_locator("iframe")
+    frame.locator("#last").click()
+    return frame.locator("#said").inner_text(), len((folder / "cell.html").read_bytes())
+
+
+@check
 def names_that_are_html(page, folder):
     page.goto((folder / "html.html").as_uri())
     return page.inner_text("h1"), page.evaluate("window.stolen === undefined")

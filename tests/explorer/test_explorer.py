@@ -57,6 +57,7 @@ def done(tmp_path_factory):
     explore([("w", "eigvalsh", ("A",)), ("s", "square", ("w",)), ("y", "sum", ("s",))], values={"A": np.array([[2.0, 1.0], [1.0, 3.0]])}).save(folder / "foreign.html")
     explore([("s", "dot", ("x", "x")), ("n", "sqrt", ("s",))], values={"x": np.zeros(2)}).save(folder / "nan.html")
     explore(H, values={"x": 3.0, "y": 5.0}, title=NAME).save(folder / "html.html")
+    (folder / "cell.html").write_text(explore(H, values={"x": 3.0, "y": 5.0}, guided=False)._repr_html_(), "utf-8")
     cases = [(op, [packed(a) if isinstance(a, np.ndarray) else json_literal(a) for a in case], packed(ops.G[op](*case)))
              for op in sorted(rules.ON_THE_PAGE) for case in CASES[op]]
     (folder / "cases.json").write_text(json.dumps(cases))
@@ -285,6 +286,12 @@ def test_what_the_page_does_not_compute(found):
 def test_the_reason_of_a_number_is_there_until_an_input_changes(found):
     before, after = found
     assert before.startswith("dn_dx is NaN at [0]: line 2, n = sqrt(s), has an infinite slope") and before.count("the adjoint of") == 2 and after == ""
+
+
+def test_a_page_in_a_notebook(found):
+    """A notebook keeps the page in each cell that shows it."""
+    told, size = found
+    assert told == "Done. ∂h/∂y = 459, ∂h/∂x = 155." and size < 100_000
 
 
 def test_names_that_are_html(found):

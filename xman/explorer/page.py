@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import gzip
 import json
 from collections.abc import Callable, Mapping
 from html import escape
@@ -39,6 +40,13 @@ NAMES_IN_ORDER = "layout arrays operators loops text run words wrong folding pic
 PAGE_FILES = ["explorer.css", *(f"{name}.js" for name in NAMES_IN_ORDER)]
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
+# a page that writes itself out of its fifth: a notebook keeps a copy in each cell that shows one
+UNPACKED = """<!doctype html><meta charset="utf-8"><script>
+const bytes = Uint8Array.from(atob("%s"), c => c.charCodeAt(0));
+new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text().then(
+  text => { document.open(); document.write(text); document.close(); });
+</script>"""
+
 
 class Page:
     """A page of the explorer with a title: save(path) writes it, str(page) is its text, notebooks show it."""
@@ -58,7 +66,8 @@ class Page:
     def _repr_html_(self) -> str:
         look = 'style="width:100%;height:46em;border:1px solid #8888"'
         allowed = 'sandbox="allow-scripts allow-downloads"'
-        title, text = escape(self.title), escape(self._text)
+        packed_text = base64.b64encode(gzip.compress(self._text.encode(), mtime=0)).decode()
+        title, text = escape(self.title), escape(UNPACKED % packed_text)
         return f'<iframe title="{title}" {look} {allowed} srcdoc="{text}"></iframe>'
 
     def __repr__(self) -> str:
