@@ -1,4 +1,4 @@
-"""What the three scripts share: the command line of the course, its data, minibatches and judging."""
+"""What the three scripts share beside the ways to train: the command line of the course, its data, minibatches, judging."""
 from __future__ import annotations
 
 import argparse

@@ -1,11 +1,9 @@
 """A perceptron with one hidden layer, trained by minibatch descent with every stage in sight."""
-import time
-
 import numpy as np
-from course import bias, data_of, first_values, judge, minibatches, report, run, settings, weights
+from course import bias, data_of, run, settings, weights
+from ways import by_hand, compiled, fitted
 
-from xman import XMan, backprop, compile, eval, f
-from xman.train import fit, training_list
+from xman import XMan, f
 
 
 class MLP(XMan):
@@ -25,49 +23,14 @@ class MLP(XMan):
 
 
 def main(params):
-    """Train as params says, save the probabilities of the test rows and the loss of each minibatch."""
+    """Train as params says; ways.py has the loop, and what it saves and draws."""
     params = settings(params)
     train, valid, test = data_of(params)
     model = MLP(train[0][0].size, params["num_hid"], train[1].shape[1]).setup()
     steps = model.operationSequence(model.loss)
     print(steps)
-
-    began, losses, least = time.perf_counter(), [], np.inf
-    values, rate = first_values(model), np.float32(params["init_lr"])
-    parameters = [name for name in values if model.isParam(name)]
-    for epoch in range(params["epochs"]):
-        for X, y in minibatches(train, params["batch_size"], seed=epoch):
-            values = eval(steps, {**values, **model.feed(X, y)})
-            delta = backprop(steps, values, loss=1.0)
-            for W in parameters:
-                values[W] -= rate * delta[W]
-            losses.append(values["loss"])
-        loss, accuracy, _ = judge(model, steps, values, valid)
-        print(f"epoch {epoch + 1}: validation loss {loss:.3f}, accuracy {accuracy:.1%}", flush=True)
-        if loss < least or not epoch:
-            least, best = loss, {W: values[W].copy() for W in parameters}
-
-    np.save(params["output_file"], report("eval and backprop", began, model, steps, best, test))
-    np.save(params["train_loss_file"], losses)
+    by_hand(model, steps, (train, valid, test), params)
     return model, steps, (train, valid, test), params
-
-
-def compiled(model, steps, parts, params):
-    """The same steps, gradient and descent in one list, compiled: a step overwrites the parameters. Those of the last epoch."""
-    values = first_values(model)
-    training = training_list(steps, "loss", [name for name in values if model.isParam(name)])
-    values[training.lr] = np.float32(params["init_lr"])
-    step = compile(training.steps, ["loss"], "numpy", training.inplace)
-    for epoch in range(params["epochs"]):
-        for X, y in minibatches(parts[0], params["batch_size"], seed=epoch):
-            step({**values, **model.feed(X, y)})
-    return {name: values[name] for name in training.inplace}
-
-
-def fitted(model, steps, parts, params):
-    """The loop, its order of rows and the choice of the best epoch are fit's too."""
-    sizes = {name: params[name] for name in ("epochs", "batch_size")}
-    return fit(model, parts[0], validation=parts[1], lr=params["init_lr"], progress=False, **sizes).parameters
 
 
 if __name__ == "__main__":

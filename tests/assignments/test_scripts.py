@@ -24,7 +24,7 @@ def script(monkeypatch):
     """script(name): the module."""
     monkeypatch.syspath_prepend(SCRIPTS)
     yield importlib.import_module
-    for name in (*NAMES, "course"):
+    for name in (*NAMES, "course", "ways"):
         sys.modules.pop(name, None)
 
 
@@ -90,6 +90,7 @@ def test_from_another_folder_the_list_the_epochs_and_three_ways_are_printed(titl
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, "") and " = dot(" in lines[0] and lines[-4].startswith("epoch 1: validation")
     assert [line.partition("  ")[0] for line in lines[-3:]] == ["eval and backprop", "compiled", "fitted"]
+    assert (tmp_path / "train_loss.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "output.npy").is_file() and (tmp_path / "train_loss.npy").is_file()
 
 
