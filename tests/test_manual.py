@@ -27,7 +27,7 @@ import ops
 from ops.facts import FACTS
 from ops.table import OURS
 from xman import explain, picture
-from xman.cli import derivatives, export, grade, main, predictions, term  # noqa: F401 (their commands join)
+from xman.cli import derivatives, export, grade, learning, main, predictions, term  # noqa: F401 (their commands join)
 from xman.engines import ENGINES
 
 ROOT = Path(__file__).parents[1]

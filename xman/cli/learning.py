@@ -124,7 +124,7 @@ def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds:
         return options, [], ""
     if words := [word for word in ("checkpoint", "plot") if grid and word in options]:
         raise XManError(f"--{words[0]} is for one training, and {' and '.join(f'--{name}' for name in grid)} "
-                        "say several: leave it away until one is chosen")
+                        "say several: leave it out until one is chosen")
     cases = []
     for values in itertools.product(*grid.values()):
         combination = dict(zip(grid, values, strict=True))

@@ -7,11 +7,11 @@ from ops.expression import HABITS
 
 LINES = """
     stop_gradient, detach, detach_  f.stopGradient(x)
-    no_grad, inference_mode, enable_grad, set_grad_enabled  nothing is recorded outside of grad, trace and jit: leave it away
+    no_grad, inference_mode, enable_grad, set_grad_enabled  nothing is recorded outside of grad, trace and jit: leave it out
     requires_grad, requires_grad_, create_graph=, retain_graph=  grad(fn) is by arguments, and of any order: nothing is marked
     backward  xman.grad(fn)(x), or xman.backprop(steps, values, loss=1.0) of a list
     Variable, GradientTape  xman.grad(fn), or xman.Tape for a list that is run once
-    zero_grad  a gradient is a result, and nothing adds to it: leave it away
+    zero_grad  a gradient is a result, and nothing adds to it: leave it out
     custom_jvp, custom_gradient, primitive, defvjp, defjvp, Function  @xman.custom_vjp, or ops.operator(name, value, *rules)
     elementwise_grad, egrad  xman.derivative(fn), or grad of np.sum(fn(x))
     make_vjp, make_jvp, make_hvp, linearize, linear_transpose  xman.vjp(fn, x), xman.jvp(fn, (x,), (t,)), xman.hvp(fn, (x,), (v,))
@@ -24,7 +24,7 @@ LINES = """
     switch, select  np.where(c, x, y), which runs both, or xman.cond(c, yes, no, x)
     lazy_map, vectorize  xman.vmap(fn), or functions of arrays, which take a batch as they are
     pmap, shard_map, pjit, NamedSharding, DistributedDataParallel  xman.scale, and `xman train --workers`
-    device_put, cuda, to, cpu, block_until_ready, device=  arrays are NumPy's, in this machine's memory: leave it away
+    device_put, cuda, to, cpu, block_until_ready, device=  arrays are NumPy's, in this machine's memory: leave it out
     random, PRNGKey, key, manual_seed  np.random.default_rng(seed): randomness is an input
     nn, Module, Linear, Sequential, flax, linen, haiku  xman.models, or a subclass of xman.XMan
     optim, optax, SGD, Adam  xman.train.fit(model, data, optimizer="adam"), or xman.train.training_list
@@ -39,11 +39,11 @@ LINES = """
     check_grads, gradcheck  xman.check(steps, values)
     value_and_jacrev, jacobian_sparse  xman.jacobian(fn), and xman.Jacobian of a list, which finds the sparse ones
     einsum  np.einsum, or f.einsum
-    static_argnums=, static_argnames=  arguments that are no arrays of floats belong to the program by themselves: leave it away
-    donate_argnums=  xman.compile(steps, inplace={"W": "W_next"}) overwrites an input: leave it away
+    static_argnums=, static_argnames=  arguments that are no arrays of floats belong to the program by themselves: leave it out
+    donate_argnums=  xman.compile(steps, inplace={"W": "W_next"}) overwrites an input: leave it out
     argnames=  the positions of the arguments by argnums=; by names there are arguments in a dict
     in_axes=, out_axes=  xman.vmap(fn, in_axes), which stacks along axis 0
-    holomorphic=, allow_int=  numbers are real, and arguments floats: leave it away
+    holomorphic=, allow_int=  numbers are real, and arguments floats: leave it out
     fullgraph=, dynamic=, backend=  compile(steps, engine="numpy") and jit(fn, engine="numpy") name the engine
 """
 ROWS = [line.strip().split("  ", 1) for line in LINES.strip().splitlines()]
