@@ -2,7 +2,7 @@
 // The wrong ways that many have gone in a backward pass of their own: what comes out, beside what is right.
 
 const WRONG_WAYS = [
-  ["= in the place of +=", {overwrites: true}, "A contribution takes the place of the one before it, so a register that is read twice keeps the last one alone."],
+  ["= in the place of +=", {overwrites: true}, "A contribution takes the place of the one before it, so a register that is read twice keeps only the last one."],
   ["not in topological order", {deep: true}, "A register sends on as soon as something has reached it, depth first, and not when all who read it have sent. What arrives later is not sent on."],
   ["zeros forgotten", {twice: true}, "The second pass begins with the deltas of the first, and adds to them."],
   ["a broadcast not summed", {spread: true}, "An argument that was spread gets a delta of the result's shape, and not the sum over the places where it was read."]];
