@@ -77,6 +77,11 @@ def test_an_unknown_option_is_answered_with_the_nearest_and_a_traced_value_answe
         grad(lambda x: x.detach())(1.0)
 
 
+def test_deltas_of_inputs_alone_are_answered_with_what_the_values_are():
+    with pytest.raises(XManError, match="for 'f', which has no value; values are what eval.steps, inputs. gives"):
+        xman.backprop([("f", "square", ("x",))], {"x": 3.0}, f=1.0)
+
+
 def test_the_page_for_those_who_come_from_elsewhere_has_the_table_of_names():
     page = (ROOT / "docs" / "coming-from.md").read_text("utf-8")
     rows = [f"| {', '.join(f'`{name}`' for name in names.split(', '))} | {here} |" for names, here in ROWS]

@@ -340,6 +340,8 @@ def test_what_a_user_can_mend_is_one_sentence_and_status_2(xman, words, said):
     (["explain", "f.wl", "--digits", "x"], "--digits: 'x' is not a whole number from 0 to 17"),
     (["train", "basis", "--basis", "rbv"], "--basis: 'rbv' is not one of polynomial, rbf, tanh; did you mean 'rbf'?"),
     (["shw", "f.wl"], "there is no command 'shw'; did you mean 'show'?; see xman --help"),
+    (["explore", "f.wl"], "there is no command 'explore'; here: xman show LIST NAME=VALUE… --html FILE.html; see xman --help"),
+    (["help"], "there is no command 'help'; here: xman COMMAND --help; see xman --help"),
     (["eval", "f.wl", "--off"], "there is no option --off; did you mean '--of'?; see xman eval --help"),
     (["eval", "f.wl", "--of"], "--of lacks its value"), (["show", "f.wl", "--json=3"], "--json takes no value"),
     (["show"], "LIST is missing; see xman show --help"),

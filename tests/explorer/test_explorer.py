@@ -342,6 +342,7 @@ def test_a_name_cannot_end_the_script_or_the_title():
 
 @pytest.mark.parametrize("made, said", [
     (lambda: explore(3), "explore takes a function, a model or a list, not a int"),
+    (lambda: explore(np.sin), "a function is explored at numbers or arrays: write explore(fn, 3.0)"),
     (lambda: explore([]), "the list is empty: there is nothing to differentiate"),
     (lambda: explore(H, of="k"), "of names 'k', which the list does not have"),
     (lambda: explore(H, 3.0), "and a list's inputs go by name"),

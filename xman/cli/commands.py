@@ -27,6 +27,8 @@ from .sources import list_and_values, model_of
 
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
+# what many try first
+TRIED = {"explore": "; here: xman show LIST NAME=VALUE… --html FILE.html", "help": "; here: xman COMMAND --help"}
 
 
 class Command(click.Command):
@@ -41,8 +43,8 @@ class Group(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
         if args and self.get_command(ctx, args[0]) is None and args[0][:1] != "-":
-            raise XManError(f"there is no command {args[0]!r}{nearest(args[0], self.commands)}; see "
-                            f"{ctx.command_path} --help")
+            near = TRIED.get(args[0]) or nearest(args[0], self.commands)
+            raise XManError(f"there is no command {args[0]!r}{near}; see {ctx.command_path} --help")
         return super().resolve_command(ctx, args)
 
 

@@ -101,6 +101,8 @@ def explore(expression: Callable | XMan | Steps, *examples: Any, of: Any = None,
         case list() | tuple() as steps:
             steps = checked_list(steps, ops.G)
         case function if callable(function):
+            if not examples:
+                raise XManError("a function is explored at numbers or arrays: write explore(fn, 3.0)")
             steps, at_examples = list_at(function, examples, {}, CallTape(exact=False))
             steps, name, first = of_gradient(function, examples, steps)
             inputs = {**at_examples, **inputs}

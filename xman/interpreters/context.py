@@ -44,7 +44,8 @@ def seeds(starts: Mapping[str, Any], values: Mapping[str, Any], word: str) -> di
     for name, d in starts.items():
         if name not in values:
             near = nearest(name, [*values, *["wrt"] * (word == "delta")])
-            raise XManError(f"a {word} was given for {name!r}, which has no value{near}")
+            raise XManError(f"a {word} was given for {name!r}, which has no value"
+                            f"{near or '; values are what eval(steps, inputs) gives'}")
         x = values[name]
         try:
             seeds[name] = start = f.broadcast(d, x)

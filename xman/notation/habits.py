@@ -11,6 +11,7 @@ LINES = """
     requires_grad, requires_grad_, create_graph=, retain_graph=  grad(fn) is by arguments, and of any order: nothing is marked
     backward  xman.grad(fn)(x), or xman.backprop(steps, values, loss=1.0) of a list
     Variable, GradientTape  xman.grad(fn), or xman.Tape for a list that is run once
+    numpy  a traced value takes NumPy's functions as it is: leave it out
     zero_grad  a gradient is a result, and nothing adds to it: leave it out
     custom_jvp, custom_gradient, primitive, defvjp, defjvp, Function  @xman.custom_vjp, or ops.operator(name, value, *rules)
     elementwise_grad, egrad  xman.derivative(fn), or grad of np.sum(fn(x))
