@@ -345,6 +345,8 @@ def test_what_a_user_can_mend_is_one_sentence_and_status_2(xman, words, said):
     (["eval", "f.wl", "--off"], "there is no option --off; did you mean '--of'?; see xman eval --help"),
     (["eval", "f.wl", "--of"], "--of lacks its value"), (["show", "f.wl", "--json=3"], "--json takes no value"),
     (["show"], "LIST is missing; see xman show --help"),
+    (["train"], "MODEL is missing: linear, poisson, logreg, mlp, residual, convolution, rnn, gru, lstm, transformer, basis, "
+                "path/to/model.py:Class, …:'Class(64, 10)'; see xman train --help"),
     (["predict", "a", "b", "c"], "nothing takes the words c; see xman predict --help")], ids=command)
 def test_words_that_cannot_be_read_are_answered_in_a_sentence_and_status_2(xman, words, sentence):
     assert xman(*words) == (2, "", f"xman: {sentence}\n")

@@ -82,6 +82,8 @@ def in_our_words(error: click.ClickException) -> str:
         sentence = f"there is no option {error.option_name}{nearest(error.option_name, options)}"
     elif isinstance(error, click.MissingParameter) and parameter:
         sentence = f"{option} {parameter.metavar} is missing".lstrip()
+        if not option and "|" in parameter.metavar:  # an argument of several forms
+            sentence = f"{parameter.name.upper()} is missing: {parameter.metavar.replace('|', ', ')}"
     elif isinstance(error, click.BadParameter) and parameter:
         return f"{option or parameter.name}: {error.message}"
     elif words := re.match(r"Got unexpected extra arguments? \((.*)\)", error.message):
