@@ -460,12 +460,12 @@ def test_an_array_of_a_kind_with_its_own_products_is_refused_as_in_trace(x):
             run(x)
 
 
-def test_an_in_place_write_is_refused_as_in_trace():
+def test_an_in_place_write_runs_as_plain_python():
     def fn(x):
         x[0] = 1.0
         return x
-    with pytest.raises(XManError, match="in-place"):
-        jit_(fn)(np.ones(2))
+    with pytest.warns(RuntimeWarning, match="in-place"):
+        assert jit_(fn)(np.zeros(2)).tolist() == [1.0, 0.0]
 
 
 # ---- with the rest ----------------------------------------------------------------------------------------------------
@@ -535,8 +535,8 @@ def test_checks_of_numpys_own_are_guards_by_their_answer():
         a, x = numbers.normal(size=(2, 3, 3))
         np.testing.assert_allclose(fast(a @ a.T, x), (np.linalg.cholesky(a @ a.T), np.sort(x, 0)), 1e-8)
     assert len(fast.lists) == 1
-    with pytest.raises(XManError, match="lower triangle alone"):
-        fast(a @ a.T + np.triu(a, 1), x)
+    with pytest.warns(RuntimeWarning, match="lower triangle alone"):
+        np.testing.assert_array_equal(fast(a @ a.T + np.triu(a, 1), x)[0], np.linalg.cholesky(a @ a.T))
 
 
 def test_the_product_of_two_vectors_may_be_the_result():
@@ -550,7 +550,7 @@ def test_the_product_of_two_vectors_may_be_the_result():
 def test_the_hessian_of_norms_along_an_axis_is_compiled():
     h = hessian(lambda x: np.sum(np.linalg.norm(x, axis=1) ** 3))
     x = np.array([[3.0, 4.0], [0.0, 0.0]])
-    np.testing.assert_allclose(jit(h)(x), h(x))
+    np.testing.assert_allclose(jit(h, "numpy")(x), h(x))
 
 
 def recurrence(w, x):
@@ -595,4 +595,4 @@ def test_a_long_loop_beside_what_is_differentiated_is_one_of_the_list_too():
 def test_a_tangent_that_follows_from_an_adjoint_rule_is_compiled_too():
     a, t = np.eye(3) + np.arange(9.0).reshape(3, 3) ** .5, np.ones((3, 3))
     for tangent in (lambda a: jvp(f.cofactor_slope, (a, a), (t, t))[1], lambda a: jvp(lambda a: jvp(f.cofactor, (a,), (t,))[1], (a,), (t,))[1]):
-        np.testing.assert_allclose(jit(tangent)(a), tangent(a), 1e-9)
+        np.testing.assert_allclose(jit(tangent, "numpy")(a), tangent(a), 1e-9)

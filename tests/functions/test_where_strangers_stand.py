@@ -84,10 +84,18 @@ FROM_C |= {"a bound": lambda a: scipy.optimize.brentq(lambda x: x - 1.0, 0.0, a)
 
 
 @pytest.mark.parametrize("name", FROM_C)
-@pytest.mark.parametrize("of", [grad, jit, lambda fn: lambda a: trace(fn, a), derivative], ids=["grad", "jit", "trace", "derivative"])
+@pytest.mark.parametrize("of", [grad, lambda fn: lambda a: trace(fn, a), derivative], ids=["grad", "trace", "derivative"])
 def test_C_code_that_calls_a_traced_closure_ends_in_a_sentence_with_the_line(name, of, capfd):
     with pytest.raises(XManError, match=r"^test_where_strangers_stand.py:\d+"):
         of(FROM_C[name])(2.0)
+
+
+@pytest.mark.parametrize("name", FROM_C)
+def test_jit_of_what_cannot_be_traced_is_the_function_and_says_why(name):
+    program = jit(FROM_C[name], "numpy")
+    with pytest.warns(RuntimeWarning, match=r"test_where_strangers_stand.py:\d+.*runs as plain Python"):
+        assert program(2.0) == FROM_C[name](2.0)
+    assert program(3.0) == FROM_C[name](3.0) and program.engine == "python"
 
 
 def test_an_error_that_a_refusal_led_to_is_that_refusal():
@@ -119,7 +127,7 @@ def test_jit_of_a_function_with_a_sparse_matrix_runs_and_says_so(matrix):
                       (grad(lambda w: np.sum((w @ S) ** 2)), grad(lambda w: np.sum((w @ dense) ** 2))),
                       (hessian(lambda w: np.sum((w @ S) ** 2)), hessian(lambda w: np.sum((w @ dense) ** 2)))):
         with pytest.warns(RuntimeWarning, match="sparse"):
-            program = jit(fn)
+            program = jit(fn, "numpy")
             np.testing.assert_allclose(program(X), plain(X), rtol=1e-12)
         np.testing.assert_allclose(program(X + 1), plain(X + 1), rtol=1e-12)
 
@@ -204,7 +212,7 @@ def test_jit_reads_a_memory_map(mode, tmp_path):
         if mode != "r":
             mapped[0] = 5.0
             np.testing.assert_allclose(program(w), grad(fn)(w), rtol=1e-12)
-        np.testing.assert_allclose(jit(lambda m, w: m @ w)(mapped, w), mapped @ w)
+        np.testing.assert_allclose(jit(lambda m, w: m @ w, "numpy")(mapped, w), mapped @ w)
 
 
 class Computed:
@@ -243,6 +251,6 @@ def test_jit_of_a_function_that_reads_a_frame_of_polars_is_the_function():
 def test_a_list_that_holds_itself_is_refused_in_a_sentence():
     loop = [1.0]
     loop.append(loop)
-    for call in jit(lambda a: a[0]), jit(lambda x, a=None: a[0]), lambda a: trace(lambda a: a[0], a):
+    for call in jit(lambda a: a[0], "numpy"), jit(lambda x, a=None: a[0], "numpy"), lambda a: trace(lambda a: a[0], a):
         with pytest.raises(XManError, match="contains itself"):
             call(loop) if "a=" not in str(call) else call(1.0, a=loop)

@@ -48,9 +48,11 @@ class Adaptive:
     def __init__(self, built: Built, rivals: Mapping[str, Begin], takes: Callable[[Values], bool]):
         self.built, self.engine, self.reason, self.takes = built, built.engine, built.reason, takes
         self.thread: Thread | None = None
-        self.ready: list[Callable[[], Built]] = []  # what the thread has built: it gives a Built, or an error
+        self.rivals = rivals
+        # what the thread has built of each: a function that gives a Built, or raises an error
+        self.ready: dict[str, list[Callable[[], Built]]] = {name: [] for name in rivals}
         self.lock = Lock()  # no thread waits for this lock, so a forked process may find it locked
-        self.contest = self.contest_with(rivals)
+        self.contest = self.contest_of_all()
         self.turn = next(self.contest)
 
     source = property(lambda self: self.built.source)
@@ -80,22 +82,41 @@ class Adaptive:
         finally:
             self.lock.release()
 
-    def contest_with(self, rivals: Mapping[str, Begin]) -> Iterator[Built]:
+    def settle(self) -> None:
+        """Stay with the rival of the highest rank that can be built, without a contest; wait for it."""
+        while True:
+            with suppress(ValueError):  # another thread's call goes on with it for a moment
+                self.contest.close()
+                break
+        for name, begin in reversed(self.rivals.items()):
+            if self.thread:
+                self.thread.join()
+            if not (ready := self.ready[name]):
+                begun_apart(begin, ready)
+            try:
+                with WHOLE:
+                    self.engine, self.built, self.reason = name, ready[0](), "it was to settle"
+                break
+            except Exception as error:
+                self.reason = f"{name} cannot build it: {type(error).__name__}, {shortened(str(error))}"
+        self.run, self.turn, self.rivals, self.ready = self.built.run, self.built, {}, {}
+
+    def contest_of_all(self) -> Iterator[Built]:
         """The program of each turn, until the fastest is known. The caller sends the seconds that the turn
         took, or throws the error that it met."""
         reasons = []
         yield self.built
-        for name, begin in rivals.items():
-            doing, self.ready, alive = "build", [], False
+        for name, begin in self.rivals.items():
+            doing, ready, alive = "build", self.ready[name], False
             try:
-                while not self.ready:
+                while not ready:
                     if not alive:  # a forked process has no such thread
-                        self.thread = Thread(target=begun_apart, args=(begin, self.ready), daemon=True)
+                        self.thread = Thread(target=begun_apart, args=(begin, ready), daemon=True)
                         self.thread.start()
                     yield self.built
                     alive = self.thread.is_alive()  # asked before `ready`: its last act is to fill that
                 with WHOLE:
-                    rival, doing = self.ready[0](), "run"
+                    rival, doing = ready[0](), "run"
                 of_rival = of_built = math.inf
                 for _ in range(TURNS):
                     of_rival, of_built = min(of_rival, (yield rival)), min(of_built, (yield self.built))
@@ -105,7 +126,8 @@ class Adaptive:
                     self.engine, self.built = name, rival
             except Exception as error:
                 reasons.append(f"{name} cannot {doing} it: {type(error).__name__}, {shortened(str(error))}")
-        self.reason, self.run, self.turn = "; ".join(reasons), self.built.run, self.built  # the loser goes
+        self.reason, self.run, self.turn = "; ".join(reasons), self.built.run, self.built
+        self.rivals = self.ready = {}  # the loser goes
 
 
 def begun_apart(begin: Begin, ready: list[Callable[[], Built]]) -> None:

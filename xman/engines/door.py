@@ -61,7 +61,9 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
         OPENBLAS_NUM_THREADS says, or one for each core); results do not depend on it.
 
     With auto no call waits: while an engine takes long to build the program, another one answers, and then
-    the faster of the two stays. An engine that is not for a list, such as the tape for arrays, hands it on to
+    the faster of the two stays, so that the last bits of results may change with the clock. An engine that is
+    named gives the same bits at every call, in every process of one machine, and so does auto after
+    `step.settle()`. An engine that is not for a list, such as the tape for arrays, hands it on to
     numpy, and numpy to interpret; `step.why` says so. An engine that fails to build a list hands it on too,
     and warns once, unless auto chose it for a list that it is not for. An operator must depend on its
     arguments alone, and do nothing but return: the first call runs it several times, and a program may
@@ -95,7 +97,7 @@ class Compiled:
             raise XManError(f"threads is a whole number from 1 on, or None, not {shortened(threads)}")
         updates = {y: x for x, y in self.inplace.items()}
         self._written = Program(self.steps, {}, self.outputs, updates, self.steps)
-        self.requested, self.adapts, self.threads = engine, adapts, threads
+        self.requested, self.adapts, self.threads, self.waits = engine, adapts, threads, False
         self._programs: dict[tuple, Built | Adaptive] = {}
         self._choice = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
         self._latest: Built | Adaptive | None = None  # the program that ran last, if its kinds can be checked
@@ -135,6 +137,15 @@ class Compiled:
         except Exception:  # a value is missing or an operator fails: the interpreter, below, says which
             pass
         return self._specialised(values)
+
+    def settle(self) -> None:
+        """End the choice of auto, so that the bits of results change no more: this waits until the engine
+        that suits the list best has built its program, and so do calls with new shapes. Before the first
+        call, no clock has any part in the choice; an engine that has been found to be faster stays."""
+        self.waits = True
+        for built in self._programs.values():
+            if isinstance(built, Adaptive):
+                built.settle()
 
     def _built(self) -> Built:
         if not self._programs:
@@ -184,6 +195,8 @@ class Compiled:
         name, reason, rivals = self.requested, f"{self.requested} was asked for", []
         if name == "auto":
             name, reason, rivals = chosen_engine(self.steps, values, self.inplace, self.adapts)
+            if self.waits and rivals:
+                name, reason, rivals = rivals[-1], "it was to settle", []
         if not (record := ENGINES[name]).installed:
             raise XManError(f"the engine {name} needs the package {record.package}: "
                             f"pip install 'xman[{record.extra}]'")

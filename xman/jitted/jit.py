@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from .known import MISSING, Impure, Within
 from .leaves import apart
 from .path import TracedPath, path_of
 from .reached import still_same
-from .watch import Watch
+from .watch import Watch, as_python
 
 PATHS = 8  # the most that are kept for arguments of one kind
 KINDS = 64  # the most kinds of arguments (shapes, precisions and trees) that are kept
@@ -29,22 +29,25 @@ KINDS = 64  # the most kinds of arguments (shapes, precisions and trees) that ar
 
 @with_habits
 def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Callable:
-    """The function fn, compiled by what it does: the first call is traced, later ones run the program.
+    """The function fn, compiled by what it does: a list of each path that calls take, run by an engine.
 
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
         `trace` has, and everything else in its arguments belongs to the program.
-    engine, threads: those of `compile`.
+    engine, threads: those of `compile`. With auto the first call of each kind of arguments (shapes,
+        precisions and trees) is fn's own, as plain Python, and the second is traced, so that a function that
+        is called once waits for nothing; the last bits of results may change while that goes on. With an
+        engine that is named the first call waits for the program, and all give the same bits.
 
-    New shapes, precisions and trees are traced anew. Each call checks, before it returns, all that Python's
-    way through fn depended on: the value of a branch, a loop's condition or an index, arguments that are no
-    inputs, and what fn can read of globals, closures and attributes. If any of it has changed, fn is traced
-    again, and the new path is kept beside the old ones. The first call of each kind is fn's own, as plain
-    Python. With more than 8 paths, or if fn does what a list cannot hold (it prints, draws random numbers,
+    Each call checks, before it returns, all that Python's way through fn depended on: the value of a branch,
+    a loop's condition or an index, arguments that are no inputs, and what fn can read of globals, closures
+    and attributes. If any of it has changed, fn is traced again, and the new path is kept beside the old
+    ones. With more than 8 paths, or if fn does what a list cannot hold (it prints, draws random numbers,
     appends to a list outside) or reads what is of no kind whose whole state is compared (`jitted/known.py`
     has them), one RuntimeWarning says so and fn runs as plain Python.
 
     The result's `lists` are the paths as lists, and `guards` says in words what is checked for each path.
-    Raises XManError as `trace` and `grad` do.
+    `engine` and `why` say what has answered last; `settle()` makes auto choose without a clock, and wait, as
+    an engine does that is named. Raises what fn raises.
     """
     callable_or_refused("jit", fn)
     return Jitted(fn, engine, threads)
@@ -57,7 +60,9 @@ class Jitted(Derivative):
         self = super().__new__(cls, jit, fn, fn, engine, threads)
         self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
         self.locks: dict[int, threading.Lock] = {}  # by process: a forked one finds no lock that is held
-        self.changed: set[tuple] = set()  # the kinds of arguments whose first call changed what fn reads
+        # whether a call waits for its program: where the user named the engine
+        self.waits = {engine, os.environ.get("XMAN_ENGINE", "auto")} != {"auto"}
+        self.first: tuple | None = None  # arguments and options of the latest first call, until the second
         self.latest: TracedPath | None = None  # the path of the latest call without options
         # by the kinds of the arguments: the paths, or the reason why there are none
         self.paths: dict[tuple, list[TracedPath] | str] = {}
@@ -66,10 +71,29 @@ class Jitted(Derivative):
     lists = property(lambda self: [path.steps for path in self._every_path() if isinstance(path, TracedPath)])
     guards = property(lambda self: [path.words if isinstance(path, TracedPath) else [path]
                                     for path in self._every_path()])
+    engine = property(lambda self: self._answers()[0])
+    why = property(lambda self: self._answers()[1])
 
     def _every_path(self) -> list[TracedPath | str]:
+        if self.first:
+            args, options = self.first
+            self(*args, **options)
         return [path for paths in self.paths.values()
                 for path in ([paths] if isinstance(paths, str) else paths)]
+
+    def _answers(self) -> tuple[str, str]:
+        """The engine of the path that was taken last, and the reason for it."""
+        path = self.latest or next(reversed(self._every_path()), "it has not been called")
+        if isinstance(path, str) or not path.program:
+            return "python", path if isinstance(path, str) else "its result depends on no input"
+        return path.program.engine, path.program.why
+
+    def settle(self) -> None:
+        """End the choice of auto, as `settle` of a compiled list does; from now on, calls wait for programs."""
+        self.waits = True
+        for path in self._every_path():
+            if isinstance(path, TracedPath) and path.program:
+                path.program.settle()
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:
         """fn(*args, **options), by a path that holds for these values, or else by a new path."""
@@ -102,12 +126,19 @@ class Jitted(Derivative):
                 if outputs is not None:
                     self.latest = None if options else path
                     return fn(*args, **options) if path.unsure(outputs) else path.result(outputs)
-        return self._new_path(key, failed, fixed, args, options)
+        return self._new_path(key, failed, inputs, fixed, args, options)
 
-    def _new_path(self, key: tuple, failed: list, fixed: list, args: tuple, options: dict) -> Any:
+    def _new_path(self, key: tuple, failed: list, inputs: Iterable, fixed: list, args: tuple,
+                  options: dict) -> Any:
         """The result of a call, as plain Python; then the path of the call is traced and kept, if a list can
         hold it. So nothing that a trace does has to be taken back."""
-        fn, result = self.__wrapped__, MISSING
+        fn, result, begins = self.__wrapped__, MISSING, key not in self.paths
+        if begins:
+            self._keep(key, [])
+            if not self.waits:  # a function that is called once is not worth a trace
+                result, self.first = as_python(fn, args, options), (args, options)
+                return result
+        self.first = None
         try:
             watch = Watch([fn, *fixed])
             before = copied(args)
@@ -115,8 +146,7 @@ class Jitted(Derivative):
             if watch.sentence:
                 raise Impure(watch.sentence)
             if sentence := watch.changes():
-                if key not in self.changed:  # what it has built at its first call may serve all others
-                    self.changed.add(key)
+                if begins:  # what it has built at its first call may serve all others
                     return result
                 raise Impure(sentence)
             if not all(map(still_same, before, copied(args))):
@@ -135,13 +165,23 @@ class Jitted(Derivative):
                           RuntimeWarning, stacklevel=3)
             self.paths[key], self.latest = str(sentence), None
             return fn(*args, **options) if result is MISSING else result
+        self._keep(key, [path])
+        self.latest = None if options else path
+        if not self.waits:
+            return result if path.kinks and any(map(unclear, flattened_tree(values)[0])) else values
+        if path.program:
+            path.program.settle()
+        outputs = path.outputs(dict(zip(path.inputs, inputs, strict=True)), [], [])
+        return result if outputs is None or path.unsure(outputs) else path.result(outputs)
+
+    def _keep(self, key: tuple, paths: list[TracedPath]) -> None:
+        """Put paths before those of the kind; kinds that have had no new path for longest go."""
         with self.locks.setdefault(os.getpid(), threading.Lock()):
-            if not isinstance(paths := self.paths.pop(key, []), str):
-                paths = [path, *paths]
-            self.paths[key], self.latest = paths, None if options else path
+            if not isinstance(others := self.paths.pop(key, []), str):
+                others = [*paths, *others]
+            self.paths[key] = others
             for old in list(self.paths)[:-KINDS]:
                 del self.paths[old]
-        return result if path.kinks and any(map(unclear, flattened_tree(values)[0])) else values
 
 
 def copied(args: tuple) -> list:

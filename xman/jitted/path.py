@@ -126,10 +126,9 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
         except TimeoutError:
             raise
         except Exception as error:
-            if isinstance(error, XManError) and not tape.plain:
-                raise
-            raise Impure(tape.plain or f"what stands for an argument raises {type(error).__name__} in it, "
-                                       f"{error}") from None
+            sentence = str(error) if isinstance(error, XManError) else (
+                f"what stands for an argument raises {type(error).__name__} in it, {error}")
+            raise Impure(tape.plain or sentence) from None
         if sentence := watch.sentence or watch.changes() or tape.plain:
             raise Impure(sentence)
         ends, structure = flattened_tree(result)

@@ -33,13 +33,11 @@ class Watch:
 
     def run(self, fn: Callable, args: Sequence, options: dict) -> Any:
         """fn(*args, **options), as plain Python. The garbage collector waits: it can call anything."""
-        collects, scan = gc.isenabled(), SCAN_OF_ARRAYS.set(compiled_scan)
+        collects = gc.isenabled()
         gc.disable()
         try:
-            plain = lambda fn, args, options: fn(*args, **options)
-            return watched(fn, args, options, self.hear, run=plain)[0]
+            return watched(fn, args, options, self.hear, run=as_python)[0]
         finally:
-            SCAN_OF_ARRAYS.reset(scan)
             if collects:
                 gc.enable()
 
@@ -98,6 +96,15 @@ class Watch:
     def places(self) -> list[Place]:
         """What the function can read, with what the run itself has found."""
         return Reach(self.roots).places
+
+
+def as_python(fn: Callable, args: Sequence, options: dict) -> Any:
+    """fn(*args, **options), with long scans by an engine."""
+    scan = SCAN_OF_ARRAYS.set(compiled_scan)
+    try:
+        return fn(*args, **options)
+    finally:
+        SCAN_OF_ARRAYS.reset(scan)
 
 
 def compiled_scan(function: Function, k: int, slices: int, bundle: Bundle, *reverse: bool) -> Sequence:
