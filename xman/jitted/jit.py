@@ -89,7 +89,7 @@ class Jitted(Derivative):
         return path.program.engine, path.program.why
 
     def settle(self) -> None:
-        """End the choice of auto, as `settle` of a compiled list does; from now on, calls wait for programs."""
+        """End the choice of auto, as `settle` of a compiled list does; from now on, calls wait for theirs."""
         self.waits = True
         for path in self._every_path():
             if isinstance(path, TracedPath) and path.program:
