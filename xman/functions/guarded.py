@@ -150,7 +150,7 @@ class Either(GuardedTracer):
 
 def of_numpy(result: Any) -> Any:
     """The result of one of NumPy's functions, where it may be an argument itself, as another class."""
-    if isinstance(result, (tuple, list)):
+    if issubclass(type(result), (tuple, list)):
         return type(result)(map(of_numpy, result))
     same = type(result) is FloatTracer or type(result) is GuardedTracer and result.name in result.tape.kinds
     return result.as_numpy() if same else result

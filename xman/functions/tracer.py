@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, G, f, walk
-from ops.expression import FLAT
+from ops.expression import FLAT, INFIX
 from ops.walk import needed
 from ops.writer import Place, Recording, Symbol, Traced, Writer, frozen, user_line
 
@@ -178,6 +178,16 @@ def unheard(run: Callable, *args: Any, **options: Any) -> Any:
         return run(*args, **options)
     finally:
         sys.setprofile(listener)
+
+
+def silent_to_listeners(name: str) -> Callable:
+    """Python's operator with that name: each of its calls in xman would be an event for `watched`."""
+    operate = getattr(ArrayLike, name)
+    return lambda *args: operate(*args) if sys.getprofile() is None else unheard(operate, *args)
+
+
+for _name in (*INFIX, *(f"r{name}" for name in INFIX if hasattr(ArrayLike, f"__r{name}__")), "neg", "getitem"):
+    setattr(Tracer, f"__{_name}__", silent_to_listeners(f"__{_name}__"))
 
 
 def idle(x: Any, like: Any, axis: tuple = ()) -> bool:

@@ -208,6 +208,7 @@ DUNDERS -= {"__globals__", "__builtins__", "__subclasses__"}
 ADDRESSES = {"__array_interface__", "__array_struct__"}  # they say where the numbers of an array lie
 
 
+@functools.cache
 def computes(module: str, name: str) -> bool:
     """Whether a function of a module only computes."""
     room = module.partition(".")[0]

@@ -43,12 +43,13 @@ class Watch:
 
     def hear(self, frame: FrameType, event: str, called: Any) -> None:
         """Note a call of a function that is not known only to compute, where the user's code makes it."""
-        user = frame if event == "c_call" else frame.f_back
-        if user is None or self.sentence or self.imports(frame):
+        caller = frame if event == "c_call" else frame.f_back
+        of_library = caller is None or foreign(caller.f_code.co_filename)
+        if of_library and foreign(frame.f_code.co_filename):
+            return  # first, since most calls are of this kind
+        if self.sentence or self.imports(frame):
             return
         if event == "c_call":
-            if foreign(user.f_code.co_filename):
-                return
             owner, name = getattr(called, "__self__", None), called.__name__
             if owner is None or isinstance(owner, ModuleType):
                 module = called.__module__ or ""
@@ -60,7 +61,7 @@ class Watch:
                 self.sentence = doing(module, name)
         elif not foreign(frame.f_code.co_filename):
             self.enter(frame)
-        elif not foreign(user.f_code.co_filename):
+        else:
             module = frame.f_globals.get("__name__", "")
             if not computes(module, frame.f_code.co_name):
                 self.sentence = doing(module, frame.f_code.co_name)
