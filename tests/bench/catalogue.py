@@ -53,7 +53,8 @@ def alternate(makers: dict[str, Callable], work: Any, goals: list[Goal], runs: i
         some = {who: make for who, make in makers.items() if not (options.quick and who == "PyTorch compiled")}
         who = Players(players.threads) if anew else players
         try:
-            return contest(who, name, about, some, work._replace(dtype=dtype), goals, seconds=options.seconds, runs=runs)
+            return contest(who, name, about, some, work._replace(dtype=dtype), goals, seconds=options.seconds, runs=runs,
+                           settles=anew)
         finally:
             if anew:
                 who.dismiss()
@@ -84,6 +85,7 @@ def interpreted(make: Callable, dtype: str) -> Row:
     return Row(make.__doc__.splitlines()[0], partial(within, make), (dtype,))
 
 
+KINDS_GOALS = [Goal("JAX", column=column) for column in (None, "cold s", "settled s")]
 MLP_M = (784, 256, 128, 10)
 ROWS = {
     "logreg-s": steps((64, 10), 32, [Goal(FLOOR, 1.5), Goal(FRAMEWORKS, 1 / 3)]),
@@ -102,7 +104,7 @@ ROWS = {
     "hvp": Row("Hessian–vector product of the network of mlp-m",
                alternate(hvp.CONTESTANTS, Training(MLP_M, 128), [Goal(OTHERS)])),
     **{f"kind-{kind}": Row(f"value and gradient of {about}, plain NumPy, compiled", alternate(
-        kinds.CONTESTANTS, kinds.Kind(kind), [Goal("JAX"), Goal("JAX", column="cold s")], anew=True), DOUBLE)
+        kinds.CONTESTANTS, kinds.Kind(kind), KINDS_GOALS, anew=True), DOUBLE)
        for kind, about in (("slices", "differences and strided products of slices, 100,000 numbers"),
                            ("three_axes", "a normalisation over three axes, 64×32×48"),
                            ("attention", "attention, 8 heads of 64×64"), ("mixture", "a mixture of 16 Gaussians, 1,000×8"),

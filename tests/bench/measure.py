@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .table import Goal, Table
-from .worker import THREADS, Block, LeftOut, block, build, keeping, serve
+from .worker import THREADS, Block, LeftOut, block, build, keeping, serve, settled
 
 
 class Player:
@@ -71,11 +71,11 @@ class Players(dict):
 
 
 def contest(players: Players, row: str, about: str, makers: Mapping[str, Callable], work: Any, goals: list[Goal], *,
-            seconds: float, runs: int = 1) -> Table:
+            seconds: float, runs: int = 1, settles: bool = False) -> Table:
     """The table of contestants whose steps alternate.
 
     makers: for each contestant what gives its step for the work. runs: how many first results have to agree, those of
-    the first contestant that has any being the measure.
+    the first contestant that has any being the measure. settles: whether to measure how long it takes until calls are fast.
     """
     wanted: list[list[np.ndarray]] = []
     first: dict[str, dict[str, float]] = {}
@@ -86,8 +86,11 @@ def contest(players: Players, row: str, about: str, makers: Mapping[str, Callabl
             out[who] = answer.why
             continue
         results, cold = answer
+        still = players.ask(who, settled, min(max(2.0, 10 * cold), 30.0)) if settles else LeftOut("")
         again = players.ask(who, build, make, work, 1)
-        first[who] = {"cold s": round(cold, 3)} | ({} if isinstance(again, LeftOut) else {"again s": round(again[1], 3)})
+        first[who] = {"cold s": round(cold, 3)}
+        first[who] |= {} if isinstance(still, LeftOut) else {"settled s": round(still, 3)}
+        first[who] |= {} if isinstance(again, LeftOut) else {"again s": round(again[1], 3)}
         if why := disagreement(results, wanted, work.dtype):
             out[who] = why
         elif not any(wanted):

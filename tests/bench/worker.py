@@ -45,11 +45,12 @@ def serve(pipe: Connection) -> None:
 
 
 step: Callable[[], Any] = lambda: None
+started = 0.0
 
 
 def build(make: Callable, work: Any, runs: int) -> tuple[list[list[np.ndarray]], float]:
     """The results of the first runs of the step that make(work) gives, and the seconds until the first of them."""
-    global step
+    global step, started
     step = lambda: None
     gc.collect()
     started = time.perf_counter()
@@ -59,6 +60,20 @@ def build(make: Callable, work: Any, runs: int) -> tuple[list[list[np.ndarray]],
     results += [arrays(fresh()) for _ in range(runs - 1)]
     step = fresh
     return results, seconds
+
+
+def settled(seconds: float) -> float:
+    """Seconds from the start of `build` until calls are as fast as they become within so many: five in a row whose median is
+    at most 1.5 times that of the last quarter."""
+    ends, times = [], []
+    while time.perf_counter() < started + seconds or len(times) < 20:
+        before = time.perf_counter()
+        step()
+        ends.append(time.perf_counter() - started)
+        times.append(ends[-1] + started - before)
+    of_five = np.median(np.lib.stride_tricks.sliding_window_view(times, 5), 1)
+    first = int(np.argmax(of_five <= 1.5 * np.median(times[-len(times) // 4:])))
+    return ends[first] - times[first]
 
 
 def arrays(result: Any) -> list[np.ndarray]:

@@ -186,7 +186,8 @@ def silent_to_listeners(name: str) -> Callable:
     return lambda *args: operate(*args) if sys.getprofile() is None else unheard(operate, *args)
 
 
-for _name in (*INFIX, *(f"r{name}" for name in INFIX if hasattr(ArrayLike, f"__r{name}__")), "neg", "getitem"):
+_names = *INFIX, *(f"r{name}" for name in INFIX), "neg", "getitem"
+for _name in filter(lambda name: hasattr(ArrayLike, f"__{name}__"), _names):
     setattr(Tracer, f"__{_name}__", silent_to_listeners(f"__{_name}__"))
 
 
