@@ -5,6 +5,7 @@ which a function comes to the object, and what is compiled. All are run with XMA
 """
 from __future__ import annotations
 
+import abc
 import array
 import builtins
 import collections
@@ -177,6 +178,13 @@ def rate_of_module():
     return room_of_test.rate
 
 
+def matched(b):
+    match b:
+        case types.ModuleType(rate=k):
+            return k
+    return 2.0
+
+
 def rate_in_package():
     import package_of_test.module
     return package_of_test.module.rate
@@ -287,6 +295,16 @@ OBJECTS = {
                         lambda b, k: sys.modules.update(room_of_test=made(types.ModuleType("room"), rate=k))),
     "module_in_package": (lambda: made(PACKAGE, module=made(PACKAGE.module, rate=2.0)), lambda b: rate_in_package(),
                           lambda b, k: setattr(b, "module", made(types.ModuleType("module"), rate=k))),
+    "made_by_dataclasses": (lambda: dataclasses.make_dataclass("Made", [("rate", float, 2.0)]), lambda b: b().rate, lambda b, k: setattr(b.__init__, "__defaults__", (k,))),
+    "registered": (lambda: abc.ABCMeta("Kind", (), {}), lambda b: 5.0 if isinstance(2, b) else 2.0, lambda b, k: b.register(int)),
+    "by_format": (lambda: made(types.ModuleType("m"), rate=2.0), lambda b: float(str.format(*("{0.rate}", b))), by_rate[1]),
+    "by_map": (lambda: made(types.ModuleType("m"), rate=2.0), lambda b: float("{m.rate}".format_map({"m": b})), by_rate[1]),
+    "matched": (lambda: made(types.ModuleType("m"), rate=2.0), matched, by_rate[1]), "matched_absent": (lambda: types.ModuleType("m"), matched, by_rate[1]),
+    "class_of_library": (lambda: setattr(collections.UserDict, "rate", 2.0), lambda b: collections.UserDict.rate, lambda b, k: setattr(collections.UserDict, "rate", k)),
+    "state_of_generator": (lambda: np.random.RandomState(1), lambda b: b.get_state()[1][0], lambda b, k: b.seed(2)),
+    "state_of_bits": (lambda: np.random.default_rng(1), lambda b: b.bit_generator.state["state"]["state"] % 1000, lambda b, k: b.random()),
+    "module_getattribute": (lambda: types.new_class("Odd", (types.ModuleType,), {}, lambda d: d.update(__getattribute__=lambda s, n: 2.0))("m"), lambda b: b.rate,
+                            lambda b, k: setattr(type(b), "__getattribute__", lambda s, n: k)),
     "foreign_absent": (lambda: vars(math).pop("mine", None), lambda b: getattr(math, "mine", 2.0), lambda b, k: setattr(math, "mine", k)),
 }
 

@@ -12,6 +12,7 @@ from .known import DUNDERS, TITLES, Impure
 # what takes a name that can have been computed
 LOOKS = {"getattr", "hasattr", "vars", "dir", "attrgetter", "methodcaller", "getmembers", "delattr",
          "setattr", "__dict__", "__getattribute__"}
+FORMATS = {"format", "format_map", "vformat", "get_field"}  # methods that take names within a text: "{0.rate}"
 IDLE = {"PRECALL", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "RESUME"}  # instructions between those that count
 TYPE = "it asks for type(…), which is another of a traced value; isinstance is the same"
 IDENTITY = "it compares by `is`, which for arguments may hold at one call and not at another"
@@ -35,8 +36,11 @@ def facts_of_code(code: CodeType) -> Facts:
     names = frozenset(step.argval for step in steps if step.opname.endswith(("_GLOBAL", "LOAD_NAME")))
     imports = frozenset((step.argval, steps[k - 2].argval) for k, step in enumerate(steps)
                         if step.opname == "IMPORT_NAME")
-    texts = {text for text in code.co_consts if isinstance(text, str)}
-    looks = [k for k, step in enumerate(steps) if step.argval in LOOKS and step.opname.startswith("LOAD")]
+    texts = {text for constant in code.co_consts  # a tuple has the names of `case Settings(rate=r)`
+             for text in (constant if isinstance(constant, tuple) else (constant,)) if isinstance(text, str)}
+    looks = [k for k, step in enumerate(steps) if step.argval in LOOKS and step.opname.startswith("LOAD")
+             or step.argval in FORMATS and step.opname in ("LOAD_ATTR", "LOAD_METHOD")
+             or step.opname == "MATCH_CLASS" and step.arg]
     strange = {name for name in code.co_names if name.startswith("__") and name.endswith("__")} - DUNDERS
     strange |= {name for name in texts.union(code.co_names) if name == "ctypes" or name.startswith("__array")}
     if strange:
@@ -60,7 +64,8 @@ def facts_of_code(code: CodeType) -> Facts:
                or any(step.opname.startswith("SETUP_") for step in steps))
     titles = not texts.union(code.co_names).isdisjoint({*TITLES, "repr", "str", "format", "ascii"}) or any(
         step.opname.startswith(("FORMAT_", "CONVERT_")) for step in steps)
-    asks = {"missing": guarded or looks, "computed": not literal, "titles": titles or not literal,
+    matches = any(step.opname == "MATCH_CLASS" for step in steps)
+    asks = {"missing": guarded or looks or matches, "computed": not literal, "titles": titles or not literal,
             "own": any(step.argval == "type" and step.opname == "LOAD_GLOBAL" for step in steps)}
     return Facts(names, frozenset(sentinels), imports, texts.union(code.co_names),
                  frozenset(word for word, it_does in asks.items() if it_does))

@@ -130,6 +130,8 @@ STATELESS = (object, types.SimpleNamespace, typing.Generic, typing.TypeVar, type
              type(np.sum), type(vars(abc.ABC)["_abc_impl"]), type(vars(Names)["names"]))
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 
+STATES_OF_GENERATORS = {"bit_generator", "get_state", "__getstate__", "__reduce__"}  # where they are read
+
 HEAP = 1 << 9  # the flag of a type that is no static one; all that Python's `class` makes have it
 DESCRIPTORS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
                types.ClassMethodDescriptorType, types.BuiltinFunctionType)
@@ -165,15 +167,25 @@ def foreign(file: str) -> bool:
     return ours or file.startswith(STANDARD) and "-packages" not in file
 
 
-def of_library(x: Any) -> bool:
-    """Whether a class or a function is one of Python's library, NumPy, SciPy or xman."""
-    module = x.__module__ if isinstance(x.__module__, str) else ""
-    return foreign(file_of(sys.modules.get(module)))
+def of_library(kind: type) -> bool:
+    """Whether a class is one of Python's library, NumPy, SciPy or xman: it stands there under its name. One
+    that dataclasses.make_dataclass or abc.ABCMeta makes for the user has their module's name, too."""
+    module: Any = sys.modules.get(kind.__module__) if isinstance(kind.__module__, str) else None
+    place = scope_of(module) if foreign(file_of(module)) else {}
+    *owners, name = kind.__qualname__.split(".")
+    for owner in owners:
+        place = vars(place[owner]) if isinstance(place.get(owner), type) else {}
+    return place.get(name) is kind
+
+
+def scope_of(module: types.ModuleType) -> dict:
+    """The dictionary of a module, whose class may have a __getattribute__ of its own."""
+    return object.__getattribute__(module, "__dict__")
 
 
 def file_of(module: Any) -> str:
     """The file of a module, which is not asked itself: it may have a __getattr__."""
-    return (vars(module).get("__file__") or "") if isinstance(module, types.ModuleType) else ""
+    return (scope_of(module).get("__file__") or "") if isinstance(module, types.ModuleType) else ""
 
 
 # ---- functions ---------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import itertools
 import operator
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from .known import (
     GENERATORS,
     MISSING,
     STATELESS,
+    STATES_OF_GENERATORS,
     TITLES,
     VALUES,
     Impure,
@@ -40,6 +41,7 @@ from .known import (
     numbers,
     of_library,
     remembered,
+    scope_of,
     settings,
     slots,
     title,
@@ -142,7 +144,7 @@ class Reach:
         self.places: list[Place] = []
         self.generators: list[Any] = []
         self.codes: set[CodeType] = set()
-        self.scopes: dict[int, tuple[dict, set[str], str]] = {}  # dictionaries that are read by names
+        self.scopes: dict[int, tuple[Mapping, set[str], str]] = {}  # dictionaries that are read by names
         self.todo = deque((x, name_of(x)) for x in self.roots)
         visited: dict[int, Any] = {}  # the objects too, so that an id stays its object's
         while self.todo:
@@ -157,6 +159,8 @@ class Reach:
             if len(visited) > MOST:
                 raise Impure(f"more than {MOST:,} objects can be reached from it, by {words}")
             if isinstance(x, GENERATORS):
+                if not STATES_OF_GENERATORS.isdisjoint(self.attributes):
+                    raise Impure("it can read the state of a generator of random numbers")
                 self.generators.append(x)
             elif isinstance(x, ModuleType):
                 self.module(x, words)
@@ -182,7 +186,7 @@ class Reach:
             raise Impure("it can read where the numbers of an array lie")
         self.places.append(Place(owner, read, kept, words))
 
-    def look_up(self, scope: dict, names: Iterable[str], module: str, words: str = "") -> None:
+    def look_up(self, scope: Mapping, names: Iterable[str], module: str, words: str = "") -> None:
         """Read names of a module's dictionary."""
         _, known, _ = self.scopes.setdefault(id(scope), (scope, set(), module))
         for name in names:
@@ -192,12 +196,12 @@ class Reach:
                     self.todo.append((scope[name], words or f"the global {name}"))
 
     def module(self, x: ModuleType, words: str) -> None:
-        scope = vars(x)
+        scope = scope_of(x)
         if x is sys and "modules" in self.attributes:
             raise Impure("it can read sys.modules; import the module by its name")
         if type(x) is not ModuleType:
             self.todo.append((type(x), words))
-        names = self.attributes if "missing" in self.asks else self.attributes & scope.keys()
+        names = self.named_in(scope)
         of_user = not foreign(file_of(x))
         self.look_up(scope, names | {"__getattr__"} if of_user else names, x.__name__, words)
         if "titles" in self.asks and of_user:
@@ -206,6 +210,10 @@ class Reach:
             self.scopes[id(scope)][1].update(scope)
             if of_user:
                 self.todo += [(value, words) for name, value in scope.items() if not name.startswith("__")]
+
+    def named_in(self, scope: Mapping) -> set[str]:
+        """The attributes that code names, of those that there are, or of all if it may ask for another."""
+        return self.attributes if "missing" in self.asks else self.attributes & scope.keys()
 
     def function(self, x: FunctionType, words: str) -> None:
         cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
@@ -253,6 +261,9 @@ class Reach:
                                   or computes(x.__module__, x.__name__)):
                 raise Impure(f"it can read {x.__module__}.{x.__qualname__}, whose objects have a state that "
                              "cannot be compared")
+            elif not in_c(x):  # the rest of a library's class does not change
+                self.look_up(vars(x), self.named_in(vars(x)), x.__name__, words)
+                self.todo += [(base, words) for base in x.__mro__[1:]]
             return
         if isinstance(x, Derivative):
             self.todo += [(part, words) for part in x.recipe]
