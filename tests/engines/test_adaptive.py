@@ -81,7 +81,7 @@ def test_the_faster_of_two_programs_stays_and_updates_in_place_go_on(rival, slow
     assert step.engine == "numpy" and "to build 102 lines takes llvm long" in step.why
     begins = weakref.ref(step._latest.built.run)
     rival["wait"].set()
-    while not step._latest.ready["llvm"]:
+    while not step._latest.ready:
         time.sleep(0.01)
     calls(step, **values)
     assert step.engine == ("numpy" if slower else "llvm") and "llvm, built meanwhile, took" in step.why

@@ -16,6 +16,7 @@ import decimal
 import enum
 import functools
 import itertools
+import json
 import math
 import multiprocessing.sharedctypes
 import numbers
@@ -465,6 +466,10 @@ ASKED = {
     "sum_class": lambda x: 1.0 + hasattr(x + x, "dtype"), "of_numpy": lambda x: 1.0 + hasattr(np.add(x, 1.0), "dtype"), "same": lambda x: 1.0 + hasattr(np.positive(x), "dtype"),
     "truth": lambda x: 1.0 + isinstance(np.sum(x) * 0 == 0, bool), "none": lambda x: 1.0 + (x is None), "text": lambda x: len(str(x)),
     "type": kind_of, "type_of_self": kind_of_own, "type_of_module": kind_by_module, "array": lambda x: 1.0 + hasattr(x, "__array__"),
+    "trunc": lambda x: of_exception(math.trunc, x), "json": lambda x: of_exception(lambda y: len(json.dumps(y)), x),
+    "bytes": lambda x: of_exception(lambda y: memoryview(y).nbytes, x), "weak": lambda x: of_exception(lambda y: 1.0 + (weakref.ref(y)() is None), x),
+    "unbound": lambda x: of_exception(lambda y: 1.0 + np.ndarray.sum(y) * 0, x), "of_class": lambda x: of_exception(float.is_integer, x) + 1.0,
+    "plus": lambda x: of_exception(lambda y: 1.0 + isinstance(+y, (float, np.generic)), x),
     "rounded": lambda x: 1.0 + isinstance(of_exception(round, x), int), "compared": lambda x: 1.0 + ((x == "a") is False)}
 OF_ARGUMENTS = {"float": (2.0, 3.5), "number": (np.float64(2), np.float64(3.5)), "array": (ONES, ONES + 1.5), "zero_d": (ZERO_D, ZERO_D + np.array(1.5)),
                 "whole": (np.int64(2), np.int64(3)), "int": (2, 3), "narrow": (HALVES, HALVES + 1), "tagged": (ONES.view(Tagged), ONES.view(Tagged)),
@@ -488,7 +493,8 @@ def test_an_argument_answers_as_in_python(asked, kind):
     lambda x, y: ((x > 0) + (y > 0)) * 3.0, lambda x, y: ((x > 0) - (y > 0)) * 3.0, lambda x, y: 2.0 if (x > 0) is True else y,
     lambda x, y: round(x, 2) * 1000 + y, lambda x, y: round(y) * 10, lambda x, y: x * HALVES + np.exp(y), lambda x, y: np.maximum(x, HALVES) * y,
     lambda x, y: np.where(HALVES > 0, x, HALVES), lambda x, y: [x, x * 2, np.add(x, y), x == 1], lambda x, y: np.stack([np.float32(1), x]),
-    lambda x, y: np.float32(2) * x + y, lambda x, y: x ** 2 if x < 1e200 else y, lambda x, y: x // 1 + y % 2])
+    lambda x, y: np.float32(2) * x + y, lambda x, y: x ** 2 if x < 1e200 else y, lambda x, y: x // 1 + y % 2,
+    lambda x, y: np.result_type(x, np.float32).itemsize * y])
 def test_pythons_floats_are_no_numbers_of_numpy(fn):
     """Their comparisons are truth values of Python, which add up, and they take the precision of an array beside them."""
     fast = jit(fn, "interpret")

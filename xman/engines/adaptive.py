@@ -8,6 +8,7 @@ answering, and after a few turns the slower one goes.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -48,11 +49,9 @@ class Adaptive:
     def __init__(self, built: Built, rivals: Mapping[str, Begin], takes: Callable[[Values], bool]):
         self.built, self.engine, self.reason, self.takes = built, built.engine, built.reason, takes
         self.thread: Thread | None = None
-        self.rivals = rivals
-        # what the thread has built of each: a function that gives a Built, or raises an error
-        self.ready: dict[str, list[Callable[[], Built]]] = {name: [] for name in rivals}
-        self.lock = Lock()  # no thread waits for this lock, so a forked process may find it locked
-        self.contest = self.contest_of_all()
+        self.ready: list[Callable[[], Built]] = []  # what the thread has built: it gives a Built, or an error
+        self.locks: dict[int, Lock] = {}  # by process id: a fork inherits none that is held
+        self.contest = self.contest_with(rivals)
         self.turn = next(self.contest)
 
     source = property(lambda self: self.built.source)
@@ -62,7 +61,8 @@ class Adaptive:
         """The outputs, by the program whose turn it is; if that fails, by the other one."""
         if not self.takes(values):
             return None
-        if not self.lock.acquire(blocking=False):
+        lock = self.locks.setdefault(os.getpid(), Lock())
+        if not lock.acquire(blocking=False):
             return self.built.run(values)
         try:
             program, go_on, begun = self.turn, self.contest.send, time.perf_counter()
@@ -80,54 +80,42 @@ class Adaptive:
                 self.turn = go_on(outcome)
             return outputs
         finally:
-            self.lock.release()
+            lock.release()
 
     def settle(self) -> None:
-        """Stay with the rival of the highest rank that can be built, without a contest; wait for it."""
-        while True:
-            with suppress(ValueError):  # another thread's call goes on with it for a moment
-                self.contest.close()
-                break
-        for name, begin in reversed(self.rivals.items()):
-            if self.thread:
-                self.thread.join()
-            if not (ready := self.ready[name]):
-                begun_apart(begin, ready)
-            try:
-                with WHOLE:
-                    self.engine, self.built, self.reason = name, ready[0](), "it was to settle"
-                break
-            except Exception as error:
-                self.reason = f"{name} cannot build it: {type(error).__name__}, {shortened(str(error))}"
-        self.run, self.turn, self.rivals, self.ready = self.built.run, self.built, {}, {}
+        """Let the last rival that can be built win, whatever the clock says; wait for it."""
+        with self.locks.setdefault(os.getpid(), Lock()), suppress(StopIteration):
+            while "run" not in vars(self):
+                if self.thread:
+                    self.thread.join()
+                self.turn = self.contest.send(math.inf if self.turn is self.built else 0.0)
 
-    def contest_of_all(self) -> Iterator[Built]:
+    def contest_with(self, rivals: Mapping[str, Begin]) -> Iterator[Built]:
         """The program of each turn, until the fastest is known. The caller sends the seconds that the turn
         took, or throws the error that it met."""
         reasons = []
         yield self.built
-        for name, begin in self.rivals.items():
-            doing, ready, alive = "build", self.ready[name], False
+        for name, begin in rivals.items():
+            doing, self.ready, alive = "build", [], False
             try:
-                while not ready:
+                while not self.ready:
                     if not alive:  # a forked process has no such thread
-                        self.thread = Thread(target=begun_apart, args=(begin, ready), daemon=True)
+                        self.thread = Thread(target=begun_apart, args=(begin, self.ready), daemon=True)
                         self.thread.start()
                     yield self.built
                     alive = self.thread.is_alive()  # asked before `ready`: its last act is to fill that
                 with WHOLE:
-                    rival, doing = ready[0](), "run"
+                    rival, doing = self.ready[0](), "run"
                 of_rival = of_built = math.inf
                 for _ in range(TURNS):
                     of_rival, of_built = min(of_rival, (yield rival)), min(of_built, (yield self.built))
-                milliseconds = f"{of_rival * 1e3:.3g} ms a call and {self.engine} {of_built * 1e3:.3g}"
-                reasons.append(f"{name}, built meanwhile, took {milliseconds}")
+                milliseconds = f"took {of_rival * 1e3:.3g} ms a call and {self.engine} {of_built * 1e3:.3g}"
+                reasons.append(f"{name}, built meanwhile, {milliseconds if of_rival else 'was to settle'}")
                 if of_rival < of_built:
                     self.engine, self.built = name, rival
             except Exception as error:
                 reasons.append(f"{name} cannot {doing} it: {type(error).__name__}, {shortened(str(error))}")
-        self.reason, self.run, self.turn = "; ".join(reasons), self.built.run, self.built
-        self.rivals = self.ready = {}  # the loser goes
+        self.reason, self.run, self.turn = "; ".join(reasons), self.built.run, self.built  # the loser goes
 
 
 def begun_apart(begin: Begin, ready: list[Callable[[], Built]]) -> None:

@@ -112,6 +112,9 @@ class GuardedTracer(Tracer, metaclass=Hidden):
         return of_numpy(super().__array_ufunc__(ufunc, method, *inputs, **options))
 
     def __array_function__(self, function, types, args, options):
+        if function is np.result_type:  # a float of Python's is weak there
+            args = [0.0 if type(x) is FloatTracer else x for x in args]
+            return function(*[x.dtype if issubclass(type(x), Tracer) else x for x in args])
         return of_numpy(super().__array_function__(function, types, args, options))
 
     def __round__(self, decimals=None):
@@ -119,6 +122,7 @@ class GuardedTracer(Tracer, metaclass=Hidden):
             self.tape.plain = "it rounds an array without axes, or a Python float to some digits"
         return int(np.round(self)) if decimals is None and not self.ndim else super().__round__(decimals)
 
+    def __pos__(self): return np.positive(self)
     def __str__(self): return str(self.branch_value())
     def __repr__(self): return repr(self.branch_value())
 
@@ -171,6 +175,7 @@ class FloatTracer(GuardedTracer):
 
     def kinds(self) -> list[type]: return [float]
     def branch_value(self): return float(super().branch_value())
+    def __pos__(self): return self
 
 
 @functools.cache

@@ -20,9 +20,9 @@ IDENTITY = "it compares by `is`, which for arguments may hold at one call and no
 
 class Facts(NamedTuple):
     """What a piece of code names: globals, modules that it imports with their levels, attributes and texts;
-    what it compares with by `is`, as (a global, an attribute of it or None). asks: "missing" or "computed" if
-    a name may be that when it looks for an attribute, "titles" if it names or writes out functions, "own" if
-    it asks for the type of self or cls."""
+    what it compares with by `is`, as (a global, an attribute of it or None). asks: "caught" if it can catch
+    errors, "missing" or "computed" if a name may be that when it looks for an attribute, "titles" if it names
+    or writes out functions, "own" if it asks for the type of self or cls."""
     names: frozenset[str]
     sentinels: frozenset[tuple[str, str | None]]
     imports: frozenset[tuple[str, int]]
@@ -64,8 +64,8 @@ def facts_of_code(code: CodeType) -> Facts:
                or any(step.opname.startswith("SETUP_") for step in steps))
     titles = not texts.union(code.co_names).isdisjoint({*TITLES, "repr", "str", "format", "ascii"}) or any(
         step.opname.startswith(("FORMAT_", "CONVERT_")) for step in steps)
-    matches = any(step.opname == "MATCH_CLASS" for step in steps)
-    asks = {"missing": guarded or looks or matches, "computed": not literal, "titles": titles or not literal,
+    asks = {"caught": guarded, "computed": not literal, "titles": titles or not literal,
+            "missing": guarded or looks or any(step.opname == "MATCH_CLASS" for step in steps),
             "own": any(step.argval == "type" and step.opname == "LOAD_GLOBAL" for step in steps)}
     return Facts(names, frozenset(sentinels), imports, texts.union(code.co_names),
                  frozenset(word for word, it_does in asks.items() if it_does))

@@ -151,7 +151,7 @@ class Jitted(Derivative):
                 raise Impure(sentence)
             if not all(map(still_same, before, copied(args))):
                 raise Impure("it writes into a list, a dict or an array that it was given")
-            path, values = path_of(fn, key, args, options, fixed, self.compiled)
+            path, values = path_of(fn, key, args, options, fixed, self.compiled, watch.errors)
             if any(path.values == other.values for other in failed):
                 raise Impure("its program does not run")
             if not agree(values, result, path.kinks):

@@ -15,9 +15,9 @@ from ops.loops.values import length
 from ..engines.bodies import value_of
 from ..engines.door import ENGINES
 from ..errors import XManError
-from ..functions.call import WRITTEN_OUT, name_of
+from ..functions.call import WRITTEN_OUT, name_of, outcome
 from ..functions.guarded import FloatTracer, GuardedTape
-from ..functions.trace import traced_arguments, watched, written_down
+from ..functions.trace import traced_arguments, written_down
 from ..functions.tracer import is_on
 from ..functions.trees import flattened_tree, leaf_names, tree_map
 from ..interpreters.context import as_own, number_of
@@ -113,16 +113,16 @@ def comparable(x: np.ndarray | np.generic) -> np.bool_ | bytes:
     return x if type(x) is np.bool_ else x.tobytes()
 
 
-def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
-            compiled: Callable) -> tuple[TracedPath, Any]:
-    """The path of a call, and its result. Impure where a list cannot hold the call, Within where it reads
-    values of a trace around it."""
+def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, compiled: Callable,
+            errors: list) -> tuple[TracedPath, Any]:
+    """The path of a call, and its result. errors: that its plain run has met. Impure where a list cannot hold
+    the call, Within where it reads values of a trace around it."""
     watch = Watch([fn, *fixed])
     with GuardedTape(scan_by_engine) as tape:
         tracers, inputs, names = traced_arguments(fn, args, tape)
         input_names = [names[x.name] for x in inputs]
         try:
-            result, variables = watched(fn, tracers, options, watch.hear)
+            result, variables = watch.call(fn, tracers, options, outcome)
         except TimeoutError:
             raise
         except Exception as error:
@@ -131,6 +131,8 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list,
             raise Impure(tape.plain or sentence) from None
         if sentence := watch.sentence or watch.changes() or tape.plain:
             raise Impure(sentence)
+        if watch.errors != errors:
+            raise Impure("it catches an error, and what stands for an argument raises another there")
         ends, structure = flattened_tree(result)
         operands = (x for _, _, args in tape.lines for x in args)
         if any(issubclass(type(x), Expression) and not tape.has(x) for x in (*operands, *ends)):

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import gc
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Sequence
-from types import FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ class Watch:
 
     def __init__(self, roots: Iterable[Any]):
         self.roots, self.sentence = list(roots), ""
+        self.errors: list[tuple[CodeType, int, type]] = []  # that the user's code has met, each with its line
         self.importing: FrameType | None = None
         self.reach = Reach(self.roots)
         self.states = [(x, state_of(x)) for x in (np.random.mtrand._rand, *self.reach.generators)]
@@ -36,10 +38,30 @@ class Watch:
         collects = gc.isenabled()
         gc.disable()
         try:
-            return watched(fn, args, options, self.hear, run=as_python)[0]
+            return self.call(fn, args, options, as_python)[0]
         finally:
             if collects:
                 gc.enable()
+
+    def call(self, fn: Callable, args: Sequence, options: dict, run: Callable) -> tuple[Any, dict]:
+        """What `watched` gives. Where code can catch errors they are noted, unless a debugger is at work."""
+        notes = "caught" in self.reach.asks and sys.gettrace() is None
+        if notes:
+            sys.settrace(self.note)
+        try:
+            return watched(fn, args, options, self.hear, run=run)
+        finally:
+            if notes:
+                sys.settrace(None)
+
+    def note(self, frame: FrameType, event: str, error: Any) -> Callable | None:
+        if event == "call":
+            if foreign(frame.f_code.co_filename):
+                return None
+            frame.f_trace_lines = False
+        elif event == "exception" and not issubclass(error[0], StopIteration):
+            self.errors.append((frame.f_code, frame.f_lineno, error[0]))
+        return self.note
 
     def hear(self, frame: FrameType, event: str, called: Any) -> None:
         """Note a call of a function that is not known only to compute, where the user's code makes it."""
