@@ -306,6 +306,7 @@ OBJECTS = {
     "state_of_bits": (lambda: np.random.default_rng(1), lambda b: b.bit_generator.state["state"]["state"] % 1000, lambda b, k: b.random()),
     "module_getattribute": (lambda: types.new_class("Odd", (types.ModuleType,), {}, lambda d: d.update(__getattribute__=lambda s, n: 2.0))("m"), lambda b: b.rate,
                             lambda b, k: setattr(type(b), "__getattribute__", lambda s, n: k)),
+    "metaclass_without_hash": (lambda: type("Meta", (type,), {"__eq__": lambda a, b: a is b})("Kind", (), {"rate": 2.0})(), lambda b: b.rate, lambda b, k: setattr(type(b), "rate", k)),
     "foreign_absent": (lambda: vars(math).pop("mine", None), lambda b: getattr(math, "mine", 2.0), lambda b, k: setattr(math, "mine", k)),
 }
 

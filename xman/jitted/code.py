@@ -2,17 +2,18 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
-from dis import get_instructions
+from dis import Instruction, get_instructions
 from types import CodeType
 from typing import NamedTuple
 
-from .known import DUNDERS, TITLES, Impure
+from .kinds import DUNDERS, TITLES, Impure
 
-# what takes a name that can have been computed
-LOOKS = {"getattr", "hasattr", "vars", "dir", "attrgetter", "methodcaller", "getmembers", "delattr",
-         "setattr", "__dict__", "__getattribute__"}
-FORMATS = {"format", "format_map", "vformat", "get_field"}  # methods that take names within a text: "{0.rate}"
+# what takes a name that can have been computed, and methods that take names within a text: "{0.rate}"
+LOOKS = set("getattr hasattr vars dir attrgetter methodcaller getmembers delattr setattr".split())
+LOOKS |= {"__dict__", "__getattribute__"}
+FORMATS = {"format", "format_map", "vformat", "get_field"}
 IDLE = {"PRECALL", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "RESUME"}  # instructions between those that count
 TYPE = "it asks for type(…), which is another of a traced value; isinstance is the same"
 IDENTITY = "it compares by `is`, which for arguments may hold at one call and not at another"
@@ -36,11 +37,9 @@ def facts_of_code(code: CodeType) -> Facts:
     names = frozenset(step.argval for step in steps if step.opname.endswith(("_GLOBAL", "LOAD_NAME")))
     imports = frozenset((step.argval, steps[k - 2].argval) for k, step in enumerate(steps)
                         if step.opname == "IMPORT_NAME")
-    texts = {text for constant in code.co_consts  # a tuple has the names of `case Settings(rate=r)`
-             for text in (constant if isinstance(constant, tuple) else (constant,)) if isinstance(text, str)}
-    looks = [k for k, step in enumerate(steps) if step.argval in LOOKS and step.opname.startswith("LOAD")
-             or step.argval in FORMATS and step.opname in ("LOAD_ATTR", "LOAD_METHOD")
-             or step.opname == "MATCH_CLASS" and step.arg]
+    tuples = [constant for constant in code.co_consts if isinstance(constant, tuple)]  # of case Kind(rate=r)
+    texts = {x for x in itertools.chain(code.co_consts, *tuples) if isinstance(x, str)}
+    looks = [k for k, step in enumerate(steps) if looks_up(step)]
     strange = {name for name in code.co_names if name.startswith("__") and name.endswith("__")} - DUNDERS
     strange |= {name for name in texts.union(code.co_names) if name == "ctypes" or name.startswith("__array")}
     if strange:
@@ -60,15 +59,21 @@ def facts_of_code(code: CodeType) -> Facts:
                 raise Impure(IDENTITY)
             sentinels.add((owner.argval, last.argval if attribute else None))
     literal = all(steps[k].argval in ("getattr", "hasattr") and called_with_literal(steps, k) for k in looks)
-    guarded = (bool(getattr(code, "co_exceptiontable", b""))
-               or any(step.opname.startswith("SETUP_") for step in steps))
-    titles = not texts.union(code.co_names).isdisjoint({*TITLES, "repr", "str", "format", "ascii"}) or any(
-        step.opname.startswith(("FORMAT_", "CONVERT_")) for step in steps)
-    asks = {"caught": guarded, "computed": not literal, "titles": titles or not literal,
-            "missing": guarded or looks or any(step.opname == "MATCH_CLASS" for step in steps),
-            "own": any(step.argval == "type" and step.opname == "LOAD_GLOBAL" for step in steps)}
-    return Facts(names, frozenset(sentinels), imports, texts.union(code.co_names),
-                 frozenset(word for word, it_does in asks.items() if it_does))
+    does = lambda *operations: any(step.opname.startswith(operations) for step in steps)
+    attributes = texts.union(code.co_names)
+    caught = getattr(code, "co_exceptiontable", b"") or does("SETUP_")
+    titles = does("FORMAT_", "CONVERT_") or attributes & {*TITLES, "repr", "str", "format", "ascii"}
+    asks = [("caught", caught), ("computed", not literal), ("titles", titles or not literal)]
+    asks += [("missing", caught or looks or does("MATCH_CLASS")), ("own", "type" in names)]
+    return Facts(names, frozenset(sentinels), imports, attributes, frozenset(word for word, it in asks if it))
+
+
+def looks_up(step: Instruction) -> bool:
+    """Whether it takes attributes by names that may have been computed, or that a class gives by place."""
+    if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and step.argval in FORMATS:
+        return True
+    by_place = step.opname == "MATCH_CLASS" and step.arg > 0
+    return by_place or step.argval in LOOKS and step.opname.startswith("LOAD")
 
 
 def called_with_literal(steps: list, k: int) -> bool:

@@ -1,6 +1,7 @@
 """jit: a plain function compiled by what it does, a list for each path that its calls take."""
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import warnings
@@ -17,7 +18,7 @@ from ..engines.door import Compiled
 from ..errors import XManError, with_habits
 from ..functions.call import Derivative, callable_or_refused, name_of
 from ..functions.trees import TOO_DEEP, flattened_tree
-from .known import MISSING, Impure, Within
+from .kinds import MISSING, Impure, Within
 from .leaves import apart
 from .path import TracedPath, path_of
 from .reached import still_same
@@ -42,7 +43,7 @@ def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Calla
     a loop's condition or an index, arguments that are no inputs, and what fn can read of globals, closures
     and attributes. If any of it has changed, fn is traced again, and the new path is kept beside the old
     ones. With more than 8 paths, or if fn does what a list cannot hold (it prints, draws random numbers,
-    appends to a list outside) or reads what is of no kind whose whole state is compared (`jitted/known.py`
+    appends to a list outside) or reads what is of no kind whose whole state is compared (`jitted/kinds.py`
     has them), one RuntimeWarning says so and fn runs as plain Python.
 
     The result's `lists` are the paths as lists, and `guards` says in words what is checked for each path.
@@ -68,9 +69,8 @@ class Jitted(Derivative):
         self.paths: dict[tuple, list[TracedPath] | str] = {}
         return self
 
-    lists = property(lambda self: [path.steps for path in self._every_path() if isinstance(path, TracedPath)])
-    guards = property(lambda self: [path.words if isinstance(path, TracedPath) else [path]
-                                    for path in self._every_path()])
+    lists = property(lambda self: [path.steps for path in self._every_path() if not isinstance(path, str)])
+    guards = property(lambda self: [[x] if isinstance(x, str) else x.words for x in self._every_path()])
     engine = property(lambda self: self._answers()[0])
     why = property(lambda self: self._answers()[1])
 
@@ -78,8 +78,8 @@ class Jitted(Derivative):
         if self.first:
             args, options = self.first
             self(*args, **options)
-        return [path for paths in self.paths.values()
-                for path in ([paths] if isinstance(paths, str) else paths)]
+        every = ([paths] if isinstance(paths, str) else paths for paths in self.paths.values())
+        return [*itertools.chain.from_iterable(every)]
 
     def _answers(self) -> tuple[str, str]:
         """The engine of the path that was taken last, and the reason for it."""
@@ -92,7 +92,7 @@ class Jitted(Derivative):
         """End the choice of auto, as `settle` of a compiled list does; from now on, calls wait for theirs."""
         self.waits = True
         for path in self._every_path():
-            if isinstance(path, TracedPath) and path.program:
+            if not isinstance(path, str) and path.program:
                 path.program.settle()
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:
@@ -161,8 +161,8 @@ class Jitted(Derivative):
         except Within:
             return fn(*args, **options) if result is MISSING else result
         except Impure as sentence:
-            warnings.warn(f"jit({name_of(fn)}): {sentence}; it runs as plain Python for arguments like these",
-                          RuntimeWarning, stacklevel=3)
+            words = f"jit({name_of(fn)}): {sentence}; it runs as plain Python for arguments like these"
+            warnings.warn(words, RuntimeWarning, stacklevel=3)
             self.paths[key], self.latest = str(sentence), None
             return fn(*args, **options) if result is MISSING else result
         self._keep(key, [path])

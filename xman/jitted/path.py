@@ -24,7 +24,7 @@ from ..interpreters.context import as_own, number_of
 from ..notation import shortened
 from ..passes import roll
 from ..wengert import WengertList
-from .known import Impure, Within, is_value
+from .kinds import Impure, Within, is_value
 from .leaves import builder, reader
 from .reached import Place, steady, still_same
 from .watch import Watch
@@ -126,9 +126,8 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
         except TimeoutError:
             raise
         except Exception as error:
-            sentence = str(error) if isinstance(error, XManError) else (
-                f"what stands for an argument raises {type(error).__name__} in it, {error}")
-            raise Impure(tape.plain or sentence) from None
+            whose = f"what stands for an argument raises {type(error).__name__} in it, "
+            raise Impure(tape.plain or f"{whose * (not isinstance(error, XManError))}{error}") from None
         if sentence := watch.sentence or watch.changes() or tape.plain:
             raise Impure(sentence)
         if watch.errors != errors:
@@ -137,7 +136,8 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
         operands = (x for _, _, args in tape.lines for x in args)
         if any(issubclass(type(x), Expression) and not tape.has(x) for x in (*operands, *ends)):
             raise Within
-        ours = lambda x: is_on(tape, x) or may_return(x) or any(x is y for y in fixed)
+        ours = lambda x: (is_on(tape, x) or is_value(x) or type(x) in (np.ndarray, slice)
+                          or any(x is y for y in fixed))
         if strange := [x for x in ends if not ours(x)]:
             raise Impure(f"it returns a {type(strange[0]).__name__} of its own")
         guards = {**tape.guards}
@@ -164,9 +164,6 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
         path = TracedPath(compiled, key, steps, input_names, args, fixed, watch.places(), checks, failures,
                           outputs, structure, tape.walked)
         return path, tree_map(lambda x: of_leaf(x)(as_own(x.value)) if is_on(tape, x) else as_own(x), result)
-
-
-def may_return(x: Any) -> bool: return is_value(x) or type(x) in (np.ndarray, slice)
 
 
 def scan_by_engine(*args: Any) -> Any:

@@ -15,37 +15,9 @@ import numpy as np
 
 from ..functions.call import Derivative, name_of
 from ..traced.arraylike import ArrayLike
+from . import kinds
 from .code import IDENTITY, LOOKS, TYPE, facts_of_code, imported, nested
-from .known import (
-    ADDRESSES,
-    CONTENTS,
-    FIXED,
-    GENERATORS,
-    MISSING,
-    STATELESS,
-    STATES_OF_GENERATORS,
-    TITLES,
-    VALUES,
-    Impure,
-    Names,
-    Within,
-    attributes,
-    base_of,
-    computes,
-    file_of,
-    foreign,
-    in_c,
-    is_value,
-    layout,
-    names_of_class,
-    numbers,
-    of_library,
-    remembered,
-    scope_of,
-    settings,
-    slots,
-    title,
-)
+from .kinds import MISSING, Impure, Names, Within, foreign, in_c, is_value
 
 MOST = 20_000  # the most objects that are looked through
 
@@ -61,35 +33,33 @@ class Place(NamedTuple):
 def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
     """Whether a place still holds what was kept of it; a cache may have more."""
     now = read(owner)
-    if read is remembered:
+    if read is kinds.remembered:
         return {*map(id, kept)} <= {*map(id, now)}
-    same = still_same if read is numbers else still_like
+    same = still_same if read is kinds.numbers else still_like
     return len(now) == len(kept) and (all(map(operator.is_, kept, now)) or all(map(same, kept, now)))
 
 
 def steady(places: Iterable[Place]) -> Callable[[], bool]:
     """A function that says whether all places are unchanged; most hold the very objects that were kept."""
-    text, scope = [], {"unchanged": unchanged, "still_same": still_same, "MISSING": MISSING,
-                       "is_": operator.is_}
+    text: list[str] = []
+    scope = {"unchanged": unchanged, "still_same": still_same, "MISSING": MISSING, "is_": operator.is_}
     for k, place in enumerate(places):
         scope |= {f"p{k}": place, f"owner{k}": place.owner, f"kept{k}": place.kept}
         scope |= {f"p{k}_{j}": x for j, x in enumerate(place.kept)}
         count, x = len(place.kept), f"owner{k}"
         if isinstance(place.read, Names):
             reads = [f"{x}.get({name!r}, MISSING)" for name in place.read.names]
-        elif place.read is settings:
+        elif place.read is kinds.settings:
             reads = [f"{x}.__code__", f"{x}.__defaults__", f"{x}.__kwdefaults__"]
-        elif place.read is attributes and type(place.owner).__getattribute__ is object.__getattribute__:
+        elif place.read is kinds.attributes and type(place.owner).__getattribute__ is object.__getattribute__:
             reads = [f"type({x})", f"{x}.__dict__"][:count]
-        elif place.read is title:
-            reads = [f"{x}.{name}" for name in TITLES]
         else:
             reads = []
         same = " and ".join(f"{read} is p{k}_{j}" for j, read in enumerate(reads))
         if type(place.owner) in (dict, list) and not reads:
             now, size = (f"(*{x}, *{x}.values())", count // 2) if type(place.owner) is dict else (x, count)
             same = f"len({x}) == {size} and all(map(is_, {now}, kept{k}))" if count else f"not {x}"
-        if place.read is numbers and type(place.owner) is np.ndarray:
+        if place.read is kinds.numbers and type(place.owner) is np.ndarray:
             flags, *strides = place.kept[1:]
             at = f"{x}.flags.num == {flags} and {x}.strides == {(*strides,)}"
             text.append(f"{at} and still_same(p{k}_0, {x})")
@@ -107,7 +77,7 @@ def still_same(a: Any, b: Any) -> bool:
 
 def still_like(a: Any, b: Any) -> bool:
     """The same; an array in another's place may lie in memory in another order."""
-    return still_same(a, b) and (type(a) is not np.ndarray or layout(a) == layout(b))
+    return still_same(a, b) and (type(a) is not np.ndarray or kinds.layout(a) == kinds.layout(b))
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
@@ -130,7 +100,14 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
 
 class Reach:
     """What the roots lead to by globals, closures, defaults and attributes: the places, the generators of
-    random numbers, and the code. Impure for what is of no kind in `known`."""
+    random numbers, and the code. Impure for what is of no kind in `kinds`.
+
+    For `def loss(w): return np.sum(w * settings.rate)` the places are the function, for its code and its
+    defaults; its globals, for the names np and settings; the module np, for the names that code has as
+    attributes, of which it has sum; and the dictionary of settings with its class, then all that these hold.
+    What is found late may have code that names another attribute of np: so the walk goes on until no code
+    does.
+    """
 
     def __init__(self, roots: Iterable[Any]):
         self.roots = list(roots)
@@ -158,8 +135,8 @@ class Reach:
                 raise Impure(TYPE)
             if len(visited) > MOST:
                 raise Impure(f"more than {MOST:,} objects can be reached from it, by {words}")
-            if isinstance(x, GENERATORS):
-                if not STATES_OF_GENERATORS.isdisjoint(self.attributes):
+            if isinstance(x, kinds.GENERATORS):
+                if not kinds.STATES_OF_GENERATORS.isdisjoint(self.attributes):
                     raise Impure("it can read the state of a generator of random numbers")
                 self.generators.append(x)
             elif isinstance(x, ModuleType):
@@ -177,32 +154,31 @@ class Reach:
     def add(self, owner: Any, read: Callable, words: str) -> None:
         """Take up a place, and go on with what it holds."""
         kept = tuple(read(owner))
-        if read is numbers:
+        if read is kinds.numbers:
             self.todo += [(x, words) for x in owner.flat] if owner.dtype.hasobject else []
             kept, words = (kept[0].copy("K"), *kept[1:]), f"{words}, all its entries"
-        elif read is not title:
+        elif read is not kinds.title:
             self.todo += [(x, words) for x in kept]
-        if not ADDRESSES.isdisjoint(x for x in kept if type(x) is str):
+        if not kinds.ADDRESSES.isdisjoint(x for x in kept if type(x) is str):
             raise Impure("it can read where the numbers of an array lie")
         self.places.append(Place(owner, read, kept, words))
 
     def look_up(self, scope: Mapping, names: Iterable[str], module: str, words: str = "") -> None:
         """Read names of a module's dictionary."""
-        _, known, _ = self.scopes.setdefault(id(scope), (scope, set(), module))
-        for name in names:
-            if name not in known:
-                known.add(name)
-                if name in scope and not (module == "builtins" and name in LOOKS):
-                    self.todo.append((scope[name], words or f"the global {name}"))
+        _, looked_up, _ = self.scopes.setdefault(id(scope), (scope, set(), module))
+        for name in {*names} - looked_up:
+            looked_up.add(name)
+            if name in scope and not (module == "builtins" and name in LOOKS):
+                self.todo.append((scope[name], words or f"the global {name}"))
 
     def module(self, x: ModuleType, words: str) -> None:
-        scope = scope_of(x)
+        scope = kinds.scope_of(x)
         if x is sys and "modules" in self.attributes:
             raise Impure("it can read sys.modules; import the module by its name")
         if type(x) is not ModuleType:
             self.todo.append((type(x), words))
         names = self.named_in(scope)
-        of_user = not foreign(file_of(x))
+        of_user = not foreign(kinds.file_of(x))
         self.look_up(scope, names | {"__getattr__"} if of_user else names, x.__name__, words)
         if "titles" in self.asks and of_user:
             self.look_up(scope, ("__name__", "__spec__", "__loader__", "__file__"), x.__name__, words)
@@ -219,9 +195,9 @@ class Reach:
         cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
         self.todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
         if not foreign(x.__code__.co_filename):
-            self.add(x, settings, words := f"{x.__name__} and its defaults")
+            self.add(x, kinds.settings, words := f"{x.__name__} and its defaults")
             if "titles" in self.asks:
-                self.add(x, title, f"the name and the text of {x.__name__}")
+                self.add(x, kinds.title, f"the name and the text of {x.__name__}")
             if "__annotations__" in self.attributes:
                 self.todo.append((x.__annotations__, words))
             self.todo.append((vars(x), words))
@@ -254,11 +230,11 @@ class Reach:
                 x is look for look in (getattr, hasattr, vars, dir)):
             self.asks |= {"computed", "missing", "titles"}
         if isinstance(x, type):
-            if not (in_c(x) or of_library(x)):
-                self.add(x, names_of_class, words)
+            if not (in_c(x) or kinds.of_library(x)):
+                self.add(x, kinds.names_of_class, words)
                 self.todo += [(base, words) for base in (kind, *x.__mro__[1:]) if base is not type]
-            elif in_c(x) and not (x in CONTENTS or x in FIXED or x.__module__ == "builtins"
-                                  or computes(x.__module__, x.__name__)):
+            elif in_c(x) and not (x in kinds.CONTENTS or x in kinds.FIXED or x.__module__ == "builtins"
+                                  or kinds.computes(x.__module__, x.__name__)):
                 raise Impure(f"it can read {x.__module__}.{x.__qualname__}, whose objects have a state that "
                              "cannot be compared")
             elif not in_c(x):  # the rest of a library's class does not change
@@ -269,34 +245,34 @@ class Reach:
             self.todo += [(part, words) for part in x.recipe]
             return
         if hasattr(kind, "__next__"):
-            raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, "
-                         "or as a list")
+            raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an "
+                         "argument, or as a list")
         if hasattr(kind, "tocsr"):
             raise Impure("it can read a sparse matrix, which a list cannot hold")
         if kind is np.memmap:  # its map has the same bytes
-            self.add(x, numbers, words)
+            self.add(x, kinds.numbers, words)
             return
-        if kind.__name__ == "cython_function_or_method" and computes(x.__module__, x.__name__):
+        if kind.__name__ == "cython_function_or_method" and kinds.computes(x.__module__, x.__name__):
             return  # no call of it is heard
-        base = kind if kind in FIXED else base_of(kind)
-        if base in CONTENTS:
-            self.add(x, CONTENTS[base], words)
-        elif base in FIXED:
-            self.todo += [(part, words) for part in FIXED[base](x)]
-        elif base not in STATELESS and (base not in VALUES or kind is base):
+        base = kinds.base_of(kind)
+        if base in kinds.CONTENTS:
+            self.add(x, kinds.CONTENTS[base], words)
+        elif base in kinds.FIXED:
+            self.todo += [(part, words) for part in kinds.FIXED[base](x)]
+        elif base not in kinds.STATELESS and (base not in kinds.VALUES or kind is base):
             raise Impure(f"it can read {words}, a {kind.__qualname__}, whose whole state cannot be compared")
         if kind is not base:
-            self.add(x, attributes, words)
+            self.add(x, kinds.attributes, words)
             if any(map(slotted, kind.__mro__)):
-                self.add(x, slots, words)
+                self.add(x, kinds.slots, words)
         elif kind in (SimpleNamespace, functools.partial):
             self.todo.append((vars(x), words))
 
 
 def no_argument(x: Any) -> bool:
     """Whether x is of a kind that stands for itself: no argument that becomes an input is the same object."""
-    kinds = type, ModuleType, FunctionType, BuiltinFunctionType, Enum
-    return x is None or type(x) is object or isinstance(x, kinds)
+    themselves = type, ModuleType, FunctionType, BuiltinFunctionType, Enum
+    return x is None or type(x) is object or isinstance(x, themselves)
 
 
 def slotted(kind: type) -> bool:

@@ -18,7 +18,7 @@ from ..functions.loops import SCAN_OF_ARRAYS
 from ..functions.trace import watched
 from ..traced.arraylike import ArrayLike
 from .code import TYPE, facts_of_code, nested
-from .known import computes, doing, foreign, method_computes
+from .kinds import computes, doing, foreign, method_computes
 from .reached import Place, Reach, unchanged
 
 
@@ -71,22 +71,18 @@ class Watch:
             return  # first, since most calls are of this kind
         if self.sentence or self.imports(frame):
             return
+        if event == "call" and not foreign(frame.f_code.co_filename):
+            self.enter(frame)
+            return
+        module, name, computing = frame.f_globals.get("__name__", ""), frame.f_code.co_name, computes
         if event == "c_call":
             owner, name = getattr(called, "__self__", None), called.__name__
-            if owner is None or isinstance(owner, ModuleType):
-                module = called.__module__ or ""
-                known = computes(module, name)
-            else:
-                module = (owner if isinstance(owner, type) else type(owner)).__module__
-                known = method_computes(owner, name)
-            if not known:
-                self.sentence = doing(module, name)
-        elif not foreign(frame.f_code.co_filename):
-            self.enter(frame)
-        else:
-            module = frame.f_globals.get("__name__", "")
-            if not computes(module, frame.f_code.co_name):
-                self.sentence = doing(module, frame.f_code.co_name)
+            method = not (owner is None or isinstance(owner, ModuleType))
+            kind = owner if isinstance(owner, type) else type(owner)
+            module = kind.__module__ if method else called.__module__ or ""
+            computing = (lambda module, name: method_computes(owner, name)) if method else computes
+        if not computing(module, name):
+            self.sentence = doing(module, name)
 
     def imports(self, frame: FrameType) -> bool:
         """Whether the call belongs to a first import: a module's body and the finders run once."""

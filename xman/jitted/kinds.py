@@ -61,10 +61,8 @@ class Entries(NamedTuple):
 def pairs(scope: dict) -> list: return [*scope, *scope.values()]
 def layout(x: np.ndarray) -> tuple: return x.flags.num, *x.strides
 def numbers(x: np.ndarray) -> tuple: return x.view(np.ndarray), *layout(x)
-def objects(x: np.ndarray) -> list: return [*x.flat]
 def settings(x: types.FunctionType) -> tuple: return x.__code__, x.__defaults__, x.__kwdefaults__
 def title(x: types.FunctionType) -> list: return [getattr(x, name) for name in TITLES]
-def referents(x: Any) -> list: return gc.get_referents(x)
 def factory(x: collections.defaultdict) -> list: return [*Entries(dict)(x), x.default_factory]
 def applied(x: functools.partial) -> tuple: return x.func, x.args, x.keywords
 def typecode(x: array.array) -> list: return [x.typecode, *x]
@@ -80,17 +78,15 @@ def attributes(x: Any) -> tuple:
 
 def slots(x: Any) -> list:
     """The values of the slots that the classes of x have in Python."""
-    members = [member for kind in type(x).__mro__ if not in_c(kind) for member in vars(kind).values()
-               if type(member) is types.MemberDescriptorType]
-    return [member.__get__(x) if filled(member, x) else MISSING for member in members]
+    return [in_slot(member, x) for kind in type(x).__mro__ if not in_c(kind) for member in vars(kind).values()
+            if type(member) is types.MemberDescriptorType]
 
 
-def filled(member: Any, x: Any) -> bool:
+def in_slot(member: Any, x: Any) -> Any:
     try:
-        member.__get__(x)
+        return member.__get__(x)
     except AttributeError:
-        return False
-    return True
+        return MISSING
 
 
 def names_of_class(kind: type) -> list:
@@ -107,34 +103,41 @@ def remembered(cache: Any) -> list:
 
 # ---- kinds -------------------------------------------------------------------------------------------------
 
+def classes(module: types.ModuleType, names: str) -> tuple[type, ...]:
+    return tuple([getattr(module, name) for name in names.split()])
+
+
 # values: they cannot change, and lead nowhere
-VALUES = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented), range,
-          datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, re.Pattern)
+VALUES = (
+    *classes(builtins, "int float complex str bytes bool range"),
+    *classes(types, "NoneType EllipsisType NotImplementedType"),
+    *classes(datetime, "date datetime time timedelta timezone"), re.Pattern)
 # what cannot change, and leads to other objects
 FIXED: dict[type, Callable[[Any], Iterable]] = {
     tuple: Entries(tuple), frozenset: Entries(frozenset), slice: lambda x: (x.start, x.stop, x.step),
-    functools.cached_property: lambda x: (x.func,),
-    **dict.fromkeys((types.MethodType, types.BuiltinFunctionType, property, staticmethod, classmethod,
-                     types.MappingProxyType, type({}.keys()), type({}.values()), type({}.items()),
-                     types.GenericAlias, types.UnionType, operator.attrgetter, operator.itemgetter,
-                     operator.methodcaller), referents)}
+    functools.cached_property: lambda x: (x.func,)}
+FIXED |= dict.fromkeys((
+    *classes(types, "MethodType BuiltinFunctionType MappingProxyType GenericAlias UnionType"),
+    *classes(builtins, "property staticmethod classmethod"), *map(type, ({}.keys(), {}.values(), {}.items())),
+    *classes(operator, "attrgetter itemgetter methodcaller")), gc.get_referents)
 # what can change: it is read at each call
 CONTENTS: dict[type, Callable[[Any], Iterable]] = {
-    **{kind: Entries(kind) for kind in (list, set, bytearray, collections.deque, dict, collections.OrderedDict)},
-    collections.defaultdict: factory, array.array: typecode, np.ndarray: numbers, types.CellType: referents,
-    functools.partial: applied, type(inside): remembered}
+    kind: Entries(kind) for kind in (list, set, bytearray, dict, *classes(collections, "deque OrderedDict"))}
+CONTENTS |= {
+    collections.defaultdict: factory, array.array: typecode, np.ndarray: numbers,
+    types.CellType: gc.get_referents, functools.partial: applied, type(inside): remembered}
+DESCRIPTORS = classes(types, "WrapperDescriptorType MethodDescriptorType GetSetDescriptorType "
+                             "ClassMethodDescriptorType BuiltinFunctionType")
 # what has no state but its attributes in Python
-STATELESS = (object, types.SimpleNamespace, typing.Generic, typing.TypeVar, types.CodeType, np.ufunc,
-             types.WrapperDescriptorType, types.MethodDescriptorType, types.MemberDescriptorType,
-             types.GetSetDescriptorType, types.ClassMethodDescriptorType, types.MethodWrapperType,
-             type(np.sum), type(vars(abc.ABC)["_abc_impl"]), type(vars(Names)["names"]))
+STATELESS = {
+    object, np.ufunc, type(np.sum), type(vars(abc.ABC)["_abc_impl"]), type(vars(Names)["names"]),
+    *classes(types, "SimpleNamespace CodeType MemberDescriptorType MethodWrapperType"),
+    *classes(typing, "Generic TypeVar"), *DESCRIPTORS} - {types.BuiltinFunctionType}
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 
 STATES_OF_GENERATORS = {"bit_generator", "get_state", "__getstate__", "__reduce__"}  # where they are read
 
 HEAP = 1 << 9  # the flag of a type that is no static one; all that Python's `class` makes have it
-DESCRIPTORS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
-               types.ClassMethodDescriptorType, types.BuiltinFunctionType)
 
 
 def in_c(kind: type) -> bool:
@@ -146,8 +149,9 @@ def in_c(kind: type) -> bool:
 
 
 def base_of(kind: type) -> type:
-    """The class in C by which the instances of a class are laid out."""
-    return next((base for base in kind.__mro__ if base is not object and in_c(base)), object)
+    """The class in C by which the instances of a class are laid out, or the one in Python of `FIXED`."""
+    laid_out = lambda base: base is functools.cached_property or base is not object and in_c(base)
+    return next(filter(laid_out, kind.__mro__), object)
 
 
 def is_value(x: Any) -> bool:
@@ -213,8 +217,8 @@ OF_TYPES = frozenset("""mro fromkeys from_bytes fromhex maketrans __new__ __init
                         __subclasshook__ __prepare__ __instancecheck__ __subclasscheck__ __class_getitem__
                         __call__ __getattribute__""".split())
 # names with two underscores that code may read; of others, as __globals__, nothing is known
-DUNDERS = {name for kind in (object, type, float, list, dict, set, types.ModuleType, np.ndarray,
-                             types.FunctionType) for name in vars(kind)}
+DUNDERS = {name for kind in (*classes(builtins, "object type float list dict set"), types.ModuleType,
+                             types.FunctionType, np.ndarray) for name in vars(kind)}
 DUNDERS |= {"__name__", "__wrapped__", "__func__", "__self__", "__dict__"}
 DUNDERS -= {"__globals__", "__builtins__", "__subclasses__"}
 ADDRESSES = {"__array_interface__", "__array_struct__"}  # they say where the numbers of an array lie
@@ -238,12 +242,11 @@ def computes(module: str, name: str) -> bool:
 
 def method_computes(owner: Any, name: str) -> bool:
     """Whether a method in C of an object reads and changes nothing but what is compared."""
-    kind = type(owner)
     if isinstance(owner, type):
         return name in OF_TYPES and (not of_library(owner) or computes(owner.__module__, owner.__name__))
-    base = base_of(kind)
-    known = base in VALUES or base in FIXED or base in CONTENTS or base in STATELESS
-    return known or base.__module__.partition(".")[0] in ("builtins", "numpy", "re", "itertools")
+    base = base_of(type(owner))
+    return (any(base in table for table in (VALUES, FIXED, CONTENTS, STATELESS))
+            or base.__module__.partition(".")[0] in ("builtins", "numpy", "re", "itertools"))
 
 
 def doing(module: str, name: str) -> str:
