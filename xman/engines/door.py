@@ -126,9 +126,9 @@ class Compiled:
         """The outputs by name, arrays that nothing else uses. values: the inputs. XManError as for eval."""
         built = self._latest
         try:
-            if built and (not self._checked or self._were_checked(values)):
-                if (outputs := built.run(values)) is not None:
-                    return outputs
+            if (built and (not self._checked or self._were_checked(values))
+                and (outputs := built.run(values)) is not None):
+                return outputs
         except TimeoutError:
             raise  # a time limit that the user set
         except KeyboardInterrupt as stop:  # the interpreter adds the step to it
@@ -149,8 +149,7 @@ class Compiled:
 
     def _built(self) -> Built:
         if not self._programs:
-            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a "
-                            "source and a plan")
+            raise XManError("a list is compiled for the shapes of its values: call it once before")
         return self._latest or self._reference
 
     @functools.cached_property

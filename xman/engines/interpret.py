@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..interpreters import eval
+from ..interpreters.context import unshared
 from .memory import overwrite
 from .program import Built, Engine, Program
 from .specialise.kinds import check_update, kind_of
@@ -20,14 +21,9 @@ def build(program: Program) -> Built:
 
     def run(values: Mapping[str, Any]) -> dict[str, Any]:
         registers = eval(program.original, values)
-        arrays = [*literals, *(x for x in values.values() if type(x) is np.ndarray)]
-        outputs: dict[str, Any] = {}
-        for name in program.outputs:
-            outputs[name] = x = registers[name]
-            if type(x) is np.ndarray:
-                if not x.flags.writeable or any(np.may_share_memory(x, y) for y in arrays):
-                    outputs[name] = x = x.copy()  # it shares memory with no input and no other output
-                arrays.append(x)
+        outputs = {y: registers[y] for y in program.outputs}
+        frozen = (x for x in outputs.values() if type(x) is np.ndarray and not x.flags.writeable)
+        outputs = unshared(outputs, [*literals, *values.values(), *frozen])
         for y, x in program.inplace.items():
             check_update(x, y, kind_of(values[x]), kind_of(registers[y]))
         overwrite(*((values[x], registers[y]) for y, x in program.inplace.items()))
