@@ -10,6 +10,7 @@ import array
 import builtins
 import collections
 import contextvars
+import copy
 import ctypes
 import dataclasses
 import decimal
@@ -20,6 +21,7 @@ import json
 import math
 import multiprocessing.sharedctypes
 import numbers
+import operator
 import os
 import pathlib
 import random
@@ -309,6 +311,25 @@ OBJECTS = {
     "metaclass_without_hash": (lambda: type("Meta", (type,), {"__eq__": lambda a, b: a is b})("Kind", (), {"rate": 2.0})(), lambda b: b.rate, lambda b, k: setattr(type(b), "rate", k)),
     "foreign_absent": (lambda: vars(math).pop("mine", None), lambda b: getattr(math, "mine", 2.0), lambda b, k: setattr(math, "mine", k)),
 }
+
+# special methods that a class is given another of: (what calls it, its result as a function of a number)
+METHODS = {"len": (len, int), "call": (lambda b: b(), float), "float": (float, float), "getitem": (lambda b: b[3], float), "hash": (hash, int),
+           "contains": (lambda b: 2.0 + (1 in b), lambda k: k > 2), "iter": (sum, lambda k: iter([k])), "bool": (lambda b: 2.0 + bool(b), lambda k: k > 2),
+           "add": (lambda b: b + 1, float), "radd": (lambda b: 1 + b, float), "eq": (lambda b: 2.0 + (b == 3), lambda k: k > 2), "abs": (abs, float),
+           "str": (lambda b: len(str(b)), lambda k: "a" * int(k)), "format": (lambda b: len(f"{b}"), lambda k: "a" * int(k)), "index": (operator.index, int),
+           "array": (lambda b: np.asarray(b)[0], lambda k: np.full(1, k)), "copy": (copy.copy, float), "trunc": (math.trunc, int), "reversed": (lambda b: reversed(b)[0], lambda k: [k])}
+
+
+def answering(name, k):
+    _, result = METHODS[name]
+    return lambda self, *args, **options: result(k)
+
+
+for _name in METHODS:  # of a class for its objects, and of its metaclass for the class
+    OBJECTS[f"__{_name}__"] = (lambda n=_name: type("Kind", (), {f"__{n}__": answering(n, 2.0)})(), METHODS[_name][0],
+                               lambda b, k, n=_name: setattr(type(b), f"__{n}__", answering(n, k)))
+    if _name not in ("hash", "eq", "copy", "array"):
+        OBJECTS[f"meta__{_name}__"] = (lambda n=_name: type("Meta", (type,), {f"__{n}__": answering(n, 2.0)})("Kind", (), {}), *OBJECTS[f"__{_name}__"][1:])
 
 
 # name: from the object and its reader a function of x, and what sets another object in its place (None: nothing does)
