@@ -185,7 +185,7 @@ def test_libsvm_and_idx_are_evaluated_and_libsvm_from_0_as_from_1(run, tmp_path,
     (tmp_path / "x-images-idx3-ubyte").write_bytes(bytes([0, 0, 8, 3]) + size(1797, 8, 8) + X.astype(np.uint8).tobytes())
     (tmp_path / "x-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1]) + size(1797) + y.astype(np.uint8).tobytes())
     for source in ["x.svm"] + ["x-images-idx3-ubyte"] * first:
-        assert run("train", "logreg", "--data", source, "--epochs", "1", "--quiet", "--save", "m.st")[0] == 0
+        assert run("train", "logreg", "--data", source, "--optimizer", "adam", "--epochs", "1", "--quiet", "--save", "m.st")[0] == 0
         assert json.loads(run("evaluate", "m.st", source, "--json")[1])["accuracy"] > 0.5
     assert "--one-based" in run("train", "--help")[1]
 
@@ -302,7 +302,8 @@ def test_standard_input_is_a_table_and_what_cannot_be_written_is_said_before_any
     for option in ("--save", "--report", "--plot", "--checkpoint"):
         status, _, err = run("train", "logreg", "--data", "nowhere.csv", option, "no/m.png", *options)
         assert status == 2 and "no/m.png cannot be written: there is no folder no; make it first" in err
-    run("train", "logreg", "--data", "t.csv", "--save", "m.safetensors", "--checkpoint", "run", "--epochs", "5", "--quiet")
+    run("train", "logreg", "--data", "t.csv", "--save", "m.safetensors", "--checkpoint", "run", "--epochs", "5", "--quiet",
+        "--optimizer", "adam")
     assert "no/p.csv cannot be written" in run("predict", "m.safetensors", "t.csv", "--out", "no/p.csv")[2]
-    out = run("train", "logreg", "--data", "t.csv", "--checkpoint", "run", "--epochs", "3", "--quiet")[1]
+    out = run("train", "logreg", "--data", "t.csv", "--checkpoint", "run", "--epochs", "3", "--quiet", "--optimizer", "adam")[1]
     assert "all 3 epochs done: the checkpoint had 5, and nothing was trained" in out

@@ -1,6 +1,7 @@
 """xman train: it reads the data, chooses among several settings, fits, and reports."""
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import itertools
@@ -9,7 +10,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,21 +22,19 @@ from ..engines import ENGINES
 from ..errors import XManError, extra
 from ..manager import XMan
 from ..models.bases import KINDS
-from ..notation import table_as_text
 from ..scale.launch import launched
 from ..scale.mpi import TIMEOUT, workers
-from ..scale.streams import MEMORY, Stream
+from ..scale.streams import MEMORY
 from ..scale.tables import tenths
-from ..tables import Prepared
-from ..train import Dataset, Diverged, Result, Trial, cross_validate, evaluate, fit, load, predict
+from ..train import Dataset, Diverged, Result, Trial, cross_validate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from ..train.selection import mean_of, searched, trial_text
 from ..train.settings import Settings
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table, received
-from .pages import write_page
-from .sources import MODELS, TABLE, TASKS, network_of, schedule_of
+from .pages import facts_of, print_network, print_result, rows_and_pairs, tested, write_page
+from .sources import FOLDS, MODELS, PENALTIES, TABLE, TASKS, defaults_of, network_of, schedule_of
 
 SettingsOf = Callable[[dict[str, Any]], dict[str, Any]]
 # (option, module, purpose): what is missing for the files at the end is said before training
@@ -64,33 +63,22 @@ class Choice(NamedTuple):
 
 def read(model: str, data: str, *, memory: float | None, folds: int | None, report: str | None,
          max_len: int | None, header: bool | None, zero_based: bool | None, task: str | None,
-         seed: int, target: str | None, ignore: tuple[str, ...], day_first: bool,
-         decimal: str | None) -> Dataset:
+         test_fraction: float, validation_fraction: float, ordered_by: str | None, seed: int,
+         target: str | None, ignore: tuple[str, ...], day_first: bool, decimal: str | None) -> Dataset:
     """The data set for a model, streamed if it is on the web or the user limits the memory."""
-    if data == "-":
-        path = Path(tempfile.mkdtemp()) / "standard input"  # which errors name
-        path.write_bytes(sys.stdin.buffer.read())
-        data = str(path)
     task = task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
     columns = {"seed": seed, "target": target, "ignore": ignore, "day_first": day_first, "task": task,
                "decimal": decimal}
     if memory or "://" in data:
-        dataset = streamed(data, memory, {"folds": folds, "report": report}, **columns)
+        unfit = {"folds": folds, "report": report, "ordered-by": ordered_by}
+        dataset = streamed(data, memory, unfit, **columns)
     else:
-        dataset = load(data, **columns, max_len=max_len, header=header, zero_based=zero_based)
+        dataset = load(data, **columns, max_len=max_len, header=header, zero_based=zero_based,
+                       test_fraction=test_fraction, validation_fraction=validation_fraction,
+                       ordered_by=ordered_by)
     if max_len and dataset.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
     return dataset
-
-
-def findings(data: Prepared) -> str:
-    """A table of what the columns hold, and sentences below it."""
-    rows = [("column", "kind", "missing", "range, or the commonest"),
-            *((name[:40], kind, str(missing), values) for name, kind, missing, values in data.summary)]
-    if len(rows) > 42:
-        rows[31:-10] = [("…", "", "", f"{len(rows) - 41} more columns")]
-    sentences = [f"{text[0].upper()}{text[1:]}." for text in data.remarks]
-    return "\n".join([table_as_text(rows, 4), *sentences]) if data.summary else ""
 
 
 def sha256(source: str) -> dict[str, str]:
@@ -108,11 +96,6 @@ def streamed(source: str, memory: float | None, unfit: dict[str, Any], **columns
                    (*(column.name for column in data.columns), data.target.name))
 
 
-def rows_and_pairs(data: tuple | Stream) -> tuple[int, Iterable[tuple]]:
-    """The number of rows, and pairs (X, y) of them: the one pair, or the pairs of a stream."""
-    return (data.rows, data.batches(1024)) if isinstance(data, Stream) else (data[0].shape[0], [data])
-
-
 def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds: int | None,
                    complete: SettingsOf, show: bool) -> tuple[dict[str, Any], list[Trial], str]:
     """(the options of least loss, all trials, a line that reports the choice).
@@ -122,13 +105,11 @@ def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds:
     grid = {name: values for name, values in options.items() if isinstance(values, tuple)}
     if not grid and not folds:
         return options, [], ""
-    if words := [word for word in ("checkpoint", "plot") if grid and word in options]:
-        raise XManError(f"--{words[0]} is for one training, and {' and '.join(f'--{name}' for name in grid)} "
-                        "say several: leave it out until one is chosen")
     cases = []
     for values in itertools.product(*grid.values()):
         combination = dict(zip(grid, values, strict=True))
-        unfit = ("checkpoint", "plot", "patience" if folds else "")  # patience needs a validation
+        # patience needs a validation
+        unfit = ("checkpoint", "plot", *("patience", "validation") * bool(folds))
         cases.append((combination, network, {"progress": False} | {
             name: x for name, x in complete(options | combination).items() if name not in unfit}))
     if not grid:
@@ -141,53 +122,59 @@ def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds:
     return options | best.settings, trials, f"chosen of {len(trials)} trials, and trained: {trial_text(best)}"
 
 
-def settings_of(options: dict[str, Any], *, defaults: dict[str, Any], rows: int,
+def settings_of(options: dict[str, Any], *, defaults: dict[str, Any], data: Dataset, convex: bool,
                 warm_up: int) -> dict[str, Any]:
     """The settings of `fit`: the options, and the model's defaults for all others."""
+    (rows, _), (unseen, _) = map(rows_and_pairs, data[:2])
     settings = defaults | options
     if settings["optimizer"] in METHODS:  # these take all rows at once, and find their own step size
         settings = options | {key: x for key, x in settings.items() if key not in ("lr", "batch_size")}
     batches = -(-rows // settings.get("batch_size", rows))
     schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
-    return settings | {"schedule": schedule}
+    # a convex loss has one optimum, and the best epoch by a validation would be one on the way to it
+    return settings | {"schedule": schedule, "validation": data.valid if unseen and not convex else None}
 
 
-def choose_and_fit(network: XMan, data: Dataset, options: dict[str, Any], complete: SettingsOf, show: bool,
-                   *, folds: int | None, threads: int) -> Choice:
-    """The training with the best of the options. If it diverges the process ends with a sentence."""
-    started = time.perf_counter()
+@contextlib.contextmanager
+def with_threads(threads: int) -> Iterator[None]:
+    """A context for training with so many threads of BLAS. If it diverges the process ends with a sentence."""
     try:
         # loaded now: the limit does not reach a library that is loaded later
         importlib.import_module("scipy.linalg.blas")
         with extra("threadpoolctl", "cli", "--threads").threadpool_limits(threads):
-            options, trials, sentence = settings_tried(network, data, options, folds, complete, show)
-            settings = {"progress": show, "prepared": data.prepared, **complete(options)}
-            result = fit(network, data.train, validation=data.valid, **settings)
+            yield
     except Diverged as error:
         if not workers().rank:
             print(f"xman: {error}", file=sys.stderr)
         sys.exit(1)
+
+
+def choose_and_fit(network: XMan, data: Dataset, options: dict[str, Any], complete: SettingsOf, show: bool,
+                   *, folds: int | None) -> Choice:
+    """The training with the best of the options."""
+    started = time.perf_counter()
+    options, trials, sentence = settings_tried(network, data, options, folds, complete, show)
+    result = fit(network, data.train, **{"progress": show, "prepared": data.prepared} | complete(options))
     return Choice(options, trials, sentence, result, time.perf_counter() - started)
 
 
-def tested(network: XMan, result: Result, data: Dataset) -> dict[str, Any]:
-    """The loss, the accuracy of classes, and the root mean square error of numbers, on the test rows."""
-    loss, accuracy = evaluate(network, result.parameters, data.test)
-    rows, pairs = rows_and_pairs(data.test)
-    error = None
-    if not data.classes:
-        squares = sum(np.sum((predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2)
-                      for X, y in pairs)
-        error = data.prepared.scale[1] * np.sqrt(squares / rows)
-    return {"test_loss": loss, "test_accuracy": accuracy, "test_error": error, "test_rows": rows}
+def fit_all_rows(choice: Choice, network: XMan, data: Dataset, complete: SettingsOf) -> Choice:
+    """The same training on all rows: with the settings that were chosen, for as many epochs as were best."""
+    result = choice.result
+    judged = result.history and "validation_loss" in result.history[-1]
+    settings = complete(choice.options | ({"epochs": result.best} if judged else {}))
+    settings = {key: x for key, x in settings.items() if key not in ("checkpoint", "plot", "patience")}
+    final = fit(network, data.train, **settings | {"progress": False, "prepared": data.prepared})
+    told = {"history": result.history, "best": result.best, "reason": result.reason}  # they show the choice
+    return choice._replace(result=final._replace(**told))
 
 
-def write_model(choice: Choice, network: XMan, data: Dataset, facts: dict[str, Any], *, save: str | None,
-                report: str | None) -> None:
-    """Write the trained model, and the page about it, if the user asked for them."""
+def write_model(choice: Choice, final: Choice, network: XMan, data: Dataset, facts: dict[str, Any], *,
+                save: str | None, report: str | None) -> None:
+    """Write the final model, and the page about the one that was tested, if the user asked for them."""
     if not (save or report):
         return
-    model = choice.result.model(**json_terms(facts | {"names": data.names, "first": data.first}))
+    model = final.result.model(**json_terms(facts | {"names": data.names, "first": data.first}))
     if save:
         model.save(save)
     if report:
@@ -197,35 +184,6 @@ def write_model(choice: Choice, network: XMan, data: Dataset, facts: dict[str, A
         truth = np.array(data.classes, object)[y] if data.classes else y.ravel().astype(float) * scale + mean
         write_page(report, model, outputs if data.classes else outputs * scale + mean, truth, data.cells,
                    choice.seconds)
-
-
-def facts_of(choice: Choice) -> dict[str, Any]:
-    """What became of the training, for a program to read."""
-    result, trials = choice.result, [trial._replace(result=None)._asdict() for trial in choice.trials]
-    return ({"trials": trials} if trials else {}) | {
-        "history": result.history, "best_epoch": result.best, "reason": result.reason,
-        "seconds": choice.seconds}
-
-
-def print_network(network: XMan, data: Dataset) -> None:
-    """Print what the columns hold, and the list of the loss, of which a long one loses its middle."""
-    print(findings(data.prepared), end="\n\n" if data.prepared.summary else "")
-    steps = network.operationSequence(network.loss)
-    ends = f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
-    print(ends if len(steps) > 40 else steps, flush=True)
-
-
-def print_result(choice: Choice, test: dict[str, Any]) -> None:
-    """Print which settings were chosen, how the training ended, and the test."""
-    if choice.trials:
-        print(choice.sentence)
-    result = choice.result
-    size = sum(np.size(w) for w in result.parameters.values())
-    print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {choice.seconds:.1f} s")
-    accuracy, error = test["test_accuracy"], test["test_error"]
-    print(f"test loss {test['test_loss']:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
-          + ("" if error is None else f", root mean square error {error:.4g}")
-          + f" of {test['test_rows']:,} rows")
 
 
 @xman.command()
@@ -243,6 +201,9 @@ def print_result(choice: Choice, test: dict[str, Any]) -> None:
     --l2            number,…      Half the sum of the weights' squares in the loss, times this; linear is then ridge.
     --class-weight  balanced      Each class counts the same.
     --folds         folds         Cross-validate on so many folds of the rows first.
+    --test-fraction=0.2    share  Of a single file: the share of rows that judge; 0 for none.
+    --validation-fraction  share  The share of rows that choose.  [default: 0.1, and 0 where folds choose a penalty]
+    --ordered-by    COLUMN        Judge by the last rows in the order of these dates or numbers.
     --clip          number,…      The largest norm of the gradient.
     --clip-value    number,…      The largest entry of the gradient.
     --seed=0        whole         Of the parameters, the order of the rows, and a file's split.
@@ -278,9 +239,10 @@ def print_result(choice: Choice, test: dict[str, Any]) -> None:
     {JSON}
     """, optimizer=click.Choice([*OPTIMIZERS, *METHODS]), basis=click.Choice(KINDS), engine=click.Choice(["auto", *ENGINES]),
          receivers=(read, Shape, choose_and_fit, write_model, Settings), folds=click.IntRange(2),
-         least=click.FloatRange(0), point=click.Choice([".", ","]), MB=click.FloatRange(1), seconds=click.FloatRange(0.1))
+         least=click.FloatRange(0), point=click.Choice([".", ","]), MB=click.FloatRange(1), seconds=click.FloatRange(0.1),
+         share=click.FloatRange(0, 1, max_open=True))
 def train(model: str, data: str, warm_up: int, together: int, restarts: int, timeout: float,
-          quiet: bool, as_json: bool, **options: Any) -> None:
+          threads: int, quiet: bool, as_json: bool, **options: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     if together > 1 or restarts:
         sys.exit(launched(sys.argv[1:], together, restarts, options["checkpoint"]))
@@ -291,27 +253,50 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     for option, module, purpose in WRITERS:
         if options[option]:
             extra(module, "cli", purpose)
+    if data == "-":
+        data = str(Path(tempfile.mkdtemp()) / "standard input")  # which errors name
+        Path(data).write_bytes(sys.stdin.buffer.read())
+    defaults = defaults_of(model, options | {"data": data, "warm_up": warm_up})
+    convex = (options["optimizer"] or defaults["optimizer"]) == defaults["optimizer"] == "newton-cg"
+    if options["validation_fraction"] is None:
+        options["validation_fraction"] = 0.0 if convex and not options["ordered_by"] else 0.1
+    if options["report"] and not options["test_fraction"]:
+        raise XManError("--report shows rows that the model has not seen: leave --test-fraction above 0")
     dataset = read(model, data, **received(read, options))
+    if model in ("mlp", "residual") and dataset.prepared.summary:
+        defaults |= TABLE
     shape = {key: x for key, x in received(Shape, options).items() if x}
     network = network_of(model, dataset, options["seed"], shape)
-    defaults = MODELS.get(model, MODELS["mlp"])[3] | (
-        TABLE if model in ("mlp", "residual") and dataset.prepared.summary else {})
-    rows, _ = rows_and_pairs(dataset.train)
-    complete = partial(settings_of, defaults=defaults, rows=rows, warm_up=warm_up)
+    (rows, _), (unseen, _) = map(rows_and_pairs, dataset[:2])
+    complete = partial(settings_of, defaults=defaults, data=dataset, convex=convex, warm_up=warm_up)
     if not quiet and not as_json:
         print_network(network, dataset)
     settings = {key: x for key, x in received(Settings, options).items() if x is not None}
-    choice = choose_and_fit(network, dataset, settings, complete, not quiet,
-                            **received(choose_and_fit, options))
-    facts = {"model": model, "data": data, **complete(choice.options), **choice.options}
-    if "schedule" not in choice.options:
-        del facts["schedule"]
+    if convex and "l2" not in settings:
+        settings["l2"] = tuple(float(f"{penalty / rows:.3g}") for penalty in PENALTIES)
+    if not unseen and any(isinstance(x, tuple) for x in settings.values()):
+        options["folds"] = options["folds"] or min(FOLDS, rows)
+    with with_threads(threads):
+        choice = final = choose_and_fit(network, dataset, settings, complete, not quiet, folds=options["folds"])
+        fitted, interrupted = rows, choice.result.reason.startswith("interrupted")
+        if dataset.whole and not interrupted:
+            every_row = read(model, data, **received(read, options)
+                             | {"test_fraction": 0.0, "validation_fraction": 0.0})
+            if model in MODELS or every_row.prepared.shape == dataset.prepared.shape:
+                again = network_of(model, every_row, options["seed"], shape)
+                final = fit_all_rows(choice, again, every_row, partial(complete, data=every_row))
+                fitted = rows_and_pairs(every_row.train)[0]
+    facts = {"model": model, "data": data, **complete(choice.options), **choice.options, "rows": fitted}
+    for key in {"validation", "schedule"} - choice.options.keys():
+        del facts[key]
     test = tested(network, choice.result, dataset)
-    write_model(choice, network, dataset, {**facts, **sha256(data), **shape},
+    write_model(choice, final, network, dataset, {**facts, **sha256(data), **shape},
                 **received(write_model, options))
     if as_json:
-        print(json.dumps(json_terms(facts | facts_of(choice) | test)))
+        print(json.dumps(json_terms(facts | facts_of(choice.result, choice.trials, choice.seconds) | test)))
     else:
-        print_result(choice, test)
-    if choice.result.reason.startswith("interrupted"):
+        print_result(choice.result, choice.sentence, choice.seconds, test)
+        if fitted > rows:
+            print(f"then fitted to all {fitted:,} rows; the test is of the fit without its own")
+    if interrupted:
         sys.exit(130)

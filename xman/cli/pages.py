@@ -1,10 +1,10 @@
-"""The report of a trained model as a page: its list, its curves, how good it is, its worst mistakes."""
+"""What became of a training, in lines for a terminal, as JSON, and as a page with curves and mistakes."""
 from __future__ import annotations
 
 import base64
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,11 @@ from ..files.container import versions
 from ..files.figures import drawing
 from ..files.reports import judged, report_text
 from ..files.whole import write_whole
+from ..manager import XMan
+from ..notation import table_as_text
+from ..scale import Stream
+from ..tables import Prepared
+from ..train import Dataset, Result, Trial, evaluate, predict
 from ..train.plot import learning_curve
 
 TEMPLATE = Path(__file__).with_name("templates") / "model.html"
@@ -75,3 +80,61 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
     columns = [c for c in model.columns if c.register in rows][:COLUMNS]
     table = [[truth[k], predictions[k], *(str(rows[c.register][k])[:40] for c in columns)] for k in worst]
     return {"mistakes": [["truth", "prediction", *(c.name for c in columns)], *table]}
+
+
+def rows_and_pairs(data: tuple | Stream) -> tuple[int, Iterable[tuple]]:
+    """The number of rows, and pairs (X, y) of them: the one pair, or the pairs of a stream."""
+    return (data.rows, data.batches(1024)) if isinstance(data, Stream) else (data[0].shape[0], [data])
+
+
+def findings(data: Prepared) -> str:
+    """A table of what the columns hold, and sentences below it."""
+    rows = [("column", "kind", "missing", "range, or the commonest"),
+            *((name[:40], kind, str(missing), values) for name, kind, missing, values in data.summary)]
+    if len(rows) > 42:
+        rows[31:-10] = [("…", "", "", f"{len(rows) - 41} more columns")]
+    sentences = [f"{text[0].upper()}{text[1:]}." for text in data.remarks]
+    return "\n".join([table_as_text(rows, 4), *sentences]) if data.summary else ""
+
+
+def tested(network: XMan, result: Result, data: Dataset) -> dict[str, Any]:
+    """The loss, the accuracy of classes, and the root mean square error of numbers, on the test rows."""
+    if not data.test[1].shape[0] if isinstance(data.test, tuple) else not data.test.rows:
+        return {"test_rows": 0}
+    loss, accuracy = evaluate(network, result.parameters, data.test)
+    rows, pairs = rows_and_pairs(data.test)
+    error = None
+    if not data.classes:
+        squares = sum(np.sum((predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2)
+                      for X, y in pairs)
+        error = data.prepared.scale[1] * np.sqrt(squares / rows)
+    return {"test_loss": loss, "test_accuracy": accuracy, "test_error": error, "test_rows": rows}
+
+
+def facts_of(result: Result, trials: Sequence[Trial], seconds: float) -> dict[str, Any]:
+    """What became of the training, for a program to read."""
+    each = [trial._replace(result=None)._asdict() for trial in trials]
+    return ({"trials": each} if trials else {}) | {
+        "history": result.history, "best_epoch": result.best, "reason": result.reason, "seconds": seconds}
+
+
+def print_network(network: XMan, data: Dataset) -> None:
+    """Print what the columns hold, and the list of the loss, of which a long one loses its middle."""
+    print(findings(data.prepared), end="\n\n" if data.prepared.summary else "")
+    steps = network.operationSequence(network.loss)
+    ends = f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
+    print(ends if len(steps) > 40 else steps, flush=True)
+
+
+def print_result(result: Result, choice: str, seconds: float, test: dict[str, Any]) -> None:
+    """Print which settings were chosen, how the training ended, and the test."""
+    if choice:
+        print(choice)
+    size = sum(np.size(w) for w in result.parameters.values())
+    print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {seconds:.1f} s")
+    if not test["test_rows"]:
+        return
+    accuracy, error = test["test_accuracy"], test["test_error"]
+    print(f"test loss {test['test_loss']:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
+          + ("" if error is None else f", root mean square error {error:.4g}")
+          + f" of {test['test_rows']:,} rows")

@@ -22,6 +22,7 @@ from ..serve import application
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.frames import arrow
+from ..tables.kinds import with_target
 from ..tables.readers import read_libsvm, read_titles
 from ..tables.reading import file_kind, files_of, formed, of_text
 from ..train.loaders import PIXEL, SPLITS, images, kind_of_file, targets
@@ -155,12 +156,16 @@ def write_parquet(model: Model, pieces: Iterable[np.ndarray], proba: bool, path:
 def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
     """Compare predictions with the truth: a table's column, the labels of LIBSVM, MNIST's IDX and titles."""
     read_model = load(model)
-    outputs, truth, strange = [], [], {}
+    outputs, truth, strange, notes = [], [], {}, []
     for piece, labels in pieces_of(read_model, source, header, zero_based):
+        if not isinstance(labels, np.ndarray):
+            name = read_model.target_in(labels, source)
+            piece = labels = labels.take(with_target(labels[name], name, notes))
         outputs.append(read_model.outputs(piece, source, strange))
         truth.append(labels if isinstance(labels, np.ndarray) else read_model.truth(labels, source))
     judgement = judged(read_model, np.concatenate(outputs), np.concatenate(truth))
     tell_strange(strange)
+    print(*(f"xman: {note}" for note in notes), sep="\n", end="\n" * bool(notes), file=sys.stderr)
     print(json.dumps(json_terms(judgement)) if as_json else report_text(judgement))
 
 

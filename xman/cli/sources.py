@@ -117,13 +117,17 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
 # the models of `xman train`: their classes, options, and default settings of `fit`
 SOFTMAX, ADAM = {"loss": "softmaxCrossEntropy"}, {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
 RELU, RECURRENT = {"activation": "relu", **SOFTMAX}, {"hidden": (64,), "last": None, **SOFTMAX}
-NEWTON, SHORT, LONG = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}, {**ADAM, "epochs": 200}
+SHORT, LONG = {**ADAM, "epochs": 15}, {**ADAM, "epochs": 200}
+# of convex losses: to the optimum, for each of these penalties, among which folds choose; else ADAM
+NEWTON = {**ADAM, "epochs": 60, "optimizer": "newton-cg"}
+PENALTIES, FOLDS = tuple(10.0 ** np.arange(-3, 5)), 5  # the penalties are of all rows together
+FIRST_ORDER = "lr", "batch_size", "schedule", "weight_decay", "clip", "clip_value", "mesh", "precision", "l1"
 PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
 TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # defaults of perceptrons on tables
 MODELS = {
     "linear": (models.LinearRegression, "numbers", {}, NEWTON),
     "poisson": (models.PoissonRegression, "counts", {}, NEWTON),
-    "logreg": (models.LogisticRegression, "classes", SOFTMAX, {**ADAM, "epochs": 60}),
+    "logreg": (models.LogisticRegression, "classes", SOFTMAX, NEWTON),
     "mlp": (models.MLP, "rows", {"hidden": (512, 256), "last": None, **RELU}, PERCEPTRON),
     "residual": (models.ResidualMLP, "rows", {"hidden": (100,), **RELU}, PERCEPTRON),
     "convolution": (models.ConvolutionalNetwork, "classes", RELU, SHORT),
@@ -134,6 +138,16 @@ MODELS = {
     "basis": (models.AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"}, LONG),
 }
 TASKS = {"numbers": "regress", "counts": "count"}  # by the kind of a model's targets: the task
+
+
+def defaults_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The default settings of `fit` for that model: Newton's method where its loss is convex and smooth, and
+    the options leave that open."""
+    defaults = MODELS.get(name, MODELS["mlp"])[3]
+    first_order = (any(options[key] is not None for key in ("memory", *FIRST_ORDER)) or options["warm_up"]
+                   or "://" in options["data"])
+    is_smooth = options["loss"] in (None, *"softmaxCrossEntropy crossEntropy sigmoidCrossEntropy squaredError".split())
+    return defaults | ({"optimizer": "adam"} if defaults is NEWTON and (first_order or not is_smooth) else {})
 
 
 def network_of(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XMan:

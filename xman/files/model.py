@@ -101,13 +101,17 @@ class Model(NamedTuple):
         return bool(np.all(outputs >= 0)
                     and (np.all(outputs <= 1) if single else np.allclose(outputs.sum(-1), 1, atol=1e-4)))
 
-    def truth(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The table's target column: labels, or numbers. TableError where there is no such column."""
+    def target_in(self, table: Any, where: str = "the table") -> str:
+        """The name of the table's target column. TableError where there is no such column."""
         names, first = table.column_names, self.columns[0]
         last = names[-1:] if first.kind == "array" and len(names) == math.prod(sizes(first)) + 1 else []
         if not (name := [self.target] if self.target in names else last):
             raise TableError(f"{where} lacks the column {self.target!r}, which holds the truth")
-        column = Column(name[0], "", "category" if self.classes else "number", self.spelling)
+        return name[0]
+
+    def truth(self, table: Any, where: str = "the table") -> np.ndarray:
+        """The table's target column: labels, or numbers. TableError where there is no such column."""
+        column = Column(self.target_in(table, where), "", "category" if self.classes else "number", self.spelling)
         distinct, places = target_cells(table, column, where, self.classes)
         return distinct[places]
 

@@ -17,7 +17,7 @@ from ..notation import WORDS
 from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, arrow, first_line, of_frame
-from .kinds import COMMON, column_kind, leaks, summary, target_cells, target_facts, useless
+from .kinds import COMMON, column_kind, leaks, summary, target_cells, target_facts, useless, with_target
 from .statistics import Moments, Words, moments, word_statistics
 
 CHARACTERS = 20  # the first ones of a text, which are all that is read of it
@@ -46,9 +46,12 @@ class Prepared(NamedTuple):
         return eval(self.steps, inputs(self.columns, table, where, self.steps))[self.output]
 
     def pair(self, table: Any, y: Any = None) -> tuple[Any, np.ndarray]:
-        """(features, targets) of a table, a frame or an array. y: targets that are not a column of it."""
+        """(features, targets) of a table, a frame or an array, without rows that have no target. y: targets
+        that are not a column of it."""
         X = self.features(table)
-        return X, self.targets(table if y is None else {self.target.name: as_column(y, X.shape[0])})
+        goals = of_frame(table) if y is None else arrow().table({self.target.name: as_column(y, X.shape[0])})
+        rows = with_target(goals[self.target.name], self.target.name, [])
+        return X if len(rows) == X.shape[0] else X[rows], self.targets(goals.take(rows))
 
     def targets(self, table: Any, where: str = "the table") -> np.ndarray:
         """The place of each row's class, int64 (rows,), or its number on the scale, float32 (rows, 1)."""
@@ -66,15 +69,16 @@ class Prepared(NamedTuple):
 
 
 def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task: str | None = None,
-             rows: np.ndarray | Callable[[np.ndarray], np.ndarray] | None = None,
+             rows: np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
              day_first: bool = False, decimal: str | None = None) -> Prepared:
     """A table's columns, `Prepared` to become rows of numbers and targets.
 
     table: a table of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the
     column to predict (None: the last), or the targets themselves, one for each row. ignore: columns to leave
     out. task: "classify", "regress", or "count", which keeps the numbers' own scale (None: words, truth
-    values and few whole numbers are classes). rows: the numbers of the training rows, or a function from the
-    targets to them; means, deviations, categories and alphabets come from these rows (None: all). day_first:
+    values and few whole numbers are classes). rows: the numbers of the training rows, or a function to them
+    from the targets and the numbers of all rows that have one; means, deviations, categories and alphabets
+    come from these rows (None: all). day_first:
     whether 03/04/2024 is in April. decimal: "," or ".", the mark before decimals where 4,216 may also be four
     thousand (None: the cells of the column decide, or a remark). TableError where there is nothing to learn
     from.
@@ -105,9 +109,11 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
     notes = ["the first column has no name and is taken for row numbers: left out"] * bool(
         numbers_of_rows - {*ignore})
-    goal, classes, y = target_facts(table[target], target, task, day_first, decimal, notes)
-    rows = rows(y) if callable(rows) else rows
-    training, y = (table, y) if rows is None else (table.take(rows), y[rows])
+    labelled = with_target(table[target], target, notes)
+    goal, classes, y = target_facts(table[target].take(labelled), target, task, day_first, decimal, notes)
+    rows = (labelled if rows is None else rows(y, labelled) if callable(rows)
+            else np.intersect1d(np.arange(table.num_rows)[rows], labelled))
+    training, y = table.take(rows), y[np.searchsorted(labelled, rows)]
     columns, arrays, profile, constants = [], [], [], []
     registers, chunks_of = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, training.columns, strict=True))
     for name in features:
@@ -157,7 +163,10 @@ def as_column(y: Any, rows: int) -> Any:
 def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     """`prepared` for an array, which is put on one scale, or a sparse matrix, which stays as it is."""
     notes: list[str] = []
-    goal, classes, y = target_facts(as_column(y, X.shape[0]), "target", task, False, None, notes)
+    chunks = as_column(y, X.shape[0])
+    rows = with_target(chunks, "target", notes)
+    X, chunks = (X, chunks) if len(rows) == X.shape[0] else (X[rows], chunks.take(rows))
+    goal, classes, y = target_facts(chunks, "target", task, False, None, notes)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
     steps, output = ((WengertList(), "X") if hasattr(X, "tocsr")
                      else lines([column], [statistics_of(column, np.asarray(X, float))], {"X"}))

@@ -14,7 +14,7 @@ from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.columns import float_of
 from ..tables.formats import content_kind, file_kind
-from ..tables.kinds import FEW
+from ..tables.kinds import FEW, order_of, with_target
 from ..tables.preparing import lines_of_titles, scale_of
 from ..tables.readers import LARGEST, DataError, misfit, read_idx, read_libsvm, read_lines, read_titles
 from ..wengert import WengertList
@@ -38,7 +38,7 @@ class Dataset(NamedTuple):
     unless they are counts. classes: the labels of train, in order; none for numbers. alphabet: for titles,
     the characters in the order of their columns. prepared: how the source became these rows, for `fit`.
     names: of all columns of a table. cells: those of its test part, by register. first: the index of the
-    first column of a LIBSVM file.
+    first column of a LIBSVM file. whole: whether the parts are those of one file.
     """
 
     train: Split
@@ -50,6 +50,7 @@ class Dataset(NamedTuple):
     names: tuple[str, ...] = ()
     cells: dict[str, Any] = {}
     first: int = 1
+    whole: bool = False
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{word} {getattr(self, word)[0].shape[0]:,}" for word in ("train", "valid", "test"))
@@ -57,21 +58,25 @@ class Dataset(NamedTuple):
 
 
 def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task: str | None = None,
-         header: bool | None = None, zero_based: bool | None = None, **columns: Any) -> Dataset:
+         header: bool | None = None, zero_based: bool | None = None, test_fraction: float = 0.2,
+         validation_fraction: float = 0.1, ordered_by: str | None = None, **columns: Any) -> Dataset:
     """The data set that source names, as a Dataset.
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
         x.train, x.valid, x.test or the bare x    the three files are the parts;
         train-images-idx3-ubyte, or .gz           MNIST, pixels / 255, its labels beside it; a t10k pair is
                                                   the test part, and a tenth of the train file the valid part;
-        any other                                 is shuffled and cut 70/10/20, each class in train.
+        any other                                 is shuffled and cut, each class in the same shares.
     Tables are read as `xman.tables.read` does, CSV, Parquet and folders of them; .svm .svmlight .libsvm are
     LIBSVM (each also before .train: x.csv.train); the first line of any other file tells its kind, as a rule
     `title<TAB>label`: one-hot characters, with the alphabet of the train part. max_len: the characters kept
     of a title, at least 1 (None: 20 for "names" and 10 for files, as in the course). seed: of the shuffle.
     task: "classify", "regress" or "count" (None: the labels decide; few whole numbers are classes). header:
     of a table, as for `tables.read`. zero_based: whether the indices of LIBSVM begin at 0, and not at 1
-    (None: if one of them is 0). columns: target, ignore, day_first and decimal, as for `tables.prepared`.
+    (None: if one of them is 0). test_fraction, validation_fraction: the shares of a single file, which may
+    be 0. ordered_by: a column of dates or numbers; the last of its order are the test part, those before them
+    the valid part. columns: target, ignore, day_first and decimal, as for `tables.prepared`; rows of a table
+    without a target are left out, and a remark counts them.
     Raises DataError or TableError, with file and line, where a file is missing or wrong.
     """
     refuse_unknown(columns, [*load.__kwdefaults__, *COLUMNS],
@@ -82,9 +87,14 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     if path.suffix not in SPLITS and (path.exists() or not any(map(Path.exists, paths))):
         stem, paths = path, [path]
     kind = INSTALLED.get(str(source)) or kind_of_file(stem, paths[0])
+    for word, share in ("test", test_fraction), ("validation", validation_fraction):
+        if not 0 <= share < 1 or test_fraction + validation_fraction >= 1:
+            raise DataError(f"--{word}-fraction {share:g}: each is at least 0, and both together are below 1.")
+    shares = [1 - test_fraction - validation_fraction, 1 - test_fraction]
     if kind == "table":
-        return of_tables(paths, seed, header, task=task, **columns)
-    if words := [word for word, value in {**columns, "header": header is not None}.items() if value]:
+        return of_tables(paths, seed, header, shares, ordered_by, task=task, **columns)
+    of_tables_alone = {**columns, "header": header is not None, "ordered_by": ordered_by}
+    if words := [word for word, value in of_tables_alone.items() if value]:
         raise DataError(f"--{words[0].replace('_', '-')} is for tables, such as CSV and Parquet files; {source} "
                         "is none.")
     test_images = path.with_name(path.name.replace("train", "t10k"))
@@ -93,8 +103,11 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     splits, first = file_rows(kind, paths, None if zero_based is None else 1 - zero_based)
     if numbers := to_fit(splits[0][1], task):
         splits = [(x, targets(path, labels)) for path, (x, labels) in zip(paths, splits, strict=True)]
+    whole = len(splits) == 1
     if len(splits) < 3:
-        splits = split_rows(path, *splits[0], [7, 8] if len(splits) == 1 else [9], seed) + splits[1:]
+        ends = shares if len(splits) == 1 else [1 - validation_fraction]
+        splits = [tuple(x[rows] for x in splits[0]) for rows in
+                  split_rows(path, splits[0][1], ends, seed)] + splits[1:]
         paths = [path, path, paths[-1]]
 
     X, alphabet, title = [x for x, _ in splits], None, kind == "titles"
@@ -121,7 +134,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     preparation = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
     cells = {} if title or kind == "libsvm" else {"X": X[2]}
     names = ("title", "label") if title else ()
-    return Dataset(*zip(X, y, strict=True), classes, alphabet, preparation, names, cells, first)
+    return Dataset(*zip(X, y, strict=True), classes, alphabet, preparation, names, cells, first, whole)
 
 
 def kind_of_file(stem: Path, path: Path) -> str:
@@ -143,28 +156,33 @@ def kind_of_file(stem: Path, path: Path) -> str:
     return "table" if "," in first and "\t" not in first else "titles"
 
 
-def of_tables(paths: list[Path], seed: int, header: bool | None, **options: Any) -> Dataset:
-    """The Dataset of one table, shuffled and cut in three, or of three tables."""
+def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[float], ordered_by: str | None,
+              **options: Any) -> Dataset:
+    """The Dataset of one table, which is cut at these shares of the rows, or of three tables."""
     tables, cut = [read(paths[0], header)], []
     if len(paths) == 1:
-        def training(y: np.ndarray) -> np.ndarray:
-            cut.extend(rows for rows, _ in split_rows(paths[0], np.arange(len(y)), y, [7, 8], seed))
+        def training(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            order = ordered_by and order_of(tables[0].take(rows), ordered_by, bool(options.get("day_first")))
+            cut.extend(rows[part] for part in split_rows(paths[0], y, shares, seed, order))
             return cut[0]
 
         data = prepared(tables[0], rows=training, **options)
         tables, paths = [tables[0].take(rows) for rows in cut], paths * 3
     else:
         data = prepared(tables[0], **options)
-        known = [[*(column.name for column in data.columns), data.target.name], tables[0].column_names]
-        tables += [read(path, header, known) for path in paths[1:]]
+        names = [[*(column.name for column in data.columns), data.target.name], tables[0].column_names]
+        tables += [read(path, header, names) for path in paths[1:]]
     pairs = []
-    for path, table in zip(paths, tables, strict=True):
+    for k, (path, table) in enumerate(zip(paths, tables, strict=True)):
         if data.target.name not in table.column_names:
             raise TableError(f"{path} lacks the column {data.target.name!r}, which holds what is to be "
                              "predicted")
+        if not cut:
+            notes = data.remarks if k else []  # the first file's are there
+            table = table.take(with_target(table[data.target.name], data.target.name, notes))
         pairs.append((data.features(table, str(path)), data.targets(table, str(path))))
-    names, cells = tuple(tables[0].column_names), inputs(data.columns, tables[2], steps=data.steps)
-    return Dataset(*pairs, data.classes, None, data, names, cells)
+    names, cells = tuple(tables[0].column_names), inputs(data.columns, table, steps=data.steps)
+    return Dataset(*pairs, data.classes, None, data, names, cells, whole=bool(cut))
 
 
 def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
@@ -211,19 +229,26 @@ def installed(name: str) -> Path:
     return path if path.is_file() else Path(__file__).parents[2] / "data" / name
 
 
-def split_rows(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int],
-               seed: int) -> list:
-    """Shuffled inputs and labels, cut at these tenths of the rows; the first has a row of every class."""
+def split_rows(path: Path, labels: np.ndarray, shares: list[float], seed: int,
+               order: np.ndarray | None = None) -> list[np.ndarray]:
+    """The numbers of the rows, cut at these shares of them: in this order, or shuffled, with each class in
+    the same shares and its first row in the first part."""
     rows = len(labels)
-    order = np.random.default_rng(seed).permutation(rows)
-    first = np.unique(labels[order].astype(str) if labels.dtype == object else labels[:0],
-                      return_index=True)[1]
-    order = np.concatenate([order[first], np.delete(order, first)])
-    ends = [rows * tenth // 10 for tenth in tenths]
-    if rows < 10 or len(first) > ends[0]:
-        raise DataError(f"{path}: found {rows} rows of {len(first)} classes, too few to be split; wanted 10 "
+    first = 1
+    if order is None:
+        order = np.random.default_rng(seed).permutation(rows)
+        if labels.dtype == object:
+            # a class of four has its rows at 0, ¼, ½ and ¾, and so ends in all parts
+            _, places, sizes = np.unique(labels[order].astype(str), return_inverse=True, return_counts=True)
+            by_class = np.argsort(places, kind="stable")
+            rank = np.empty(rows)
+            rank[by_class] = np.concatenate([np.arange(size) / size for size in sizes])
+            order, first = order[np.argsort(rank, kind="stable")], len(sizes)
+    ends = [round(rows * share) for share in shares]
+    if rows < 10 and shares[0] < 1 or first > ends[0]:
+        raise DataError(f"{path}: found {rows} rows of {first} classes, too few to be split; wanted 10 "
                         "or more, or a file for each part.")
-    return [(inputs[piece], labels[piece]) for piece in np.split(order, ends)]
+    return np.split(order, ends)
 
 
 def to_fit(labels: np.ndarray, task: str | None) -> bool:

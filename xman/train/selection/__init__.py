@@ -96,7 +96,7 @@ def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, mo
     """
     rows, unseen, label = data, validation, {}
     if fold is None:
-        settings = settings | {"validation": validation}
+        settings = {"validation": validation} | settings
     else:
         (rows, unseen, settings), label = fold_of(data, fold, folds, **settings), {"fold": fold + 1}
     try:
