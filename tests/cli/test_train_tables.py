@@ -10,9 +10,10 @@ from xman import load
 from xman.train import load as load_rows
 
 pytest.importorskip("click")
-datasets = pytest.importorskip("sklearn.datasets")
 
 from xman.cli import main
+
+datasets = pytest.importorskip("sklearn.datasets")
 
 
 @pytest.fixture
@@ -51,8 +52,9 @@ def test_as_many_epochs_as_were_best_are_taken_with_all_rows(run):
     assert told["rows"] == 150 and load("m.safetensors").settings["history"] == told["history"] and told["best_epoch"] <= 9
 
 
-@pytest.mark.parametrize("options, rows", [(("--test-fraction", "0"), (150, 0)), (("--test-fraction", "0.3"), (150, 45)), (
-    ("--validation-fraction", "0.5"), (150, 30)), (("--optimizer", "adam", "--epochs", "2", "--validation-fraction", "0"), (150, 30))])
+@pytest.mark.parametrize("options, rows", [
+    (("--test-fraction", "0"), (150, 0)), (("--test-fraction", "0.3"), (150, 45)), (("--validation-fraction", "0.5"), (150, 30)),
+    (("--optimizer", "adam", "--epochs", "2", "--validation-fraction", "0"), (150, 30))])
 def test_the_shares_of_a_file_are_what_was_said(run, options, rows):
     told = json.loads(run("train", "logreg", "--data", "iris.csv", *options, "--json", "--quiet")[1])
     assert (told["rows"], told["test_rows"]) == rows

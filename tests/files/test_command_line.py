@@ -185,7 +185,8 @@ def test_libsvm_and_idx_are_evaluated_and_libsvm_from_0_as_from_1(run, tmp_path,
     (tmp_path / "x-images-idx3-ubyte").write_bytes(bytes([0, 0, 8, 3]) + size(1797, 8, 8) + X.astype(np.uint8).tobytes())
     (tmp_path / "x-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1]) + size(1797) + y.astype(np.uint8).tobytes())
     for source in ["x.svm"] + ["x-images-idx3-ubyte"] * first:
-        assert run("train", "logreg", "--data", source, "--optimizer", "adam", "--epochs", "1", "--quiet", "--save", "m.st")[0] == 0
+        words = "train", "logreg", "--data", source, "--optimizer", "adam", "--epochs", "1"
+        assert run(*words, "--quiet", "--save", "m.st")[0] == 0
         assert json.loads(run("evaluate", "m.st", source, "--json")[1])["accuracy"] > 0.5
     assert "--one-based" in run("train", "--help")[1]
 

@@ -137,7 +137,7 @@ def settings_of(options: dict[str, Any], *, defaults: dict[str, Any], data: Data
 
 @contextlib.contextmanager
 def with_threads(threads: int) -> Iterator[None]:
-    """A context for training with so many threads of BLAS. If it diverges the process ends with a sentence."""
+    """A context with so many threads of BLAS. If training diverges the process ends with a sentence."""
     try:
         # loaded now: the limit does not reach a library that is loaded later
         importlib.import_module("scipy.linalg.blas")
@@ -277,7 +277,8 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     if not unseen and any(isinstance(x, tuple) for x in settings.values()):
         options["folds"] = options["folds"] or min(FOLDS, rows)
     with with_threads(threads):
-        choice = final = choose_and_fit(network, dataset, settings, complete, not quiet, folds=options["folds"])
+        choice = final = choose_and_fit(network, dataset, settings, complete, not quiet,
+                                        folds=options["folds"])
         fitted, interrupted = rows, choice.result.reason.startswith("interrupted")
         if dataset.whole and not interrupted:
             every_row = read(model, data, **received(read, options)

@@ -146,8 +146,8 @@ def defaults_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
     defaults = MODELS.get(name, MODELS["mlp"])[3]
     first_order = (any(options[key] is not None for key in ("memory", *FIRST_ORDER)) or options["warm_up"]
                    or "://" in options["data"])
-    is_smooth = options["loss"] in (None, *"softmaxCrossEntropy crossEntropy sigmoidCrossEntropy squaredError".split())
-    return defaults | ({"optimizer": "adam"} if defaults is NEWTON and (first_order or not is_smooth) else {})
+    bent = options["loss"] == "hinge"
+    return defaults | ({"optimizer": "adam"} if defaults is NEWTON and (first_order or bent) else {})
 
 
 def network_of(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XMan:

@@ -111,7 +111,8 @@ class Model(NamedTuple):
 
     def truth(self, table: Any, where: str = "the table") -> np.ndarray:
         """The table's target column: labels, or numbers. TableError where there is no such column."""
-        column = Column(self.target_in(table, where), "", "category" if self.classes else "number", self.spelling)
+        kind = "category" if self.classes else "number"
+        column = Column(self.target_in(table, where), "", kind, self.spelling)
         distinct, places = target_cells(table, column, where, self.classes)
         return distinct[places]
 

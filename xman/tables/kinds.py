@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import refuse_unknown
 from .columns import Column, cells, read_as, words_and_places
 from .frames import TableError, arrow, cell_kind
 from .spellings import spelling_of, texts
@@ -81,29 +80,6 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, deci
     notes.append(f"the task is to classify, since the target {name!r}: {content}; " + (
         "--task regress fits them as numbers" if kind == "number" else f"{len(counts)} classes"))
     return column, tuple(sorted(counts, key=float if kind == "number" else str)), targets
-
-
-def with_target(chunks: Any, name: str, notes: list[str]) -> np.ndarray:
-    """The numbers of the rows whose cell of the target is not missing. notes: gets a sentence on the others."""
-    pc = arrow().compute
-    words = texts(chunks) if cell_kind(chunks.type) in ("text", "null") else chunks
-    missing = np.asarray(pc.is_null(words, nan_is_null=True))
-    if missing.all():
-        raise TableError(f"the target {name!r} is missing in every row; --target names another column")
-    if missing.any():
-        notes.append(f"{(n := int(missing.sum())):,} row{'s' * (n > 1)} without a target {name!r} left out")
-    return np.flatnonzero(~missing)
-
-
-def order_of(table: Any, name: str, day_first: bool) -> np.ndarray:
-    """The numbers of the rows in the order of a column of dates or numbers; first those without one."""
-    refuse_unknown([name], table.column_names, "--ordered-by {}: there is no such column")
-    kind, spelling = column_kind(table[name], name, day_first, None, [])
-    if kind not in ("number", "date"):
-        raise TableError(f"--ordered-by {name}: the column holds neither dates nor numbers")
-    moments = cells(table[name], Column(name, "", kind, spelling), "the table")
-    order = np.argsort(moments, kind="stable")
-    return np.roll(order, absent(moments, kind).sum())
 
 
 def target_cells(table: Any, target: Column, where: str,

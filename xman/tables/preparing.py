@@ -17,7 +17,8 @@ from ..notation import WORDS
 from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, arrow, first_line, of_frame
-from .kinds import COMMON, column_kind, leaks, summary, target_cells, target_facts, useless, with_target
+from .kinds import COMMON, column_kind, leaks, summary, target_cells, target_facts, useless
+from .splits import with_target
 from .statistics import Moments, Words, moments, word_statistics
 
 CHARACTERS = 20  # the first ones of a text, which are all that is read of it

@@ -14,9 +14,10 @@ from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.columns import float_of
 from ..tables.formats import content_kind, file_kind
-from ..tables.kinds import FEW, order_of, with_target
+from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
 from ..tables.readers import LARGEST, DataError, misfit, read_idx, read_libsvm, read_lines, read_titles
+from ..tables.splits import order_of, split_rows, with_target
 from ..wengert import WengertList
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     kind = INSTALLED.get(str(source)) or kind_of_file(stem, paths[0])
     for word, share in ("test", test_fraction), ("validation", validation_fraction):
         if not 0 <= share < 1 or test_fraction + validation_fraction >= 1:
-            raise DataError(f"--{word}-fraction {share:g}: each is at least 0, and both together are below 1.")
+            raise DataError(f"--{word}-fraction {share:g}: each is at least 0, and both together below 1.")
     shares = [1 - test_fraction - validation_fraction, 1 - test_fraction]
     if kind == "table":
         return of_tables(paths, seed, header, shares, ordered_by, task=task, **columns)
@@ -227,28 +228,6 @@ def installed(name: str) -> Path:
     except (ImportError, NotADirectoryError):  # not installed, or installed as a link to the checkout
         path = Path()
     return path if path.is_file() else Path(__file__).parents[2] / "data" / name
-
-
-def split_rows(path: Path, labels: np.ndarray, shares: list[float], seed: int,
-               order: np.ndarray | None = None) -> list[np.ndarray]:
-    """The numbers of the rows, cut at these shares of them: in this order, or shuffled, with each class in
-    the same shares and its first row in the first part."""
-    rows = len(labels)
-    first = 1
-    if order is None:
-        order = np.random.default_rng(seed).permutation(rows)
-        if labels.dtype == object:
-            # a class of four has its rows at 0, ¼, ½ and ¾, and so ends in all parts
-            _, places, sizes = np.unique(labels[order].astype(str), return_inverse=True, return_counts=True)
-            by_class = np.argsort(places, kind="stable")
-            rank = np.empty(rows)
-            rank[by_class] = np.concatenate([np.arange(size) / size for size in sizes])
-            order, first = order[np.argsort(rank, kind="stable")], len(sizes)
-    ends = [round(rows * share) for share in shares]
-    if rows < 10 and shares[0] < 1 or first > ends[0]:
-        raise DataError(f"{path}: found {rows} rows of {first} classes, too few to be split; wanted 10 "
-                        "or more, or a file for each part.")
-    return np.split(order, ends)
 
 
 def to_fit(labels: np.ndarray, task: str | None) -> bool:
