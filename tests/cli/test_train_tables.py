@@ -85,7 +85,7 @@ def test_the_last_rows_in_the_order_of_a_date_judge(tmp_path):
 
 
 @pytest.mark.parametrize("words, said", [
-    (("--test-fraction", "0.6", "--validation-fraction", "0.4"), "each is at least 0, and both together are below 1"),
+    (("--test-fraction", "0.6", "--validation-fraction", "0.4"), "each is at least 0, and both together below 1"),
     (("--ordered-by", "targte"), "did you mean 'target'?"), (("--test-fraction", "1"), "--test-fraction"),
     (("--test-fraction", "0", "--report", "r.html"), "--report shows rows that the model has not seen")])
 def test_shares_that_cannot_be_are_a_sentence(run, words, said):
@@ -103,3 +103,65 @@ def test_rows_without_a_target_are_counted_and_left_out_by_training_and_evaluati
     assert "2 rows without a target 'y' left out" in out.lower() and "then fitted to all 60 rows" in out
     code, out, err = run("evaluate", "m.safetensors", "t.csv", "--json")
     assert code == 0 and json.loads(out)["rows"] == 60 and err == "xman: 2 rows without a target 'y' left out\n"
+
+
+# weights, categories, costs, temperature
+
+
+@pytest.fixture
+def mixed(run, tmp_path):
+    """t.csv: the class depends on a code, 1 to 4, that is no quantity, and on a number; w is 1 or 50."""
+    random = np.random.default_rng(1)
+    code, x, w = random.integers(1, 5, 400), random.normal(size=400), np.where(random.random(400) < 0.5, 1, 50)
+    y = np.where(np.isin(code, (1, 3)) * 3 + x + random.normal(size=400) > 1.5, "yes", "no")
+    with open(tmp_path / "t.csv", "w") as file:
+        print("code,x,w,y", *(",".join(map(str, row)) for row in zip(code, x.round(3), w, y, strict=True)), sep="\n", file=file)
+    return lambda *options: json.loads(run("train", "logreg", "--data", "t.csv", "--quiet", "--json", *options)[1])
+
+
+def test_a_code_may_be_called_a_category(mixed):
+    plain, named = mixed(), mixed("--category", "code")
+    assert named["test_loss"] < plain["test_loss"] - 0.1 and plain["test_majority"] < named["test_accuracy"]
+
+
+def test_weights_are_a_column_that_is_no_feature(mixed):
+    named = mixed("--weights", "w", "--save", "m.safetensors")
+    assert [column.name for column in load("m.safetensors").columns] == ["code", "x"] and "sample_weight" not in named
+    assert named["test_loss"] != mixed("--ignore", "w")["test_loss"]
+
+
+def test_a_weight_that_is_missing_is_a_sentence(mixed, run, tmp_path):
+    (tmp_path / "u.csv").write_text((tmp_path / "t.csv").read_text().replace(",50,", ",,"))
+    code, _, err = run("train", "logreg", "--data", "u.csv", "--weights", "w")
+    assert code == 2 and "'w' lacks a number in row" in err
+
+
+def test_costs_move_the_border_and_leave_the_probabilities(mixed, run):
+    mixed("--ignore", "w", "--save", "even.safetensors")
+    mixed("--ignore", "w", "--cost", "yes=9", "--save", "dear.safetensors")
+    even, dear = load("even.safetensors"), load("dear.safetensors")
+    rows = {"code": np.array([1, 2, 3, 4] * 50), "x": np.linspace(-3, 3, 200)}
+    p = dear.predict_proba(rows)
+    assert np.array_equal(p, even.predict_proba(rows)) and np.array_equal(dear.predict(rows) == "yes", 9 * p[:, 1] > p[:, 0])
+    for words, said in (("maybe=2", "the target has no class 'maybe'"), ("yes", "--cost"), ("yes=-1", "positive")):
+        code, _, err = run("train", "logreg", "--data", "t.csv", "--cost", words)
+        assert code == 2 and said in err
+
+
+def test_a_temperature_is_a_line_of_the_list(mixed):
+    told = mixed("--calibrate", "--save", "m.safetensors", "--category", "code")
+    line, last = load("m.safetensors").steps[-2:]
+    assert line[1] == "divide" and line[2][1] == told["temperature"] and last[1:] == ("softmax", (line[0],)) and told["trials"]
+
+
+def test_a_page_tells_which_columns_matter(mixed, tmp_path):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    mixed("--category", "code", "--ignore", "w", "--report", "r.html")
+    table = (tmp_path / "r.html").read_text("utf-8").partition("change their rows")[2]
+    assert 0 < table.index("<td>code</td>") < table.index("<td>x</td>")
+
+
+def test_of_all_combinations_some_are_drawn(mixed):
+    told = mixed("--l2", "1,0.1,0.01,0.001", "--draws", "2")
+    assert len(told["trials"]) == 2 and told["l2"] in (1, 0.1, 0.01, 0.001)

@@ -9,8 +9,9 @@ from data_files import IMAGES, idx, refusal, three
 from xman import XManError
 from xman.models import MLP
 from xman.tables import TableError
+from xman.tables.readers import read_idx, read_libsvm, read_titles
 from xman.train import fit
-from xman.train.loaders import load, read_idx, read_libsvm, read_titles
+from xman.train.loaders import load
 
 # what is refused
 
@@ -26,7 +27,7 @@ def test_a_misspelt_data_set_is_refused_with_its_name():
 
 
 def test_a_data_set_in_the_place_of_a_pair_is_refused_with_its_pairs():
-    with pytest.raises(XManError, match=r"data is a pair \(X, y\), not a Dataset of 10; its pairs are .train, .valid"):
+    with pytest.raises(XManError, match=r"data is a pair \(X, y\), not a Dataset of 11; its pairs are .train, .valid"):
         fit(MLP([64, 10]), load("digits"))
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from data_files import IMAGES, idx, three
 
-from xman.train.loaders import load, read_idx, read_libsvm, read_titles
+from xman.tables.readers import read_idx, read_libsvm, read_titles
+from xman.train.loaders import load
 
 ROOT = Path(__file__).parents[2]
 FILES = [f"{name}.{part}" for name in ("digits", "names") for part in ("train", "valid", "test")]

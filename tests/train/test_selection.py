@@ -104,8 +104,8 @@ def test_without_validation_the_loss_is_the_mean_over_folds():
 
 def test_the_mean_of_folds_is_of_losses_and_accuracies_and_has_the_result_of_the_worst():
     folds = [Trial({}, loss, accuracy, f"result {k}") for k, loss, accuracy in ((1, 1.0, 0.5), (2, 4.0, 0.8), (3, 2.5, 0.2))]
-    assert mean_of(folds) == ({"folds": 3}, 2.5, 0.5, "result 2")
-    assert mean_of([folds[0], folds[1]._replace(accuracy=None)]) == ({"folds": 2}, 2.5, None, "result 2")
+    assert mean_of(folds) == ({"folds": 3}, 2.5, 0.5, "result 2", (1.0, 4.0, 2.5))
+    assert mean_of([folds[0], folds[1]._replace(accuracy=None)])[:4] == ({"folds": 2}, 2.5, None, "result 2")
 
 
 def test_what_makes_models_is_given_the_combination():
@@ -124,3 +124,11 @@ def test_a_trial_that_diverges_is_the_last():
     *[(lambda grid=grid: search(model(), DATA, grid), "the grid is a dict") for grid in ({}, {"lr": 0.1}, {"lr": []})]])
 def test_what_cannot_be_searched_is_refused(call, said):
     assert said in refusal(call)
+
+
+def test_a_random_search_draws_from_lists_and_distributions():
+    from scipy.stats import loguniform
+    trials = search(model(), DATA, {"lr": loguniform(1e-3, 1), "optimizer": ["sgd", "adam"]}, draws=4, validation=DATA, **QUICK)
+    rates = {trial.settings["lr"] for trial in trials}
+    assert len(rates) == len(trials) == 4 and all(1e-3 <= rate <= 1 for rate in rates)
+    assert len(search(model(), DATA, {"lr": [0.1, 0.2, 0.3]}, draws=2, validation=DATA, **QUICK)) == 2

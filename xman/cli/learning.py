@@ -4,7 +4,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
-import itertools
 import json
 import os
 import sys
@@ -29,12 +28,12 @@ from ..scale.tables import tenths
 from ..train import Dataset, Diverged, Result, Trial, cross_validate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
-from ..train.selection import mean_of, searched, trial_text
+from ..train.selection import drawn, mean_of, searched, trial_text
 from ..train.settings import Settings
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table, received
 from .pages import facts_of, print_network, print_result, rows_and_pairs, tested, write_page
-from .sources import FOLDS, MODELS, PENALTIES, TABLE, TASKS, defaults_of, network_of, schedule_of
+from .sources import FEW, FOLDS, MODELS, PENALTIES, TABLE, TASKS, USUAL, costs_of, defaults_of, network_of, schedule_of
 
 SettingsOf = Callable[[dict[str, Any]], dict[str, Any]]
 # (option, module, purpose): what is missing for the files at the end is said before training
@@ -64,18 +63,20 @@ class Choice(NamedTuple):
 def read(model: str, data: str, *, memory: float | None, folds: int | None, report: str | None,
          max_len: int | None, header: bool | None, zero_based: bool | None, task: str | None,
          test_fraction: float, validation_fraction: float, ordered_by: str | None, seed: int,
-         target: str | None, ignore: tuple[str, ...], day_first: bool, decimal: str | None) -> Dataset:
+         target: str | None, ignore: tuple[str, ...], category: tuple[str, ...], weights: str | None,
+         day_first: bool, decimal: str | None) -> Dataset:
     """The data set for a model, streamed if it is on the web or the user limits the memory."""
     task = task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
     columns = {"seed": seed, "target": target, "ignore": ignore, "day_first": day_first, "task": task,
-               "decimal": decimal}
+               "decimal": decimal, "category": category}
     if memory or "://" in data:
-        unfit = {"folds": folds, "report": report, "ordered-by": ordered_by}
+        unfit = {"folds": folds, "report": report, "ordered-by": ordered_by, "weights": weights,
+                 "category": columns.pop("category")}
         dataset = streamed(data, memory, unfit, **columns)
     else:
         dataset = load(data, **columns, max_len=max_len, header=header, zero_based=zero_based,
                        test_fraction=test_fraction, validation_fraction=validation_fraction,
-                       ordered_by=ordered_by)
+                       ordered_by=ordered_by, weights=weights)
     if max_len and dataset.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
     return dataset
@@ -96,17 +97,25 @@ def streamed(source: str, memory: float | None, unfit: dict[str, Any], **columns
                    (*(column.name for column in data.columns), data.target.name))
 
 
+def indistinguishable(trial: Trial, best: Trial) -> bool:
+    """Whether folds cannot tell the two apart: the mean difference is within its standard error."""
+    difference, n = np.subtract(trial.by_fold, best.by_fold), len(best.by_fold)
+    return trial is best or n > 1 and difference.mean() <= difference.std(ddof=1) / n ** 0.5
+
+
 def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds: int | None,
-                   complete: SettingsOf, show: bool) -> tuple[dict[str, Any], list[Trial], str]:
+                   complete: SettingsOf, show: bool, usual: float | None,
+                   draws: int | None) -> tuple[dict[str, Any], list[Trial], str]:
     """(the options of least loss, all trials, a line that reports the choice).
 
     The loss is that of the validation rows, or the mean of folds. complete: from options to `fit`'s settings.
+    usual: the l2 that is taken where folds cannot tell others from it; few rows choose at random.
     """
     grid = {name: values for name, values in options.items() if isinstance(values, tuple)}
     if not grid and not folds:
         return options, [], ""
     cases = []
-    for values in itertools.product(*grid.values()):
+    for values in drawn(grid, draws, options["seed"]):
         combination = dict(zip(grid, values, strict=True))
         # patience needs a validation
         unfit = ("checkpoint", "plot", *("patience", "validation") * bool(folds))
@@ -119,6 +128,9 @@ def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds:
         return options, trials, trial_text(mean_of(trials))
     trials = searched(cases, data.train, None if folds else data.valid, folds, show)
     best = min(trials, key=lambda trial: trial.loss)
+    if usual is not None:
+        equal = [trial for trial in trials if indistinguishable(trial, best)]
+        best = min(equal, key=lambda trial: abs(np.log(trial.settings["l2"] / usual)))
     return options | best.settings, trials, f"chosen of {len(trials)} trials, and trained: {trial_text(best)}"
 
 
@@ -132,7 +144,8 @@ def settings_of(options: dict[str, Any], *, defaults: dict[str, Any], data: Data
     batches = -(-rows // settings.get("batch_size", rows))
     schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
     # a convex loss has one optimum, and the best epoch by a validation would be one on the way to it
-    return settings | {"schedule": schedule, "validation": data.valid if unseen and not convex else None}
+    return settings | {"schedule": schedule, "validation": data.valid if unseen and not convex else None} | (
+        {} if data.weights is None else {"sample_weight": data.weights})
 
 
 @contextlib.contextmanager
@@ -150,10 +163,10 @@ def with_threads(threads: int) -> Iterator[None]:
 
 
 def choose_and_fit(network: XMan, data: Dataset, options: dict[str, Any], complete: SettingsOf, show: bool,
-                   *, folds: int | None) -> Choice:
+                   *, folds: int | None, usual: float | None, draws: int | None) -> Choice:
     """The training with the best of the options."""
     started = time.perf_counter()
-    options, trials, sentence = settings_tried(network, data, options, folds, complete, show)
+    options, trials, sentence = settings_tried(network, data, options, folds, complete, show, usual, draws)
     result = fit(network, data.train, **{"progress": show, "prepared": data.prepared} | complete(options))
     return Choice(options, trials, sentence, result, time.perf_counter() - started)
 
@@ -169,21 +182,32 @@ def fit_all_rows(choice: Choice, network: XMan, data: Dataset, complete: Setting
     return choice._replace(result=final._replace(**told))
 
 
-def write_model(choice: Choice, final: Choice, network: XMan, data: Dataset, facts: dict[str, Any], *,
-                save: str | None, report: str | None) -> None:
+def temperature_of(network: XMan, result: Result, data: Dataset) -> float:
+    """The temperature that makes the log loss of the validation rows least (Guo et al. 2017)."""
+    from scipy.optimize import minimize_scalar
+    from scipy.special import log_softmax
+
+    X, y = data.valid
+    scores = np.log(np.maximum(predict(network, result.parameters, X).astype(float), 1e-30))
+    if scores.shape[1:] != (len(data.classes),):
+        raise XManError("--calibrate is for classes, each with an output")
+    loss = lambda t: -log_softmax(scores / np.exp(t), 1)[np.arange(len(y)), y].mean()
+    return float(np.exp(minimize_scalar(loss, bounds=(-3, 3), method="bounded").x))
+
+
+def write_model(choice: Choice, final: Choice, data: Dataset, facts: dict[str, Any], *, save: str | None,
+                report: str | None) -> None:
     """Write the final model, and the page about the one that was tested, if the user asked for them."""
     if not (save or report):
         return
-    model = final.result.model(**json_terms(facts | {"names": data.names, "first": data.first}))
+    told = json_terms(facts | {"names": data.names, "first": data.first})
+    tested_model, model = (each.result.model(**told) for each in (choice, final))
+    if temperature := facts.get("temperature"):
+        tested_model, model = (each.tempered(temperature) for each in (tested_model, model))
     if save:
         model.save(save)
     if report:
-        X, y = data.test
-        mean, scale = data.prepared.scale
-        outputs = predict(network, choice.result.parameters, X).astype(float)
-        truth = np.array(data.classes, object)[y] if data.classes else y.ravel().astype(float) * scale + mean
-        write_page(report, model, outputs if data.classes else outputs * scale + mean, truth, data.cells,
-                   choice.seconds)
+        write_page(report, tested_model, data, choice.seconds)
 
 
 @xman.command()
@@ -201,9 +225,14 @@ def write_model(choice: Choice, final: Choice, network: XMan, data: Dataset, fac
     --l2            number,…      Half the sum of the weights' squares in the loss, times this; linear is then ridge.
     --class-weight  balanced      Each class counts the same.
     --folds         folds         Cross-validate on so many folds of the rows first.
+    --draws         size          Of all combinations of several values, so many at random.
     --test-fraction=0.2    share  Of a single file: the share of rows that judge; 0 for none.
     --validation-fraction  share  The share of rows that choose.  [default: 0.1, and 0 where folds choose a penalty]
     --ordered-by    COLUMN        Judge by the last rows in the order of these dates or numbers.
+    --weights       COLUMN        A column of the weights of rows.
+    --category      COLUMN*       A column whose numbers only name things; may be repeated.
+    --cost          CLASS=NUMBER*  What an error on a row of this class costs, in predictions; 1 of others.
+    --calibrate     flag          Fit a temperature of the probabilities to the validation rows.
     --clip          number,…      The largest norm of the gradient.
     --clip-value    number,…      The largest entry of the gradient.
     --seed=0        whole         Of the parameters, the order of the rows, and a file's split.
@@ -242,7 +271,8 @@ def write_model(choice: Choice, final: Choice, network: XMan, data: Dataset, fac
          least=click.FloatRange(0), point=click.Choice([".", ","]), MB=click.FloatRange(1), seconds=click.FloatRange(0.1),
          share=click.FloatRange(0, 1, max_open=True))
 def train(model: str, data: str, warm_up: int, together: int, restarts: int, timeout: float,
-          threads: int, quiet: bool, as_json: bool, **options: Any) -> None:
+          threads: int, cost: tuple[str, ...], calibrate: bool, quiet: bool, as_json: bool,
+          **options: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     if together > 1 or restarts:
         sys.exit(launched(sys.argv[1:], together, restarts, options["checkpoint"]))
@@ -259,7 +289,8 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     defaults = defaults_of(model, options | {"data": data, "warm_up": warm_up})
     convex = (options["optimizer"] or defaults["optimizer"]) == defaults["optimizer"] == "newton-cg"
     if options["validation_fraction"] is None:
-        options["validation_fraction"] = 0.0 if convex and not options["ordered_by"] else 0.1
+        by_folds = convex and not options["ordered_by"] and not calibrate
+        options["validation_fraction"] = 0.0 if by_folds else 0.1
     if options["report"] and not options["test_fraction"]:
         raise XManError("--report shows rows that the model has not seen: leave --test-fraction above 0")
     dataset = read(model, data, **received(read, options))
@@ -267,18 +298,23 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
         defaults |= TABLE
     shape = {key: x for key, x in received(Shape, options).items() if x}
     network = network_of(model, dataset, options["seed"], shape)
+    costs = costs_of(cost, dataset.classes)
     (rows, _), (unseen, _) = map(rows_and_pairs, dataset[:2])
     complete = partial(settings_of, defaults=defaults, data=dataset, convex=convex, warm_up=warm_up)
     if not quiet and not as_json:
         print_network(network, dataset)
     settings = {key: x for key, x in received(Settings, options).items() if x is not None}
+    usual = None
+    if calibrate and not unseen:
+        raise XManError("--calibrate takes rows that choose: leave --validation-fraction above 0")
     if convex and "l2" not in settings:
         settings["l2"] = tuple(float(f"{penalty / rows:.3g}") for penalty in PENALTIES)
-    if not unseen and any(isinstance(x, tuple) for x in settings.values()):
-        options["folds"] = options["folds"] or min(FOLDS, rows)
+        usual = USUAL.get(model, 1.0) / rows
+    if (calibrate and convex or not unseen) and any(isinstance(x, tuple) for x in settings.values()):
+        options["folds"] = options["folds"] or min(FOLDS if rows > FEW else 2 * FOLDS, rows)
     with with_threads(threads):
         choice = final = choose_and_fit(network, dataset, settings, complete, not quiet,
-                                        folds=options["folds"])
+                                        folds=options["folds"], usual=usual, draws=options["draws"])
         fitted, interrupted = rows, choice.result.reason.startswith("interrupted")
         if dataset.whole and not interrupted:
             every_row = read(model, data, **received(read, options)
@@ -288,15 +324,20 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
                 final = fit_all_rows(choice, again, every_row, partial(complete, data=every_row))
                 fitted = rows_and_pairs(every_row.train)[0]
     facts = {"model": model, "data": data, **complete(choice.options), **choice.options, "rows": fitted}
-    for key in {"validation", "schedule"} - choice.options.keys():
-        del facts[key]
+    for key in {"validation", "schedule", "sample_weight"} - choice.options.keys():
+        facts.pop(key, None)
+    facts |= {"costs": costs} if costs else {}
+    if calibrate:
+        facts["temperature"] = temperature_of(network, choice.result, dataset)
     test = tested(network, choice.result, dataset)
-    write_model(choice, final, network, dataset, {**facts, **sha256(data), **shape},
+    write_model(choice, final, dataset, {**facts, **sha256(data), **shape},
                 **received(write_model, options))
     if as_json:
         print(json.dumps(json_terms(facts | facts_of(choice.result, choice.trials, choice.seconds) | test)))
     else:
         print_result(choice.result, choice.sentence, choice.seconds, test)
+        if calibrate:
+            print(f"temperature {facts['temperature']:.3g}, of {unseen:,} validation rows")
         if fitted > rows:
             print(f"then fitted to all {fitted:,} rows; the test is of the fit without its own")
     if interrupted:

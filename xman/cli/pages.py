@@ -29,15 +29,17 @@ COLUMNS = 12   # the most of their table
 LONG_SETTINGS = "history", "names", "first"  # not shown: lists
 
 
-def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping[str, Any],
-               seconds: float) -> None:
-    """Write the page of a model to path.
-
-    outputs, truth: for rows that it was not trained on. rows: the cells of these rows by register, as far as
-    they are known. seconds: the time of training. XManError where the page cannot be written.
-    """
+def write_page(path: str, model: Model, data: Dataset, seconds: float) -> None:
+    """Write the page of a model to path, judged on the test rows. seconds: the time of training. XManError
+    where the page cannot be written."""
     jinja2 = extra("jinja2", "cli", "a page of a model")
     settings, modules = model.settings, map(" ".join, versions().items())
+    X, y = data.test
+    pairs = zip(data.prepared.columns, model.columns, strict=True)
+    rows = {now.register: data.cells[before.register] for before, now in pairs if data.cells}
+    outputs = (model.registers(rows)[model.output] if rows else model.outputs(X)).astype(float)
+    mean, scale = data.prepared.scale
+    truth = np.array(data.classes, object)[y] if data.classes else y.ravel().astype(float) * scale + mean
     learning_curve(settings.get("history", []), curves := io.BytesIO())
     facts = [("target", model.target), ("parameters", f"{sum(x.size for x in model.values.values()):,}"),
              ("seconds", f"{seconds:.1f}"), ("versions", ", ".join(modules)),
@@ -45,7 +47,22 @@ def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, 
     write_whole(path, jinja2.Environment(autoescape=True).from_string(TEMPLATE.read_text("utf-8")).render(
         title=" of ".join(settings[key] for key in ("model", "data")), facts=facts,
         report=report_text(judged(model, outputs, truth)), curves=base64_of(curves), steps=model.steps,
-        **mistakes(model, outputs, truth, rows)))
+        importance=importance(model, rows, truth), **mistakes(model, outputs, truth, rows)))
+
+
+def importance(model: Model, rows: Mapping[str, np.ndarray], truth: np.ndarray) -> list[list[str]]:
+    """For each column how much the loss rises when its cells change their rows, the most important first
+    (Breiman 2001, §10): the log loss, the share of errors where there is none, or the root mean square error.
+    """
+    def loss(cells: Mapping[str, np.ndarray]) -> float:
+        report = judged(model, model.registers(cells)[model.output], truth)
+        return report.get("log_loss", 1 - report["accuracy"]) if model.classes else report["rmse"]
+
+    if not rows or len(model.columns) == 1:
+        return []
+    order, plain = np.random.default_rng(0).permutation(len(truth)), loss(rows)
+    rises = [(loss({**rows, c.register: rows[c.register][order]}) - plain, c.name) for c in model.columns]
+    return [["column", "rise"], *([name, f"{rise:.4g}"] for rise, name in sorted(rises, reverse=True))]
 
 
 def base64_of(png: io.BytesIO) -> str:
@@ -101,6 +118,9 @@ def tested(network: XMan, result: Result, data: Dataset) -> dict[str, Any]:
     """The loss, the accuracy of classes, and the root mean square error of numbers, on the test rows."""
     if not data.test[1].shape[0] if isinstance(data.test, tuple) else not data.test.rows:
         return {"test_rows": 0}
+    majority = None
+    if isinstance(data.test, tuple) and data.classes:
+        majority = float(np.mean(data.test[1] == np.bincount(data.train[1]).argmax()))
     loss, accuracy = evaluate(network, result.parameters, data.test)
     rows, pairs = rows_and_pairs(data.test)
     error = None
@@ -108,7 +128,8 @@ def tested(network: XMan, result: Result, data: Dataset) -> dict[str, Any]:
         squares = sum(np.sum((predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2)
                       for X, y in pairs)
         error = data.prepared.scale[1] * np.sqrt(squares / rows)
-    return {"test_loss": loss, "test_accuracy": accuracy, "test_error": error, "test_rows": rows}
+    return {"test_loss": loss, "test_accuracy": accuracy, "test_error": error, "test_rows": rows,
+            "test_majority": majority}
 
 
 def facts_of(result: Result, trials: Sequence[Trial], seconds: float) -> dict[str, Any]:
@@ -137,4 +158,5 @@ def print_result(result: Result, choice: str, seconds: float, test: dict[str, An
     accuracy, error = test["test_accuracy"], test["test_error"]
     print(f"test loss {test['test_loss']:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
           + ("" if error is None else f", root mean square error {error:.4g}")
-          + f" of {test['test_rows']:,} rows")
+          + f" of {test['test_rows']:,} rows" + ("" if test["test_majority"] is None else
+                                                 f"; the commonest class alone: {test['test_majority']:.2%}"))

@@ -22,10 +22,10 @@ from ..serve import application
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.frames import arrow
-from ..tables.readers import read_libsvm, read_titles
+from ..tables.readers import PIXEL, images, read_libsvm, read_titles
 from ..tables.reading import file_kind, files_of, formed, of_text
 from ..tables.splits import with_target
-from ..train.loaders import PIXEL, SPLITS, images, kind_of_file, targets
+from ..train.loaders import SPLITS, kind_of_file, targets
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table
 

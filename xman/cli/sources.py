@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import json
 import math
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -120,7 +121,9 @@ RELU, RECURRENT = {"activation": "relu", **SOFTMAX}, {"hidden": (64,), "last": N
 SHORT, LONG = {**ADAM, "epochs": 15}, {**ADAM, "epochs": 200}
 # of convex losses: to the optimum, for each of these penalties, among which folds choose; else ADAM
 NEWTON = {**ADAM, "epochs": 60, "optimizer": "newton-cg"}
-PENALTIES, FOLDS = tuple(10.0 ** np.arange(-3, 5)), 5  # the penalties are of all rows together
+PENALTIES = tuple(10.0 ** np.arange(-3, 5))  # of all rows together
+FOLDS, FEW = 5, 1000  # twice the folds for rows that are few
+USUAL = {"linear": 10.0}  # the penalty that is taken where folds cannot tell others from it; else 1
 FIRST_ORDER = "lr", "batch_size", "schedule", "weight_decay", "clip", "clip_value", "mesh", "precision", "l1"
 PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
 TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # defaults of perceptrons on tables
@@ -209,6 +212,16 @@ def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XM
     if of == "sequences":
         return make(X.shape[2], *hidden, outputs, steps=X.shape[1], **options)
     return make(features, *hidden, outputs, **options)
+
+
+def costs_of(words: tuple[str, ...], classes: tuple[str, ...]) -> dict[str, float]:
+    """{"yes": 5.0} from the word yes=5: what an error on a row of this class costs."""
+    pairs = [word.rpartition("=") for word in words]
+    refuse_unknown([name for name, _, _ in pairs], classes, "--cost: the target has no class {!r}")
+    costs = {name: float(number) if re.fullmatch(r"\d*\.?\d+", number) else 0.0 for name, _, number in pairs}
+    if wrong := [name for name, cost in costs.items() if not cost]:
+        raise XManError(f"--cost {wrong[0]}: write a class and a positive number, as in yes=5")
+    return costs
 
 
 def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Schedule | None:

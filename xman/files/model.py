@@ -20,7 +20,7 @@ from ..passes.writer import in_order
 from ..tables import Column, Prepared, TableError, inputs
 from ..tables.columns import is_spelling, sizes, unseen
 from ..tables.kinds import target_cells
-from ..wengert import WengertList, all_registers, temporaries
+from ..wengert import WengertList, all_registers, fresh, temporaries
 from . import container
 from .bounds import ENTRIES, bounded_list, bounded_values
 
@@ -81,7 +81,10 @@ class Model(NamedTuple):
         return self.probabilities(self.outputs(table, where))
 
     def labels(self, outputs: np.ndarray) -> np.ndarray:
-        """The predictions, from the outputs: the class with the greatest output, or the number."""
+        """The predictions, from the outputs: the class with the greatest output, or, where the settings have
+        the costs of errors on rows of a class, with the greatest cost to expect; or the number."""
+        if costs := self.classes and self.settings.get("costs"):
+            outputs = self.probabilities(outputs) * [costs.get(name, 1.0) for name in self.classes]
         if outputs.shape[-1] == 1:
             scores = outputs[..., 0]
             return scores if not self.classes else np.array(self.classes, object)[(scores > 0.5).astype(int)]
@@ -108,6 +111,16 @@ class Model(NamedTuple):
         if not (name := [self.target] if self.target in names else last):
             raise TableError(f"{where} lacks the column {self.target!r}, which holds the truth")
         return name[0]
+
+    def tempered(self, temperature: float) -> Model:
+        """The model with softmax(scores / temperature) in place of softmax(scores), a line more. XManError
+        where its output is no softmax."""
+        *before, (dst, op, (scores, *axis)) = self.steps
+        if (dst, op) != (self.output, "softmax"):
+            raise XManError("--calibrate is for a softmax of scores: train by --loss softmaxCrossEntropy")
+        name = fresh("tempered", {*all_registers(self.steps)})
+        lines = [(name, "divide", (scores, temperature)), (dst, op, (name, *axis))]
+        return self._replace(steps=WengertList([*before, *lines]))
 
     def truth(self, table: Any, where: str = "the table") -> np.ndarray:
         """The table's target column: labels, or numbers. TableError where there is no such column."""
@@ -142,8 +155,11 @@ def load(path: str | Path) -> Model:
         spelling = str(facts.get("spelling", ""))
         if not is_spelling(Column("", "", "number", spelling)):
             raise ValueError(f"its target is spelled {spelling[:40]!r}")
-        return Model(steps, values, columns, output, classes, str(facts["target"]), dict(facts["settings"]),
-                     spelling, entries)
+        settings = dict(facts["settings"])
+        if "costs" in settings:
+            settings["costs"] = {str(name): float(cost) for name, cost in dict(settings["costs"]).items()}
+        return Model(steps, values, columns, output, classes, str(facts["target"]), settings, spelling,
+                     entries)
     except (KeyError, TypeError, ValueError) as error:
         raise XManError(f"{path} is not a model of xman: {error}") from None
 

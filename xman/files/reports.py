@@ -14,16 +14,18 @@ BINS = 10  # the tenths of confidence in a calibration
 def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
     """A report on the outputs of a model, compared with the truth, in JSON's terms.
 
-    For numbers it has rows, r2, rmse, mae. For classes it has rows, accuracy, classes (each with precision,
-    recall, f1 and rows), the matrix confusion [truth][prediction], log_loss, and calibration: the mean
-    confidence, accuracy and rows of each tenth of confidence.
+    For numbers it has rows, r2, rmse, mae, and mean_rmse, that of the mean alone. For classes it has rows,
+    accuracy, classes (each with precision, recall, f1 and rows), majority, the share of the commonest class,
+    the matrix confusion [truth][prediction], log_loss, and calibration: the mean confidence, accuracy and
+    rows of each tenth of confidence.
     """
     predicted = model.labels(outputs)
     if not model.classes:
         off = predicted.astype(float) - truth
         square, size = float(np.mean(off ** 2)), float(np.mean(np.abs(off)))
         r2 = float(1 - square / np.var(truth)) if np.ptp(truth) else None
-        return {"rows": len(truth), "r2": r2, "rmse": square ** 0.5, "mae": size}
+        return {"rows": len(truth), "r2": r2, "rmse": square ** 0.5, "mae": size,
+                "mean_rmse": float(np.std(truth))}
     names = [*model.classes, *sorted({*truth.tolist()} - {*model.classes})]
     place = {name: k for k, name in enumerate(names)}
     actual, guess = (np.array([place[label] for label in a.tolist()], int) for a in (truth, predicted))
@@ -33,7 +35,8 @@ def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, An
             "f1": 2 * right / np.maximum(guess_totals + class_totals, 1), "rows": class_totals}
     classes = [{"class": name, **{key: x[k].item() for key, x in each.items()}}
                for k, name in enumerate(names)]
-    facts = {"accuracy": float(np.mean(actual == guess)), "confusion": confusion.tolist(), "classes": classes}
+    facts = {"accuracy": float(np.mean(actual == guess)), "confusion": confusion.tolist(), "classes": classes,
+             "majority": float(class_totals.max() / len(truth))}
     return {"rows": len(truth), **facts, **calibration(model, outputs, actual, guess)}
 
 
@@ -57,7 +60,8 @@ def report_text(report: dict[str, Any]) -> str:
     rows = f"{report['rows']:,} rows"
     if "rmse" in report:
         r2 = "no R², since the truth is one number" if report["r2"] is None else f"R² {report['r2']:.4f}"
-        return f"{r2}, root mean square error {report['rmse']:.4g}, mean error {report['mae']:.4g} of {rows}"
+        return (f"{r2}, root mean square error {report['rmse']:.4g}, mean error {report['mae']:.4g} "
+                f"of {rows}; the mean alone: {report['mean_rmse']:.4g}")
     keys = [key for key in ("log_loss", "calibration_error") if key in report]
     sure = "".join(f", {key.replace('_', ' ')} {report[key]:.4f}" for key in keys)
     table, counts = [["class", "precision", "recall", "F1", "rows"]], [[""]]
@@ -67,7 +71,8 @@ def report_text(report: dict[str, Any]) -> str:
         counts.append([name, *(f"{n:,}" for n in confused)])
     size = max(6, *(len(n) for _, *row in counts for n in row))
     counts[0] += [name[:size] for name, *_ in table[1:]]
-    lines = [f"accuracy {report['accuracy']:.2%} of {rows}{sure}", table_as_text(table, 1)]
+    lines = [f"accuracy {report['accuracy']:.2%} of {rows}{sure}; the commonest class alone: "
+             f"{report['majority']:.2%}", table_as_text(table, 1)]
     if len(table) <= 21:
         lines += ["confusion: each row a class, each column what it was taken for", table_as_text(counts, 1)]
     return "\n".join(lines)

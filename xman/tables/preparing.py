@@ -71,7 +71,7 @@ class Prepared(NamedTuple):
 
 def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task: str | None = None,
              rows: np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
-             day_first: bool = False, decimal: str | None = None) -> Prepared:
+             day_first: bool = False, decimal: str | None = None, category: Collection[str] = ()) -> Prepared:
     """A table's columns, `Prepared` to become rows of numbers and targets.
 
     table: a table of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the
@@ -81,8 +81,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     from the targets and the numbers of all rows that have one; means, deviations, categories and alphabets
     come from these rows (None: all). day_first:
     whether 03/04/2024 is in April. decimal: "," or ".", the mark before decimals where 4,216 may also be four
-    thousand (None: the cells of the column decide, or a remark). TableError where there is nothing to learn
-    from.
+    thousand (None: the cells of the column decide, or a remark). category: columns whose numbers only name
+    things. TableError where there is nothing to learn from.
     """
     if isinstance(table, np.ndarray) and table.dtype.kind in "OUS":
         try:
@@ -96,7 +96,9 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     if not isinstance(target, (str, type(None))):
         table, target = table.append_column("target", as_column(target, table.num_rows)), "target"
     names, ignore = list(table.column_names), [ignore] if isinstance(ignore, str) else ignore
-    for word, name in [("target", target)] * (target is not None) + [("ignore", name) for name in ignore]:
+    category = [category] if isinstance(category, str) else category
+    for word, name in [*[("target", target)] * (target is not None), *(("ignore", name) for name in ignore),
+                       *(("category", name) for name in category)]:
         if name not in names:
             raise TableError(f"--{word} {name}: there is no such column; there are "
                              f"{', '.join(names[:20])}{nearest(name, names)}")
@@ -120,6 +122,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     for name in features:
         chunks = chunks_of[name]
         kind, spelling = column_kind(chunks, name, day_first, decimal, notes)
+        if name in category:
+            kind, spelling = "category", (spelling or "1.5") if kind == "number" else ""
         column = Column(name, register_of(name, registers), kind, spelling)
         array = cells(chunks, column, "the table")
         profile.append((name, kind, *summary(array, kind)))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 LARGEST = float(np.finfo(np.float32).max)
+PIXEL = {"digits": 16.0, "idx": 255.0}  # the greatest value of a pixel
 DEFLATE = 1032  # no gzip file expands by more than this factor
 
 
@@ -146,3 +147,24 @@ def read_lines(path: str | Path) -> list[str]:
 def _short(text: str) -> str:
     """text in quotes, cut after 40 characters, so that a message stays a line."""
     return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+def digits(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The images that are installed, (rows, 64) in [0, 1], and their digits."""
+    table = np.loadtxt(path, np.float32, delimiter=",", skiprows=1)
+    return table[:, :-1] / np.float32(PIXEL["digits"]), table[:, -1].astype(int).astype(str).astype(object)
+
+
+def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The images of an IDX file, (rows, pixels) float32 in [0, 1], and the labels of the file beside it."""
+    beside = path.with_name(path.name.replace("images", "labels").replace("idx3", "idx1"))
+    if beside == path or "idx3" not in path.name:
+        raise misfit(path, "another name", "that of the images, ...-images-idx3-ubyte")
+    images, labels = read_idx(path), read_idx(beside)
+    if labels.ndim != 1 or len(images) != len(labels):
+        raise misfit(f"{beside}, byte 4", f"shape {labels.shape}", f"{len(images)} labels as in {path.name}")
+    return images.reshape(len(images), -1) / np.float32(PIXEL["idx"]), labels.astype(str).astype(object)
+
+
+READ = {"digits": digits, "idx": images,
+        "titles": lambda path: tuple(np.array(strings, object) for strings in read_titles(path))}

@@ -1,4 +1,4 @@
-"""Which rows of a table train, choose and judge: those with a target, by class, or in the order of a column."""
+"""Which rows of a table train, choose and judge: those with a target, by class or in an order."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -35,6 +35,17 @@ def order_of(table: Any, name: str, day_first: bool) -> np.ndarray:
     moments = cells(table[name], Column(name, "", kind, spelling), "the table")
     order = np.argsort(moments, kind="stable")
     return np.roll(order, absent(moments, kind).sum())
+
+
+def numbers_in(table: Any, name: str) -> np.ndarray:
+    """The numbers of a column, (rows,), of which none may be missing."""
+    kind, spelling = column_kind(table[name], name, False, None, [])
+    column = Column(name, "", "number", spelling if kind == "number" else "")
+    numbers = cells(table[name], column, "the table")
+    if not np.isfinite(numbers).all():
+        row = int(np.isfinite(numbers).argmin()) + 1
+        raise TableError(f"{name!r} lacks a number in row {row} of those to train on")
+    return numbers
 
 
 def split_rows(path: Path, labels: np.ndarray, shares: list[float], seed: int,

@@ -16,8 +16,8 @@ from ..tables.columns import float_of
 from ..tables.formats import content_kind, file_kind
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
-from ..tables.readers import LARGEST, DataError, misfit, read_idx, read_libsvm, read_lines, read_titles
-from ..tables.splits import order_of, split_rows, with_target
+from ..tables.readers import LARGEST, PIXEL, READ, DataError, read_libsvm, read_lines
+from ..tables.splits import numbers_in, order_of, split_rows, with_target
 from ..wengert import WengertList
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 INSTALLED = {"digits": "digits", "names": "titles"}
 SPLITS = ".train", ".valid", ".test"
-COLUMNS = "target", "ignore", "day_first", "decimal"
-PIXEL = {"digits": 16.0, "idx": 255.0}  # the greatest value of a pixel
+COLUMNS = "target", "ignore", "day_first", "decimal", "category"
 
 
 class Dataset(NamedTuple):
@@ -39,7 +38,8 @@ class Dataset(NamedTuple):
     unless they are counts. classes: the labels of train, in order; none for numbers. alphabet: for titles,
     the characters in the order of their columns. prepared: how the source became these rows, for `fit`.
     names: of all columns of a table. cells: those of its test part, by register. first: the index of the
-    first column of a LIBSVM file. whole: whether the parts are those of one file.
+    first column of a LIBSVM file. whole: whether the parts are those of one file. weights: of the rows of
+    train, if a column has them.
     """
 
     train: Split
@@ -52,6 +52,7 @@ class Dataset(NamedTuple):
     cells: dict[str, Any] = {}
     first: int = 1
     whole: bool = False
+    weights: np.ndarray | None = None
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{word} {getattr(self, word)[0].shape[0]:,}" for word in ("train", "valid", "test"))
@@ -60,7 +61,8 @@ class Dataset(NamedTuple):
 
 def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task: str | None = None,
          header: bool | None = None, zero_based: bool | None = None, test_fraction: float = 0.2,
-         validation_fraction: float = 0.1, ordered_by: str | None = None, **columns: Any) -> Dataset:
+         validation_fraction: float = 0.1, ordered_by: str | None = None,
+         weights: str | None = None, **columns: Any) -> Dataset:
     """The data set that source names, as a Dataset.
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
@@ -76,7 +78,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     of a table, as for `tables.read`. zero_based: whether the indices of LIBSVM begin at 0, and not at 1
     (None: if one of them is 0). test_fraction, validation_fraction: the shares of a single file, which may
     be 0. ordered_by: a column of dates or numbers; the last of its order are the test part, those before them
-    the valid part. columns: target, ignore, day_first and decimal, as for `tables.prepared`; rows of a table
+    the valid part. weights: a column with the weights of the training rows. columns: target, ignore,
+    day_first, decimal and category, as for `tables.prepared`; rows of a table
     without a target are left out, and a remark counts them.
     Raises DataError or TableError, with file and line, where a file is missing or wrong.
     """
@@ -93,8 +96,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
             raise DataError(f"--{word}-fraction {share:g}: each is at least 0, and both together below 1.")
     shares = [1 - test_fraction - validation_fraction, 1 - test_fraction]
     if kind == "table":
-        return of_tables(paths, seed, header, shares, ordered_by, task=task, **columns)
-    of_tables_alone = {**columns, "header": header is not None, "ordered_by": ordered_by}
+        return of_tables(paths, seed, header, shares, ordered_by, weights, task=task, **columns)
+    of_tables_alone = {**columns, "header": header is not None, "ordered_by": ordered_by, "weights": weights}
     if words := [word for word, value in of_tables_alone.items() if value]:
         raise DataError(f"--{words[0].replace('_', '-')} is for tables, such as CSV and Parquet files; {source} "
                         "is none.")
@@ -158,9 +161,10 @@ def kind_of_file(stem: Path, path: Path) -> str:
 
 
 def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[float], ordered_by: str | None,
-              **options: Any) -> Dataset:
+              weights: str | None, **options: Any) -> Dataset:
     """The Dataset of one table, which is cut at these shares of the rows, or of three tables."""
     tables, cut = [read(paths[0], header)], []
+    options["ignore"] = [*options.get("ignore", ()), *[weights] * (weights is not None)]
     if len(paths) == 1:
         def training(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
             order = ordered_by and order_of(tables[0].take(rows), ordered_by, bool(options.get("day_first")))
@@ -182,8 +186,10 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[fl
             notes = data.remarks if k else []  # the first file's are there
             table = table.take(with_target(table[data.target.name], data.target.name, notes))
         pairs.append((data.features(table, str(path)), data.targets(table, str(path))))
-    names, cells = tuple(tables[0].column_names), inputs(data.columns, table, steps=data.steps)
-    return Dataset(*pairs, data.classes, None, data, names, cells, whole=bool(cut))
+        if not k and weights:
+            weights = numbers_in(table, weights)
+    names, test_cells = tuple(tables[0].column_names), inputs(data.columns, table, steps=data.steps)
+    return Dataset(*pairs, data.classes, None, data, names, test_cells, whole=bool(cut), weights=weights)
 
 
 def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
@@ -198,27 +204,6 @@ def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tup
             X.resize(X.shape[0], width)
         return [(X, np.array(labels, object)) for X, labels, _ in readings], first
     return [READ[kind](path) for path in paths], 1
-
-
-def digits(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The images that are installed, (rows, 64) in [0, 1], and their digits."""
-    table = np.loadtxt(path, np.float32, delimiter=",", skiprows=1)
-    return table[:, :-1] / np.float32(PIXEL["digits"]), table[:, -1].astype(int).astype(str).astype(object)
-
-
-def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The images of an IDX file, (rows, pixels) float32 in [0, 1], and the labels of the file beside it."""
-    beside = path.with_name(path.name.replace("images", "labels").replace("idx3", "idx1"))
-    if beside == path or "idx3" not in path.name:
-        raise misfit(path, "another name", "that of the images, ...-images-idx3-ubyte")
-    images, labels = read_idx(path), read_idx(beside)
-    if labels.ndim != 1 or len(images) != len(labels):
-        raise misfit(f"{beside}, byte 4", f"shape {labels.shape}", f"{len(images)} labels as in {path.name}")
-    return images.reshape(len(images), -1) / np.float32(PIXEL["idx"]), labels.astype(str).astype(object)
-
-
-READ = {"digits": digits, "idx": images,
-        "titles": lambda path: tuple(np.array(strings, object) for strings in read_titles(path))}
 
 
 def installed(name: str) -> Path:

@@ -19,12 +19,14 @@ from ..settings import Settings
 class Trial(NamedTuple):
     """One training, judged on rows that it has not seen: its loss, and for classes its accuracy.
 
-    settings: those that were searched, or the number of the fold. result: the Result of `fit`.
+    settings: those that were searched, or the number of the fold. result: the Result of `fit`. by_fold: the
+    losses of the folds of which this is the mean.
     """
     settings: dict[str, Any]
     loss: float
     accuracy: float | None
     result: Result
+    by_fold: tuple[float, ...] = ()
 
 
 # (the settings that are searched, a model, all settings of `fit`)
@@ -43,26 +45,39 @@ def cross_validate(model: XMan, data: tuple, folds: int = 5, **settings: Any) ->
 
 
 def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Sequence], *,
-           validation: tuple | None = None, folds: int = 5, progress: bool = True,
+           validation: tuple | None = None, folds: int = 5, draws: int | None = None, progress: bool = True,
            **settings: Any) -> list[Trial]:
     """A trial for each combination of the settings in grid, {"lr": [0.1, 0.01], …}, the least loss first.
 
     model: an XMan, or a function from settings to one, `lambda hidden, **_: MLP([64, hidden, 10])`; settings
     that `fit` does not have go to this function alone. data, settings: as for `fit`. validation: a pair (X,
-    y) whose least loss counts; without it the mean loss of `folds` folds counts. A trial that diverges has an
+    y) whose least loss counts; without it the mean loss of `folds` folds counts. draws: so many of the
+    combinations, drawn at random by the seed (None: all); the grid may then have distributions of SciPy as
+    well, {"lr": scipy.stats.loguniform(1e-4, 1)}. A trial that diverges has an
     infinite loss. progress: show a line per trial. Processes that mpiexec started (`xman.scale`) share the
     trials among them. Raises as `fit`.
     """
-    if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
-                           and len(values) for values in grid.values()):
+    if not grid or not all(draws and hasattr(values, "ppf") or isinstance(values, (Sequence, np.ndarray))
+                           and not isinstance(values, str) and len(values) for values in grid.values()):
         raise XManError("the grid is a dict from settings to the values to try, as in {'lr': [0.1, 0.01]}")
     names, fixed, cases = Settings.__dataclass_fields__, isinstance(model, XMan), []
-    for values in product(*grid.values()):
+    for values in drawn(grid, draws, settings.get("seed", 0)):
         combination = dict(zip(grid, values, strict=True))
         of_fit = {name: x for name, x in combination.items() if fixed or name in names}
         network = model if fixed else model(**combination)
         cases.append((combination, network, settings | {"progress": False} | of_fit))
     return sorted(searched(cases, data, validation, folds, progress), key=lambda trial: trial.loss)
+
+
+def drawn(grid: Mapping[str, Any], draws: int | None, seed: int) -> list[tuple]:
+    """All combinations of the grid's values, or so many of them at random."""
+    random = np.random.default_rng(seed)
+    if any(hasattr(values, "ppf") for values in grid.values()):
+        draw = lambda values: (float(values.ppf(random.random())) if hasattr(values, "ppf")
+                               else values[random.integers(len(values))])
+        return [tuple(map(draw, grid.values())) for _ in range(draws or 0)]
+    combinations = [*product(*grid.values())]
+    return [combinations[k] for k in random.permutation(len(combinations))[:draws]] if draws else combinations
 
 
 def searched(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
@@ -135,7 +150,7 @@ def mean_of(trials: Sequence[Trial]) -> Trial:
     accuracies = [trial.accuracy for trial in trials]
     return Trial({"folds": len(trials)}, float(np.mean([trial.loss for trial in trials])),
                  None if None in accuracies else float(np.mean(accuracies)),
-                 max(trials, key=lambda trial: trial.loss).result)
+                 max(trials, key=lambda trial: trial.loss).result, tuple(trial.loss for trial in trials))
 
 
 def trial_text(trial: Trial) -> str:
