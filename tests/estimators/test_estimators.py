@@ -167,3 +167,54 @@ def test_a_regressor_fits_targets_of_any_size_alike(scale):
     y = np.stack([rows @ [1.0, 2.0, -1.0] + 5, rows @ [0.1, 0.0, 0.3]], 1)
     plain, sized = (XManRegressor((), l2=1e-3, random_state=0).fit(rows, s * y) for s in (1.0, scale))
     assert np.allclose(sized.predict(rows) / scale, plain.predict(rows), rtol=1e-4, atol=1e-4) and plain.score(rows, y) > 0.999
+
+
+def test_scores_and_coefficients_are_those_of_scikit_learns_linear_models():
+    X, y = StandardScaler().fit_transform(IRIS[0]), IRIS[1]
+    for rows, l2, share in ((slice(None), 0.1, 1), (y < 2, 0.2, 2)):  # two columns share one weight
+        ours = XManClassifier((), l2=l2, tolerance=1e-7).fit(X[rows], y[rows])
+        theirs = Theirs(C=share / (l2 * len(y[rows])), tol=1e-9, max_iter=1000).fit(X[rows], y[rows])
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+        scores = ours.decision_function(X[rows])
+        scores = scores - scores.mean(1, keepdims=True) if scores.ndim > 1 else scores
+        np.testing.assert_allclose(scores, theirs.decision_function(X[rows]), atol=1e-3)
+        assert ours.intercept_.shape == theirs.intercept_.shape
+    X, y = load_diabetes(return_X_y=True)
+    ours, theirs = XManRegressor((), l2=0.01, tolerance=1e-7).fit(X, y), Ridge(alpha=0.01 * len(y)).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=0.01)
+    assert not hasattr(XManRegressor((3,), epochs=1).fit(X, y), "coef_") and not hasattr(XManRegressor(()), "coef_")
+
+
+@pytest.mark.parametrize("settings", [{}, {"optimizer": "adam", "lr": 0.01, "dropout": 0.2}], ids=str)
+def test_training_stops_early_on_rows_that_it_holds_out(settings):
+    estimator = XManRegressor((40,), early_stopping=True, patience=3, random_state=0, **settings)
+    estimator.fit(*load_diabetes(return_X_y=True))
+    assert estimator.n_iter_ < 200 and estimator.reason_ == "no better for 3 epochs"
+    assert "validation_loss" in estimator.history_[0]
+
+
+def test_a_warm_start_begins_where_the_last_fit_ended():
+    X, y = load_diabetes(return_X_y=True)
+    warm = XManRegressor((4,), epochs=20, warm_start=True, random_state=0).fit(X, y)
+    first, second = warm.history_[-1]["loss"], warm.fit(X, y).history_[0]["loss"]
+    assert second <= first and XManRegressor((4,), epochs=20, random_state=0).fit(X, y).history_[0]["loss"] > first
+    with pytest.raises(XManError, match="warm_start is for models that the estimator makes"):
+        XManRegressor(MLP([10, 1], loss="squaredError"), warm_start=True, epochs=1).fit(X, y).fit(X, y)
+
+
+def test_dropout_takes_an_optimizer_of_fit():
+    with pytest.raises(XManError, match="draws inputs, and dropout or noise|this model draws inputs"):
+        XManRegressor((4,), dropout=0.5).fit(*load_diabetes(return_X_y=True))
+
+
+def test_frames_have_columns_of_words_truth_values_and_dates():
+    pandas = pytest.importorskip("pandas")
+    k = np.arange(90)
+    frame = pandas.DataFrame({"x": k % 7 * 1.5, "word": np.where(k % 3, "red", "blue"), "flag": k % 2 == 0,
+                              "day": pandas.date_range("2020-01-01", periods=90)})
+    y = np.where(k % 3, "u", "v")
+    estimator = XManClassifier(()).fit(frame, y)
+    assert estimator.score(frame[["day", "flag", "word", "x"]], y) == 1
+    assert estimator.feature_names_in_.tolist() == [*frame.columns]
+    assert cross_val_score(XManRegressor(()), frame, k % 7 + 10.0 * (k % 3 > 0), cv=3).min() > 0.99
+    assert XManClassifier(()).fit(frame, y).fit(frame[["x"]], y).n_features_in_ == 1

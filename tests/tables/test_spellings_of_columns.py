@@ -158,3 +158,21 @@ def test_times_of_day_weeks_and_years_are_waves_in_lines_of_the_list():
         features(hours[:48])[1].shape[1] == 1 + 4 and features(hours.astype("datetime64[D]")[::5][:20])[1].shape[1] == 1 + 4
     )
     assert features(np.arange("2023-01-01", "2023-01-10", dtype="datetime64[D]"))[1].shape[1] == 1
+
+
+@pytest.mark.parametrize("cells, kind, words", [
+    (["20231025", "20231124", "20240229"], "date", "20231025 is read as the day 2023-10-25"),
+    (["20231025", "", "20231124", "20240229"], "date", "2023-10-25"), (["20231325", "20231124", "20240229"], "number", ""),
+    (["20230229", "20231124", "20240228"], "number", ""), (["99999999", "20231124", "20240229"], "number", ""),
+    (["1698192000", "1698195600", "1698199200"], "number", "if 1698192000 is 2023-10-25T00:00:00, seconds since 1970"),
+    (["1698192000000", "1698195600000", "1698199200000"], "number", "2023-10-25T00:00:00"),
+    (["123456789012345678", "123456789012345679", "123456789012345688"], "category", "longer than a number keeps"),
+    (["1234567890123456", "1234567890123457", "1234567890123458"], "number", "")], ids=str)
+@pytest.mark.parametrize("kept_as", ["strings", "integers"])
+def test_whole_numbers_are_days_moments_or_identifiers_by_their_evidence(cells, kind, words, kept_as):
+    column = cells * 8 if kept_as == "strings" else [int(cell) if cell else None for cell in cells * 8]
+    frame = {"x": column, "z": [*range(len(column))], "y": ["a", "b"] * (len(column) // 2)}
+    data = tables.prepared(frame, "y")
+    assert data.columns[0].kind == kind and (words in " ".join(data.remarks) if words else "'x'" not in " ".join(data.remarks))
+    arrays = tables.inputs(data.columns, frame, steps=data.steps)
+    assert len(np.unique(arrays["x"][[k for k, cell in enumerate(column) if cell]])) == 3

@@ -33,7 +33,7 @@ from ..train.settings import Settings
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table, received
 from .pages import facts_of, print_network, print_result, rows_and_pairs, tested, write_page
-from .sources import FEW, FOLDS, MODELS, PENALTIES, TABLE, TASKS, USUAL, costs_of, defaults_of, network_of, schedule_of
+from .sources import MODELS, PENALTIES, TABLE, TASKS, USUAL, costs_of, defaults_of, network_of, schedule_of
 
 SettingsOf = Callable[[dict[str, Any]], dict[str, Any]]
 # (option, module, purpose): what is missing for the files at the end is said before training
@@ -309,9 +309,9 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
         raise XManError("--calibrate takes rows that choose: leave --validation-fraction above 0")
     if convex and "l2" not in settings:
         settings["l2"] = tuple(float(f"{penalty / rows:.3g}") for penalty in PENALTIES)
-        usual = USUAL.get(model, 1.0) / rows
+        usual = USUAL[model] / rows if model in USUAL else None
     if (calibrate and convex or not unseen) and any(isinstance(x, tuple) for x in settings.values()):
-        options["folds"] = options["folds"] or min(FOLDS if rows > FEW else 2 * FOLDS, rows)
+        options["folds"] = options["folds"] or (5 if rows > 1000 else min(10, rows))
     with with_threads(threads):
         choice = final = choose_and_fit(network, dataset, settings, complete, not quiet,
                                         folds=options["folds"], usual=usual, draws=options["draws"])

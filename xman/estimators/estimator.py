@@ -14,8 +14,10 @@ from ..engines import Compiled
 from ..errors import XManError, extra, refuse_unknown
 from ..manager import XMan
 from ..models import MLP
+from ..models.linear import Linear
 from ..optimize import minimize
 from ..optimize.minimize import WITH_GRADIENT, WITH_PRODUCTS
+from ..tables import prepared
 from ..train import fit, predict, training_list
 from ..train.objective import Objective
 
@@ -40,30 +42,88 @@ class Estimator:
     l2: float | None = 1e-4
     epochs: int = 200
     tolerance: float | None = None
+    dropout: float = 0.0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    patience: int = 10
+    warm_start: bool = False
     engine: str = "auto"
     random_state: Any = None
     progress: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on rows X (n, features), dense or sparse, with targets y and weights (n,)."""
+        before = getattr(self, "parameters_", {}) if self.warm_start else {}
         (X, y), weights = self._begun(X, y, sample_weight)
         shift, scale = self._scale_of(y, weights)
         data = X, y if shift is None else ((y - shift) / scale).astype(y.dtype)
+        W, b = (f"{name}{len(self.model) + 1}" if shift is not None else "" for name in "Wb")
+        if before and shift is not None:
+            before = before | {W: before[W] / scale, b: (before[b] - shift) / scale}
+        if before and isinstance(self.model, XMan):
+            raise XManError("warm_start is for models that the estimator makes, and this one is the user's")
+        for name, array in self.model_.inputDict().items():
+            if name in before and np.shape(before[name]) == np.shape(array):
+                array[...] = before[name]
+        data, weights, validation = self._held_out(data, weights)
         settings_named = lambda *names: {name: getattr(self, name) for name in names}
-        settings = settings_named("l1", "l2", "engine", "progress", "epochs") | {"sample_weight": weights}
+        settings = settings_named("l1", "l2", "engine", "progress", "epochs") | {
+            "sample_weight": weights, "validation": validation}
         if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS):
             least = 1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4
             tolerance = least if self.tolerance is None else self.tolerance
-            result = minimize(self.model_, data, method=self.optimizer, tolerance=tolerance, **settings)
+            result = minimize(self.model_, data, method=self.optimizer, tolerance=tolerance, **settings,
+                              callbacks=[self._impatient()] if validation else [])
         else:
             settings |= settings_named("optimizer", "lr", "batch_size")
-            result = fit(self.model_, data, seed=self.seed_, **settings)
+            result = fit(self.model_, data, seed=self.seed_, **settings,
+                         patience=self.patience if validation else None)
         self.parameters_, self.history_, self.reason_ = result.parameters, result.history, result.reason
         if shift is not None:  # the last layer gives outputs on the targets' own scale
-            W, b = (f"{name}{len(self.model) + 1}" for name in "Wb")
             self.parameters_ |= {W: self.parameters_[W] * scale, b: self.parameters_[b] * scale + shift}
         self.n_iter_ = len(result.history)
         return self
+
+    def _held_out(self, data: tuple, weights: Any) -> tuple[tuple, Any, tuple | None]:
+        """(the rows to train on, their weights, the rows that end the training, if it may stop early)."""
+        if not self.early_stopping:
+            return data, weights, None
+        from sklearn.model_selection import train_test_split
+
+        X, y = data
+        rows, unseen = train_test_split(np.arange(X.shape[0]), test_size=self.validation_fraction,
+                                        random_state=self.seed_, stratify=y if self.STRATIFIED else None)
+        return (X[rows], y[rows]), None if weights is None else weights[rows], (X[unseen], y[unseen])
+
+    def _impatient(self) -> Callable:
+        """A callback that ends a run which has become no better for `patience` epochs."""
+        best = [math.inf, 0]
+
+        def ends(row: dict, _: Any) -> str | None:
+            if row["validation_loss"] < best[0]:
+                best[:] = row["validation_loss"], row["epoch"]
+            late = row["epoch"] - best[1] >= self.patience
+            return f"no better for {self.patience} epochs" if late else None
+        return ends
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights of a linear model, (features,) of one target, else (targets or classes, features)."""
+        W = self._linear("W")
+        return W[:, 0] if self.FLAT and W.shape[1] == 1 else W.T
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The biases of a linear model, (targets or classes,)."""
+        return self._linear("b")[0]
+
+    def _linear(self, name: str) -> np.ndarray:
+        """A parameter of a linear model; of two classes the second less the first."""
+        places = {"W": ("W", "W1"), "b": ("b", "b1")}[name]
+        if self.model != () and not isinstance(getattr(self, "model_", None), Linear):
+            raise AttributeError(f"{type(self).__name__} has coef_ and intercept_ without hidden layers")
+        array = next(self.parameters_[place] for place in places if place in self.parameters_)
+        return array[:, 1:] - array[:, :1] if self.STRATIFIED and array.shape[1] == 2 else array
 
     def _scale_of(self, y: np.ndarray, weights: Any) -> tuple[Any, Any]:
         """(mean, standard deviation) of the targets (1, outputs), with which a built-in model is trained."""
@@ -76,7 +136,11 @@ class Estimator:
         from sklearn.utils.class_weight import compute_sample_weight
         from sklearn.utils.validation import _check_sample_weight
 
+        X = self._numbers(X, y, first)
         X, y = self._read(X, y, first, **reading)
+        if hasattr(self, "prepared_"):
+            names = [column.name for column in self.prepared_.columns]
+            self.feature_names_in_, self.n_features_in_ = np.array(names, object), len(names)
         if first:
             self.seed_ = int(check_random_state(self.random_state).randint(2 ** 31))
             self.model_, self.steps_ = self._model(X.shape[1], self.outputs_, X.dtype), None
@@ -87,10 +151,21 @@ class Estimator:
             sample_weight = of_classes if sample_weight is None else of_classes * sample_weight
         return (X, y), sample_weight
 
+    def _numbers(self, X: Any, y: Any, first: bool) -> Any:
+        """Rows of numbers of a frame that has columns of words, truth values or dates; other rows as they
+        are. first: its columns are learnt."""
+        if first:
+            vars(self).pop("prepared_", None)
+            if not hasattr(X, "columns") or np.asarray(X).dtype.kind in "iuf" or len(X) != len(y):
+                return X
+            goals = np.asarray(y).reshape(len(X), -1)[:, 0]
+            self.prepared_ = prepared(X, goals, task="classify" if self.STRATIFIED else "regress")
+        return self.prepared_.features(X) if hasattr(self, "prepared_") else X
+
     def _model(self, features: int, outputs: int, dtype: Any) -> XMan:
         if isinstance(self.model, XMan):
             return self.model
-        options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS}
+        options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS, "dropout": self.dropout}
         if callable(self.model):
             network = self.model(features, outputs, **taken_by(self.model, **options))
             if not isinstance(network, XMan):
@@ -115,11 +190,13 @@ class Estimator:
         self.parameters_ = {x: np.array(self.steps_.values[x]) for x in registers}
         return self
 
-    def _given(self, X: Any) -> np.ndarray:
+    def _given(self, X: Any, of: str = "outputs") -> np.ndarray:
         from sklearn.utils.validation import check_is_fitted, validate_data
 
         check_is_fitted(self, "parameters_")
-        return predict(self.model_, self.parameters_, validate_data(self, X, reset=False, **ROWS))
+        X = (self._numbers(X, None, False) if hasattr(self, "prepared_")
+             else validate_data(self, X, reset=False, **ROWS))
+        return predict(self.model_, self.parameters_, X, of)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -135,10 +212,13 @@ ABOUT = """
     as a class of xman.models. activation: of the hidden layers. optimizer: a method of `xman.minimize`, or an
     optimizer of `fit` with its lr and batch_size; tolerance, of the former, is the largest entry of the
     gradient at which it ends, where a regressor's targets have the deviation 1 (None: 1e-4, and 1e-9 of those
-    that take products with the Hessian, to which that is an epoch or two more). epochs: at most. l1, l2,
+    that take products with the Hessian, to which that is an epoch or two more). epochs: at most. dropout: of
+    the hidden layers, by an optimizer of `fit`. early_stopping: end after `patience` epochs without a better
+    loss on validation_fraction of the rows, held out. warm_start: begin where the last `fit` ended. l1, l2,
     engine, progress: as there. random_state: of the parameters' beginning, the order of rows and what is
     drawn. Fitted it has model_, parameters_ by name, history_, reason_, n_iter_, n_features_in_ and
-    feature_names_in_.
+    feature_names_in_, and, without hidden layers, coef_ and intercept_. X may be a frame with columns of words,
+    truth values and dates, which become numbers as `tables.prepared` says.
 """
 
 
@@ -146,7 +226,7 @@ ABOUT = """
 class Classifier(Estimator):
     __doc__ = ("A classifier: outputs (n, classes) are probabilities; class_weight is a dict by class or "
                "'balanced'." + ABOUT)
-    LOSS = "softmaxCrossEntropy"
+    LOSS, STRATIFIED, FLAT = "softmaxCrossEntropy", True, False
     class_weight: Any = None
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Classifier:
@@ -157,6 +237,12 @@ class Classifier(Estimator):
         """The most probable class of each row, (n,)."""
         probable = self.predict_proba(X).argmax(1)
         return self.classes_[probable]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The scores of the classes, (n, classes); of two, by how much that of the second is larger, (n,)."""
+        scores = self._given(X, "scores")
+        return (scores[:, -1] - (scores[:, 0] if scores.shape[1] == 2 else 0)
+                if len(self.classes_) == 2 else scores)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, (n, classes)."""
@@ -184,7 +270,7 @@ class Classifier(Estimator):
 
 class Regressor(Estimator):
     __doc__ = "A regressor: outputs (n, targets) are fitted to y (n,) or (n, targets)." + ABOUT
-    LOSS, class_weight = "squaredError", None
+    LOSS, STRATIFIED, FLAT, class_weight = "squaredError", False, True, None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
         """Take a step with these rows, by `optimizer` or Adam."""

@@ -146,6 +146,8 @@ def column_values(chunks: pyarrow.ChunkedArray, column: Column, words: Sequence[
         chunks = texts(chunks)
         if kind == "number" or spelling:
             return (numbers if kind == "number" else dates)(chunks, spelling)
+    elif kind == "date" and arrow_kind == "number" and spelling:
+        return dates(as_words(chunks), spelling)
     elif kind == "date" and arrow_kind != "date":
         raise pa.ArrowInvalid("no date")
     cast_type, dtype = ("float64", float) if kind == "number" else (pa.timestamp("ms"), "datetime64[ms]")
@@ -170,6 +172,10 @@ def as_words(chunks: pyarrow.ChunkedArray, vocabulary: Sequence[str] = ()) -> py
         return pa.compute.if_else(chunks, "True", "False")
     if kind != "number":
         return texts(chunks)
+    if pa.types.is_integer(chunks.type):
+        ends = pa.compute.min_max(chunks).as_py()
+        if (ends["max"] or 0) > 2 ** 53:
+            return chunks.cast("string")
     coded = chunks.cast("float64", safe=False).dictionary_encode().combine_chunks()
     spelled = {x: word for word in vocabulary if (x := float_of(word)) is not None}
     spelled |= {x: plain(x) for x in spelled if plain(x) in vocabulary}

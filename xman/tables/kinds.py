@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Column, cells, read_as, words_and_places
+from .columns import Column, as_words, cells, read_as, words_and_places
 from .frames import TableError, arrow, cell_kind
 from .spellings import spelling_of, texts
 
@@ -22,12 +22,14 @@ def column_kind(chunks: Any, name: str, day_first: bool, decimal: str | None,
     pc, types, arrow_kind = arrow().compute, arrow().types, cell_kind(chunks.type)
     if arrow_kind == "truth" or types.is_dictionary(chunks.type):
         return "category", ""
-    if arrow_kind in ("number", "null", "date"):
+    # from 19000101 on whole numbers may be dates, moments or identifiers
+    if arrow_kind in ("null", "date") or arrow_kind == "number" and not (
+            (least := pc.min(chunks).as_py()) and least >= 19000101 and least == int(least)):
         return arrow_kind.replace("null", "number"), ""
-    if arrow_kind != "text":
+    if arrow_kind not in ("text", "number"):
         raise TableError(f"the column {name!r} holds {chunks.type}, which xman does not read; leave it out with "
                          f"--ignore {name}")
-    words = texts(chunks).drop_null()
+    words = (texts(chunks) if arrow_kind == "text" else as_words(chunks)).drop_null()
     if not len(words):
         return "number", ""
     kind, spelling, doubt = spelling_of(words.slice(0, SAMPLE).unique(), day_first, decimal)

@@ -29,7 +29,8 @@ ZONE = "(?P<zone> ?(?:Z|UTC|GMT|[-+][0-9]{2}(?::?[0-9]{2})?))?(?: Uhr)?"
 CODES = {"%Y": "(?P<Y>[0-9]{4})", "%y": "(?P<y>[0-9]{2})", "%b": r"(?P<b>[^\s0-9.,:;/+-]{3,10})\.?",
          **{f"%{code}": f"(?P<{code}>[0-9]{{1,2}})" for code in "mdqVH"}, "%I": "(?P<H>[0-9]{1,2})",
          "%M": "(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2}(?:[.,][0-9]+)?))?", "%p": r"(?P<p>[AaPp])\.?[Mm]\.?"}
-DATES = ("%Y-%m-%d|%d-%m-%Y|%m-%d-%Y|%Y/%m/%d|%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%Y.%m.%d|%d.%m.%y|%m/%d/%y|%d/%m/%y|"
+COMPACT, TOO_LONG, SECONDS = "(?:19|20)[0-9]{6}", "[1-9][0-9]{16,}", "1[0-9]{9}(?:[0-9]{3})?"
+DATES = ("%Y%m%d|%Y-%m-%d|%d-%m-%Y|%m-%d-%Y|%Y/%m/%d|%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%Y.%m.%d|%d.%m.%y|%m/%d/%y|%d/%m/%y|"
          "%d-%m-%y|%m-%d-%y|%d %b %Y|%d-%b-%Y|%d-%b-%y|%d/%b/%Y|%b %d %Y|%Y-%b-%d").split("|")
 PERIODS = ("%Y-%m|%m/%Y|%m.%Y|%b %Y|%b-%Y|%b-%y|%Y/%m|%Y-Q%q|%Y Q%q|%YQ%q|Q%q %Y|Q%q-%Y|Q%q/%Y|%Y-W%V|%YW%V").split("|")
 TIMES = "%H:%M", "%I:%M %p", "%I %p"
@@ -137,6 +138,7 @@ def chosen_number(words: Any, spellings: Sequence[str], decimal: str | None) -> 
 def date_pattern(form: str) -> str:
     """The pattern of dates in a form; year, month, day, hour, minute, second and zone are groups."""
     pattern = re.sub("%.", lambda code: CODES[code[0]], form.replace(".", r"\."))
+    pattern = pattern.replace("{1,2}", "{2}") if "%Y%m%d" in form else pattern
     day, time = re.fullmatch(r"(.*?)( ?\(\?P<H>.*)?", pattern).groups("")
     between = "(?:st|nd|rd|th|[.,])*(?: +de)? +"  # 5th March, 2021; 5. März 2021; 5 de marzo de 2021
     day = r"(?:[^\s0-9]{2,10}[,.]? +)?" * ("%b" in form) + day.replace(" ", between if "%b" in form else " ")
@@ -200,6 +202,15 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
         if len(identifiers := words.filter(matching(words, IDENTIFIER))):
             return "", "", (f"holds identifiers, such as {identifiers[0]}, and so counts as words; leave out "
                             "zeros and + in front of digits where it is a number")
+    if all_match(words, TOO_LONG):
+        return "", "", (f"holds whole numbers such as {words[0]}, longer than a number keeps, and so counts "
+                        "as words; leave them out where they only name the rows")
+    if len(words) > 2 and all_match(words, COMPACT) and is_sound(words, "%Y%m%d"):
+        return "date", "%Y%m%d", f": {words[0]} is read as the day {str(dates(words[:1], '%Y%m%d')[0])[:10]}"
+    if len(words) > 2 and all_match(words, SECONDS):
+        moment = np.datetime64(int(words[0].as_py()[:10]), "s")
+        return "number", "", (f"counts as numbers; if {words[0]} is {moment}, seconds since 1970, write "
+                              "dates, from which hours and weekdays are learnt")
     if all_match(words, PLAIN):
         if not all_match(words, SIGN + r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"):
             return "number", "", ""

@@ -135,18 +135,18 @@ def judge_of(model: XMan, data: tuple,
     return judged
 
 
-def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarray:
+def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any, of: str = "outputs") -> np.ndarray:
     """The outputs of the model for the rows of X: (n, classes).
 
-    model: an XMan with a register `outputs`.
+    model: an XMan with a register `outputs`, or the one that `of` names.
     parameters: all parameters of the model by name, such as fit(…).parameters.
     X: an array (n, …) as the model takes it, or a stream.
 
     XManError if a parameter is missing, or the model does not have it.
     """
     if isinstance(X, Stream):
-        return np.concatenate([predict(model, parameters, x) for x, _ in X.batches(1024)])
-    steps = list_of(model, "outputs")
+        return np.concatenate([predict(model, parameters, x, of) for x, _ in X.batches(1024)])
+    steps = list_of(model, of)
     inputs = {name: x for name, x in feed(model, X, None).items() if name in steps.inputs}
     refuse_others(model, steps, parameters)
     return eval(steps, {**model.inputDict(), **parameters, **inputs})[steps[-1][0]]
