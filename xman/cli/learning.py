@@ -32,8 +32,8 @@ from ..train.selection import drawn, mean_of, searched, trial_text
 from ..train.settings import Settings
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table, received
-from .pages import facts_of, print_network, print_result, rows_and_pairs, tested, write_page
-from .sources import MODELS, PENALTIES, TABLE, TASKS, USUAL, costs_of, defaults_of, network_of, schedule_of
+from .pages import facts_of, print_network, print_result, rows_and_pairs, test_text, tested, write_page
+from .sources import LARGE, MODELS, TABLE, TASKS, costs_of, defaults_of, network_of, penalties_of, schedule_of
 
 SettingsOf = Callable[[dict[str, Any]], dict[str, Any]]
 # (option, module, purpose): what is missing for the files at the end is said before training
@@ -288,9 +288,9 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
         Path(data).write_bytes(sys.stdin.buffer.read())
     defaults = defaults_of(model, options | {"data": data, "warm_up": warm_up})
     convex = (options["optimizer"] or defaults["optimizer"]) == defaults["optimizer"] == "newton-cg"
+    by_validation = options["ordered_by"] or options["validation_fraction"] is not None and not calibrate
     if options["validation_fraction"] is None:
-        by_folds = convex and not options["ordered_by"] and not calibrate
-        options["validation_fraction"] = 0.0 if by_folds else 0.1
+        options["validation_fraction"] = 0.0 if convex and not by_validation and not calibrate else 0.1
     if options["report"] and not options["test_fraction"]:
         raise XManError("--report shows rows that the model has not seen: leave --test-fraction above 0")
     dataset = read(model, data, **received(read, options))
@@ -300,6 +300,8 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     network = network_of(model, dataset, options["seed"], shape)
     costs = costs_of(cost, dataset.classes)
     (rows, _), (unseen, _) = map(rows_and_pairs, dataset[:2])
+    if convex and not options["optimizer"] and rows * sum(map(np.size, network.inputDict().values())) > LARGE:
+        convex, defaults = False, defaults | {"optimizer": "adam"}
     complete = partial(settings_of, defaults=defaults, data=dataset, convex=convex, warm_up=warm_up)
     if not quiet and not as_json:
         print_network(network, dataset)
@@ -308,9 +310,8 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     if calibrate and not unseen:
         raise XManError("--calibrate takes rows that choose: leave --validation-fraction above 0")
     if convex and "l2" not in settings:
-        settings["l2"] = tuple(float(f"{penalty / rows:.3g}") for penalty in PENALTIES)
-        usual = USUAL[model] / rows if model in USUAL else None
-    if (calibrate and convex or not unseen) and any(isinstance(x, tuple) for x in settings.values()):
+        settings["l2"], usual = penalties_of(model, rows)
+    if (convex and not by_validation or not unseen) and any(isinstance(x, tuple) for x in settings.values()):
         options["folds"] = options["folds"] or (5 if rows > 1000 else min(10, rows))
     with with_threads(threads):
         choice = final = choose_and_fit(network, dataset, settings, complete, not quiet,
@@ -335,10 +336,11 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     if as_json:
         print(json.dumps(json_terms(facts | facts_of(choice.result, choice.trials, choice.seconds) | test)))
     else:
-        print_result(choice.result, choice.sentence, choice.seconds, test)
+        print_result(choice.result, choice.sentence, choice.seconds)
         if calibrate:
             print(f"temperature {facts['temperature']:.3g}, of {unseen:,} validation rows")
         if fitted > rows:
-            print(f"then fitted to all {fitted:,} rows; the test is of the fit without its own")
+            print(f"then fitted to all {fitted:,} rows, for --save; the test is of the fit before")
+        print(test_text(test), end="")
     if interrupted:
         sys.exit(130)

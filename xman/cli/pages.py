@@ -147,16 +147,21 @@ def print_network(network: XMan, data: Dataset) -> None:
     print(ends if len(steps) > 40 else steps, flush=True)
 
 
-def print_result(result: Result, choice: str, seconds: float, test: dict[str, Any]) -> None:
-    """Print which settings were chosen, how the training ended, and the test."""
+def print_result(result: Result, choice: str, seconds: float) -> None:
+    """Print which settings were chosen, and how the training ended."""
     if choice:
         print(choice)
     size = sum(np.size(w) for w in result.parameters.values())
     print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {seconds:.1f} s")
+
+
+def test_text(test: dict[str, Any]) -> str:
+    """The line of the test, "" without rows for it."""
     if not test["test_rows"]:
-        return
+        return ""
     accuracy, error = test["test_accuracy"], test["test_error"]
-    print(f"test loss {test['test_loss']:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
-          + ("" if error is None else f", root mean square error {error:.4g}")
-          + f" of {test['test_rows']:,} rows" + ("" if test["test_majority"] is None else
-                                                 f"; the commonest class alone: {test['test_majority']:.2%}"))
+    majority = test["test_majority"]
+    return (f"test loss {test['test_loss']:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
+            + ("" if error is None else f", root mean square error {error:.4g}")
+            + f" of {test['test_rows']:,} rows"
+            + ("" if majority is None else f"; the commonest class alone: {majority:.2%}") + "\n")

@@ -119,11 +119,9 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
 SOFTMAX, ADAM = {"loss": "softmaxCrossEntropy"}, {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
 RELU, RECURRENT = {"activation": "relu", **SOFTMAX}, {"hidden": (64,), "last": None, **SOFTMAX}
 SHORT, LONG = {**ADAM, "epochs": 15}, {**ADAM, "epochs": 200}
-# of convex losses: to the optimum, for each of these penalties, among which folds choose; else ADAM
+# of convex losses: to the optimum, with a penalty that folds choose; else ADAM
 NEWTON = {**ADAM, "epochs": 60, "optimizer": "newton-cg"}
-PENALTIES = tuple(10.0 ** np.arange(-3, 5))  # of all rows together
-# the penalty that is taken where folds cannot tell others from it: the log loss of a few rows is erratic
-USUAL = {"logreg": 1.0, "poisson": 1.0}
+LARGE = 1e8  # the most rows times parameters for which that is quick
 FIRST_ORDER = "lr", "batch_size", "schedule", "weight_decay", "clip", "clip_value", "mesh", "precision", "l1"
 PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
 TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # defaults of perceptrons on tables
@@ -151,6 +149,13 @@ def defaults_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
                    or "://" in options["data"])
     bent = options["loss"] == "hinge"
     return defaults | ({"optimizer": "adam"} if defaults is NEWTON and (first_order or bent) else {})
+
+
+def penalties_of(name: str, rows: int) -> tuple[tuple[float, ...], float | None]:
+    """(the values of l2 that folds choose among, the one that is taken where they cannot tell others from
+    it): the log loss of a few rows is erratic, squares are less so."""
+    values = tuple(float(f"{penalty / rows:.3g}") for penalty in 10.0 ** np.arange(-2, 5))
+    return values, 1 / rows if name in ("logreg", "poisson") else None
 
 
 def network_of(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XMan:
