@@ -34,8 +34,8 @@ def run(tmp_path, monkeypatch, capsys):
 def test_what_is_saved_is_the_optimum_on_all_rows_for_the_penalty_that_folds_chose(run):
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
-    words = "train", "logreg", "--data", "iris.csv", "--save", "m.safetensors", "--quiet"
-    told, out = json.loads(run(*words, "--json")[1]), run(*words)[1]
+    words = "train", "logreg", "--data", "iris.csv", "--quiet"
+    told, out = json.loads(run(*words, "--save", "m.safetensors", "--json")[1]), run(*words, "--l2", "0.1")[1]
     assert told["rows"] == 150 and told["test_rows"] == 30 and len(told["trials"]) == 7
     assert told["l2"] in [trial["settings"]["l2"] for trial in told["trials"]]
     assert "\nthen fitted to all 150 rows, for --save; the test is of the fit before\ntest loss " in out
@@ -56,7 +56,7 @@ def test_as_many_epochs_as_were_best_are_taken_with_all_rows(run):
     (("--test-fraction", "0"), (150, 0)), (("--test-fraction", "0.3"), (150, 45)), (("--validation-fraction", "0.5"), (150, 30)),
     (("--optimizer", "adam", "--epochs", "2", "--validation-fraction", "0"), (150, 30))])
 def test_the_shares_of_a_file_are_what_was_said(run, options, rows):
-    told = json.loads(run("train", "logreg", "--data", "iris.csv", *options, "--json", "--quiet")[1])
+    told = json.loads(run("train", "logreg", "--data", "iris.csv", "--l2", "0.1", *options, "--json", "--quiet")[1])
     assert (told["rows"], told["test_rows"]) == rows
 
 
@@ -99,7 +99,8 @@ def test_rows_without_a_target_are_counted_and_left_out_by_training_and_evaluati
     rows = [f"{k},{names[k % 3 > 1]}" for k in range(60)] + ["3,", "4,NA"]
     with open("t.csv", "w") as file:
         print("x,y", *rows, sep="\n", file=file)
-    out = run("train", "logreg" if target == "word" else "linear", "--data", "t.csv", "--save", "m.safetensors")[1]
+    model = "logreg" if target == "word" else "linear"
+    out = run("train", model, "--data", "t.csv", "--save", "m.safetensors", "--l2", "0.1")[1]
     assert "2 rows without a target 'y' left out" in out.lower() and "then fitted to all 60 rows" in out
     code, out, err = run("evaluate", "m.safetensors", "t.csv", "--json")
     assert code == 0 and json.loads(out)["rows"] == 60 and err == "xman: 2 rows without a target 'y' left out\n"
@@ -116,7 +117,8 @@ def mixed(run, tmp_path):
     y = np.where(np.isin(code, (1, 3)) * 3 + x + random.normal(size=400) > 1.5, "yes", "no")
     with open(tmp_path / "t.csv", "w") as file:
         print("code,x,w,y", *(",".join(map(str, row)) for row in zip(code, x.round(3), w, y, strict=True)), sep="\n", file=file)
-    return lambda *options: json.loads(run("train", "logreg", "--data", "t.csv", "--quiet", "--json", *options)[1])
+    known = "--l2", "0.01"  # quicker than folds
+    return lambda *options, l2=known: json.loads(run("train", "logreg", "--data", "t.csv", "--quiet", "--json", *l2, *options)[1])
 
 
 def test_a_code_may_be_called_a_category(mixed):
@@ -149,7 +151,7 @@ def test_costs_move_the_border_and_leave_the_probabilities(mixed, run):
 
 
 def test_a_temperature_is_a_line_of_the_list(mixed):
-    told = mixed("--calibrate", "--save", "m.safetensors", "--category", "code")
+    told = mixed("--calibrate", "--save", "m.safetensors", "--category", "code", l2=())
     line, last = load("m.safetensors").steps[-2:]
     assert line[1] == "divide" and line[2][1] == told["temperature"] and last[1:] == ("softmax", (line[0],)) and told["trials"]
 
@@ -163,5 +165,5 @@ def test_a_page_tells_which_columns_matter(mixed, tmp_path):
 
 
 def test_of_all_combinations_some_are_drawn(mixed):
-    told = mixed("--l2", "1,0.1,0.01,0.001", "--draws", "2")
+    told = mixed("--draws", "2", l2=("--l2", "1,0.1,0.01,0.001"))
     assert len(told["trials"]) == 2 and told["l2"] in (1, 0.1, 0.01, 0.001)

@@ -28,7 +28,7 @@ from ..scale.tables import tenths
 from ..train import Dataset, Diverged, Result, Trial, cross_validate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
-from ..train.selection import drawn, mean_of, searched, trial_text
+from ..train.selection import combinations_of, mean_of, searched, trial_text
 from ..train.settings import Settings
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table, received
@@ -115,7 +115,7 @@ def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds:
     if not grid and not folds:
         return options, [], ""
     cases = []
-    for values in drawn(grid, draws, options["seed"]):
+    for values in combinations_of(grid, draws, options["seed"]):
         combination = dict(zip(grid, values, strict=True))
         # patience needs a validation
         unfit = ("checkpoint", "plot", *("patience", "validation") * bool(folds))

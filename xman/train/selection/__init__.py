@@ -61,7 +61,7 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
                            and not isinstance(values, str) and len(values) for values in grid.values()):
         raise XManError("the grid is a dict from settings to the values to try, as in {'lr': [0.1, 0.01]}")
     names, fixed, cases = Settings.__dataclass_fields__, isinstance(model, XMan), []
-    for values in drawn(grid, draws, settings.get("seed", 0)):
+    for values in combinations_of(grid, draws, settings.get("seed", 0)):
         combination = dict(zip(grid, values, strict=True))
         of_fit = {name: x for name, x in combination.items() if fixed or name in names}
         network = model if fixed else model(**combination)
@@ -69,7 +69,7 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
     return sorted(searched(cases, data, validation, folds, progress), key=lambda trial: trial.loss)
 
 
-def drawn(grid: Mapping[str, Any], draws: int | None, seed: int) -> list[tuple]:
+def combinations_of(grid: Mapping[str, Any], draws: int | None, seed: int) -> list[tuple]:
     """All combinations of the grid's values, or so many of them at random."""
     random = np.random.default_rng(seed)
     if any(hasattr(values, "ppf") for values in grid.values()):
