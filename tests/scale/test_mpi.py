@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not LAUNCHER, reason="there is no MPI here: pip 
 
 FITS = """
 import sys, time, numpy as np
-from xman import models
+from xman import f, models
 from xman.scale import common, stream, workers
 from xman.train import OPTIMIZERS, cross_validate, fit, search
 common.FEW *= workers().size < 3  # three share memory
@@ -38,8 +38,17 @@ cases = {f"mlp {name}": (mlp, {"optimizer": name, "l2": 0.01 * (name == "adam")}
 cases |= {name: (mlp, {"optimizer": name, "batch_size": None, "lr": None}) for name in ("newton-cg", "gauss-newton")}
 cases |= {"noise": (block, {"clip": 0.5}), "few rows": (block, {"batch_size": 2}), "stream": (mlp, {})}
 cases["rates"] = mlp, {"lr": {"W1": 0.1, "b1": 0.01}}
+for name in "sgd", "adam":
+    cases[f"{name}, one stays"] = mlp, {"lr": {"W1": 0.1, "b1": 0}, "optimizer": name}
+    cases[f"{name}, a number"] = (lambda: Scaled([6, 3], dtype=float)), {"optimizer": name}
 cases |= {"stream of few": (mlp, {"batch_size": 2}), "no memory for gradients": (mlp, {})}
 once = lambda *given, share=common.shared_memory, calls=[]: calls.append(1) or (share(*given) if len(calls) == 1 else None)
+class Scaled(models.MLP):
+    def __init__(self, *sizes, **settings):
+        super().__init__(*sizes, **settings)
+        self.a = f.param(default=0.9)
+        self.loss = self.loss * self.a + f.square(self.a)
+        self.setup()
 found = {}
 for name, (model, settings) in cases.items():
     common.shared_memory = once if "memory" in name else common.shared_memory

@@ -58,16 +58,16 @@ class Common:
 
 def in_common(workers: Workers, arrays: dict[str, np.ndarray],
               kinds: Iterable[tuple[str, ...]]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """(the arrays, moved into memory that the workers share; this worker's slice of each kind, under the name
-    of the kind's first array). Without shared memory it returns the arrays as they are, and no slices. kinds:
+    """(the arrays, those of the kinds in memory that the workers share; this worker's slice of each kind, under
+    the name of the kind's first array). Without shared memory it returns the arrays as they are, and no slices. kinds:
     the names of arrays that lie one behind another."""
     flats = [Common(workers, {x: arrays[x] for x in kind}, arrays[kind[0]].dtype) for kind in kinds]
     if not all(flat.shared for flat in flats):
         return arrays, {}
     copies = {x: a for flat in flats for x, a in flat.sums.items()}
-    for x, a in arrays.items():
-        copies[x][...] = a
-    return copies, {next(iter(flat.sums)): flat.slices[-1] for flat in flats}
+    for x, copy in copies.items():
+        copy[...] = arrays[x]
+    return arrays | copies, {next(iter(flat.sums)): flat.slices[-1] for flat in flats}
 
 
 def shared_memory(workers: Workers, length: int) -> np.ndarray | None:

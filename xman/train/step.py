@@ -57,7 +57,8 @@ class TrainingStep:
         self.programs: dict[int, Compiled | CutProgram] = {}  # by the number of rows
         # the engine for all minibatches but short ones; a run that is resumed elsewhere keeps it
         self.begun_with = ""
-        states = [(w, *(m for m, of in self.training.moments.items() if of == w)) for w in factors]
+        states = [(w, *(m for m, of in self.training.moments.items() if of == w))
+                  for w in factors if w in self.inplace]  # neither numbers nor what does not move
         self.divided = updated_alike(
             self.training.steps, self.outputs, self.inplace, states, [self.training.lr, self.training.t]) if (
             shares and workers.comm and len({a.dtype for a in start.values()}) == 1) else []
