@@ -57,10 +57,10 @@ for name, (model, settings) in cases.items():
     found |= {f"{name} {w}": a for w, a in result.parameters.items()} | {f"{name} loss": result.history[0]["loss"]}
 class Slow(models.MLP):
     def feed(self, X, y):  # its first row takes the second worker longer than the others would wait
-        time.sleep(1.6 * (len(y) == here.rank == 1))
+        time.sleep(5 * (len(y) == here.rank == 1))
         return super().feed(X, y)
 here, quick = workers(), {"epochs": 2, "seed": 4, "batch_size": 7}
-here.timeout = 0.6
+here.timeout = 4
 for name, trials in {"folds": cross_validate(Slow([6, 3], dtype=float), (X, y), 3, **quick),
                      "grid": search(lambda **_: block(), (X, y), {"lr": [0.1, 1e300]}, validation=(X, y), **quick),
                      "both": search(block(), (X, y), {"lr": [0.1, 0.2]}, folds=2, optimizer="adam", **quick)}.items():
@@ -73,11 +73,11 @@ if not workers().rank:
 """
 
 
-def started(*words, workers=2, **options):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "XMAN_ENGINE": "numpy"}
+def started(*words, workers=2, **told):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "XMAN_ENGINE": "numpy"} | told
     command = [LAUNCHER, "-n", str(workers), sys.executable, *map(str, words)]
     return subprocess.Popen(command[3 * (workers == 1):], env=environment, text=True, stderr=subprocess.PIPE,
-                            stdout=subprocess.PIPE, start_new_session=True, **options)
+                            stdout=subprocess.PIPE, start_new_session=True)
 
 
 def test_two_and_three_workers_take_the_steps_of_one_and_deal_out_its_trials(tmp_path, monkeypatch):
@@ -159,3 +159,59 @@ def test_a_worker_that_hangs_and_one_that_fails_end_the_job_with_a_sentence(tmp_
     for program, words in (hangs, "has waited 0.5 s for the others"), (fails, "worker 2 of 2 has failed"):
         job = started("-c", program)
         assert words in job.communicate(timeout=30)[1] and job.returncode
+
+
+RANDOM = """
+import numpy as np, sys
+from xman import XMan, XManError, f
+from xman.scale import workers
+from xman.train import fit
+class Line(XMan):
+    X, y = f.input(), f.input()
+    w = f.param(default=np.random.default_rng().normal(size=(3, 1)))
+    loss = f.mean(f.square(X @ w - y))
+R, rank = np.random.default_rng(0), workers().rank
+X, y = R.normal(size=(20, 3)), R.normal(size=(20, 1))
+quick = {"lr": 0.1, "epochs": 1, "progress": False}
+fitted = lambda X=X, y=y, **settings: fit(Line().setup(), (X, y), **quick | settings).parameters["w"]
+a, b = workers().gathered(fitted())
+assert np.array_equal(a, b)
+order = slice(None, None, -1 if rank else 1)
+for word, told in {"lr": {"lr": 0.1 + rank}, "seed": {"seed": rank}, "optimizer": {"optimizer": ["sgd", "adam"][rank]},
+                   "digest": {"X": X[order], "y": y[order]}, "clip": {"clip": 1.0 + rank}, "epochs": {"epochs": 1 + rank},
+                   "schedule": {"schedule": lambda t: 1 / (1 + rank * t)}, "digest ": {"sample_weight": np.arange(20) + 5 * rank},
+                   "content": {"l2": 0.1 * (1 + rank)}}.items():
+    try:
+        fitted(**told)
+        sys.exit(f"another {word} was not refused")
+    except XManError as error:
+        assert f"worker 2 of 2 has another {word.strip()} than the first" in str(error), error
+"""
+
+
+def test_workers_begin_with_the_first_ones_values_and_refuse_to_be_told_different_things():
+    job = started("-c", RANDOM)
+    said = job.communicate(timeout=60)
+    assert not job.returncode, said
+
+
+@pytest.mark.parametrize("told", [{"SLURM_NTASKS": "2", "SLURM_STEP_ID": "0"}, {"PMI_SIZE": "3"}, {"OMPI_COMM_WORLD_SIZE": "2"},
+                                  {"WORLD_SIZE": "2", "MASTER_ADDR": "here"}])
+def test_a_launcher_that_says_more_workers_than_mpi_is_an_error(told):
+    job = started("-c", "from xman.scale import workers; workers()", workers=1, **told)
+    assert f"says by {next(iter(told))} that there are" in job.communicate(timeout=60)[1] and job.returncode
+
+
+APART = """
+import os, signal, time
+from xman.scale import dealt, workers
+here = workers()
+here.timeout = 2
+print([*dealt(lambda k: k == 1 and os.kill(os.getpid(), signal.SIGSTOP), 3)])
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="only there can a process be stopped")
+def test_a_worker_that_is_stopped_in_a_trial_ends_the_job():
+    job = started("-c", APART)
+    assert "has given no sign of life for 2 s" in job.communicate(timeout=60)[1] and job.returncode

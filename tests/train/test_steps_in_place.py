@@ -13,7 +13,7 @@ from xman import XMan, XManError, f
 from xman.engines import Compiled
 from xman.files.container import restore, save
 from xman.models import LSTM, MLP, LogisticRegression
-from xman.scale.mpi import CtrlC
+from xman.scale.signals import CtrlC
 from xman.train import OPTIMIZERS, Diverged, evaluate, fit
 
 LABELS = np.arange(30) % 3

@@ -109,7 +109,7 @@ class CutProgram:
             for flat in common:
                 flat.local[0] = self.workers.heard
                 flat.add(not self.state_slices or k < len(self.stages) - 2)
-                self.workers.stop = bool(flat.total[0])
+                self.workers.stop = float(flat.total[0])
             for values in tables:
                 values |= total
         values = tables[0]

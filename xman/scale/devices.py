@@ -11,7 +11,7 @@ import numpy as np
 from ..engines.jax.engine import AS_WRITTEN, NotForDevices, traceable, wide
 from ..wengert import WengertList
 from .mesh import laid
-from .mpi import CtrlC
+from .signals import CtrlC
 
 if TYPE_CHECKING:
     from ..train.checkpoints import State
@@ -143,7 +143,7 @@ class OnDevices:
                 self.checkpoint.save(state)
             if stop:
                 ctrl_c.deferred = False
-                ctrl_c.deliver()
+                ctrl_c.deliver(stop)
         self.sound, ctrl_c.deferred = self.step.parameters(state.begun), False
 
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:

@@ -1,18 +1,20 @@
-"""Workers: the processes that a launcher of MPI started to train together; otherwise this process alone."""
+"""Workers: the processes that a launcher of MPI, JAX or an engine of yours (`joined`) put together to train;
+otherwise this process alone."""
 from __future__ import annotations
 
 import functools
 import itertools
 import operator
 import os
+import pickle
 import platform
-import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from contextvars import ContextVar
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -21,21 +23,25 @@ from ops import reductions
 
 from ..errors import XManError, extra
 
-SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # set by launchers
+# what says how many processes a launcher started, where it started this one: then the second is set
+SIZES = {name: name for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE")} | {
+    "SLURM_NTASKS": "SLURM_STEP_ID", "WORLD_SIZE": "MASTER_ADDR"}
 TIMEOUT = 60.0  # seconds that a worker waits for the others
 SLICE = 2e-5
 A_MOMENT = 1000  # questions, half a millisecond, in which no thread has to be woken
+ENDING = 2.0 ** 20  # what a worker adds to `heard` that was told to end, and not only to stop
 
 
 class Workers:
-    """rank: the number of this process among `size`, from 0. waiting: since when this worker waits for the
-    others, or 0. heard: whether this worker was told to stop; stop: whether any worker was told so before
-    the latest sum. beside: the work that a worker does bit by bit while it waits, or None."""
+    """comm: as `joined` takes one, or None. rank: the number of this process among `size`, from 0. waiting:
+    since when this worker waits for the others, or 0. heard: what this worker was told: 0, 1 to stop, ENDING
+    to end; stop: the sum of what all were told before the latest sum. beside: the work that a worker does bit
+    by bit while it waits, or None."""
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
-        self.waiting, self.timeout, self.heard, self.stop = 0.0, TIMEOUT, False, False
-        self.beside: Callable[[], None] | None = None
+        self.waiting, self.timeout, self.heard, self.stop = 0.0, TIMEOUT, 0.0, 0.0
+        self.over, self.beside = False, None
 
     def total(self, x: Any) -> Any:
         """The sum of x over all workers, in a new buffer; its bits do not depend on who came first."""
@@ -46,13 +52,99 @@ class Workers:
     def reduce(self, buffer: np.ndarray) -> None:
         """Replace the buffer's entries by the sums over all workers."""
         if self.comm:
-            from mpi4py import MPI
-            self.noticed(*[self.until, self.comm.Iallreduce(MPI.IN_PLACE, buffer)] if self.beside
-                         else [self.comm.Allreduce, MPI.IN_PLACE, buffer])
+            buffer[...] = self.noticed(self.comm.allreduce, buffer)
 
     def meet(self) -> None:
         """Wait until all workers are here."""
+        self.noticed(self.comm.barrier)
+
+    def gathered(self, x: Any) -> list[Any]:
+        """The x of each worker, in their order."""
+        return self.noticed(self.comm.gather, x) if self.comm else [x]
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """A context in which each works for itself, at whose end they wait for all, however long it takes."""
+        yield
+        self.comm.barrier()
+
+    def of_first(self, call: Callable[[], Any]) -> Any:
+        """What the first worker's call gives, for all workers, or the XManError that it raises."""
+        try:
+            answer = call() if self.rank == 0 else None
+        except XManError as error:
+            answer = error
+        answer = self.gathered(answer)[0] if self.size > 1 else answer
+        if isinstance(answer, XManError):
+            raise answer
+        return answer
+
+    def agree(self, facts: Mapping[str, Any]) -> None:
+        """XManError, for all workers, where one has other facts than the first."""
+        first, *others = self.gathered(facts)
+        for rank, facts in enumerate(others, 2):
+            for name in first | facts:
+                if (here := facts.get(name)) != first.get(name):
+                    raise XManError(f"worker {rank} of {self.size} has another {name} than the first, {here} "
+                                    f"and not {first.get(name)}: all have to be told the same")
+
+    def crowded(self) -> bool:
+        """Whether a host has fewer than two cores for each of its workers."""
+        return False  # and whether such a worker can work while it waits
+
+    def noticed(self, call: Callable, *args: Any) -> Any:
+        """The result of a call in which this worker waits for the others; `timeout` limits the wait."""
+        self.waiting = time.monotonic()
+        answer = call(*args)
+        self.waiting = 0.0
+        return answer
+
+    def watch(self) -> None:
+        """End the job if this worker has waited too long, since MPI itself waits for ever."""
+        while not self.over:
+            time.sleep(min(1.0, self.timeout / 4))
+            since = self.waiting
+            if since and time.monotonic() - since > self.timeout:
+                self.abort(f"worker {self.rank + 1} of {self.size} has waited {self.timeout:g} s for the "
+                           "others: one of them hangs, or is that much slower; --timeout says how long to "
+                           "wait")
+                return
+            self.listen()
+
+    def listen(self) -> None:
+        """Find out whether another worker lives, where MPI can tell."""
+
+    def abort(self, sentence: str, status: int = 1) -> None:
+        """End the work of all workers at once."""
+        print(f"xman: {sentence}", file=sys.stderr, flush=True)
+        self.comm.abort(status)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """A context in which the operator allreduce adds up over the workers."""
+        before = reductions.TOTAL.set(self.total)
+        try:
+            yield
+        finally:
+            reductions.TOTAL.reset(before)
+
+
+class OfMPI(Workers):
+    """Those of mpi4py's communicator `comm`, which can work while they wait."""
+    ring: Any = None   # a communicator of the same, on which they tell each other that they live
+    beats: Any = None  # the same while they make trials
+    heard_at = 0.0     # when the worker before this one did so last
+
+    def reduce(self, buffer: np.ndarray) -> None:
+        from mpi4py import MPI
+        self.noticed(*[self.until, self.comm.Iallreduce(MPI.IN_PLACE, buffer)] if self.beside
+                     else [self.comm.Allreduce, MPI.IN_PLACE, buffer])
+
+    def meet(self) -> None:
         self.noticed(*[self.until, self.comm.Ibarrier()] if self.beside else [self.comm.Barrier])
+
+    def gathered(self, x: Any) -> list[Any]:
+        return self.noticed(self.comm.allgather, x)
 
     def until(self, request: Any) -> None:
         """Wait, and work meanwhile; after a moment sleep between the tests, since MPI would keep the core
@@ -66,35 +158,34 @@ class Workers:
                 time.sleep(SLICE)
 
     def crowded(self) -> bool:
-        """Whether a host has fewer than two cores for each of its workers."""
         cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
         nodes = self.gathered((platform.node(), {*cores}))
         hosts = [[cores for node, cores in nodes if node == host] for host in dict(nodes)]
         return any(len(set.union(*cores)) < 2 * len(cores) for cores in hosts)
 
-    def gathered(self, x: Any) -> list[Any]:
-        """The x of each worker, in their order."""
-        return self.noticed(self.comm.allgather, x) if self.comm else [x]
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        from mpi4py import MPI
+        if not self.ring and MPI.Query_thread() == MPI.THREAD_MULTIPLE:
+            self.ring = self.comm.Dup()
+        self.beats, self.heard_at = self.ring, time.monotonic()
+        try:
+            yield
+            self.until(self.comm.Ibarrier())
+        finally:
+            self.beats = None
 
-    def noticed(self, call: Callable, *args: Any) -> Any:
-        """The result of a call in which this worker waits for the others; `timeout` limits the wait."""
-        self.waiting = time.monotonic()
-        answer = call(*args)
-        self.waiting = 0.0
-        return answer
-
-    def watch(self) -> None:
-        """End the job if this worker has waited too long, since MPI itself waits for ever."""
-        while True:
-            time.sleep(min(1.0, self.timeout / 4))
-            since = self.waiting
-            if since and time.monotonic() - since > self.timeout:
-                self.abort(f"worker {self.rank + 1} of {self.size} has waited {self.timeout:g} s for the "
-                           "others: one of them hangs, or is that much slower; --timeout says how long to "
-                           "wait")
+    def listen(self) -> None:
+        if beats := self.beats:  # in a ring: each tells the next one
+            beats.isend(None, (self.rank + 1) % self.size)
+            while beats.iprobe(before := (self.rank - 1) % self.size):
+                beats.recv(source=before)
+                self.heard_at = time.monotonic()
+            if time.monotonic() - self.heard_at > self.timeout:
+                self.abort(f"worker {before + 1} of {self.size} has given no sign of life for {self.timeout:g} "
+                           "s, in a trial or waiting for others: it has ended or was stopped")
 
     def abort(self, sentence: str, status: int = 1) -> None:
-        """End the processes of all workers at once."""
         print(f"xman: {sentence}", file=sys.stderr, flush=True)
         threading.Timer(5.0, os._exit, [status]).start()  # in case MPI itself hangs
         time.sleep(0.2)  # so that the launcher can still pass the sentence on
@@ -106,47 +197,111 @@ class Workers:
         sys.__excepthook__(kind, error, trace)
         self.abort(f"worker {self.rank + 1} of {self.size} has failed, which ends the others too")
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """A context in which the operator allreduce adds up over the workers."""
-        reductions.TOTALS.append(self.total)
-        try:
-            yield
-        finally:
-            reductions.TOTALS.pop()
+
+class OfJax:
+    """The processes that `jax.distributed` joined, as `joined` takes them."""
+
+    def __init__(self) -> None:
+        import jax
+        from jax.experimental import multihost_utils
+        self.rank, self.size, self.utils = jax.process_index(), jax.process_count(), multihost_utils
+
+    def gather(self, x: Any) -> list[Any]:
+        text = np.frombuffer(pickle.dumps(x), np.uint8)
+        sizes = self.utils.process_allgather(np.array(len(text)))
+        texts = self.utils.process_allgather(np.pad(text, (0, int(sizes.max()) - len(text))))
+        return [pickle.loads(text[:size].tobytes()) for text, size in zip(texts, sizes, strict=True)]
+
+    def allreduce(self, x: np.ndarray) -> np.ndarray:
+        return np.add.reduce(self.gather(x))
+
+    def barrier(self) -> None:
+        self.gather(None)
+
+    def abort(self, status: int) -> None:
+        os._exit(status)  # JAX's service ends the others
 
 
-ALONE: list[Workers] = []  # one for each `by_itself` that is running
+TEAM: ContextVar[Workers | None] = ContextVar("TEAM", default=None)  # of `by_itself` or `joined`
 
 
 @contextmanager
 def by_itself() -> Iterator[None]:
     """A context in which this process is the only worker."""
-    ALONE.append(Workers())
+    before = TEAM.set(Workers())
     try:
         yield
     finally:
-        ALONE.pop()
+        TEAM.reset(before)
+
+
+@contextmanager
+def joined(comm: Any) -> Iterator[Workers]:
+    """A context in which this process, or thread, is one of the workers that some engine has put together.
+
+    comm: what the engine gives, with rank, size, allreduce(array) -> the sum over all, with the same bits for
+    each, gather(x) -> the list of everyone's x, for each, barrier(), and abort(status). Another thread calls
+    abort when this worker has waited `timeout` seconds: it has to end the job, or to make the waiting calls
+    raise an error. An error that leaves the context calls it too, since the others would wait for this one.
+    """
+    team = Workers(comm)
+    before = TEAM.set(team)
+    threading.Thread(target=team.watch, daemon=True).start()
+    try:
+        yield team
+    except BaseException as error:
+        if team.size > 1:
+            team.abort(f"worker {team.rank + 1} of {team.size} has failed, which ends the others too: "
+                       f"{error}")
+        raise
+    finally:
+        team.over = True
+        TEAM.reset(before)
 
 
 def workers() -> Workers:
     """The workers of which this process is one; in `by_itself` this process alone."""
-    return ALONE[-1] if ALONE else job()
+    return TEAM.get() or job()
+
+
+def job() -> Workers:
+    """The processes that a launcher of MPI started, or that `jax.distributed` has joined."""
+    jax = sys.modules.get("jax")
+    return of_jax() if jax and jax.distributed.is_initialized() and not loaded_mpi() else of_mpi()
+
+
+def loaded_mpi() -> Any:
+    """MPI's communicator of all processes, where it is loaded and has several."""
+    comm = getattr(sys.modules.get("mpi4py.MPI"), "COMM_WORLD", None)
+    return comm if comm and comm.size > 1 else None
 
 
 @functools.cache
-def job() -> Workers:
-    """The processes that the launcher started."""
-    loaded = getattr(sys.modules.get("mpi4py.MPI"), "COMM_WORLD", None)
-    if not loaded and all(os.environ.get(name, "1") == "1" for name in SIZES):
-        return Workers()
-    try:
-        comm = loaded or extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
-    except RuntimeError as error:
-        raise XManError(f"mpi4py finds no MPI ({str(error).splitlines()[0]}); pip install 'xman[mpi]', or "
-                        "say where the library is, by MPI4PY_LIBMPI") from None
-    processes = Workers(comm if comm.size > 1 else None)
+def of_jax() -> Workers:
+    processes = Workers(comm if (comm := OfJax()).size > 1 else None)
     if processes.comm:
+        threading.Thread(target=processes.watch, daemon=True).start()
+    return processes
+
+
+@functools.cache
+def of_mpi() -> Workers:
+    comm = loaded_mpi()
+    several = [x for x, sign in SIZES.items() if sign in os.environ and os.environ.get(x, "1") != "1"]
+    if not comm and several:
+        try:
+            comm = extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
+        except RuntimeError as error:
+            raise XManError(f"mpi4py finds no MPI ({str(error).splitlines()[0]}); pip install 'xman[mpi]', "
+                            "or say where the library is, by MPI4PY_LIBMPI") from None
+        if comm.size == 1:
+            name = several[0]
+            raise XManError(f"the launcher says by {name} that there are {os.environ[name]} workers, and MPI "
+                            "that there is one: start them by the launcher of mpi4py's MPI (under Slurm srun "
+                            f"--mpi=pmi2), join them by xman.scale.joined, or unset {name}, and each trains "
+                            "by itself")
+    processes = OfMPI(comm) if comm else Workers()
+    if comm:
         sys.excepthook = processes.uncaught
         threading.Thread(target=processes.watch, daemon=True).start()
     return processes
@@ -163,58 +318,17 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
     if team.size == 1:
         yield from map(call, range(count))
         return
-    for k in range(team.rank, count, team.size):
-        try:
-            with by_itself():
-                answers[k] = call(k)
-        except XManError as error:
-            answers[k] = type(error)(str(error))  # its attributes may not be picklable
-            break
-    team.until(team.comm.Ibarrier())
+    team.agree({"number of trials": count})
+    with team.apart():
+        for k in range(team.rank, count, team.size):
+            try:
+                with by_itself():
+                    answers[k] = call(k)
+            except XManError as error:
+                answers[k] = type(error)(str(error))  # its attributes may not be picklable
+                break
     everyone = functools.reduce(operator.or_, team.gathered(answers))
     for k in range(count):
         if isinstance(everyone[k], XManError):
             raise everyone[k]
         yield everyone[k]
-
-
-class CtrlC:
-    """A context in which Ctrl-C waits while `deferred` is true: a step overwrites the parameters.
-
-    After the step release() lets it take effect, if it is `waiting`; after an error nobody calls that, since
-    such a state must not be saved. deliver() does what Ctrl-C would have done. A worker that hears Ctrl-C
-    tells the others with its next sum, and all stop after this step. The context does nothing outside of the
-    main thread, and where Ctrl-C does not call Python's handler.
-    """
-
-    def __init__(self, workers: Workers | None = None) -> None:
-        self.deferred = self.waiting = False
-        self.before, self.workers = signal.default_int_handler, workers or Workers()
-
-    def __enter__(self) -> CtrlC:
-        if (threading.current_thread() is threading.main_thread()
-            and callable(before := signal.getsignal(signal.SIGINT))):
-            self.before = before
-            signal.signal(signal.SIGINT, self.hear)
-        return self
-
-    def __exit__(self, *_) -> None:
-        if signal.getsignal(signal.SIGINT) == self.hear:
-            signal.signal(signal.SIGINT, self.before)
-
-    def hear(self, number: int, frame: FrameType | None) -> None:
-        if self.workers.size > 1:
-            self.workers.heard = True
-        elif self.deferred:
-            self.waiting = True
-        else:
-            self.before(number, frame)
-
-    def release(self) -> None:
-        self.deferred = False
-        if self.waiting or self.workers.stop:
-            self.deliver()
-
-    def deliver(self) -> None:
-        self.waiting = self.workers.heard = self.workers.stop = False
-        self.before(signal.SIGINT, None)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from ..engines import ENGINES
 from ..errors import XManError
 from ..manager import XMan
-from ..scale.mpi import CtrlC, workers
+from ..scale.mpi import workers
+from ..scale.signals import CtrlC, Ending, ended
 from .checkpoints import State
 from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
@@ -23,8 +24,7 @@ from .settings import Settings, with_keywords_of
 def fit(model: XMan, data: tuple, settings: Settings) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
-    model: an XMan with a register `loss`, a number; `outputs` (n, classes), if it has one, gives the
-    accuracy.
+    model: an XMan with a register `loss`, a number; its `outputs` (n, classes) give the accuracy.
         It may have three more things. The method feed(X, y) turns rows and targets into inputs by name;
         without it they are the inputs X and y; the next minibatch overwrites feed's arguments. The method
         draw(random, rows) gives inputs that are drawn at random, by name, for rows with these numbers
@@ -66,10 +66,9 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
     precision: "mixed" rounds the arguments of products to bfloat16.
     explain: if the loss, or a derivative of it, turns NaN or infinite, say why, with the line (`xman.why`).
 
-    Processes that mpiexec started (`xman.scale`) share the rows of each minibatch, and all get the parameters
-    that one process would get. The loss is computed in its stable form, `simplify(…, rewrites=EXACT +
-    STABLE)`, which is finite wherever the loss is. Raises XManError for data and settings that do not fit,
-    and Diverged, which names the first register that was NaN.
+    Workers (`xman.scale`) share the rows of each minibatch, and all get the parameters of one. The loss is
+    computed in its stable form, `simplify(…, rewrites=EXACT + STABLE)`, which is finite wherever the loss is.
+    Raises XManError for data and settings that do not fit, and Diverged, which names the register.
     """
     run, callbacks = run_of(model, data, settings), list(settings.callbacks)
     count, progress = run.minibatches.count, settings.progress and not run.workers.rank
@@ -86,7 +85,8 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
             answers = [call(row, run.step.parameters(run.state.arrays)) for call in callbacks]
             shown.line(row)
             run.checkpoint.save(run.state)
-            run.reason = why_over(run.state, settings) or run.step.over or next(filter(None, answers), "")
+            reason = why_over(run.state, settings) or run.step.over or next(filter(None, answers), "")
+            run.reason = next(filter(None, run.workers.gathered(reason)), "")
     run.checkpoint.written()
     if settings.plot and not run.workers.rank:
         learning_curve(run.state.history, settings.plot)
@@ -113,11 +113,14 @@ def until_interrupted(run: Run, ctrl_c: CtrlC) -> Iterator[None]:
     """A context that Ctrl-C ends; the checkpoint then has the state."""
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         run.check(run.state, ctrl_c)
         run.checkpoint.save(run.state)
         where = f"; {run.settings.checkpoint} has it all" if run.settings.checkpoint else ""
         run.reason = f"interrupted in epoch {run.state.epoch}{where}"
+        if isinstance(stop, Ending):
+            run.checkpoint.written()
+            ended(run.reason, run.workers)
 
 
 @contextlib.contextmanager

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import math
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from ..interpreters import eval
+from ..scale.common import digest_of
 from ..scale.mesh import mesh_of
-from ..scale.mpi import CtrlC, workers
+from ..scale.mpi import workers
 from ..scale.shares import Minibatches, Shares
+from ..scale.signals import CtrlC
 from ..scale.streams import Stream, Streamed
 from .checkpoints import Checkpoint, State
 from .evaluation import Diverged, Result, at_least, judge_of, rows_and_labels
@@ -58,7 +59,16 @@ class Run:
         if objective.stream:  # with other windows, the rest of an epoch would have other rows
             self.record["window"] = min(objective.stream.window, self.minibatches.rows)
         self.checkpoint = Checkpoint(settings, self.step, self.record, lambda: self.result({}, "").model())
-        self.state, self.reason = self.checkpoint.first_state(), ""
+        if self.workers.size > 1:
+            defaults = [a for x, a in self.step.values.items() if x not in self.step.evaluated
+                        and isinstance(a, np.ndarray) and a.dtype.kind in "biuf"]
+            self.workers.agree(self.record | self.checkpoint.content | {
+                "default": digest_of(defaults), "schedule": self.checkpoint.factors(1000),
+                "mesh": settings.mesh, "precision": settings.precision,
+                **{name: x for name, x in vars(settings).items() if type(x) in (int, float)}})
+        # of the first worker: first values may be random, and the file be on its disk alone
+        states = lambda: (self.checkpoint.first_state(), self.step.begun_with)
+        (self.state, self.step.begun_with), self.reason = self.workers.of_first(states), ""
         self.sound: dict[str, np.ndarray] = {}
 
     def begin(self, state: State) -> None:
@@ -113,7 +123,7 @@ class Run:
     def best_of(self, state: State) -> dict[str, np.ndarray]:
         """The best parameters of a run that went wrong, without those whose loss was never computed."""
         unseen = not self.judge and state.batch == 0 and state.best_epoch == state.epoch - 1
-        return (self.sound if unseen else state.best) or self.step.parameters(self.step.start())
+        return (self.sound if unseen else state.best) or self.step.parameters(state.begun)
 
     def result(self, parameters: dict[str, np.ndarray], reason: str) -> Result:
         state, rows = self.state, self.objective
@@ -164,16 +174,6 @@ def data_and_judge(objective: Objective,
     if not isinstance(validation, Stream):
         arrays += (validation := rows_and_labels(validation, "validation", objective.labels))
     return arrays, judge_of(objective.model, validation)
-
-
-def digest_of(arrays: list) -> str:
-    """A checksum of arrays, sparse ones too: it takes a tenth of the time of SHA-256."""
-    checksum = 0
-    for a in arrays:
-        for dense in (a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr):
-            checksum = zlib.crc32(f"{dense.dtype} {dense.shape}".encode(), checksum)
-            checksum = zlib.crc32(np.ascontiguousarray(dense).reshape(-1).view(np.uint8), checksum)
-    return f"{checksum:08x}"
 
 
 def score(row: dict) -> float:

@@ -20,7 +20,7 @@ from ...errors import XManError
 from ...interpreters import eval
 from ...matrices import GaussNewton, Hessian, packed, unpacked
 from ...passes import simplify
-from ...scale.mpi import CtrlC
+from ...scale.signals import CtrlC
 from ..checkpoints import State
 from ..evaluation import Diverged
 from ..objective import Objective
@@ -64,7 +64,7 @@ class SecondOrderStep(TrainingStep):
         """The loss after one step, which overwrites the parameters among the values."""
         with np.errstate(all="ignore"):
             loss = self.descended()
-        self.workers.stop = self.workers.total(float(self.workers.heard)) > 0
+        self.workers.stop = self.workers.total(self.workers.heard)
         return loss
 
     def descended(self) -> float:
