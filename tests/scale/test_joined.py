@@ -1,0 +1,135 @@
+"""Workers that any engine put together: processes with pipes between them, and nothing of MPI."""
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from xman import XManError, models
+from xman.scale import dealt, joined, workers
+from xman.train import fit, search
+
+RNG = np.random.default_rng(0)
+X, y = RNG.normal(size=(37, 6)), RNG.integers(0, 3, 37)
+SETTINGS = {"epochs": 2, "batch_size": 10, "lr": 0.1, "progress": False, "engine": "numpy"}
+forks = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="a process has to fork")
+
+
+class Pipes:
+    """The first worker has a pipe to each other one, by which all goes."""
+
+    def __init__(self, rank, size, pipes):
+        self.rank, self.size, self.pipes = rank, size, pipes
+
+    def gather(self, x):
+        if self.rank:
+            self.pipes[0].send(x)
+            return self.pipes[0].recv()
+        everyone = [x, *(pipe.recv() for pipe in self.pipes)]
+        for pipe in self.pipes:
+            pipe.send(everyone)
+        return everyone
+
+    def allreduce(self, x):
+        return np.add.reduce(self.gather(x))
+
+    def barrier(self):
+        self.gather(None)
+
+    def abort(self, status):
+        os._exit(status)
+
+
+def ran(task, size=2):
+    """What task() gives to each of so many workers, and their exit statuses."""
+    context = multiprocessing.get_context("fork")
+    ends = [context.Pipe() for _ in range(size - 1)]
+    answers = [context.Pipe(False) for _ in range(size)]
+
+    def one(rank):
+        with joined(Pipes(rank, size, [end for _, end in ends[rank - 1:rank]] if rank else [end for end, _ in ends])):
+            answers[rank][1].send(task())
+
+    jobs = [context.Process(target=one, args=(rank,)) for rank in range(size)]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join(60)  # their answers are short, and fit into the pipes
+    return [pipe.recv() if pipe.poll() else None for pipe, _ in answers], [job.exitcode for job in jobs]
+
+
+@forks
+@pytest.mark.parametrize("size", [2, 3])
+def test_joined_workers_take_the_steps_of_one(size):
+    block = lambda: models.ResidualMLP(6, 5, 3, normalization="batch", dropout=0.3, dtype=float)
+    task = lambda: [fit(model(), (X, y), optimizer="adam", **SETTINGS).parameters
+                    for model in (lambda: models.MLP([6, 3], dtype=float), block)]
+    (first, *others), statuses = ran(task, size)
+    assert statuses == [0] * size
+    for k, alone in enumerate(task()):
+        assert max(np.max(np.abs(alone[w] - first[k][w])) for w in alone) < 1e-12
+        assert all(np.array_equal(first[k][w], other[k][w]) for w in alone for other in others)
+
+
+@forks
+def test_joined_workers_deal_out_trials_and_are_told_the_same():
+    grid = {"lr": [0.1, 0.2, 0.3]}
+    task = lambda: [trial.loss for trial in search(models.MLP([6, 3]), (X, y), grid, folds=2, epochs=1, progress=False)]
+    heard, statuses = ran(task)
+    assert heard == [task()] * 2 and statuses == [0, 0]
+
+    def told():
+        try:
+            fit(models.MLP([6, 3]), (X, y), **SETTINGS | {"seed": workers().rank})
+        except XManError as error:
+            return str(error)
+    (one, other), _ = ran(told)
+    assert one == other and "worker 2 of 2 has another seed than the first, 1 and not 0" in one
+
+
+@forks
+def test_one_that_fails_or_hangs_ends_the_others():
+    def hangs():
+        workers().timeout = 0.5
+        if workers().rank:
+            time.sleep(2)
+            os._exit(3)
+        workers().total(1.0)
+    assert ran(hangs)[1] == [1, 3]
+    assert ran(lambda: workers().rank and 1 / 0)[1][1] == 1
+
+
+def test_a_thread_that_has_left_is_alone_again_and_two_do_not_meet():
+    class Two:
+        size, barrier, abort, gather = 2, lambda self: None, lambda self, status: None, lambda self, x: [x, x]
+
+        def __init__(self, rank):
+            self.rank = rank
+
+        def allreduce(self, x):
+            return 2 * x
+
+    threads, ranks, hook = threading.active_count(), [], sys.excepthook
+
+    def task(rank):
+        with joined(Two(rank)) as team, team.together():
+            time.sleep(0.1)
+            ranks.append((rank, workers().rank, workers() is team))
+            team.timeout = 0.1  # its thread looks often
+        ranks.append(workers().size)
+    pair = [threading.Thread(target=task, args=(rank,)) for rank in (0, 1)]
+    for thread in pair:
+        thread.start()
+    for thread in pair:
+        thread.join()
+    assert sorted(r for r in ranks if r != 1) == [(0, 0, True), (1, 1, True)] and ranks.count(1) == 2
+    assert workers().size == 1 and sys.excepthook is hook and [*dealt(str, 2)] == ["0", "1"]
+    deadline = time.monotonic() + 5
+    while threading.active_count() > threads and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert threading.active_count() <= threads
