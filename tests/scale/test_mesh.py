@@ -11,7 +11,7 @@ from test_mpi import LAUNCHER
 
 from xman import models
 from xman.errors import XManError
-from xman.scale.mesh import in_mixed_precision
+from xman.scale.mesh import free_address, in_mixed_precision
 from xman.train import fit
 from xman.wengert import WengertList
 
@@ -71,3 +71,40 @@ def test_a_mesh_or_a_precision_that_there_is_not_is_refused(settings, said):
     pytest.importorskip("jax")
     with pytest.raises(XManError, match=said):
         fit(models.MLP([8, 3]), (X, y), progress=False, **settings)
+
+
+JOINED = PROGRAM + """
+import os
+os.environ["JAX_PLATFORMS"] = "cpu"
+import jax
+jax.config.update("jax_cpu_collectives_implementation", "gloo")
+jax.distributed.initialize(sys.argv[1], 2, int(sys.argv[2]))
+meshed, shared = fitted(epochs=2, mesh="data=2"), fitted(epochs=2)
+if jax.process_index() == 0:
+    np.savez(sys.argv[3], **{f"{k} {w}": a for k, run in enumerate((meshed, shared)) for w, a in run.items()})
+"""
+
+
+def test_processes_that_jax_distributed_joined_are_workers_without_mpi(tmp_path):
+    pytest.importorskip("jax")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "XLA_FLAGS": ""}
+    address = f"127.0.0.1:{free_address().rpartition(':')[2]}"
+    jobs = [subprocess.Popen([sys.executable, "-c", JOINED, address, str(k), tmp_path / "run.npz"], env=environment,
+                             stderr=subprocess.PIPE, text=True) for k in (0, 1)]
+    said = [job.communicate(timeout=120)[1] for job in jobs]
+    assert not any(job.returncode for job in jobs), said
+    exec(PROGRAM, here := {})
+    one, both = here["fitted"](epochs=2), np.load(tmp_path / "run.npz")
+    assert all(np.max(np.abs(one[w] - both[f"{k} {w}"])) < 1e-12 for w in one for k in (0, 1))
+
+
+def test_a_run_of_many_epochs_compiles_as_often_as_one_of_two(caplog):
+    jax = pytest.importorskip("jax")
+    exec(PROGRAM, here := {})
+    counts = []
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        for epochs in 2, 7:
+            caplog.clear()
+            here["fitted"](epochs=epochs, mesh="data=1")
+            counts.append(sum("Compiling" in record.getMessage() for record in caplog.records))
+    assert 0 < counts[1] <= counts[0]

@@ -65,7 +65,8 @@ class Devices:
                 shardings = {x: a.sharding for x, a in arrays.items()}, jax.NamedSharding(self.mesh, jax.P())
                 step = self.step(inputs, values)
                 self.programs[key] = jax.jit(lambda arrays, inputs: jax.lax.scan(step, arrays, inputs),
-                                             out_shardings=shardings, compiler_options=AS_WRITTEN)
+                                             donate_argnums=0, out_shardings=shardings,
+                                             compiler_options=AS_WRITTEN)
             return self.programs[key](arrays, inputs)
 
     def step(self, inputs: dict[str, Any], values: Mapping[str, Any]) -> Callable:
@@ -95,6 +96,7 @@ class OnDevices:
         training = self.step.training
         self.devices = Devices(training.steps, self.step.loss, training.inplace, self.mesh)
         self.mesh_is_asked, self.scans = bool(settings.mesh), True
+        self.arrays: dict[str, Any] = {}  # on the devices, where they stay from one epoch to the next
 
     def steps(self, state: State, ctrl_c: CtrlC) -> Iterator[None]:
         if self.scans:
@@ -119,7 +121,7 @@ class OnDevices:
         from jax.experimental import multihost_utils
         self.begin(state)
         ctrl_c.deferred = True
-        arrays = self.devices.put(state.arrays)
+        arrays = self.arrays or self.devices.put(state.arrays)
         chunks = self.devices.chunks(self.inputs(state))
         ahead = next(chunks, None)
         while ahead:
@@ -144,7 +146,8 @@ class OnDevices:
             if stop:
                 ctrl_c.deferred = False
                 ctrl_c.deliver(stop)
-        self.sound, ctrl_c.deferred = self.step.parameters(state.begun), False
+        self.arrays, self.sound = arrays, self.step.parameters(state.begun)
+        ctrl_c.deferred = False
 
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
         """The error as `Run` finds it, step by step, without the mesh."""

@@ -3,6 +3,7 @@ communication."""
 from __future__ import annotations
 
 import math
+import socket
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from .mpi import job, workers
 def mesh_of(text: str) -> Any:
     """The mesh that a text such as "data=2,model=2" says. XManError for another text, and if devices lack."""
     jax = extra("jax", "jax", "a mesh of devices")
-    if workers().size > 1 and not jax.distributed.is_initialized():  # one process a device
-        jax.distributed.initialize(cluster_detection_method="mpi4py")
+    if (team := workers()).size > 1 and not jax.distributed.is_initialized():  # one process a device
+        address = team.gathered(free_address() if team.rank == 0 else "")[0]
+        jax.distributed.initialize(address, team.size, team.rank)
     sizes = {"data": 1, "model": 1}
     for entry in text.split(","):
         name, _, n = entry.partition("=")
@@ -34,6 +36,13 @@ def mesh_of(text: str) -> Any:
                         + one * (not together))
     return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (jax.sharding.AxisType.Auto,) * 2,
                          devices=devices[:n])
+
+
+def free_address() -> str:
+    """This host's name, with a port that nobody uses."""
+    with socket.socket() as door:
+        door.bind(("", 0))
+        return f"{socket.gethostname()}:{door.getsockname()[1]}"
 
 
 def laid(a: Any, mesh: Any, *axes: str | None) -> Any:
