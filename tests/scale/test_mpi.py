@@ -130,20 +130,22 @@ def test_a_launcher_that_is_told_to_end_ends_its_run_and_starts_no_other(tmp_pat
         time.sleep(0.05)
     job.terminate()
     said = job.communicate(timeout=20)[1]  # when all who hold the pipe have ended
-    assert job.returncode == 128 + signal.SIGTERM and "goes on" not in said
+    assert job.returncode == 128 + signal.SIGTERM and "goes on" not in said and said.count("told to end") == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells a process that the one which started it has ended")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
-def test_a_launcher_that_is_killed_or_hung_up_takes_its_workers_with_it(tmp_path, number):
+@pytest.mark.parametrize("number, status, reason", [
+    (signal.SIGKILL, -signal.SIGKILL, ""), (signal.SIGHUP, 143, "told to end: interrupted in epoch"),
+    (signal.SIGTERM, 143, "told to end: interrupted in epoch"), (signal.SIGINT, 130, "interrupted in epoch")])
+def test_a_launcher_that_is_killed_hung_up_or_told_to_end_takes_its_workers_with_it(tmp_path, number, status, reason):
     path = tmp_path / "run.safetensors"
     job = started(*TRAIN, "--epochs", "3000", "--patience", "3000", "--checkpoint", path, "--workers", "2", workers=1)
     while not path.exists():
         assert job.poll() is None
         time.sleep(0.05)
     job.send_signal(number)
-    job.communicate(timeout=20)  # when all who hold the pipe have ended
-    assert job.returncode == -number
+    said = job.communicate(timeout=20)  # when all who hold the pipe have ended
+    assert job.returncode == status and sum(text.count(reason) == 1 for text in said) >= 1
 
 
 def test_workers_for_whom_there_is_no_room_in_shared_memory_are_not_started(monkeypatch):
@@ -215,3 +217,19 @@ print([*dealt(lambda k: k == 1 and os.kill(os.getpid(), signal.SIGSTOP), 3)])
 def test_a_worker_that_is_stopped_in_a_trial_ends_the_job():
     job = started("-c", APART)
     assert "has given no sign of life for 2 s" in job.communicate(timeout=60)[1] and job.returncode
+
+
+LEAVES = """
+import os, sys, xman.cli.learning as learning
+from xman.cli import main
+from xman.scale import workers
+if workers().rank:
+    learning.fit = lambda *_, **__: os._exit(0)
+main()
+"""
+
+
+def test_a_worker_that_ends_without_a_word_is_no_success(tmp_path):
+    words = [*TRAIN[2:], "--epochs", "1", "--checkpoint", str(tmp_path / "run")]
+    assert launch.waited_for([LAUNCHER, "-n", "2", sys.executable, "-c", LEAVES, *words]) == 1
+    assert launch.waited_for([sys.executable, *TRAIN, "--epochs", "1"]) == 0

@@ -21,7 +21,7 @@ from ..engines import ENGINES
 from ..errors import XManError, extra
 from ..manager import XMan
 from ..models.bases import KINDS
-from ..scale.launch import launched
+from ..scale.launch import launched, marked
 from ..scale.mpi import TIMEOUT, workers
 from ..scale.streams import MEMORY
 from ..scale.tables import tenths
@@ -244,7 +244,8 @@ def write_model(choice: Choice, final: Choice, data: Dataset, facts: dict[str, A
     --max-len       size          Characters of a title that are read.
     --patience      size          Stop after so many epochs without a better validation loss.
     --threshold     least         Stop when no parameter moves by more than this in an epoch.
-    --checkpoint    FILE          Save after each epoch and on Ctrl-C, and go on from it.
+    --checkpoint    FILE          Save after each epoch, on Ctrl-C and SIGTERM, and go on from it.
+    --checkpoint-every  seconds   Save within an epoch too.  [default: 60]
     {READING}
     --target        COLUMN        The column to predict.  [default: the last]
     --ignore        COLUMN*       A column to leave out; may be repeated.
@@ -344,3 +345,5 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
         print(test_text(test), end="")
     if interrupted:
         sys.exit(130)
+    if not workers().rank:
+        marked()

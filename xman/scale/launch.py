@@ -8,15 +8,18 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 from ..errors import XManError
 
-# statuses of a command that has ended, was mistyped, or was interrupted: a new start would not help
-FINAL = 0, 2, 130
+# statuses of a command that has ended, was mistyped, interrupted or told to end, and of mpiexec for a worker
+# that was told so before it could listen: a new start would not help
+FINAL = 0, 2, 130, 143, -15, 15
 PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 IN_SHARED_MEMORY = 1_060_000  # bytes per worker that MPICH needs: without them it dies of a bus error
+MARK = "XMAN_MARK"  # the file that the first worker makes when it is done
 
 
 def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None) -> int:
@@ -34,32 +37,44 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
                             f"{workers * IN_SHARED_MEMORY / 1e6:.1f} there; killed jobs leave files "
                             "mpich_shm_…, which may be deleted when no job runs")
         started = time.monotonic()
-        status, ended = waited_for(command)
-        if status in FINAL or ended or not left:
+        status = waited_for(command)
+        if status in FINAL:
             break
         ending = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        print(f"xman: the run {ending} after {time.monotonic() - started:.0f} s; it goes on from its "
-              f"checkpoint, and may be started {left} more time{'s' * (left > 1)}", file=sys.stderr,
-              flush=True)
+        then = f"; it goes on from its checkpoint, and may be started {left} more time{'s' * (left > 1)}"
+        print(f"xman: the run {ending} after {time.monotonic() - started:.0f} s{then * (left > 0)}",
+              file=sys.stderr, flush=True)
+        if not left:
+            break
     return status if status >= 0 else 128 - status
 
 
-def waited_for(command: list[str]) -> tuple[int, bool]:
-    """The exit status of a command, and whether a scheduler told this process to end, and so the command."""
-    ended: list[None] = []
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # the run gets it too
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    before_it_runs = end_with_parent if sys.platform == "linux" else None
-    job = subprocess.Popen(command, env=environment, preexec_fn=before_it_runs)
-    term = signal.signal(signal.SIGTERM, lambda *_: ended.append(job.terminate()))
-    status = job.wait()
-    signal.signal(signal.SIGINT, before)
-    signal.signal(signal.SIGTERM, term)
-    return status, bool(ended)
+def waited_for(command: list[str]) -> int:
+    """The exit status of a command, which gets the signals that tell this process to end."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                                    MARK: (mark := os.path.join(folder, "done"))}
+        before_it_runs = end_with_parent if sys.platform == "linux" else None
+        # in a session of its own, so that it hears a terminal's signals once, from here
+        job = subprocess.Popen(command, env=environment, preexec_fn=before_it_runs, start_new_session=True)
+        passed_on = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGTERM}
+        before = {number: signal.signal(number, lambda *_, as_number=as_number: job.send_signal(as_number))
+                  for name, as_number in passed_on.items() if (number := getattr(signal, name, None))}
+        status = job.wait()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        # MPICH takes a worker that ends without a word for one that is done
+        return 1 if status == 0 and not os.path.exists(mark) else status
+
+
+def marked() -> None:
+    """Tell the one who launched this process that it has come to its end."""
+    if path := os.environ.get(MARK):
+        Path(path).touch()
 
 
 def end_with_parent() -> None:
-    """Let Linux end this process, and so its workers, if the one that started it is killed or hung up."""
+    """Let Linux end this process, and so its workers, if the one that started it is killed."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
