@@ -147,6 +147,13 @@ def test_a_checkpoint_is_of_the_training_that_was_chosen(train):
     assert (code, err) == (0, "") and load("run.safetensors").settings["lr"] == 0.1
 
 
+def test_each_of_several_values_has_a_checkpoint(train, tmp_path):
+    words = "--lr", "0.1,0.2", "--checkpoint", str(tmp_path / "run.safetensors")
+    first, again = (json.loads(train(*words)[1]) for _ in range(2))
+    assert {path.name for path in tmp_path.iterdir()} == {f"run{k}.safetensors" for k in ("", "-1", "-2")}
+    assert [t["loss"] for t in first["trials"]] == [t["loss"] for t in again["trials"]] and first["history"] == again["history"]
+
+
 @pytest.mark.parametrize("options, said", [(["--lr", "0.1,fast"], "'fast' is not a number"), (["--lr", "0.1,"], "''"),
                                            (["--optimizer", "sgd,adm"], "'adam'")], ids=" ".join)
 def test_each_of_several_values_has_to_be_one(train, options, said):

@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 import xman
 from xman import XManError
 from xman.files.container import restore, save
+from xman.files.whole import only_writer
 from xman.models import MLP, LogisticRegression
 from xman.train import OPTIMIZERS, fit, predict
 
@@ -287,3 +288,13 @@ def test_a_checkpoint_of_a_sparse_matrix_with_other_columns_is_refused(path):
 def test_without_safetensors_the_extra_that_brings_it_is_named(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
     assert "pip install 'xman[cli]'" in refusal(train, path)
+
+
+def test_a_checkpoint_has_one_writer_whose_name_a_second_one_hears(tmp_path):
+    path = tmp_path / "run.safetensors"
+    with only_writer(path), pytest.raises(XManError, match=f"is being written by process {os.getpid()} on "):
+        train(path)
+    assert not [*tmp_path.iterdir()]
+    (tmp_path / "run.safetensors.lock").write_text("process 1 on a host that was switched off")
+    train(path)
+    assert [*tmp_path.iterdir()] == [path]

@@ -6,6 +6,7 @@ import pytest
 from xman import XManError
 from xman.models import MLP, LogisticRegression
 from xman.train import cross_validate, evaluate, fit, search
+from xman.train.run import Run
 from xman.train.selection import Trial, mean_of
 
 R = np.random.default_rng(2)
@@ -132,3 +133,12 @@ def test_a_random_search_draws_from_lists_and_distributions():
     rates = {trial.settings["lr"] for trial in trials}
     assert len(rates) == len(trials) == 4 and all(1e-3 <= rate <= 1 for rate in rates)
     assert len(search(model(), DATA, {"lr": [0.1, 0.2, 0.3]}, draws=2, validation=DATA, **QUICK)) == 2
+
+
+def test_trials_have_checkpoints_of_their_own_and_are_not_made_again(tmp_path, monkeypatch):
+    path = tmp_path / "run.safetensors"
+    settings = {"folds": 2, "epochs": 1, "progress": False, "checkpoint": path}
+    first = search(model(), DATA, {"lr": [0.1, 0.2]}, **settings)
+    assert {p.stem for p in tmp_path.iterdir()} == {f"run-{k}" for k in (1, 2, 3, 4)}
+    monkeypatch.setattr(Run, "steps", lambda *_: pytest.fail("a step was taken"))
+    assert [t.loss for t in search(model(), DATA, {"lr": [0.1, 0.2]}, **settings)] == [t.loss for t in first]

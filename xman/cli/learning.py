@@ -118,7 +118,7 @@ def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds:
     for values in combinations_of(grid, draws, options["seed"]):
         combination = dict(zip(grid, values, strict=True))
         # patience needs a validation
-        unfit = ("checkpoint", "plot", *("patience", "validation") * bool(folds))
+        unfit = ("plot", *("patience", "validation") * bool(folds))
         cases.append((combination, network, {"progress": False} | {
             name: x for name, x in complete(options | combination).items() if name not in unfit}))
     if not grid:

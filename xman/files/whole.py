@@ -4,8 +4,10 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import platform
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -83,6 +85,35 @@ def lock_file(file: IO | int, shared: bool = False) -> None:
     """Lock an open file for as long as it is open. shared: others may too. OSError if it is locked."""
     if fcntl:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+
+
+@contextlib.contextmanager
+def only_writer(path: str | Path | None) -> Iterator[None]:
+    """A context in which this process alone writes to path, for hours. XManError if another does. The lock is
+    a file beside path, since path itself is replaced at each writing; it names its holder."""
+    if path is None or not fcntl:
+        yield
+        return
+    lock = Path(f"{path}.lock")
+    while True:
+        with open(lock, "a+") as file:
+            try:
+                lock_file(file)
+            except BlockingIOError:
+                file.seek(0)
+                raise XManError(f"{path} is being written by {file.read() or 'another process'}: give this run "
+                                "another file, or end that one") from None
+            except OSError:
+                pass  # there are no locks on this file system
+            if not lock.exists() or not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                continue  # its holder has removed it since it was opened here
+            file.truncate(0)
+            print(f"process {os.getpid()} on {platform.node()}", end="", file=file, flush=True)
+            try:
+                yield
+            finally:
+                lock.unlink(missing_ok=True)
+            return
 
 
 YOUNG = 1.0  # seconds after which a new file has surely been locked by its writer

@@ -110,15 +110,13 @@ class Checkpoint:
         rate = self.step.rate
         return [rate.factor(s) for s in sorted({1, t // 2, t}) if 0 < s <= t] if rate.schedule else []
 
-    def new_state(self) -> State:
-        arrays = self.step.start()
-        return State(arrays, {name: a.copy() for name, a in arrays.items()})
-
     def first_state(self) -> State:
         """The state in the file, if there is one, else that of a new run. XManError where the model, data or
         settings of the file were others."""
+        start, step = self.step.start(), self.step
+        state = State(start, {name: a.copy() for name, a in start.items()})
         if not self.path or not Path(self.path).exists():
-            return self.new_state()
+            return state
         remedy = "move it away to begin anew"
         arrays, facts = checkpoints.restore(self.path, remedy)
         of_version = f"the checkpoint {self.path} is of another version of xman{{}}; {remedy}"
@@ -130,7 +128,6 @@ class Checkpoint:
                 difference = {"content": "another model or another rule", "digest": "other data", "window":
                               f"a run with windows of {before} rows, not {value}: its memory was another"}
                 raise XManError(of_run.format(difference.get(key, f"a run with {key} {before}, not {value}")))
-        state, step = self.new_state(), self.step
         try:
             for name, a in state.arrays.items():
                 a[...] = arrays[self.place(name)]

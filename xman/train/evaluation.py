@@ -102,7 +102,6 @@ def judge_of(model: XMan, data: tuple,
     """`evaluate` for one model and its data, as a function of the parameters."""
     at_least("batch_size", batch_size, 1, whole_number=True)
     X, y = (data.X, data.y) if isinstance(data, Stream) else rows_and_labels(data, "data")
-    rows = data.rows if isinstance(data, Stream) else X.shape[0]
     steps, names = list_of(model, "loss", "outputs"), model.names()
     loss_name = names[id(model.loss)]
     outputs_name = names[id(model.outputs)] if hasattr(model, "outputs") else None
@@ -112,7 +111,7 @@ def judge_of(model: XMan, data: tuple,
     def batches() -> Iterator[tuple[Any, np.ndarray]]:
         if isinstance(data, Stream):
             return data.batches(batch_size)
-        return ((X[k:k + batch_size], y[k:k + batch_size]) for k in range(0, rows, batch_size))
+        return ((X[k:k + batch_size], y[k:k + batch_size]) for k in range(0, X.shape[0], batch_size))
 
     def judged(parameters: dict[str, np.ndarray]) -> tuple[float, float | None]:
         refuse_others(model, steps, parameters)
@@ -130,7 +129,7 @@ def judge_of(model: XMan, data: tuple,
             if classified:
                 guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
                 right += int(np.sum(guess == classes_of(target)))
-        return loss / rows, right / rows if classified else None
+        return loss / k, right / k if classified else None
 
     return judged
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..engines import ENGINES
 from ..errors import XManError
+from ..files.whole import only_writer
 from ..manager import XMan
 from ..scale.mpi import workers
 from ..scale.signals import CtrlC, Ending, ended
@@ -38,8 +39,7 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
         one step of all rows per epoch, and none of the settings from batch_size to clip_value.
     lr: the learning rate (None: 0.1), or a dict with the rate of each parameter; the rate 0 keeps a parameter
         as it is (Adams, Computing Gradients with Backpropagation, after eq. 16).
-    schedule: a function from the number of the step, 1, 2, …, to a factor of lr, as `xman.train.schedules`
-        makes them.
+    schedule: a function from a step's number, 1, 2, …, to a factor of lr, as in `xman.train.schedules`.
     weight_decay, clip, clip_value: as for `training_list`.
     l1, l2: the loss gets l1 Σ|w| + ½ l2 Σw² more, for all parameters but those that are only added (biases),
         or, with a dict, for those that it names.
@@ -52,8 +52,7 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
     threshold: stop when no entry of a parameter moved by more than this from the beginning of an epoch to its
         end (Reps §6); the history has this move as `adjustment`.
     callbacks: functions of (row, parameters) that are called after each epoch with its row of the history, to
-        which they may add, and copies of the parameters; a string that one returns ends the run, as its
-        reason.
+        which they may add, and copies of the parameters; a string that one returns ends the run.
     checkpoint: a file, which `xman.load` reads as a model; it is written after each epoch, on Ctrl-C, and
         within an epoch every checkpoint_every seconds. If it exists the run goes on from it, and with the
         same engine to the same bits as without a break.
@@ -73,8 +72,9 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
     run, callbacks = run_of(model, data, settings), list(settings.callbacks)
     count, progress = run.minibatches.count, settings.progress and not run.workers.rank
     done = (run.state.epoch - 1) * count + run.state.batch
-    with (run.workers.together(), Progress(progress, settings.epochs * count, done) as shown,
-          CtrlC(run.workers) as ctrl_c, errors_with_the_result(run), until_interrupted(run, ctrl_c)):
+    with (only_writer(None if run.workers.rank else settings.checkpoint), run.workers.together(),
+          Progress(progress, settings.epochs * count, done) as shown, CtrlC(run.workers) as ctrl_c,
+          errors_with_the_result(run), until_interrupted(run, ctrl_c)):
         started, run.reason = time.perf_counter(), why_over(run.state, settings)
         while not run.reason:
             for _ in run.steps(run.state, ctrl_c):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,8 +38,9 @@ def cross_validate(model: XMan, data: tuple, folds: int = 5, **settings: Any) ->
     """A trial for each fold of the rows: `fit` on the other folds, judged on this one.
 
     model, data, settings: as for `fit`, with sample_weight for all rows; the seed also deals the rows out.
-    folds: how many; each gets its share of every class. Processes that mpiexec started (`xman.scale`) share
-    the folds among them. Raises as `fit`.
+    folds: how many; each gets its share of every class. checkpoint: run.safetensors stands for
+    run-1.safetensors, … of the trials, which are not made again. Workers (`xman.scale`) share the folds.
+    Raises as `fit`.
     """
     case = {}, model, settings | ({"progress": False} if workers().rank else {})
     return next(trials_of([case], data, None, folds, strict=True))
@@ -53,9 +55,9 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
     that `fit` does not have go to this function alone. data, settings: as for `fit`. validation: a pair (X,
     y) whose least loss counts; without it the mean loss of `folds` folds counts. draws: so many of the
     combinations, drawn at random by the seed (None: all); the grid may then have distributions of SciPy as
-    well, {"lr": scipy.stats.loguniform(1e-4, 1)}. A trial that diverges has an
-    infinite loss. progress: show a line per trial. Processes that mpiexec started (`xman.scale`) share the
-    trials among them. Raises as `fit`.
+    well, {"lr": scipy.stats.loguniform(1e-4, 1)}. A trial that diverges has an infinite loss. progress: show
+    a line per trial. checkpoint: as for `cross_validate`. Workers (`xman.scale`) share the trials. Raises as
+    `fit`.
     """
     if not grid or not all(draws and hasattr(values, "ppf") or isinstance(values, (Sequence, np.ndarray))
                            and not isinstance(values, str) and len(values) for values in grid.values()):
@@ -96,20 +98,22 @@ def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, fold
     """For each case its trial on the validation, or one for each fold. strict: as for `trial_of`."""
     numbers = folds_of(data, folds) if validation is None else [None]
     units = [(model, settings, fold) for _, model, settings in cases for fold in numbers]
-    outcomes = dealt(lambda k: trial_of(data, validation, folds, strict, *units[k]), len(units))
+    outcomes = dealt(lambda k: trial_of(data, validation, folds, strict, k, *units[k]), len(units))
     for _, model, settings in cases:
         common = {"network": model, "prepared": settings.get("prepared")}
         yield [trial._replace(result=trial.result and trial.result._replace(**common))
                for trial in islice(outcomes, len(numbers))]
 
 
-def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, model: XMan,
-            settings: dict[str, Any], fold: int | None) -> Trial:
-    """The trial of a fold, or on the validation; its result leaves out what all workers have.
+def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, k: int, model: XMan,
+             settings: dict[str, Any], fold: int | None) -> Trial:
+    """The trial of a fold, or on the validation, the k-th; its result leaves out what all workers have.
 
     If it diverges the loss is infinite, or, if strict, Diverged is raised. Ctrl-C ends all trials.
     """
     rows, unseen, label = data, validation, {}
+    if path := settings.get("checkpoint"):
+        settings = settings | {"checkpoint": Path(path).with_stem(f"{Path(path).stem}-{k + 1}")}
     if fold is None:
         settings = {"validation": validation} | settings
     else:
