@@ -104,6 +104,47 @@ def test_one_that_fails_or_hangs_ends_the_others():
     assert ran(lambda: workers().rank and 1 / 0)[1][1] == 1
 
 
+class Threads:
+    """The workers are threads of one process, which gather the very same arrays."""
+    meeting, desk = threading.Barrier(2), [None, None]
+
+    def __init__(self, rank):
+        self.rank, self.size = rank, 2
+
+    def gather(self, x):
+        self.desk[self.rank] = x
+        self.meeting.wait()
+        everyone = [*self.desk]
+        self.meeting.wait()
+        return everyone
+
+    def allreduce(self, x):
+        return np.add.reduce(self.gather(x.copy()))
+
+    def barrier(self):
+        self.meeting.wait()
+
+    def abort(self, status):
+        self.meeting.abort()
+
+
+def test_threads_of_one_process_are_workers_too():
+    fitted, answers = lambda: fit(models.MLP([6, 3], dtype=float), (X, y), optimizer="adam", **SETTINGS).parameters, [None, None]
+
+    def task(rank):
+        with joined(Threads(rank)):
+            answers[rank] = fitted()
+
+    pair = [threading.Thread(target=task, args=(rank,)) for rank in (0, 1)]
+    for thread in pair:
+        thread.start()
+    for thread in pair:
+        thread.join()
+    alone = fitted()
+    assert all(np.array_equal(answers[0][w], answers[1][w]) and np.max(np.abs(answers[0][w] - alone[w])) < 1e-12 for w in alone)
+    assert not np.shares_memory(answers[0]["W1"], answers[1]["W1"])
+
+
 def test_a_thread_that_has_left_is_alone_again_and_two_do_not_meet():
     class Two:
         size, barrier, abort, gather = 2, lambda self: None, lambda self, status: None, lambda self, x: [x, x]

@@ -74,7 +74,8 @@ class Workers:
             answer = call() if self.rank == 0 else None
         except XManError as error:
             answer = error
-        answer = self.gathered(answer)[0] if self.size > 1 else answer
+        if self.size > 1:  # pickled, since some engines give arrays that are read-only, or the same to all
+            answer = pickle.loads(self.gathered(pickle.dumps(answer))[0])
         if isinstance(answer, XManError):
             raise answer
         return answer
