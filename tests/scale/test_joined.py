@@ -3,17 +3,20 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from xman import XManError, models
 from xman.scale import dealt, joined, workers
-from xman.train import fit, search
+from xman.train import fit, load, search
 
+SCRIPTS = Path(__file__).parents[2] / "docs" / "scripts"
 RNG = np.random.default_rng(0)
 X, y = RNG.normal(size=(37, 6)), RNG.integers(0, 3, 37)
 SETTINGS = {"epochs": 2, "batch_size": 10, "lr": 0.1, "progress": False, "engine": "numpy"}
@@ -174,3 +177,14 @@ def test_a_thread_that_has_left_is_alone_again_and_two_do_not_meet():
     while threading.active_count() > threads and time.monotonic() < deadline:
         time.sleep(0.05)
     assert threading.active_count() <= threads
+
+
+@pytest.mark.parametrize("package", ["ray", "distributed", "pyspark", "torch"])
+def test_the_manuals_engines_give_the_loss_of_one_worker(package):
+    pytest.importorskip(package)
+    script = {"ray": "with_ray", "distributed": "with_dask", "pyspark": "with_spark", "torch": "with_gloo"}[package]
+    words = [*["-m", "torch.distributed.run", "--nproc-per-node", "2"] * (package == "torch"), SCRIPTS / f"{script}.py"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=300)
+    assert not done.returncode, done.stderr
+    alone = fit(models.MLP([64, 10], dtype=float), load("digits").train, epochs=2, progress=False).history[-1]["loss"]
+    assert [float(word) for word in done.stdout.split()] == pytest.approx([alone] * 2, rel=1e-12)

@@ -1,0 +1,56 @@
+"""Workers that are tasks of Ray, and meet in an actor: python docs/scripts/with_ray.py [workers]."""
+import asyncio
+import os
+import sys
+
+import numpy as np
+import ray
+
+from xman.models import MLP
+from xman.scale import joined
+from xman.train import fit, load
+
+
+@ray.remote(num_cpus=0)
+class Meeting:
+    def __init__(self):
+        self.turns = {}
+
+    async def gather(self, turn, rank, size, x):
+        here = self.turns.setdefault(turn, {})
+        here[rank] = x
+        self.turns.pop(turn - 2, None)  # all have it
+        while len(here) < size:
+            await asyncio.sleep(1e-4)
+        return [here[k] for k in range(size)]
+
+
+class Comm:
+    def __init__(self, meeting, rank, size):
+        self.meeting, self.rank, self.size, self.turn = meeting, rank, size, 0
+
+    def gather(self, x):
+        self.turn += 1
+        return ray.get(self.meeting.gather.remote(self.turn, self.rank, self.size, x))
+
+    def allreduce(self, x):
+        return np.add.reduce(self.gather(x))
+
+    def barrier(self):
+        self.gather(None)
+
+    def abort(self, status):
+        os._exit(status)
+
+
+@ray.remote(max_retries=0)
+def training(meeting, rank, size):
+    with joined(Comm(meeting, rank, size)):
+        return fit(MLP([64, 10], dtype=float), load("digits").train, epochs=2, progress=False).history[-1]["loss"]
+
+
+if __name__ == "__main__":
+    size = int(sys.argv[1]) if sys.argv[1:] else 2
+    ray.init(num_cpus=size, include_dashboard=False, log_to_driver=False)
+    meeting = Meeting.remote()
+    print(*ray.get([training.remote(meeting, rank, size) for rank in range(size)]))
