@@ -1,4 +1,6 @@
-"""Workers that are tasks of a barrier stage of Spark: python docs/scripts/with_spark.py [workers]."""
+"""Workers that are tasks of a barrier stage of Spark: python docs/scripts/with_spark.py [workers].
+
+Spark gathers once a second: this is for large minibatches, and for trials."""
 import base64
 import os
 import pickle
@@ -31,7 +33,7 @@ class Comm:
 
 def training(_):
     with joined(Comm()):
-        yield fit(MLP([64, 10], dtype=float), load("digits").train, epochs=2, progress=False).history[-1]["loss"]
+        yield fit(MLP([64, 10], dtype=float), load("digits").train, batch_size=600, progress=False).history[-1]["loss"]
 
 
 if __name__ == "__main__":
