@@ -79,6 +79,35 @@ def test_joined_workers_take_the_steps_of_one(size):
         assert all(np.array_equal(first[k][w], other[k][w]) for w in alone for other in others)
 
 
+REAL, ROWS = RNG.normal(size=(37, 1)), RNG.normal(size=(37, 5, 4))
+ZOO = {  # a model and its rows; numbers of cells and of words where its rows are such
+    "LinearRegression": (lambda: models.LinearRegression(6, ridge=0.1, dtype=float), (X, REAL)),
+    "PoissonRegression": (lambda: models.PoissonRegression(6, dtype=float), (X, np.abs(REAL).round())),
+    "LogisticRegression": (lambda: models.LogisticRegression(6, 3, loss="hinge", penalty=0.1, dtype=float), (X, y)),
+    "MLP": (lambda: models.MLP([6, 5, 3], activation="relu", dtype=float), (X, y)),
+    "ResidualMLP": (lambda: models.ResidualMLP(6, 5, 3, dropout=0.2, dtype=float), (X, y)),
+    "AdaptiveBasis": (lambda: models.AdaptiveBasis("rbf", 3, columns=6, dtype=float), (X, REAL)),
+    "ConvolutionalNetwork": (lambda: models.ConvolutionalNetwork((4, 5), 3, filters=2, dtype=float), (ROWS.reshape(37, 20), y)),
+    "RNN": (lambda: models.RNN(4, 5, 3, steps=5, dtype=float), (ROWS, y)),
+    "GRU": (lambda: models.GRU(4, 5, 3, steps=5, dtype=float), (ROWS, y)),
+    "LSTM": (lambda: models.LSTM(4, 5, 3, steps=5, unrolled=True, dtype=float), (ROWS, y)),
+    "Transformer": (lambda: models.Transformer(4, 4, 3, steps=5, dtype=float), (ROWS, y)),
+    "Autoencoder": (lambda: models.Autoencoder([6, 3], dtype=float), (X, X)),
+    "MatrixFactorization": (lambda: models.MatrixFactorization(3, 3, 2, dtype=float), (np.stack([y, y[::-1]], 1), REAL)),
+    "WordEmbeddings": (lambda: models.WordEmbeddings(3, 2, dtype=float), (y, y[::-1])),
+    "GaussianMixture": (lambda: models.GaussianMixture(3, 6), (X, X))}
+
+
+@forks
+def test_two_workers_train_every_model():
+    assert {*ZOO} == {*models.__all__}
+    task = lambda: [fit(model(), rows, **SETTINGS | {"lr": 0.01, "clip": 0.5}).parameters for model, rows in ZOO.values()]
+    (first, other), statuses = ran(task)
+    assert statuses == [0, 0]
+    for name, alone, one, two in zip(ZOO, task(), first, other, strict=True):
+        assert all(np.array_equal(one[w], two[w]) and np.max(np.abs(one[w] - alone[w])) < 1e-11 for w in alone), name
+
+
 @forks
 def test_joined_workers_deal_out_trials_and_are_told_the_same():
     grid = {"lr": [0.1, 0.2, 0.3]}
