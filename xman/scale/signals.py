@@ -16,7 +16,7 @@ class Ending(KeyboardInterrupt):
     """A scheduler told this process to end, by SIGTERM or SIGHUP."""
 
 
-def ended(sentence: str, workers: Workers) -> NoReturn:
+def end_as_told(sentence: str, workers: Workers) -> NoReturn:
     """End this process, as it was told to."""
     if not workers.rank:
         print(f"xman: told to end: {sentence}", file=sys.stderr)

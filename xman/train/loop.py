@@ -10,7 +10,7 @@ from ..errors import XManError
 from ..files.whole import only_writer
 from ..manager import XMan
 from ..scale.mpi import workers
-from ..scale.signals import CtrlC, Ending, ended
+from ..scale.signals import CtrlC, Ending, end_as_told
 from .checkpoints import State
 from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
@@ -120,7 +120,7 @@ def until_interrupted(run: Run, ctrl_c: CtrlC) -> Iterator[None]:
         run.reason = f"interrupted in epoch {run.state.epoch}{where}"
         if isinstance(stop, Ending):
             run.checkpoint.written()
-            ended(run.reason, run.workers)
+            end_as_told(run.reason, run.workers)
 
 
 @contextlib.contextmanager
