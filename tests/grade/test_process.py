@@ -205,7 +205,7 @@ WAITS = textwrap.dedent("""
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL] if os.environ.get("XMAN_ALL_CASES") else
                          [signal.SIGTERM])
-def test_a_signal_ends_a_grader_that_evaluates_what_has_no_end(folder, end, monkeypatch):
+def test_a_signal_ends_a_grader_that_evaluates_what_has_no_end(folder, end, monkeypatch, grade_extra):
     """And all that it has begun, also if it comes from a terminal, to every process at once."""
     for name, source in {"ada": SOURCE.format(1.5), "bob": BIG}.items():
         (folder / "class" / f"{name}.py").write_text(source)

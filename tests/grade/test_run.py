@@ -284,7 +284,7 @@ def test_no_report_has_the_old_record_of_a_changed_submission_when_a_run_is_brok
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_a_run_that_is_broken_off_keeps_what_is_judged_and_a_second_run_does_the_rest(folder, end):
+def test_a_run_that_is_broken_off_keeps_what_is_judged_and_a_second_run_does_the_rest(folder, end, grade_extra):
     hand_in(folder, **{f"s{k:02}": SLOW if k % 3 else WRONG for k in range(10)})
     process = command(folder)
     start = time.monotonic()
@@ -304,7 +304,7 @@ def test_a_run_that_is_broken_off_keeps_what_is_judged_and_a_second_run_does_the
     assert not list((folder / "out").rglob(".*.part"))
 
 
-def test_the_command_prints_one_table_for_one_and_a_line_each_for_many(folder):
+def test_the_command_prints_one_table_for_one_and_a_line_each_for_many(folder, grade_extra):
     hand_in(folder, ada=RIGHT)
     out, err = command(folder).communicate(timeout=60)
     assert "the square" in out and "100" in out and "class.html" in out
@@ -313,7 +313,7 @@ def test_the_command_prints_one_table_for_one_and_a_line_each_for_many(folder):
     assert [record["points"] for record in json.loads(out)] == [100, 0]
 
 
-def test_autolabs_line_is_the_last_and_gradescopes_file_is_written(folder):
+def test_autolabs_line_is_the_last_and_gradescopes_file_is_written(folder, grade_extra):
     hand_in(folder, ada=RIGHT)
     out, err = command(folder, "--autolab", "--gradescope", "results.json").communicate(timeout=60)
     assert json.loads(out.splitlines()[-1])["scores"] == {"1. square": 100.0}
@@ -322,7 +322,7 @@ def test_autolabs_line_is_the_last_and_gradescopes_file_is_written(folder):
     assert "are for one submission; here are 2" in err and out == ""
 
 
-def test_shards_that_grade_at_once_lose_nothing_and_judge_nothing_twice(folder):
+def test_shards_that_grade_at_once_lose_nothing_and_judge_nothing_twice(folder, grade_extra):
     hand_in(folder, **{f"student{k}": WRONG if k % 5 == 0 else RIGHT for k in range(12)})
     command = [sys.executable, "-m", "xman", "grade", "run", str(folder / "assignments" / "work"), str(folder / "class"),
                "--unsafe", "--out", str(folder / "grades")]

@@ -26,7 +26,7 @@ def record():
 
 
 @pytest.fixture
-def grade_command(tmp_path, monkeypatch, capsys):
+def grade_command(tmp_path, monkeypatch, capsys, grade_extra):
     """grade_command(*words) -> (exit status, output, errors) of `xman grade` in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("signal.signal", lambda *_: None)
