@@ -197,13 +197,14 @@ def test_a_record_of_fewer_tasks_leaves_its_columns_empty(tmp_path):
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1+1", "=cmd|' /C calc'!A0",
                                   "x;=1+1", "x; =1;y", "a;;+1", "a;\t-1", "a;\u00a0@A", 'a;"=1"', "a;'=1", "a；=1", "a;＋1",
-                                  "a\t=1", "a\n=1", "a\r\n=1", ";=1", "a;=cmd|'calc'!A1;b", "a;\u200b=1", "é;＠A;b", ";;;-1;"])
+                                  "a\t=1", "a\n=1", "a\r\n=1", ";=1", "a;=cmd|'calc'!A1;b", "a;\u200b=1", "é;＠A;b", ";;;-1;",
+                                  "﹦1+1", "x;﹫A", "−1+1", "\u034f=1", "a;\ufe0f+1", "\u2800=1"])
 def test_no_cell_is_a_formula(text, tmp_path):
     gradebook.write_gradebook([hostile(text)], tmp_path / "gradebook.csv")
     for delimiter in ",;\t":  # where the comma stands in decimal fractions, a spreadsheet takes another
         for row in csv.reader(io.StringIO((tmp_path / "gradebook.csv").read_bytes().decode("utf-8-sig"), newline=""),
                               delimiter=delimiter):
-            assert not any(re.match(r"[\s\u200b\"]*[=+@\-＝＋－＠]", field) for field in row)
+            assert not any(re.match(r"[\s\u200b\u034f\ufe0f\u2800\"]*[=+@\-＝＋－＠﹦﹫−]", field) for field in row)
 
 
 def test_numbers_stay_numbers_and_text_of_no_formula_stays_as_it_is():

@@ -236,6 +236,14 @@ def test_a_folder_among_submissions_is_never_taken_for_the_assignment(folder, mo
         folder_of("work", folder / "absent")
 
 
+@pytest.mark.parametrize("out", ["class", "class/out", "assignments/../class/out"])
+def test_no_student_hands_in_the_folder_of_grades(folder, grade_extra, out):
+    """Its term would be known, and its records would be kept for what was judged."""
+    hand_in(folder, ada=WRONG)
+    process = command(folder, "--out", out)
+    assert "could be a student's; keep the two apart" in process.communicate()[1] and process.returncode == 2
+
+
 @pytest.mark.parametrize("name", ["./class/work", "class/link"])
 def test_an_assignment_in_what_is_graded_is_refused_before_it_is_loaded(folder, monkeypatch, name):
     pytest.importorskip("click", reason="needs click")

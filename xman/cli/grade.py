@@ -111,6 +111,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     The status is 0 if all were graded, 1 if the grader itself failed in a part (or, with --at-least, a
     submission has fewer points), 2 if nothing could be graded, and 130 after Ctrl-C.
     """
+    from ..grade.assignment import keep_apart
     from ..grade.record import now
     from ..grade.reports import autolab, terminal, view
     from ..grade.reports.classroom import result
@@ -121,6 +122,8 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     from ..grade.term.hand_in import gradescope_metadata, hand_ins, keep_hand_ins
     from ..grade.term.owners import owned, slugs_of
     assignment = assignment_of(name, assignments, submissions)
+    out = out or Path(f"{assignment.module}-grades")
+    keep_apart(f"--out {out}", out, "its secret and records", submissions)
     course = term_of(assignment.folder, settings)
     later = course.rules(assignment.folder.name).later(datetime.datetime.fromisoformat(now()))
     single, about = results or last_line or classroom, gradescope_metadata(metadata) if metadata else None
@@ -139,7 +142,6 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     sandbox = sandbox_here(unsafe)
     if unsafe:
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
-    out = out or Path(f"{assignment.module}-grades")
     keep_hand_ins(out, exported)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # keeps what is judged, as Ctrl-C does
     progress = extra("tqdm", "grade", "a progress bar").tqdm

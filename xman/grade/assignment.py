@@ -147,11 +147,16 @@ def folder_of(name: str, assignments: Path | None = None, submissions: Iterable[
     taken for a name. submissions: places in which no assignment may lie, as it runs in this process.
     """
     folder = folder_of_name(name, assignments)
-    for place in submissions:
-        if folder.is_relative_to(place.resolve()):
-            raise XManError(f"the assignment {folder} lies in {place}, which is to be graded: its grading.py "
-                            "could be a student's; keep the two apart")
+    keep_apart(f"the assignment {folder}", folder, "its grading.py", submissions)
     return folder
+
+
+def keep_apart(what: str, folder: Path, inside: str, submissions: Iterable[Path]) -> None:
+    """XManError if the folder lies among submissions. inside: what of it could then be a student's."""
+    for place in submissions:
+        if folder.resolve().is_relative_to(place.resolve()):
+            raise XManError(f"{what} lies in {place}, which is to be graded: {inside} could be a student's; "
+                            "keep the two apart")
 
 
 def folder_of_name(name: str, assignments: Path | None) -> Path:

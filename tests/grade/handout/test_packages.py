@@ -269,14 +269,16 @@ def test_setup_installs_python_a_sandbox_and_xman_and_shuts_other_users_out(zipp
 @pytest.fixture
 def job(lab, tmp_path):
     """job(text of a shell script that plays the grader, words of make…) -> what was printed, as Autolab runs it."""
-    def run(text, *words, handin="x = 1\n", name="handin.py"):
+    def run(text, *words, handin="x = 1\n", name="handin.py", beside=()):
         folder = tmp_path / "job"
         folder.mkdir()
         shutil.copy(lab / "autograde-Makefile", folder / "Makefile")
         shutil.copy(lab / "autograde.tar", folder)
         if handin is not None:
             (folder / name).write_text(handin)
-        (folder / "settings.json").write_text("{}")
+        for path in (folder / "settings.json", *(folder / name for name in beside)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("{}")
         script(tmp_path / "bin" / "python3", f'case "$2" in */grade.py) {text};; *) exec "{sys.executable}" "$@";; esac')
         path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
         outside = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
@@ -317,6 +319,14 @@ def test_the_last_line_is_json_without_scores_whatever_becomes_of_the_grader(job
     assert json.loads(said.splitlines()[-1]) == {"scores": {}}
     assert "PPID" in text or "tell your instructor" in said
     assert "no sandbox" not in text or "xman: no sandbox" in said
+
+
+@needs_make
+def test_nothing_of_an_autograder_that_lies_there_already_is_used(job):
+    """Python would take bytecode of the same time and length for that of the assignment, and term.toml is optional."""
+    planted = [f"autograder/assignment/{name}" for name in ("term.toml", "twice/__pycache__/grading.cpython-311.pyc")]
+    said = job("""ls -R autograder/assignment; echo '{"scores": {}}'""", beside=planted)
+    assert "grading.py" in said and "term.toml" not in said and ".pyc" not in said
 
 
 @needs_make

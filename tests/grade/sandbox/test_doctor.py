@@ -12,7 +12,8 @@ NAMES = {"files cannot be read", "bubblewrap",
          "the grader is not visible", "other processes are invisible", "/tmp of bounded size", "/dev/shm of bounded size",
          "file size", "open files", "memory", "number of processes", "no new privileges", "no capabilities", "another user",
          "dangerous system calls", "environment", "filter of system calls", "no terminal", "processor time",
-         "hidden parts come last", "no submission is the assignment", "arguments stay", "workers cannot read one another",
+         "hidden parts come last", "no submission is the assignment", "no submission is the folder of grades",
+         "arguments stay", "workers cannot read one another",
          "no formula in the gradebook", "nothing beside a submission is imported",
          "daemons end with the worker", "workers end with the grader"}
 OF_THE_FILTER = {"filter of system calls", "dangerous system calls"}

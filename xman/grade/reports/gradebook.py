@@ -11,10 +11,9 @@ from ...files.whole import write_whole
 from .view import harmless_record, in_order_of_names, trouble_line
 
 VERSIONS = "digest", "assignment version", "xman", "python", "numpy", "sandbox", "term", "when"
-# full-width characters too, which East Asian spreadsheets read like the others. Where the comma is that of
-# decimal fractions a spreadsheet splits cells at semicolons, quotation marks or not: each piece is a cell.
-FORMULA = re.compile(r"(^|[;|\t\r\n\uff1b])(?=[\s\"'\u200b-\u200f\u2060\ufeff]*"
-                     r"[=+\-@\uff1d\uff0b\uff0d\uff20])")
+# Where the comma is that of decimal fractions a spreadsheet splits cells at semicolons, quoted or not: each
+# piece is a cell. What one may begin with is listed, not what not: there is a full-width =, a small one, …
+UNKNOWN = re.compile(r"(^|[;|\t\r\n\uff1b])(?=[\s\"']*[^\w\s\"'(\[{<`.,:?!…])")
 
 
 def write_gradebook(records: list[dict], path: str | Path) -> None:
@@ -42,7 +41,7 @@ def cell(value: Any) -> Any:
     if isinstance(value, (int, float)):
         return round(value, 4)
     text = harmless_record("" if value is None else str(value))
-    text = FORMULA.sub(r"\1'", text)
+    text = UNKNOWN.sub(r"\1'", text)
     return f"'{text}" if text[:1] in ("\t", "\n", "\r") else text
 
 

@@ -86,6 +86,8 @@ def gradescope_export(place: Path) -> dict[str, HandIn]:
     yaml = extra("yaml", "grade", METADATA)
     try:
         entries = yaml.load(text_at(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        if strange := [folder for folder in entries if not re.fullmatch(r"submission_\d+", folder)]:
+            raise KeyError(f"{strange[0]}, no folder of an export")  # a student's own file of this name
         times = {folder: time_of(about[":created_at"], UTC, folder) for folder, about in entries.items()}
         keys = ":name", ":sid", ":email"
         people = {folder: submitters(about[":submitters"], keys) for folder, about in entries.items()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from xman.errors import XManError
 
-from ...assignment import Assignment, folder_of
+from ...assignment import Assignment, folder_of, keep_apart
 from ...compare import Failed
 from ...handout.packages import TEMPLATES
 from ...judge import judge
@@ -19,7 +19,7 @@ TRIAL = """import os
 token = os.urandom(8).hex().lower
 change, read = lambda x: x.append(1), lambda path: open(path).read()
 """
-FORMULAS = "=1+1", "a;=1+1", " @x", "\t+1", "x\n-1", "\uff1d1"
+FORMULAS = "=1+1", "a;=1+1", " @x", "\t+1", "x\n-1", "\uff1d1", "\ufe661"
 
 
 def of_the_grader(box: Sandbox) -> Iterator[tuple[str, bool, str]]:
@@ -43,10 +43,13 @@ def of_the_grader(box: Sandbox) -> Iterator[tuple[str, bool, str]]:
             read = outcome(lambda: Student(mine).read(f"{its.worker.settings['submission']}/trial.py"))
         yield "arguments stay", "belongs to the caller" in changed, "a list that stays was to be changed"
         yield "workers cannot read one another", "neighbour" not in read, "a second worker's submission"
-        refused = outcome(lambda: folder_of(str(here), None, [here]))
-        yield "no submission is the assignment", "a student's" in refused, "a grading.py among submissions"
+        calls = {"the assignment": lambda: folder_of(str(here), None, [here]),
+                 "the folder of grades": lambda: keep_apart("--out", here / "grades", "it", [here])}
+        for name, call in calls.items():
+            refused = "a student's" in outcome(call)
+            yield f"no submission is {name}", refused, "one that lies among submissions"
     begins = {piece.strip()[:1] for text in FORMULAS for piece in re.split(r"[;\t\r\n]", cell(text))}
-    yield "no formula in the gradebook", not begins & {*"=+-@\uff1d"}, "texts that spreadsheets compute"
+    yield "no formula in the gradebook", not begins & {*"=+-@\uff1d\ufe66"}, "texts that spreadsheets compute"
     options = {option for path in TEMPLATES.iterdir()
                for option in re.findall(r"(?:python3|python\") (-\S*)", path.read_text("utf-8"))}
     yield "nothing beside a submission is imported", options == {"-I"}, "calls of Python in the packages"
