@@ -37,9 +37,9 @@ def pytest_itemcollected(item):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A test that ends with "… needs the package NAME" where that is not installed is skipped."""
-    outcome = yield
-    lacking = call.excinfo and re.search(r"needs the package (\w+): pip install", str(call.excinfo.value))
+    """A test that ends with "… needs the package NAME", or a command in it, is skipped where that is not installed."""
+    report = (yield).get_result()
+    said = f"{call.excinfo.value}\n{report.capstderr}" if report.failed and call.excinfo else ""
+    lacking = re.search(r"needs the package (\w+): pip install", said)
     if lacking and find_spec(lacking[1]) is None:
-        report = outcome.get_result()
         report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1], f"needs {lacking[1]}")

@@ -84,6 +84,7 @@ def test_compile_takes_the_same_steps_and_fit_learns_the_same(script, titles, tm
 
 @each
 def test_from_another_folder_the_list_the_epochs_and_three_ways_are_printed(titles, tmp_path, name):
+    pytest.importorskip("pyarrow")
     words = ["--dataset", "tiny", "--epochs", "1", "--max_len", "3", "--num_hid", "4"]
     done = subprocess.run([sys.executable, SCRIPTS / f"{name}.py", *words], cwd=tmp_path, capture_output=True, text=True,
                           env={**os.environ, "XMAN_ENGINE": "numpy"})

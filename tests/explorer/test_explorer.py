@@ -357,6 +357,8 @@ def test_what_cannot_be_explored_is_said_in_a_sentence(made, said):
 
 
 def test_the_command_line_writes_the_page_of_a_file_and_of_a_model(tmp_path, capsys):
+    pytest.importorskip("click")
+    pytest.importorskip("jinja2")
     from xman.cli import main
     (tmp_path / "h.wl").write_text(str(H))
     (tmp_path / "triangle.py").write_text("from xman import XMan, f\n\nclass Triangle(XMan):\n    h = f.param()\n    w = f.param()\n    area = f.half(h * w)\n")
@@ -370,6 +372,7 @@ def test_the_command_line_writes_the_page_of_a_file_and_of_a_model(tmp_path, cap
 
 
 def test_notebooks_show_lists_and_models_with_the_explorer_behind_a_click():
+    pytest.importorskip("jinja2")
     for shown in (H._repr_html_(), Triangle()._repr_html_()):
         assert shown.count("<table") >= 1 and "<details><summary>Explore</summary><iframe" in shown
     assert "<b><span>z4</span></b>" in H._repr_html_() and "param" in Triangle()._repr_html_()
