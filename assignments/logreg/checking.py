@@ -77,7 +77,9 @@ def places(student, rng, case):
 
 
 def relative_and_absolute(student, rng, shapes):
-    """The tolerance 1e-6 is relative above 1, absolute below."""
+    """The tolerance 1e-6 is relative above 1, absolute below; relative to the larger of two; and what is at it agrees."""
+    sides = {"b": np.array([1.0, 1.9, 1.0, 0.5])}, {"b": np.array([1.9, 1.0, 2.1, 0.0])}
+    expect_spots(student.disagreements(*sides, 0.5), {("b", (2,))})
     right = {name: rng.uniform(-1e-3, 1e-3, shape) for name, shape in shapes.items()}
     wrong, want = {name: value.copy() for name, value in right.items()}, set()
     kinds = [(1e6, 0.5), (1e6, 2.0), (-1e6, -2.0), (0.0, 5e-7), (0.0, 2e-6), (0.0, -2e-6)]
@@ -101,7 +103,7 @@ def no_number(student, rng):
 
 def expect_spots(got, want):
     right = isinstance(got, (list, tuple)) and all(
-        isinstance(spot, (list, tuple)) and len(spot) == 2 and isinstance(spot[0], str) and isinstance(spot[1], (list, tuple))
+        isinstance(spot, (list, tuple)) and len(spot) == 2 and isinstance(spot[0], str) and isinstance(spot[1], tuple)
         and all(type(k) is int for k in spot[1]) for spot in got)
     expect_that(right, "a list of pairs (name, index), an index a tuple of whole numbers", got)
     found = {(name, tuple(index)) for name, index in got}

@@ -139,6 +139,8 @@ def penalty(student, rng, name, weight):
     for p in (0.0, weight):
         steps, values, last = of_model(student, rng, "loss", given, penalty=p, cut=True)
         losses.append(values[last])
+        norms = [line for line in steps if line[1] == "frobeniusNorm"]
+        expect_that(p or not norms, "no norm in the list where the penalty is 0", f"{len(norms)} lines", "if penalty: …")
         expect_that(np.shape(losses[-1]) == (), "the loss: one number", f"an array of shape {np.shape(losses[-1])}")
         expect_that(np.isfinite(losses[-1]), "a loss that is a finite number", losses[-1],
                     "Which argument of crossEntropy is the prediction? It comes first.")
@@ -191,8 +193,9 @@ def not_read(student, rng):
 @judging.part("predict gives the outputs", points=3, cases=[("one row", 1), ("nine rows", 9)])
 def predict(student, rng, name, n):
     given = drawn(rng, n)
-    parameters = {name: given[name] for name in ("W", "b")}
-    got = student.predict(OUTPUTS, parameters, given["X"])
+    names = {"W": "V", "b": "c"} if n > 1 else {"W": "W", "b": "b"}
+    steps = [(dst, op, tuple(names.get(a, a) for a in args)) for dst, op, args in OUTPUTS]
+    got = student.predict(steps, {names[name]: given[name] for name in names}, given["X"])
     expect_probabilities(got, (n, 4), "outputs")
     want = np.exp(log_probabilities(given["X"] @ given["W"] + given["b"]))
     expect(got, want, "outputs", "The values of the list's last register.")

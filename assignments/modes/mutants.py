@@ -50,4 +50,12 @@ MUTANTS = [
     ("the last example only", "total = total + Jn.T", "total = Jn.T", "a softmax"),
     ("the weights are left out", "pull(y * (1.0 - y) * push(v))", "pull(push(v))",
      "the matrix (8.41) times a vector, in one pass of each mode"),
+    ("exp is its own tangent", "    value = exp(x.value)\n    return Dual(value, x.tangent * value", "    value = exp(x.value)\n"
+     "    return Dual(value, value", ("functions", "Duals within Duals")),
+    ("log multiplies by x", "x.tangent / x.value", "x.tangent * x.value", ("functions", "Duals within Duals")),
+    ("-x keeps the tangent of x", "Dual(-self.value, -self.tangent, self.tag)", "Dual(-self.value, self.tangent, self.tag)",
+     ("sums and differences", "Duals within Duals")),
+    ("a sum takes the tag of its first", "Dual(x + y, dx + dy, tag)", "Dual(x + y, dx + dy, self.tag)",
+     "a derivative within a derivative"),
+    ("c ** x without the logarithm", "self.tangent * power * math.log(other)", "self.tangent * power", "powers"),
 ]

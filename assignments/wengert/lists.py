@@ -69,9 +69,10 @@ def planted(rng, steps, kind):
     steps = list(steps)
     k = int(rng.integers(3, len(steps) - 1))
     z, g, args = steps[k]
+    rare = sorted({*ARITY} - {g for _, g, _ in steps})  # operators of the course that this arity need not have
     before, after = ([z for z, _, _ in some] for some in (steps[:k], steps[k:]))
     culprit = str(rng.choice({
-        "an unknown operator": ["plus", "cube", "times", "arctan"], "a wrong number of arguments": [g],
+        "an unknown operator": ["plus", "cube", "times", *rare], "a wrong number of arguments": [g],
         "a tuple of one without its comma": ["tuple"], "an unknown register": ["y", "X1", "z", "loss"],
         "a register used too early": after, "a register assigned twice": before, "an input assigned": ["x2"]}[kind]))
     faulty = {"an unknown operator": (z, culprit, args), "an unknown register": (z, g, (culprit, *args[1:])),
@@ -92,7 +93,7 @@ def bowl(rng):
     def evaluate(inputs):
         calls.append(("evaluate", dict(inputs)))
         y, z = inputs["y"], inputs["x"] - p
-        return {**inputs, "z": z, "loss": a * z * z + y * z + b * y * y + inputs["c"]}
+        return {**inputs, "loss": a * z * z + y * z + b * y * y + inputs["c"], "z": z}
 
     def differentiate(values):
         calls.append(("differentiate", dict(values)))

@@ -53,6 +53,8 @@ MUTANTS = [
      "        for name in wrt:\n            start[name] -= rate * deltas[name]\n        inputs = dict(start)\n", START),
     ("descent moves everything that has a delta", "for name in wrt}", "for name in inputs}",
      (MOVED, LOSSES, HOUSE, WORK, START)),
+    ("the loss is the last value", "losses.append(values[loss])", "losses.append([*values.values()][-1])",
+     ("descend: the losses",)),
     ("only the last loss is kept", "losses.append(values[loss])", "losses[:] = [values[loss]]", LOSSES),
     ("evaluated again for the gradient", "deltas = differentiate(values)", "deltas = differentiate(evaluate(inputs))", WORK),
 
@@ -61,5 +63,9 @@ MUTANTS = [
     ("a register counts as known before its line", "    for n, (z, g, args) in enumerate(steps, 1):\n        if g",
      "    later = {z for z, _, _ in steps}\n    for n, (z, g, args) in enumerate(steps, 1):\n        if later.issuperset(args):\n"
      "            continue\n        if g", TWINS),
+    ("the operators are always those of the tables", "if g not in arity:", "if g not in {**make_G(), **arity}:",
+     "valid lists and their twins with a fault"),
+    ("the last line at fault is told", "in enumerate(steps, 1):\n        if g not in",
+     "in reversed([*enumerate(steps, 1)]):\n        if g not in", "valid lists and their twins with a fault"),
     ("lines are counted from 0", "enumerate(steps, 1)", "enumerate(steps)", TWINS),
 ]

@@ -125,10 +125,10 @@ def kept(student, rng, name):
 
 # ---- 3: constants -----------------------------------------------------------------------------------------------------
 
-def folded(student, rng, steps, keep, look, more=None, most=None):
+def folded(student, rng, steps, keep, look, more=None, most=None, table=G):
     """How often each operator was called. most: lines, None for as few as can be."""
     asked = Counter()
-    steps, own = disguised(rng, steps, G)
+    steps, own = disguised(rng, steps, table)
 
     def counted(op):
         def value(*args):
@@ -136,18 +136,28 @@ def folded(student, rng, steps, keep, look, more=None, most=None):
             return own[op](*args)
         return value
     with given(steps, more, keep=keep):
-        most = most or len(reference.fold(steps, keep, own))
+        loose, most = most, most or len(reference.fold(steps, keep, own))
         got = student.frozen("fold", steps, keep, {op: counted(op) for op in own}, look=NEW, places=[0] * (len(keep) > 1))
         expect_same(got, steps, keep, most, look, more, G=own)
+        constant = {dst for dst, _, _ in steps} - {dst for dst, _, _ in reference.fold(steps, [], own)}
+        read = constant & {a for _, _, args in got for a in args if isinstance(a, str)}
+        expect_that(loose or not read, "values in place of the registers that are known", f"lines that read {', '.join(sorted(read))}",
+                    "A constant that is wanted keeps its line, and who reads it gets its value nevertheless.")
     return asked
 
 
-@constants.part("constant lines are computed", 6)
+@constants.part("constant lines are computed", 5)
 def computed(student, rng):
     for _ in range(3):
         folded(student, rng, constant_chain(rng), ["f"],
                "A line that reads constants and literals is constant itself: what is known when you come to it?",
                "Where a line is gone, its value stands as a literal.")
+
+
+@constants.part("a line without arguments is constant", 1)
+def no_arguments(student, rng):
+    steps = renamed(rng, [("c", "one", ()), ("p", "mul", ("x", "c")), ("f", "add", ("p", "y"))], ["f"])
+    folded(student, rng, steps, ["f"], "A line that reads no register is known when you come to it.", table={**G, "one": lambda: 1.5})
 
 
 @constants.part("a value keeps its type", 4, cases=["whole numbers", "truth values", "a sign", "not a number"])
@@ -160,8 +170,9 @@ def types(student, rng, name):
            "Where a line is gone, its value stands as a literal, as G gave it: 6 and 6.0 are two.")
 
 
-@constants.part("an operator that fails is left where it is", 3, cases=["divide", "sqrt"])
+@constants.part("an operator that fails is left where it is", 3, cases=["divide", "sqrt", "tanh, which G lacks"])
 def fails(student, rng, op):
+    op = op.partition(",")[0]
     steps = renamed(rng, [
         ("a", op, (number(rng), 0.0) if op == "divide" else (-number(rng),)), ("b", "add", ("a", 1.0)),
         ("c", "mul", (number(rng), 2.0)), ("p", "mul", ("x", "c")), ("f", "add", ("p", "b"))], ["f"])

@@ -1,5 +1,6 @@
 """Tasks 4 and 5: buffers, and the text of a function, which is run in the submission's own process."""
 import math
+import re
 from collections import Counter
 
 import numpy as np
@@ -137,8 +138,12 @@ def once(student, rng):
                     f"{sum(asked.values())} calls: {dict(asked)}", "What is read twice is computed once, and given a name.")
 
 
-@generated.part("what is returned", 3, cases=["one output", "an input too", "one of them twice", "an empty list"])
+@generated.part("what is returned", 3, cases=["one output", "an input too", "one of them twice", "an empty list", "another name"])
 def outputs(student, rng, name):
+    if name == "another name":
+        written = student.source([("z", "sin", ("x",))], ["x"], ["z"], TEXT, "g")
+        expect_that(isinstance(written, str) and re.search(r"^def g\(", written, re.M), "a function of the name g", written)
+        return
     steps = [] if name == "an empty list" else live_list(rng, 4, NUMBERS)
     wanted = {"one output": ["f1"], "an input too": ["y", "f", "x"], "one of them twice": ["f", "f0", "f"],
               "an empty list": ["w", "x"]}[name]

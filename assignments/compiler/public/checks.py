@@ -184,6 +184,7 @@ def expect_plan(got, steps, keep, inplace, fewest):
                         "From which line to which does each value live? Mark them at the edge of the list.")
         holds[got[dst]] = dst
     used = len({got[dst] for dst, _, _ in steps})
+    expect_that(max((got[dst] for dst, _, _ in steps), default=-1) < used, "numbers from 0 on, none left out", str(got))
     if used > fewest:
         raise Wrong("as few buffers as can be", f"{used} buffers: {got}",
                     "Is each buffer free again after the last line that reads it, and taken by the next line that wants one?",

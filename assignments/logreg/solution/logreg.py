@@ -138,7 +138,7 @@ def train(value_and_gradient, validation, batches, parameters, epochs, rate):
     value_and_gradient: a function (parameters, minibatch) -> (loss, gradient). validation: a function (parameters) -> loss.
     batches: a function () -> the list of the minibatches of the next epoch; each, a pair, goes to value_and_gradient as it is.
     Of equal losses the first is the least; NaN and infinity never are. parameters: where to begin; they come back if no
-    validation loss was a finite number.
+    validation loss was a number below infinity.
     """
     # task 5: descent
     best, least = parameters, np.inf

@@ -18,7 +18,7 @@ def an_lstm(steps):
 
 
 READ_TWICE = [("z1", "mul", ("w", "w")), ("z2", "sum", ("z1", 1)), ("z3", "mul", ("w", 2.0)), ("z4", "dot", ("z3", "v")),
-              ("w2", "add", ("z4", "v")), ("loss", "mean", ("w2",))]
+              ("w2", "add", ("z4", "v")), ("z5", "axes", ("w2", ("w", "v"))), ("loss", "mean", ("z5",))]
 
 
 @through_time.part("a name of its own for each use", points=6, cases=["an LSTM", "some of its weights", "read twice by one line"])
@@ -53,7 +53,7 @@ def shown(line):
     return str(line)
 
 
-@through_time.part("the deltas' norm is limited", points=5, cases=[("longer", 3.0), ("shorter", 0.5), ("far longer", 1e6)])
+@through_time.part("the deltas' norm is limited", points=5, cases=[("longer", 3.0), ("shorter", 0.5), ("a little longer", 1.1), ("far longer", 1e6)])
 def the_norm(student, rng, kind, length):
     """Of deltas of that norm in units of the limit, and then of twice the limit."""
     look = "the norm of all arrays together: the root of the sum of all squares; one factor for all, so that the direction stays"
@@ -81,7 +81,7 @@ def zeros(student, rng, kind):
         expect_that(np.shape(short[name]) == d.shape and 0 < np.max(np.abs(short[name])) <= 1e-2, f"{name}, clipped", short[name])
 
 
-@through_time.part("gates and tanh that are asleep", points=5, cases=["sigmoid", "tanh", "an LSTM", "both ends"])
+@through_time.part("gates and tanh that are asleep", points=5, cases=["sigmoid", "tanh", "an LSTM", "both ends", "at the limit"])
 def sleepers(student, rng, kind):
     below = float(rng.uniform(0.05, 0.15))
     steps = [("z1", "dot", ("x", "W")), ("a", kind, ("z1",)), ("b", "mul", ("a", "x")), ("loss", "mean", ("b",))]
@@ -89,10 +89,14 @@ def sleepers(student, rng, kind):
         steps, _ = an_lstm(3)
     elif kind == "both ends":
         steps = [("a", "sigmoid", ("x",)), ("b", "tanh", ("x",))]
+    elif kind == "at the limit":  # sigmoid(0) has the slope 0.25, which is not below it
+        steps, below = [("a", "sigmoid", ("x",))], 0.25
     values = {name: rng.normal(size=(3, 4)) for line in steps for name in (line[0], *line[2]) if isinstance(name, str)}
     for dst, op, _ in steps:
         if op in ("sigmoid", "tanh"):
-            a = rng.normal(0, 4, (6, 5)) if kind != "both ends" else 30 * rng.choice([-1.0, 0.0, 1.0], (6, 5))
+            a = rng.normal(0, 4, (6, 5))
+            if kind in ("both ends", "at the limit"):
+                a = 30 * rng.choice([-1.0, 0.0, 1.0], (6, 5))
             values[dst] = np.tanh(a) if op == "tanh" else 1 / (1 + np.exp(-a))
     found = student.asleep(steps, values, below)
     want = reference.asleep(steps, values, below)

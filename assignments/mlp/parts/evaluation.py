@@ -48,6 +48,8 @@ def zeros(student, rng):
     judged.outputs = 0.25 * judged.Y + 0.75 * np.roll(judged.Y, 1, axis=1)
     expect(judged.evaluate(student, 8)[0], -np.log(0.25), "the loss",
            look="0 · log 0 is NaN in NumPy: do the other classes have to be computed at all?")
+    judged.outputs[3] = np.roll(judged.Y[3], 1)
+    expect(judged.evaluate(student, 8)[0], np.inf, "the loss", look="where the row's own class has probability 0, it is infinite")
 
 
 @judging.part("the accuracy", points=2, cases=BATCHES)

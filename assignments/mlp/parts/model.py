@@ -139,6 +139,8 @@ def outputs(made):
 def the_loss(made):
     (p, loss), y, penalty = made.outputs_and_loss(), made.inputs["y"], made.penalty
     expect_probabilities(p, y.shape, "outputs")
+    norms = [line for line in made.steps if line[1] == "frobeniusNorm"]
+    expect_that(penalty or not norms, "no norm in the list where the penalty is 0", f"{len(norms)} lines", "if penalty: …")
     with np.errstate(all="ignore"):
         rows = -np.log(np.sum(p * y, axis=1))
     norms = {letter: sum(np.sqrt(np.sum(w ** 2)) for name, w in made.parameters.items() if name[0] == letter) for letter in "Wb"}

@@ -23,7 +23,7 @@ def words(rng, how_many, longest, letters=LETTERS):
     return ["".join(rng.choice(list(letters), rng.integers(1, longest + 1))) for _ in range(how_many)]
 
 
-@reading.part("lines of a file", points=5, cases=["plain", "line ends", "percent signs", "an encoded tab"])
+@reading.part("lines of a file", points=5, cases=["plain", "line ends", "percent signs", "an encoded tab", "nothing else"])
 def lines_of_a_file(student, rng, kind):
     titles = [word + "x" for word in words(rng, 6, 8, LETTERS.replace(" ", ""))]
     labels, encoded, ends, look = shuffled(rng, CLASSES)[:6], titles, [""] * 6, None
@@ -37,6 +37,9 @@ def lines_of_a_file(student, rng, kind):
         titles = [f"{title}\tx" for title in titles]
         encoded = [title.replace("\t", "%09") for title in titles]
         look = "%09 is a character of the title: which comes first, cutting at the TAB or decoding?"
+    elif kind == "nothing else":
+        titles = encoded = [f" {title}+" for title in titles]
+        labels, look = [f"{label} 5%25" for label in labels], "blanks and + stand for themselves, and a label is not encoded"
     lines = [f"{title}\t{label}{end}" for title, label, end in zip(encoded, labels, ends, strict=True)]
     found = student.read(lines)
     expect_that(isinstance(found, (tuple, list)) and len(found) == 2, "two lists: titles, labels", look="return titles, labels")
@@ -46,7 +49,7 @@ def lines_of_a_file(student, rng, kind):
 
 @reading.part("the order of characters and classes", points=2, cases=["characters", "classes"])
 def the_order(student, rng, kind):
-    items = "".join(words(rng, 5, 9)) if kind == "characters" else shuffled(rng, CLASSES * 3)
+    items = "bAaB" + "".join(words(rng, 5, 9)) if kind == "characters" else shuffled(rng, CLASSES * 3)
     expect(student.distinct(items), reference.distinct(items), "the items, each once",
            look="their order numbers the columns: it has to be the same at each run, which the order of a set is not")
 
@@ -75,7 +78,8 @@ def unseen_characters(student, rng, kind):
 @reading.part("one-hot labels", points=3, cases=["all classes", "some of the classes"])
 def one_hot_labels(student, rng, kind):
     labels = shuffled(rng, CLASSES * 2 if kind == "all classes" else CLASSES[1:4] * 3)
-    expect(student.targets(labels, CLASSES), reference.targets(labels, CLASSES), "Y",
+    classes = shuffled(rng, CLASSES)
+    expect(student.targets(labels, classes), reference.targets(labels, classes), "Y",
            look="a column for each of the classes that are given, in their order, also where no label has it")
 
 
@@ -83,9 +87,10 @@ class Draws:
     """A `uniform` whose place between low and high depends on the size of the array alone: any order of drawing serves."""
 
     def __init__(self, rng):
-        self.rng, self.places = rng, {}
+        self.rng, self.places, self.calls = rng, {}, 0
 
     def uniform(self, low, high, shape):
+        self.calls += 1
         shape = tuple(int(n) for n in np.atleast_1d(shape))
         size = math.prod(shape)
         if not 0 <= size <= 10_000:
@@ -96,11 +101,12 @@ class Draws:
 
 
 def begun(student, rng, sizes):
-    """The student's parameters, and those of the reference."""
+    """The student's parameters, those of the reference, and how often uniform was called by the student."""
     draws = Draws(rng)
-    found, want = student.start(list(sizes), draws.uniform), reference.start(sizes, draws.uniform)
+    found, calls = student.start(list(sizes), draws.uniform), draws.calls
+    want = reference.start(sizes, draws.uniform)
     expect_mapping(found, want, "the parameters")
-    return found, want
+    return found, want, calls
 
 
 def in_shape(found, want):
@@ -110,18 +116,19 @@ def in_shape(found, want):
 
 @beginning.part("a matrix and a row of biases for each layer", points=4, cases=SIZES)
 def the_shapes(student, rng, kind, sizes):
-    found, want = begun(student, rng, sizes)
+    found, want, calls = begun(student, rng, sizes)
     expect_that(len(found) == len(want), f"{len(want)} parameters, two for each of the {len(sizes) - 1} layers", list(found))
     for name, w in want.items():
         look = "(rows, inputs)·(inputs, outputs) is the product" if name[0] == "W" else "a row, which is added to each row of X·W"
         expect_that(isinstance(found[name], np.ndarray), f"{name}: an array", found[name])
         expect_that(found[name].shape == w.shape, f"{name} of shape {w.shape}", f"shape {found[name].shape}", look)
         expect_that(np.isfinite(found[name]).all(), f"{name} of finite numbers", found[name])
+    expect_that(calls == len(want), f"uniform called {len(want)} times, once for each array", f"{calls} calls")
 
 
 @beginning.part("Glorot's bounds", points=6, cases=SIZES)
 def the_bounds(student, rng, kind, sizes):
-    found, want = begun(student, rng, sizes)
+    found, want, _ = begun(student, rng, sizes)
     for name in [name for name in want if name[0] == "W"]:
         w = in_shape(found[name], want[name])
         expect_that(not isinstance(w, np.ndarray) or len(np.unique(w)) > 1, f"{name} with different elements", w,
@@ -132,7 +139,7 @@ def the_bounds(student, rng, kind, sizes):
 
 @beginning.part("biases within ±0.1", points=4, cases=SIZES)
 def the_biases(student, rng, kind, sizes):
-    found, want = begun(student, rng, sizes)
+    found, want, _ = begun(student, rng, sizes)
     for name in [name for name in want if name[0] == "b"]:
         expect(in_shape(found[name], want[name]), want[name], f"{name}, drawn between −0.1 and 0.1",
                look="the biases' bounds are the same for every layer: uniform(-0.1, 0.1, shape)")
