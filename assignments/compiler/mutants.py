@@ -67,7 +67,7 @@ MUTANTS = [
      "        if args and not any(isinstance(a, str) for a in args):", "a line without arguments is constant"),
     ("an operator that G lacks is an error", "except Exception:", "except (ArithmeticError, ValueError):",
      "an operator that fails is left where it is"),
-    ("who reads a wanted constant reads its register", CALL, f"value = G[op](*args)\n                if dst not in keep:\n"
+    ("who reads a wanted constant reads its register", CALL, "value = G[op](*args)\n                if dst not in keep:\n"
      "                    values[dst] = value", "a wanted constant stays a line"),
     ("a failure is not a number", "                pass", "                values[dst] = math.nan",
      "an operator that fails is left where it is"),

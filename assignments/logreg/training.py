@@ -84,7 +84,8 @@ def every_minibatch(student, rng, name, count):
 
 
 @descent.part("the best epoch's parameters", points=5, cases=[
-    ("in the middle", 0.9, 0.4, 0.2, 0.5, 0.7), ("two that are equal", 0.5, 0.2, 0.2, 0.4), ("the first", 0.1, 0.3, 0.2), ("the last", 0.3, 0.2, 0.1)])
+    ("in the middle", 0.9, 0.4, 0.2, 0.5, 0.7), ("two that are equal", 0.5, 0.2, 0.2, 0.4),
+    ("the first", 0.1, 0.3, 0.2), ("the last", 0.3, 0.2, 0.1)])
 def best_epoch(student, rng, name, *losses):
     course, best = Course(rng, losses), int(np.argmin(losses))
     got = course.trained(student)

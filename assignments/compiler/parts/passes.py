@@ -141,7 +141,8 @@ def folded(student, rng, steps, keep, look, more=None, most=None, table=G):
         expect_same(got, steps, keep, most, look, more, G=own)
         constant = {dst for dst, _, _ in steps} - {dst for dst, _, _ in reference.fold(steps, [], own)}
         read = constant & {a for _, _, args in got for a in args if isinstance(a, str)}
-        expect_that(loose or not read, "values in place of the registers that are known", f"lines that read {', '.join(sorted(read))}",
+        expect_that(loose or not read, "values in place of the registers that are known",
+                    f"lines that read {', '.join(sorted(read))}",
                     "A constant that is wanted keeps its line, and who reads it gets its value nevertheless.")
     return asked
 
@@ -157,7 +158,8 @@ def computed(student, rng):
 @constants.part("a line without arguments is constant", 1)
 def no_arguments(student, rng):
     steps = renamed(rng, [("c", "one", ()), ("p", "mul", ("x", "c")), ("f", "add", ("p", "y"))], ["f"])
-    folded(student, rng, steps, ["f"], "A line that reads no register is known when you come to it.", table={**G, "one": lambda: 1.5})
+    folded(student, rng, steps, ["f"], "A line that reads no register is known when you come to it.",
+           table={**G, "one": lambda: 1.5})
 
 
 @constants.part("a value keeps its type", 4, cases=["whole numbers", "truth values", "a sign", "not a number"])

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from xman.grade import expect_that, given
+from xman.grade import expect, expect_that, given
 
 from ..public.checks import TEXT, buffers, expect_plan, expect_values, generated
 from ..solution import compiler as reference
@@ -143,7 +143,8 @@ def outputs(student, rng, name):
     if name == "another name":
         written = student.source([("z", "sin", ("x",))], ["x"], ["z"], TEXT, "g")
         expect_that(isinstance(written, str) and re.search(r"^def g\(", written, re.M), "a function of the name g", written)
-        return
+        x = float(rng.uniform(0.5, 1.5))
+        return expect(student.apart.run(f"{written}\nf = g\n", [x], {}), [math.sin(x)], "what g returns")
     steps = [] if name == "an empty list" else live_list(rng, 4, NUMBERS)
     wanted = {"one output": ["f1"], "an input too": ["y", "f", "x"], "one of them twice": ["f", "f0", "f"],
               "an empty list": ["w", "x"]}[name]
