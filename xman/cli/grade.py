@@ -158,7 +158,8 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
             print(f"stopped: {len(graded)} of {len(work)} are graded and kept in {out}; the same command "
                   "goes on", file=sys.stderr)
             raise
-    shown = [view.without_hidden(record) if later and last_line else record for record in records]
+    told = later and (last_line or classroom)
+    shown = [view.without_hidden(record) if told else record for record in records]
     if as_json:
         print(json.dumps(shown, indent=1))
     elif shard:
@@ -171,7 +172,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
         results_json = results_in_term(records[0], course, assignment.folder.name, about)
         write_whole(results, json.dumps(results_json, indent=1) + "\n")
     if classroom:
-        write_whole(classroom, json.dumps(result(records[0]), indent=1) + "\n")
+        write_whole(classroom, json.dumps(result(shown[0]), indent=1) + "\n")
     if last_line:
         print(autolab.last_line(shown[0]))
     elif not (as_json or results):

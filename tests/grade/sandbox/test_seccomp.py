@@ -21,6 +21,7 @@ CALLS = ["libc.ptrace(0, 0, 0, 0)", "libc.process_vm_readv(1, None, 0, None, 0, 
          "libc.semget(0, 1, 0o1600)", "libc.memfd_create(b'x', 0)", "libc.setxattr(b'/tmp', b'user.x', b'y', 1, 0)",
          "libc.socket(1, 1, 0)", "libc.socket(2, 1, 0)", "libc.socket(16, 3, 0)",
          "libc.socketpair(1, 1, 0, (ctypes.c_int * 2)())",
+         "libc.prlimit(1, 0, None, None)", "libc.setpriority(0, 1, 5)", "libc.sched_setaffinity(1, 8, b'x' * 8)",
          "libc.splice(0, None, 1, None, 1, 0)", "libc.inotify_init1(0)", "libc.ioctl(0, 0x5412, b'x')",
          "libc.ioctl(0, ctypes.c_ulong(0x100005412), b'x')"]
 
@@ -39,6 +40,10 @@ def test_what_no_submission_needs_is_refused(filtered, say):
 def test_calls_newer_than_the_filter_do_not_exist(filtered, say):
     calls = [f"libc.syscall({number}, 0, 0, 0, 0, 0, 0)" for number in (435, 452, 467, 599)]
     assert [line.split(": ")[1] for line in say(filtered, SCRIPT, calls=calls)] == ["ENOSYS"] * 4
+
+
+def test_limits_and_priority_of_its_own_are_its_own_matter(filtered, say):
+    assert say(filtered, "import resource; resource.setrlimit(resource.RLIMIT_CPU, (1, 1)); print(os.nice(1))") == ["1"]
 
 
 @pytest.mark.skipif(CLONE is None, reason="the number of clone is not known here")

@@ -95,6 +95,8 @@ def test_points_of_hidden_parts_wait_for_the_deadline_in_what_a_student_sees(xma
         _, out, _ = xman(*words, "--autolab")
         assert ("negative" not in out) == hidden == ("of 100" not in out) and json.loads(out.splitlines()[-1])["scores"] == {
             "1. square": 60}
+        assert xman(*words, "--classroom", "classroom.json")[0] == 0
+        assert ("negative" not in (tmp_path / "classroom.json").read_text("utf-8")) == hidden
         assert "negative" in (tmp_path / "one-grades" / "class.html").read_text("utf-8")
         made = tmp_path / "results.json"
         assert xman(*words, "--gradescope", "results.json")[0] == 0

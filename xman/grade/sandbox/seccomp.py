@@ -25,6 +25,9 @@ REFUSED = {
                    "syslog settimeofday clock_settime clock_settime64 clock_adjtime clock_adjtime64 adjtimex stime sethostname "
                    "setdomainname vhangup personality lookup_dcookie nfsservctl uselib ustat sysfs _sysctl vm86 vm86old",
 }
+# limits and priorities, refused where the process in this argument is another than the caller, 0
+OF_ANOTHER = {"prlimit64": 0, "setpriority": 1, "ioprio_set": 1, "sched_setaffinity": 0, "sched_setscheduler": 0,
+              "sched_setparam": 0, "sched_setattr": 0}
 SINCE_2022 = range(451, 600)  # the same numbers on every machine; what calls one can do without it, as on a kernel of 2021
 # CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET (linux/sched.h)
 NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
@@ -53,6 +56,8 @@ def program(forks: bool = True) -> bytes | None:
         rules.add_rule(kernel.ERRNO(ENOSYS), number)
     # its flags are in memory, where a filter cannot look; without it the C library uses clone
     refuse("clone3", error=ENOSYS)
+    for name, place in OF_ANOTHER.items():
+        refuse(name, kernel.Arg(place, kernel.NE, 0))
     if forks:
         for flag in NEW_NAMESPACES:
             refuse("clone", kernel.Arg(0, kernel.MASKED_EQ, flag, flag))

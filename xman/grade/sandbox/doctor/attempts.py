@@ -17,7 +17,8 @@ import confine
 
 PACKAGES = {"numpy", "scipy", "xman"}
 MIB, TMP = 2 ** 20, os.environ.get("HOME", "/tmp")
-CALLS = {"ptrace": (0, 0, 0, 0), "shmget": (0, 4096, 0o1600), "memfd_create": (b"x", 0), "personality": (0,)}
+CALLS = {"ptrace": (0, 0, 0, 0), "shmget": (0, 4096, 0o1600), "memfd_create": (b"x", 0), "personality": (0,),
+         "prlimit": (1, 7, None, None)}
 NUMBERS = {"x86_64": {"keyctl": 250, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323, "io_uring_setup": 425},
            "aarch64": {"keyctl": 219, "bpf": 280, "perf_event_open": 241, "userfaultfd": 282, "io_uring_setup": 425}}
 
