@@ -175,7 +175,9 @@ def value_and_gradient(student, rng, case):
     steps = [*steps, ("total", "add", (steps[-1][0], "offset"))]  # beside what is large no difference quotient sees anything
     values = {name: {**given, "offset": 1e18}[name] for name in WengertList(steps).inputs}
     want = reference.value_and_gradient(steps, values, names)
-    expect(student.value_and_gradient(steps, values, names), want, "(value, gradient)",
+    got = student.value_and_gradient(steps, values, names)
+    expect_that(isinstance(got, (tuple, list)) and len(got) == 2, "a pair (value, gradient)", got, "return value, gradient")
+    expect(got, want, "(value, gradient)",
            "Differentiated is the last register of the list, and its delta begins as 1 (the notes, §1.3).")
 
 

@@ -44,13 +44,15 @@ SLIPS = {"The list is stepped through from its first line: the last comes first.
          "A partial is taken at the values of its line's arguments, and not at the value of its register.": {"at": "result"},
          "What a line sends back is its own delta times the partial: the delta is left out.": {"times": False},
          "A delta is the sum of all that is sent back: what comes later replaces here what came before.": {"sums": False},
+         "The deltas begin at 0.0, but for that of f itself: what is sent back is added to them.": {"start": 1.0},
          "Each argument has a partial of its own: here all have the first.": {"first": True},
          "The derivative of f with respect to f itself is 1: here the last line begins with it.": {"seed": "last"}}
 
 
-def sent(steps, values, table, f, order=reversed, at="arguments", times=True, sums=True, first=False, seed="f"):
+def sent(steps, values, table, f, order=reversed, at="arguments", times=True, sums=True, first=False, seed="f",
+         start=0.0):
     """The deltas, as backprop gives them with these settings, one of which may be a slip."""
-    deltas = dict.fromkeys(values, 0.0)
+    deltas = dict.fromkeys(values, start)
     deltas[f if seed == "f" else steps[-1][0]] = 1.0
     for z, g, args in order(steps):
         if deltas[z]:

@@ -1,4 +1,6 @@
 """The graded parts of tasks 4 and 5: descent, and what is wrong with a list."""
+import re
+
 from xman.grade import Wrong, expect, expect_mapping, expect_that, given, scale
 
 from .answers import expect_sentence
@@ -14,7 +16,7 @@ def updates(student, rng, name, numbers):
     for n in numbers:
         evaluate, differentiate, start, _ = bowl(rng)
         (got, _), (want, _) = descended(student, evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n)
-        expect_mapping(got, want, "the inputs after the updates")
+        expect_mapping(got, want, "the inputs after the updates", "All inputs: those that are not in wrt keep their values.")
         for x in "ct":
             expect(got[x], want[x], f"{x}, which is not in wrt", "Only the names in wrt are moved.")
         for x in "xy":
@@ -92,9 +94,7 @@ def twins(student, rng, kind):
         if not is_faulty:
             with given(f"fault({steps}, {inputs}, {ARITY})", failed=raised):
                 got = student.fault(steps, inputs, ARITY)
-                expect_that(got is None, "None, as nothing is wrong with this list", got,
-                            "A number among the arguments needs no register, and an input need not be used."
-                            if isinstance(got, (tuple, list)) else "What is returned is None itself, and no other word for it.")
+                expect_that(got is None, "None, as nothing is wrong with this list", got, about_no_fault(got, steps))
             continue
         steps, n, culprit = planted(rng, steps, kind)
         own = steps[n - 1][1] if kind == "an unknown operator" and culprit in ARITY else None
@@ -102,10 +102,22 @@ def twins(student, rng, kind):
         with given(f"fault({steps}, {inputs}, {arity})", FAULTS[kind], raised):
             got = student.fault(steps, inputs, arity)
             pair_of = isinstance(got, (tuple, list)) and len(got) == 2 and isinstance(got[0], int) and isinstance(got[1], str)
-            expect_that(pair_of, "the number of the line at fault and a sentence", "None" if got is None else got)
+            expect_that(pair_of, "the number of the line at fault and a sentence", "None" if got is None else got,
+                        None if got is None else "A pair: the number itself, a whole number from 1 on, and the sentence.")
             expect_that(got[0] == n, "the number of the first line at fault, counted from 1", got,
-                        "Is the first line number 1?" if got[0] == n - 1 else FAULTS[kind])
+                        "Is the first line number 1?" if got[0] == n - 1 and culprit in got[1] else
+                        about_no_fault(got, steps) if 1 <= got[0] < n else FAULTS[kind])
             said.append((got[1], steps, n, culprit))
     for sentence, steps, n, culprit in said:
         with given(f"fault({steps}, …)"):
             expect_sentence(sentence, steps[n - 1], culprit, n)
+
+
+def about_no_fault(got, steps):
+    """The hint where a fault is told of a line that has none."""
+    if not isinstance(got, (tuple, list)):
+        return "What is returned is None itself, and no other word for it."
+    n = got[0] if got and isinstance(got[0], int) and 1 <= got[0] <= len(steps) else len(steps)
+    read = [z for z, _, _ in steps[:n - 1] if z in steps[n - 1][2] and z in re.findall(r"\w+", str(got[1:]))]
+    return (f"{read[0]} has a value: a line above assigns it." if read else
+            "A number among the arguments needs no register, and an input need not be used.")

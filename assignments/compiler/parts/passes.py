@@ -127,17 +127,21 @@ def kept(student, rng, name):
 
 def folded(student, rng, steps, keep, look, more=None, most=None, table=G):
     """How often each operator was called. most: lines, None for as few as can be."""
-    asked = Counter()
+    asked, without_star = Counter(), []
     steps, own = disguised(rng, steps, table)
 
     def counted(op):
         def value(*args):
             asked[op] += 1
+            if args and isinstance(args[0], (list, tuple)):
+                without_star.append(op)
             return own[op](*args)
         return value
     with given(steps, more, keep=keep):
         loose, most = most, most or len(reference.fold(steps, keep, own))
         got = student.frozen("fold", steps, keep, {op: counted(op) for op in own}, look=NEW, places=[0] * (len(keep) > 1))
+        expect_that(not without_star, "G[op](*args), a call with the arguments", "a call with one tuple of them",
+                    "The star in G[op](*args): what a call without it raises looks like an operator that fails.")
         expect_same(got, steps, keep, most, look, more, G=own)
         constant = {dst for dst, _, _ in steps} - {dst for dst, _, _ in reference.fold(steps, [], own)}
         read = constant & {a for _, _, args in got for a in args if isinstance(a, str)}

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from xman.grade import expect, expect_mapping, expect_that
+from xman.grade import expect, expect_mapping, expect_that, given
 
 from ..public.checks import beginning, reading
 from ..solution import mlp as reference
@@ -64,7 +64,9 @@ def one_hot_characters(student, rng, kind):
         look = "behind the end of a title every column is 0, the last one too"
     else:
         look = "of a long title the first max_len characters are kept"
-    expect(student.encode(titles, alphabet, 7), reference.encode(titles, alphabet, 7), "X", look=look)
+    with given(failed="X[title, position, column of the character]: which of the three comes first?"):
+        got = student.encode(titles, alphabet, 7)
+    expect(got, reference.encode(titles, alphabet, 7), "X", look=look)
 
 
 @reading.part("characters that training has not seen", points=4, hidden=True, cases=["some", "a whole title", "an empty title"])
