@@ -22,6 +22,7 @@ def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None
          out: Path) -> None:
     """Write the gradebook of the term: lateness, groups, who handed nothing in. It judges nothing."""
     from ..grade import folder_of
+    from ..grade.reports.gradebook import write_rows
     from ..grade.run import kept_records
     from ..grade.term import files
     from ..grade.term.book import book_of, marks_table
@@ -40,7 +41,7 @@ def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None
         tables[f"moodle-{name}.csv"] = files.moodle_worksheet(marks, name)
     out.mkdir(parents=True, exist_ok=True)
     for file_name, rows in tables.items():
-        files.write_rows(out / file_name, rows)
+        write_rows(out / file_name, rows, marked=file_name == "book.csv")
     print(f"{marks_table(marks)}\n{out}: {', '.join(tables)}")
 
 

@@ -146,7 +146,20 @@ def folder_of(name: str, assignments: Path | None = None, submissions: Iterable[
     A path has a slash, as ./wengert has: what the current folder holds, maybe the work of students, is never
     taken for a name. submissions: places in which no assignment may lie, as it runs in this process.
     """
-    folder = folder_of_name(name, assignments)
+    if assignments is None and Path(name).name != name:
+        folder = Path(name).resolve()
+        if not (folder / "grading.py").is_file():
+            raise XManError(f"{name} is no assignment: it has no grading.py")
+    else:
+        place = assignments or Path(__file__).resolve().parents[2] / "assignments"
+        folders = {path.parent.name: path.parent for path in sorted(place.glob("*/grading.py"))}
+        if not folders:
+            raise XManError(f"there is no assignment {name!r}, nor a folder of assignments at {place}: give "
+                            f"--assignments DIR, or the folder's path with a slash, as ./{Path(name).name}")
+        if name not in folders:
+            raise XManError(f"no assignment {name!r} in {place}; there are {', '.join(folders)}"
+                            f"{nearest(name, folders)}")
+        folder = folders[name].resolve()
     keep_apart(f"the assignment {folder}", folder, "its grading.py", submissions)
     return folder
 
@@ -157,23 +170,6 @@ def keep_apart(what: str, folder: Path, inside: str, submissions: Iterable[Path]
         if folder.resolve().is_relative_to(place.resolve()):
             raise XManError(f"{what} lies in {place}, which is to be graded: {inside} could be a student's; "
                             "keep the two apart")
-
-
-def folder_of_name(name: str, assignments: Path | None) -> Path:
-    """The folder, wherever it lies."""
-    if assignments is None and Path(name).name != name:
-        if not (Path(name) / "grading.py").is_file():
-            raise XManError(f"{name} is no assignment: it has no grading.py")
-        return Path(name).resolve()
-    place = assignments or Path(__file__).resolve().parents[2] / "assignments"
-    folders = {path.parent.name: path.parent for path in sorted(place.glob("*/grading.py"))}
-    if not folders:
-        raise XManError(f"there is no assignment {name!r}, nor a folder of assignments at {place}: give "
-                        f"--assignments DIR, or the folder's path with a slash, as ./{Path(name).name}")
-    if name not in folders:
-        raise XManError(f"no assignment {name!r} in {place}; there are {', '.join(folders)}"
-                        f"{nearest(name, folders)}")
-    return folders[name].resolve()
 
 
 def load_assignment(folder: Path) -> Assignment:

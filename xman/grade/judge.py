@@ -28,6 +28,7 @@ from .compare import Failed, Wrong, scale
 from .record import Event, Record, case_record, seed_of
 from .reports.classroom import result
 from .reports.terminal import report_table
+from .reports.view import for_student
 from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
 from .submissions import harmless
@@ -86,8 +87,7 @@ def check(folder: Path | str = ".", classroom: Path | None = None) -> bool:
         if not source.is_file() or not source.read_bytes().strip():
             raise XManError(f"there is no {source.name} in {folder}, or it is empty")
         record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
-        passed = all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"]
-                     for case in part["cases"])
+        passed = for_student(record)["passed"]
         with until_closed():
             print(report_table(record))
             print(f"{'passed these' if passed else 'these are the checks'}; {assignment.judged or 'more'} parts "

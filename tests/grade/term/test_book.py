@@ -5,15 +5,19 @@ import datetime
 import io
 import itertools
 import json
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 from term_texts import BERLIN, ROSTER
 
 from xman.errors import XManError
+from xman.grade.reports.gradebook import write_rows
+from xman.grade.submissions import Submission
 from xman.grade.term.book import book_of, days_late, marks_table
-from xman.grade.term.files import book_rows, canvas_gradebook, moodle_worksheet, write_rows
+from xman.grade.term.files import book_rows, canvas_gradebook, moodle_worksheet
 from xman.grade.term.hand_in import HandIn, gradescope_export, gradescope_metadata, hand_in_of, keep_hand_ins, kept_hand_ins
+from xman.grade.term.owners import owned
 
 ZONE = ZoneInfo("Europe/Berlin")
 DUE = BERLIN + "penalty = 10\n[one]\ndue = 2026-11-06T23:59:00\n"
@@ -80,7 +84,15 @@ def test_an_export_of_gradescope_tells_who_and_when(tmp_path):
     assert kept_hand_ins(tmp_path / "out") == gradescope_export(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["- 1", "a: 1", "a: {':submitters': 3}", "a: [", "!!python/object/apply:os.system [ls]"])
+def test_work_without_a_submitter_is_nobodys(term):
+    work = [Submission("one", "one-1", Path("submission_5"))]
+    assert owned(work, {"one-1": HandIn(())}, term(DUE)) == work
+
+
+STUDENTS_OWN = "ada.py: {':submitters': [], ':created_at': '2026-11-06T22:58:59Z'}"  # it would say when others handed in
+
+
+@pytest.mark.parametrize("text", [STUDENTS_OWN, "- 1", "a: 1", "a: {':submitters': 3}", "a: [", "!!python/object/apply:os.system [ls]"])
 def test_an_export_of_another_form_is_refused(tmp_path, text):
     (tmp_path / "submission_metadata.yml").write_text(text)
     with pytest.raises(XManError, match="not as Gradescope writes it"):
@@ -194,7 +206,7 @@ def test_a_regrade_that_lowers_a_mark_is_said(term, record):
 
 def test_the_book_is_a_row_for_each_student_and_no_cell_is_a_formula(term, record, tmp_path):
     made = book(term(DUE), record("Ada Lovelace 2026-11-07T10:00.py"), record("=HYPERLINK(1).py", 50.0))
-    write_rows(tmp_path / "book.csv", book_rows(made))
+    write_rows(tmp_path / "book.csv", book_rows(made), marked=True)
     rows = [*csv.reader(io.StringIO((tmp_path / "book.csv").read_text("utf-8")))]
     assert rows[0][0] == "\ufeffname"  # the mark by which spreadsheets know UTF-8
     rows[0][0] = "name"

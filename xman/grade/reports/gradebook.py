@@ -31,9 +31,14 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
         versions = [record["graded"].get(name.split()[0]) for name in VERSIONS]
         points = map(_points(record).get, columns)
         rows.append([*leading_cells, *points, trouble_line(record), record["seconds"], *versions])
+    write_rows(path, [[*map(cell, row)] for row in rows], marked=True, lasting=False)
+
+
+def write_rows(path: str | Path, rows: list[list[Any]], marked: bool = False, lasting: bool = True) -> None:
+    """Write a CSV file of these cells as they are. marked: with the mark by which spreadsheets know UTF-8."""
     text = io.StringIO(newline="")
-    csv.writer(text).writerows([map(cell, row) for row in rows])
-    write_whole(path, "\ufeff" + text.getvalue(), lasting=False)
+    csv.writer(text).writerows(rows)
+    write_whole(path, "\ufeff" * marked + text.getvalue(), lasting=lasting)
 
 
 def cell(value: Any) -> Any:

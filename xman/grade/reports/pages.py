@@ -12,6 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...errors import extra
 from . import view
 from .view import failures, in_points, is_full, share_of_points, troubles
@@ -71,9 +73,8 @@ def class_summary(records: list[dict]) -> dict:
 def _spread(values: list[float]) -> dict[str, float]:
     if not values:
         return {}
-    several = values if len(values) > 1 else 2 * values  # quantiles takes at least two
-    low, middle, high = statistics.quantiles(several, n=4, method="inclusive")
-    return {"mean": statistics.mean(values), "median": middle, "low": low, "high": high}
+    low, median, high = np.percentile(values, (25, 50, 75)).tolist()
+    return {"mean": statistics.mean(values), "median": median, "low": low, "high": high}
 
 
 def _parts(records: list[dict]) -> list[dict]:

@@ -1,22 +1,12 @@
 """The book as CSV: one's own, and those that Canvas and Moodle import."""
 from __future__ import annotations
 
-import csv
-import io
-from pathlib import Path
 from typing import Any
 
 from ...errors import XManError
-from ...files.whole import write_whole
 from ..reports.gradebook import cell
 from .book import Book, Mark
 from .roster import plain_name, read_roster
-
-
-def write_rows(path: Path, rows: list[list[Any]]) -> None:
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows(rows)
-    write_whole(path, text.getvalue())
 
 
 def book_rows(book: Book) -> list[list[Any]]:
@@ -35,9 +25,7 @@ def book_rows(book: Book) -> list[list[Any]]:
         rows.append([record["submission"], record["file"], None, None, *[None] * len(book.assignments)])
         for each in book.assignments:
             rows[-1] += [record["points"], None, None, None, reason] if each == name else [None] * 5
-    rows = [[*map(cell, row)] for row in rows]
-    rows[0][0] = "\ufeffname"  # the mark by which spreadsheets know UTF-8
-    return rows
+    return [[*map(cell, row)] for row in rows]
 
 
 # What follows goes back to where it came from: cells stay as they are, or nobody would be known there.

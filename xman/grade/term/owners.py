@@ -16,8 +16,7 @@ def owned(submissions: list[Submission], exported: Mapping[str, HandIn], term: T
     for each in submissions:
         hand_in = exported.get(each.slug) or hand_in_of(each.path.name, term.zone)
         students = [term.roster.identified(words) for words in hand_in.who] if term.roster else [[]]
-        clear = all(len(several) == 1 for several in students)
-        owner = students[0][0] if clear else None
+        owner = students[0][0] if students and all(len(several) == 1 for several in students) else None
         owners[each.slug] = "" if not owner else owner.key if len(students) == 1 else owner.group
     return [replace(each, student=owners[each.slug]) for each in submissions]
 

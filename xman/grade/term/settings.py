@@ -83,13 +83,18 @@ class Term:
         return self.assignments.get(name) or Rules(name)
 
 
-def term_at(path: Path, names: Collection[str]) -> Term:
-    """The term of a file. names: the assignments that it may speak of. XManError for what is not right."""
-    toml = extra(TOML, "grade", path.name)
+def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
+    """(the text of the file, what it says). XManError where it is no TOML."""
+    toml, text = extra(TOML, "grade", path.name), text_at(path).removeprefix("\ufeff")
     try:
-        settings = toml.loads(text_at(path).removeprefix("\ufeff"))
+        return text, toml.loads(text)
     except toml.TOMLDecodeError as error:
         raise XManError(f"{path}: {error}") from None
+
+
+def term_at(path: Path, names: Collection[str]) -> Term:
+    """The term of a file. names: the assignments that it may speak of. XManError for what is not right."""
+    _, settings = read_settings(path)
     tables = {name: settings.pop(name) for name in [*settings] if isinstance(settings[name], dict)}
     refuse_unknown(settings, {**OF_TERM, **SHARED}, f"{path}: there is no setting {{!r}} at the top")
     refuse_unknown(tables, names, f"{path}: [{{}}] is the name of no assignment")
@@ -138,15 +143,15 @@ def assignment_rules(name: str, table: dict[str, Any], path: Path, term: Term) -
 
 def term_files(path: Path, name: str, roster: Roster | None) -> dict[str, bytes]:
     """The file with the table of one assignment, and the roster: what a grader elsewhere needs."""
-    toml, lines, belongs = extra(TOML, "grade", path.name), [], True
-    for line in text_at(path).removeprefix("\ufeff").splitlines():
+    lines, belongs = [], True
+    text, settings = read_settings(path)
+    for line in text.splitlines():
         if table := re.match(r"""\s*\[\s*["']?([\w-]+)""", line):
             belongs = table[1] == name
         lines += [line] * belongs
     text = re.sub(r"(?m)^roster\s*=.*$", 'roster = "roster.csv"', "\n".join([*lines, ""]))
-    settings = toml.loads(text_at(path).removeprefix("\ufeff"))
     siblings = {key: each for key, each in settings.items() if key != name and isinstance(each, dict)}
-    excerpt, roster_line = toml.loads(text), {"roster": ""}
+    excerpt, roster_line = extra(TOML, "grade", path.name).loads(text), {"roster": ""}
     if excerpt.keys() & siblings.keys() or excerpt | siblings | roster_line != settings | roster_line:
         raise XManError(f"{path}: write each table under a line of its own, as [{name}], and the roster too")
     return {FILE: text.encode(), **({"roster.csv": roster.path.read_bytes()} if roster else {})}
