@@ -92,7 +92,8 @@ def test_work_without_a_submitter_is_nobodys(term):
 STUDENTS_OWN = "ada.py: {':submitters': [], ':created_at': '2026-11-06T22:58:59Z'}"  # it would say when others handed in
 
 
-@pytest.mark.parametrize("text", [STUDENTS_OWN, "- 1", "a: 1", "a: {':submitters': 3}", "a: [", "!!python/object/apply:os.system [ls]"])
+@pytest.mark.parametrize("text", [STUDENTS_OWN, "- 1", "a: 1",
+                                  "a: {':submitters': 3}", "a: [", "!!python/object/apply:os.system [ls]"])
 def test_an_export_of_another_form_is_refused(tmp_path, text):
     (tmp_path / "submission_metadata.yml").write_text(text)
     with pytest.raises(XManError, match="not as Gradescope writes it"):
