@@ -1,16 +1,16 @@
 """XMan, the expression manager: finds the registers of a model, names them, compiles a Wengert list."""
 from __future__ import annotations
 
-import copy
 import importlib
 import textwrap
 from collections.abc import Collection, Iterable, Mapping
+from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from .errors import XManError, nearest
 from .notation import in_notebooks
 from .notation.pickling import InOrder
-from .register import Register, as_floats, evaluation_order
+from .register import Operation, Register, as_floats, evaluation_order
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
 
@@ -28,8 +28,8 @@ class XMan:
         Triangle().setup().operationSequence(Triangle.area)    # [("z1", "mul", ("h", "w")), ("area", …)]
 
     Names belong to the manager and not to the register, so two models may share a register. Its name is the
-    one that its user gave it, or else that of its first attribute (W_0 or W_key in a list or dict W there);
-    all others are z1, z2, … in the order of evaluation.
+    one that its user gave it, or else that of its first attribute: W_0 or W_key in a list or dict W there,
+    l1_W in a model or another object l1. All others are z1, z2, … in the order of evaluation.
     """
 
     def __init_subclass__(cls, **options: Any):
@@ -111,27 +111,22 @@ class XMan:
     def inputDict(self, **values: Any) -> dict[str, Any]:
         """A value for each input and parameter that has one: the value given here, or else its default.
 
-        A parameter's array belongs to the model; it begins as a copy of the default, in floats. So a change
-        in place, values["W"] -= rate * deltas["W"], is there at the next call, but in no other model of the
-        class (a number cannot be changed in place). The default of an input is copied for each call.
-        XManError for a name that is no input or parameter.
+        A parameter's array belongs to its register, whose default it is from now on: a copy, in floats, of
+        its user's. So a change in place, values["W"] -= rate * deltas["W"], is there at the next call, and
+        in each model that has the register (a number cannot be changed in place). The default of an input is
+        copied for each call. XManError for a name that is no input or parameter.
         """
         reachable = list(evaluation_order(*(reg for _, reg in self._items())))
         names = self.names(reachable)
-        by_name = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
-        inputs, spellings = {}, {}
-        for r in by_name.values():
-            if r.default is not None:
-                name = names[id(r)]
-                inputs[name] = (self._parameter(name, r.default) if r.role == "param"
-                                else copy.copy(r.default))
+        named = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
+        inputs, spellings = {names[id(r)]: r.initial() for r in named.values() if r.default is not None}, {}
         for name, value in values.items():
-            if name not in by_name or by_name[name].definedAs:
-                leaves = [leaf for leaf, r in by_name.items() if not r.definedAs]
-                trouble = "is computed, not given" if name in by_name else "is no input or parameter"
+            if name not in named or named[name].definedAs:
+                leaves = [leaf for leaf, r in named.items() if not r.definedAs]
+                trouble = "is computed, not given" if name in named else "is no input or parameter"
                 raise XManError(f"{name!r} {trouble}; the model has "
                                 f"{', '.join(leaves) or 'none'}{nearest(name, leaves)}")
-            register = by_name[name]
+            register = named[name]
             if (spelling := spellings.setdefault(id(register), name)) != name:
                 raise XManError(f"{spelling!r} and {name!r} are one register; give it one value")
             inputs[names[id(register)]] = as_floats(value) if register.role == "param" else value
@@ -144,13 +139,6 @@ class XMan:
         return importlib.import_module(__package__).explore(self, of=of, values=values)
 
     _repr_html_ = in_notebooks("model_in_html")
-
-    def _parameter(self, name: str, default: Any) -> Any:
-        """The model's value of a parameter: one and the same array for as long as it has this default."""
-        parameters = vars(self).setdefault("__parameters__", {})
-        if name not in parameters or parameters[name][0] is not default:
-            parameters[name] = default, as_floats(copy.copy(default))
-        return parameters[name][1]
 
     def isParam(self, name: str) -> bool:
         """Whether `name` is a parameter. Raises XManError for a name that the model does not have."""
@@ -176,23 +164,21 @@ class XMan:
         return vars(self).setdefault("__register_of__", {})
 
     def _items(self) -> list[tuple[str, Register]]:
-        """The pairs (attribute, register) in their order: base classes first, lists and dicts last."""
-        spaces = *map(vars, reversed(type(self).__mro__)), vars(self)
-        attributes = dict.fromkeys(x for names in spaces for x in names if not x.startswith("__"))
-        todo = [(name, getattr(self, name, None), ()) for name in attributes][::-1]
-        direct = [(name, value) for name, value, _ in reversed(todo) if isinstance(value, Register)]
+        """The pairs (attribute, register) in their order; those in lists, dicts, models and objects last."""
+        todo = pairs_in(self)[::-1]
+        direct = [(name, value) for name, value in reversed(todo) if isinstance(value, Register)]
         # by id: a register in a list that is an attribute too is named by the attribute alone
         nested: dict[int, Any] = {id(reg): None for _, reg in direct}
+        opened = {id(self): self}  # lists and objects may hold themselves
         while todo:
-            name, value, outer = todo.pop()  # outer: ids of the lists around it, which may hold themselves
+            name, value = todo.pop()
             if isinstance(value, Register):
                 nested.setdefault(id(value), (value.chosen_name or name, value))
-            elif (isinstance(value, (list, tuple, dict)) and not isinstance(value, WengertList)
-                  and id(value) not in outer):
-                pairs = [*(value.items() if isinstance(value, dict) else enumerate(value))]
-                kinds = {type(entry) for _, entry in pairs}  # a list of a million numbers is looked at once
-                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in kinds):
-                    todo += [(f"{name}_{k}", entry, (*outer, id(value))) for k, entry in reversed(pairs)]
+            elif id(value) not in opened and may_hold_registers(type(value)):
+                opened[id(value)], pairs = value, pairs_in(value)
+                # by type: a list of a million numbers is looked at once
+                if any(map(may_hold_registers, {type(entry) for _, entry in pairs})):
+                    todo += [(f"{name}_{k}", entry) for k, entry in reversed(pairs)]
         return direct + list(filter(None, nested.values()))
 
     def _names_in_list(self, order: list[Register], done: Mapping[int, str] | None = None) -> dict[int, str]:
@@ -205,6 +191,10 @@ class XMan:
                 if not reg.definedAs:
                     users = [f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)"
                              for r in order if any(a is reg for a in r.inputsTo())]
+                    base, attribute = reg.home or (type(self), "")
+                    if isinstance(getattr(self, attribute, None), Register):
+                        raise XManError(f"{users[0]} reads {attribute} of {base.__name__}, but {attribute} is "
+                                        f"another register in {type(self).__name__}: define its readers anew")
                     raise XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is "
                                     f"used by {(*users, 'the list')[0]}: make it an attribute of the model, or "
                                     f"give it a name, as in {reg.role}('x')")
@@ -219,3 +209,20 @@ def refuse_method(name: str, value: Any) -> None:
     if hasattr(XMan, name) and not name.startswith("__") and not function:
         raise XManError(f"{'a register' if isinstance(value, Register) else 'an attribute'} cannot be called "
                         f"{name!r}: that is a method of XMan; choose another name")
+
+
+def pairs_in(value: Any) -> list[tuple[Any, Any]]:
+    """The pairs (attribute, key or index; value) of a model, its base classes first, a list or an object."""
+    if isinstance(value, XMan):
+        spaces = *map(vars, reversed(type(value).__mro__)), vars(value)
+        names = dict.fromkeys(x for space in spaces for x in space if not x.startswith("__"))
+        return [(name, getattr(value, name, None)) for name in names]
+    if isinstance(value, (list, tuple)):
+        return [*enumerate(value)]
+    return [*(value if isinstance(value, dict) else vars(value)).items()]
+
+
+def may_hold_registers(kind: type) -> bool:
+    """Whether values of this type are registers or may hold some that are the model's."""
+    return bool(kind.__dictoffset__ or issubclass(kind, (list, tuple, dict))) and not issubclass(
+        kind, (type, ModuleType, FunctionType, Operation, WengertList))

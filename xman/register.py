@@ -1,6 +1,7 @@
 """Registers and Operations: an expression's graph (Cohen, Automatic Reverse-Mode Differentiation, §1.6)."""
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -22,6 +23,7 @@ class Register(Expression):
 
     attribute_names: frozenset[str] = frozenset()  # of models that have it as an attribute, by setup()
     temporary_names: frozenset[str] = frozenset()  # z1, z2, … in lists
+    in_floats: Any = None  # what `initial` made of the default
 
     def __init__(self, name: str | None = None, role: str = "input", default: Any = None):
         if role not in (roles := ("input", "param", "operationOutput")):
@@ -60,6 +62,14 @@ class Register(Expression):
     def record(self, op: str, args: tuple) -> Register:
         """The register that op(*args) defines: an operator of `ops` calls this when it meets a register."""
         return XManFunctions.registerDefinedByOperator(op, *args)
+
+    def initial(self) -> Any:
+        """A copy of the default; a parameter's, in floats, is its default from now on, in all models."""
+        if self.role != "param":
+            return copy.copy(self.default)
+        if self.in_floats is not self.default:
+            self.default = self.in_floats = as_floats(copy.copy(self.default))
+        return self.default
 
     def inputsTo(self) -> list[Register]:
         """The registers that this one is computed from directly."""

@@ -148,7 +148,7 @@ def test_a_small_network_trains_down(course):
     assert losses[-1] < 0.3 * losses[0]
 
 
-def test_training_in_place_trains_this_model_and_no_other_one_nor_the_arrays_it_was_made_from(course):
+def test_training_in_place_trains_the_register_in_each_model_that_has_it_and_not_the_array_it_was_made_from(course):
     start = np.ones(3)
 
     class Shared(XMan):
@@ -157,10 +157,13 @@ def test_training_in_place_trains_this_model_and_no_other_one_nor_the_arrays_it_
 
     one, other = Shared().setup(), Shared().setup()
     one.inputDict()["w"] -= 0.5
-    assert one.inputDict()["w"].tolist() == [0.5, 0.5, 0.5] and other.inputDict()["w"].tolist() == start.tolist() == [1, 1, 1]
+    assert one.inputDict()["w"] is other.inputDict()["w"] is Shared.w.default
+    assert one.inputDict()["w"].tolist() == [0.5, 0.5, 0.5] and start.tolist() == [1, 1, 1]
     assert one.inputDict()["ints"].dtype == float and one.inputDict()["ints"] is one.inputDict()["ints"]
     one.w = course.f.param(default=np.zeros(2))
-    assert one.inputDict()["w"].tolist() == [0, 0]
+    assert one.inputDict()["w"].tolist() == [0, 0] and other.inputDict()["w"].tolist() == [0.5, 0.5, 0.5]
+    other.w.default = start
+    assert other.inputDict()["w"].tolist() == [1, 1, 1]
     net, _ = trained(course, rounds=2)
     assert (net.inputDict()["W1"] != network(course.f).inputDict()["W1"]).any()
 

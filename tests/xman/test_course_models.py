@@ -1,6 +1,7 @@
 """Facts about the manager as the course's code uses it: its dictionaries, the names of registers, and where they may lie."""
 
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -126,6 +127,70 @@ def test_a_list_that_holds_itself_and_a_list_of_lines_hold_no_more_registers():
     model.h.append(model.h)
     model.steps = model.operationSequence(f.square(model.h[0]))
     assert [name for name, _ in model.setup().namedRegisterItems()] == ["h_0"]
+
+
+# models made of models
+
+
+class Affine(XMan):
+    def __init__(self, n, m):
+        self.W, self.b = f.param(default=np.ones((n, m))), f.param(default=np.zeros(m))
+    def __call__(self, x): return x * self.W + self.b
+
+
+class PlainAffine:
+    __init__, __call__ = Affine.__init__, Affine.__call__
+
+
+class Stack:
+    def __init__(self, kind): self.layers, self.owner = [kind(3, 3), kind(3, 3)], self
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+@pytest.mark.parametrize("kind", [Affine, PlainAffine])
+def test_registers_of_models_and_objects_within_are_called_by_their_path(kind):
+    model = XMan()
+    model.x, model.l1, model.deep = f.input(), kind(2, 3), Stack(kind)
+    model.again = model.l1
+    model.y = model.deep(f.tanh(model.l1(model.x)))
+    assert model.setup().operationSequence(model.y).inputs == (
+        "x", "l1_W", "l1_b", "deep_layers_0_W", "deep_layers_0_b", "deep_layers_1_W", "deep_layers_1_b")
+    assert model.isParam("l1_W") and model.l1.W.name == "l1_W" and model.inputDict()["l1_W"] is model.l1.W.default
+    copied = pickle.loads(pickle.dumps(model))
+    assert copied.operationSequence(copied.y) == model.operationSequence(model.y)
+
+
+def test_a_model_in_the_class_of_a_model_and_one_that_is_shared_have_one_name_for_each_register():
+    class Net(XMan):
+        x, l1 = f.input(), Affine(2, 2)
+        y = l1(l1(x))
+    assert Net().setup().operationSequence(Net.y).inputs == ("x", "l1_W", "l1_b")
+    assert [name for name, _ in Net().namedRegisterItems()] == ["l1_W", "l1_b", "x", "y"]
+
+
+@pytest.mark.parametrize("value", [np.ones(2), np, len, Affine, lambda x: x, {1: 2}, pytest, Exception("x")], ids=str)
+def test_what_holds_no_registers_is_passed_over(value):
+    model = XMan()
+    model.x, model.value, model.values = f.input(), value, [value]
+    assert list(model.setup().registers()) == ["x"]
+
+
+def test_a_register_that_a_subclass_replaces_is_told_from_the_one_that_the_base_reads():
+    class Base(XMan):
+        x, W = f.input(), f.param(default=1.0)
+        h = x * W
+    class Model(Base):
+        W = f.param(default=3.0)
+        y = Base.h + W
+    with pytest.raises(XManError, match=r"h = mul\(…\) reads W of Base, but W is another register in Model"):
+        Model().setup().operationSequence(Model.y)
+    class Renewed(Base):
+        W = f.param(default=3.0)
+        h = Base.x * W
+    assert Renewed().operationSequence(Renewed.h).inputs == ("x", "W") and Renewed().inputDict() == {"W": 3.0}
 
 
 def test_two_places_that_make_one_name_are_refused():

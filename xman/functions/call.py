@@ -16,12 +16,12 @@ from ops.silence import ERRORS, silent, unwarned
 from ops.walk import AtLine
 
 from ..errors import XManError
-from ..interpreters.context import as_own, number_of, unshared
+from ..interpreters.context import unshared
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
 from .repeated import WRITTEN_OUT, lengths, with_loops
 from .tracer import CallTape, Tracer, is_on, unheard
-from .trees import LEAF, flattened_tree, tree_map, unflatten
+from .trees import LEAF, as_own, flattened_tree, number_of, tree_map, unflatten
 
 
 def name_of(fn: Callable) -> str:

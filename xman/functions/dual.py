@@ -14,10 +14,10 @@ from ops.walk import STILL, AtLine, forth
 from ops.writer import Traced
 
 from ..errors import XManError
-from ..interpreters.context import as_own, number_of, unshared
+from ..interpreters.context import unshared
 from ..traced.arraylike import ArrayLike, differentiable, real
 from .call import Derivative, callable_or_refused, outcome
-from .trees import tree_map
+from .trees import as_own, number_of, tree_map
 
 
 class Dual(ArrayLike):

@@ -9,13 +9,12 @@ import numpy as np
 from ops.loops import ROWS
 
 from ..errors import XManError, with_habits
-from ..interpreters.context import number_of
 from ..matrices.jacobian import Count, passes_counted, stacked
 from ..traced.arraylike import ArrayLike
 from ..traced.directions import Directions
 from .call import Derivative, TracedCall, callable_or_refused, traced_call
 from .transforms import is_whole, positions
-from .trees import flattened_tree, unflatten
+from .trees import flattened_tree, number_of, unflatten
 
 AT_ONCE = 64  # so many directions at once, which bounds the memory
 

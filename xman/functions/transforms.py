@@ -18,9 +18,8 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError, with_habits
-from ..interpreters.context import as_own, number_of
 from .call import Derivative, TracedCall, callable_or_refused, name_of, traced_call
-from .trees import matching, unflatten
+from .trees import as_own, matching, number_of, unflatten
 
 
 @with_habits

@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from ..errors import XManError
 
 TOO_DEEP = "an argument is nested hundreds deep, or contains itself; give it flatter"
@@ -149,3 +151,12 @@ def structure_in_words(structure: Any) -> str:
     keys = structure if isinstance(structure, dict) else getattr(structure, "__dataclass_fields__", None)
     size = f"of {len(structure)}" if keys is None else f"with the keys {', '.join(map(str, keys))}"
     return f"a {type(structure).__name__} {size}"
+
+
+def number_of(x: Any) -> Any:
+    return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
+
+
+def as_own(x: Any) -> Any:
+    """A copy of an array, for the user, who may write into it; anything else as it is."""
+    return number_of(np.array(x)) if issubclass(type(x), np.ndarray) else x

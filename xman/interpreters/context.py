@@ -123,15 +123,6 @@ def unshared(derivatives: Mapping[Any, Any], values: Iterable[Any]) -> dict[Any,
     return copies
 
 
-def number_of(x: Any) -> Any:
-    return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
-
-
-def as_own(x: Any) -> Any:
-    """A copy of an array, for the user, who may write into it; anything else as it is."""
-    return number_of(np.array(x)) if issubclass(type(x), np.ndarray) else x
-
-
 @contextlib.contextmanager
 def at_line(steps: WengertList, values: Mapping[str, Any], table: Mapping, word: str) -> Iterator[None]:
     """A context in which the error of a rule becomes an XManError that names the line."""

@@ -10,8 +10,7 @@ from ops import Expression
 from ops.silence import ERRORS, loud
 
 from ..functions.trace import is_input
-from ..functions.trees import LEAF, children, fields_of, rebuilt
-from ..interpreters.context import as_own
+from ..functions.trees import LEAF, as_own, children, fields_of, rebuilt
 
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
 DEEP = 50   # the most nested brackets in generated text: Python's parser takes few more

@@ -19,8 +19,7 @@ from ..functions.call import WRITTEN_OUT, name_of, outcome
 from ..functions.guarded import FloatTracer, GuardedTape
 from ..functions.trace import traced_arguments, written_down
 from ..functions.tracer import is_on
-from ..functions.trees import flattened_tree, leaf_names, tree_map
-from ..interpreters.context import as_own, number_of
+from ..functions.trees import as_own, flattened_tree, leaf_names, number_of, tree_map
 from ..notation import shortened
 from ..passes import roll
 from ..wengert import WengertList
