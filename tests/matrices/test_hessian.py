@@ -1,11 +1,13 @@
 """The Hessian of a list, and the outer products that approximate it."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.special import softmax
 
 from xman import XManError, backprop, eval
-from xman.matrices import Hessian, Jacobian, inverse_outer_products, outer_products, packed, unpacked
+from xman.matrices import GaussNewton, Hessian, Jacobian, becker_lecun, inverse_outer_products, outer_products, packed, unpacked
 from xman.models import MLP, LogisticRegression
 
 R = np.random.default_rng(5)
@@ -211,3 +213,28 @@ def test_scores_of_a_thousand_do_not_overflow_the_softmax():
 def test_a_list_with_the_name_of_a_tangent_of_ours_has_a_hessian():
     H = Hessian([("s", "square", ("x",)), ("y", "mul", ("s", "dy_dx_dot"))], "y", ["x"])
     assert H({"x": 3.0, "dy_dx_dot": 5.0}) == 10
+
+
+IN_PROPORTION_TO_THE_WEIGHTS = {
+    "diagonal": lambda steps, at, v: Hessian(steps, "loss", [*v]).diagonal(at),
+    "times": lambda steps, at, v: Hessian(steps, "loss", [*v]).times(at, v),
+    "becker_lecun": lambda steps, at, v: becker_lecun(steps, "loss", [*v], at),
+    "outer": lambda steps, at, v: GaussNewton(steps, "loss", [*v]).times(at, v),
+    "jv": lambda steps, at, v: Jacobian(steps, "loss", [*v]).jv(at, v),
+    "vj": lambda steps, at, v: Jacobian(steps, "loss", [*v]).vj(at, 1.0),
+    "backprop": lambda steps, at, v: backprop(steps, eval(steps, at), loss=1.0)}
+
+
+@pytest.mark.parametrize("way", IN_PROPORTION_TO_THE_WEIGHTS)
+def test_memory_grows_as_the_weights_and_not_as_the_matrix(way):
+    def bytes_a_weight(hidden):
+        model = MLP([8, hidden, 4], dtype=np.float64)
+        steps, at = model.operationSequence(model.loss), model.inputDict(X=R.normal(size=(1, 8)), y=np.array([0]))
+        vectors = {x: np.ones_like(at[x]) for x in WEIGHTS}
+        IN_PROPORTION_TO_THE_WEIGHTS[way](steps, at, vectors)
+        tracemalloc.start()
+        IN_PROPORTION_TO_THE_WEIGHTS[way](steps, at, vectors)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak / sum(v.size for v in vectors.values())
+    assert bytes_a_weight(160) < 1.5 * bytes_a_weight(40)

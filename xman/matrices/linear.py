@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -129,11 +129,13 @@ def columns_apart(matrix: Any, wrt: Sequence[str], values: Point) -> dict[str, A
     return {x: matrix[:, begin:end] for x, begin, end in zip(wrt, [0, *ends], ends, strict=False)}
 
 
-def units(like: Any) -> np.ndarray:
-    """The unit vectors, stacked along the first axis, each in the shape and the precision of like."""
+def units(like: Any) -> Iterator[np.ndarray]:
+    """The unit vectors, each in the shape and the precision of like, one at a time: all are a matrix."""
     shape, dtype = np.shape(like), getattr(like, "dtype", np.dtype(float))
-    size = int(np.prod(shape))
-    return np.eye(size, dtype=dtype).reshape(size, *shape)
+    for k in range(int(np.prod(shape))):
+        unit = np.zeros(shape, dtype)
+        unit.flat[k] = 1.0
+        yield unit
 
 
 def vector_like(name: str, v: Any, x: Any) -> Any:
