@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ops import DG, Expression, walk
-from ops.kinks import derivatives_by, past_roots, unrooted
+from ops.kinks import derivatives_by, past_roots, unclear, unrooted
 from ops.silence import ERRORS, silent, unwarned
 from ops.walk import AtLine
 
@@ -20,7 +20,7 @@ from ..interpreters.context import unshared
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
 from .repeated import WRITTEN_OUT, lengths, with_loops
-from .tracer import CallTape, Tracer, is_on, unheard
+from .tracer import CallTape, Fleeting, Tracer, is_on, unheard
 from .trees import LEAF, as_own, flattened_tree, number_of, tree_map, unflatten
 
 
@@ -71,6 +71,7 @@ class TracedCall:
     results: list[Any]            # the values of these leaves
     result: Any                   # the structure of the result
     aux: Any
+    seeds: Sequence[Any]          # the directions of the inputs, in forward mode
 
     lines = property(lambda self: self.tape.lines)
     points = property(lambda self: [self.tape.values[x] for x in self.inputs])
@@ -83,16 +84,22 @@ class TracedCall:
                 seeds[end] = seeds[end] + d if end in seeds else d
         return self.derivatives(seeds, False, self.inputs, self.points)
 
-    def pushed(self, tangents: Sequence[Any]) -> list:
-        """Σ ∂output/∂input · tangent for each output."""
-        seeds = dict(zip(self.inputs, tangents, strict=True))
+    def pushed(self, tangents: Sequence[Any] | None = None) -> list:
+        """Σ ∂output/∂input · tangent for each output. tangents: None for those that the call began with."""
+        seeds = dict(zip(self.inputs, self.seeds if tangents is None else tangents, strict=True))
         return self.derivatives(seeds, True, self.outputs, self.results)
 
     @silent
     def derivatives(self, seeds: dict[str, Any], forward: bool, ends: list[str | None], points: list) -> list:
         """The derivative of each end, by `ops.kinks.derivatives_by`. points: the values of the ends."""
         back = lambda deltas: walk.back(tape.lines, tape.values, deltas, DG, tape.flat)
-        forth = lambda tangents: walk.forth(tape.lines, tape.values, tangents)
+
+        def forth(tangents: dict[str, Any]) -> dict[str, Any]:
+            moved = tape.tangents or {}
+            if moved and not any(unclear(moved[x]) for x in ends if x in moved):
+                return moved  # this walk was made while fn ran
+            tape.keep()
+            return walk.forth(tape.lines, tape.values, tangents)
         tape, values = self.tape, [*self.points, *self.results]
         step, other = (forth, back) if forward else (back, forth)
         try:
@@ -115,9 +122,12 @@ def zeros(x: Any) -> Any:
 
 
 def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
-                has_aux: bool = False) -> TracedCall:
-    """The TracedCall of fn(*args, **options) with tracers of copies in the arguments that argnums names."""
-    args, inputs, structures = list(args), [], []
+                has_aux: bool = False, directions: Callable[..., list] | None = None) -> TracedCall:
+    """The TracedCall of fn(*args, **options) with tracers of copies in the arguments that argnums names.
+
+    directions: for forward mode, a function of the points and their structures, gives the tangents.
+    """
+    args, inputs, structures, seeds = list(args), [], [], []
     with CallTape() as tape:
         for i in argnums:
             leaves, structure = flattened_tree(args[i])
@@ -129,6 +139,11 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
             inputs += leaves
             structures.append(structure)
         before = lengths(inputs)
+        if directions:
+            points = [x.value for x in inputs]
+            seeds = directions(points, tuple(structures))
+            if not any(isinstance(x, Expression) for x in (*points, *seeds)):
+                tape.tangents, tape.kind = {x.name: d for x, d in zip(inputs, seeds, strict=True)}, Fleeting
         result = outcome(fn, args, options)
         if has_aux:
             result, aux = result_and_aux(name, fn, result)
@@ -141,8 +156,9 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
         aux = tree_map(lambda a: as_own(a.value) if is_on(tape, a) else a, aux) if has_aux else None
         square = lambda value, _: Tracer(value, tape).name
         if powers := past_roots(tape.lines, DG):
+            tape.keep()
             tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
-        call = TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux)
+        call = TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux, seeds)
         long = len(tape.lines) > WRITTEN_OUT and before and any(isinstance(x, Expression) for x in results)
         return unheard(with_loops, call, before) if long else call
 

@@ -35,6 +35,7 @@ def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
     trace = next(x.tape for x in call.results if issubclass(type(x), Tracer))
     if trace.level not in before:
         return call
+    trace.keep()
     lines, around = merged(tape, trace, before[trace.level])
     lines, values = needed(lines, ends), tape.values | around
     loops = rolled(lines, ends, {x: (value.shape, value.dtype) for x, value in values.items()}, reverse=True)

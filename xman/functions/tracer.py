@@ -10,7 +10,8 @@ import numpy as np
 
 from ops import Expression, G, f, walk
 from ops.expression import FLAT, INFIX
-from ops.walk import needed
+from ops.silence import silent
+from ops.walk import AtLine, forth, needed
 from ops.writer import Place, Recording, Symbol, Traced, Writer, frozen, user_line
 
 from ..traced.arraylike import ArrayLike, plain, real
@@ -27,8 +28,11 @@ class CallTape(Recording):
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by
     name, (tracer, the user's line) where a value decided Python's path; None: these are not recorded.
     of_scan: the function that computes a scan. masks: by name, the masks whose counts a tracer's shape goes
-    by. kind: the class of its tracers.
+    by. kind: the class of its tracers. tangents: by name, if the tape knows a register's tangent as soon as its
+    value, and keeps both only for as long as a tracer of it lives (Bishop, Deep Learning, §8.2.2).
     """
+
+    tangents: dict[str, Any] | None = None
 
     def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
         super().__init__()
@@ -83,9 +87,30 @@ class CallTape(Recording):
             y = real(op, y)
             out = self.kind(y, self, op in FLAT or getattr(y, "dtype", None) is BOOL)
         self.lines.append((out.name, op, tuple(operands)))
+        if self.tangents is not None:
+            self.move(self.lines[-1])
         if self.guards is not None and out.ndim:
             self.follow_masks(out, op, args)
         return out
+
+    @silent
+    def move(self, line: tuple) -> None:
+        """Note the tangent of the line's register; of further traces, and after an error, it is not known."""
+        try:
+            if isinstance(self.values[line[0]], Expression):
+                return self.keep()
+            forth([line], self.values, self.tangents)
+        except AtLine:  # the walk through all lines says which
+            self.keep()
+
+    @silent
+    def keep(self) -> None:
+        """Compute the values again that were discarded, for a walk through all lines; keep them from now on."""
+        if self.tangents is not None:
+            self.tangents = None
+            for dst, op, args in self.lines:
+                if self.values[dst] is None:
+                    self.values[dst] = real(op, G[op](*[self.values[a] if type(a) is str else a for a in args]))
 
     def refuse_closed(self) -> None:
         """XManError if the tape is closed."""
@@ -167,6 +192,17 @@ class Tracer(ArrayLike, Traced):
             refuse("this index, mask or number would be a constant of the list",
                    "write f.getitem(array, index) (from xman import f)")
         return self.value.is_flat() if isinstance(self.value, ArrayLike) else flat
+
+
+class Fleeting(Tracer):
+    """A tracer on a tape that knows tangents: its value and its tangent go when it does."""
+
+    __slots__ = ()
+
+    def __del__(self):
+        if self.tape.tangents is not None and self.tape.open:
+            self.tape.values[self.name] = None
+            self.tape.tangents.pop(self.name, None)
 
 
 def unheard(run: Callable, *args: Any, **options: Any) -> Any:

@@ -111,8 +111,9 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
     """
     callable_or_refused("jvp", fn)
     tuples_or_refused("jvp", primals=primals, tangents=tangents)
-    call = traced_call("jvp", fn, primals, {}, range(len(primals)), has_aux)
-    slopes = call.pushed(like(tuple(tangents), call.points, tuple(call.arguments), "tangents", "primals"))
+    directions = lambda points, structure: like(tuple(tangents), points, structure, "tangents", "primals")
+    call = traced_call("jvp", fn, primals, {}, range(len(primals)), has_aux, directions)
+    slopes = call.pushed()
     result = unflatten(call.result, map(as_own, call.results)), unflatten(call.result, slopes)
     return (*result, call.aux) if has_aux else result
 
