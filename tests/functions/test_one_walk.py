@@ -11,7 +11,7 @@ from bench.rows.functions import functions, same
 
 import ops
 from ops import f
-from xman import XManError, backprop, eval, forward
+from xman import Dual, XManError, backprop, eval, forward, jit
 from xman.functions import grad, jvp, trace, vjp
 from xman.functions.trees import flattened_tree, leaf_names
 
@@ -96,3 +96,51 @@ def test_a_rule_that_fails_is_named_with_the_shapes_of_its_arguments():
         for table in (ops.G, ops.DG, ops.TG):
             del table["brokenSine"]
         del f.brokenSine
+
+
+# forward mode discards (Bishop, Deep Learning, §8.2.2)
+
+
+def sines(x, n):
+    for _ in range(n):
+        x = np.sin(x)
+    return np.sum(x)
+
+
+def jitted_jvp(n):
+    return jit(lambda x, v: jvp(lambda x: sines(x, n), (x,), (v,)))
+
+
+@pytest.mark.parametrize("way", [lambda n: lambda x, v: jvp(lambda x: sines(x, n), (x,), (v,)), jitted_jvp,
+                                 lambda n: lambda x, v: sines(Dual(x, v), n)], ids=["jvp", "jit", "Dual"])
+def test_forward_mode_keeps_as_many_arrays_however_many_lines_there_are(way):
+    x, peaks = np.ones(20_000), []
+    for n in 10, 60:
+        call = way(n)
+        call(x, x)
+        tracemalloc.start()
+        call(x, x)
+        peaks.append(tracemalloc.get_traced_memory()[1] / x.nbytes)
+        tracemalloc.stop()
+    assert max(peaks) < 12
+
+
+def nan_at_the_end(x): return np.sum(x / (np.sqrt(x * x) + 1e-8))
+def power_of_a_root(x): return np.linalg.norm(np.sin(x)) ** 3 + np.sum(np.exp(x))
+def branch(x): return np.sum(np.where(x > 0, np.sqrt(np.abs(np.sin(x))), 0.0))
+
+
+@pytest.mark.parametrize("x", [np.zeros(3), np.array([0.0, 1.0, -2.0])], ids=["zeros", "mixed"])
+@pytest.mark.parametrize("fn", [nan_at_the_end, power_of_a_root, branch])
+def test_what_was_discarded_is_computed_again_for_a_walk_through_all_lines(fn, x):
+    v = np.array([1.0, 2.0, 3.0])
+    calls = []
+    value, slope = jvp(lambda x: calls.append(1) or fn(x * 1.0), (x,), (v,))
+    np.testing.assert_allclose([value, slope], [fn(x), np.sum(grad(fn)(x) * v)], rtol=1e-12)
+    assert len(calls) == 1
+
+
+def test_a_traced_value_that_comes_in_later_ends_the_discarding():
+    fn = lambda w: jvp(lambda x: np.sum(np.sin(np.cos(np.cos(x))) * w), (np.ones(3),), (np.ones(3),))[1]
+    np.testing.assert_allclose(grad(fn)(2.0), fn(1.0), rtol=1e-14)
+

@@ -72,6 +72,7 @@ class TracedCall:
     result: Any                   # the structure of the result
     aux: Any
     seeds: Sequence[Any]          # the directions of the inputs, in forward mode
+    before: dict[int, int]        # by the level of each trace around, how many lines it had
 
     lines = property(lambda self: self.tape.lines)
     points = property(lambda self: [self.tape.values[x] for x in self.inputs])
@@ -87,7 +88,15 @@ class TracedCall:
     def pushed(self, tangents: Sequence[Any] | None = None) -> list:
         """Σ ∂output/∂input · tangent for each output. tangents: None for those that the call began with."""
         seeds = dict(zip(self.inputs, self.seeds if tangents is None else tangents, strict=True))
-        return self.derivatives(seeds, True, self.outputs, self.results)
+        # the outermost trace around, whose lines become a program; one pass after another has nothing to gain
+        trace = None if tangents is not None else next(
+            (x.tape for x in self.results if isinstance(x, Tracer) and not isinstance(x.value, Expression)
+             and x.level in self.before), None)
+        middle = len(trace.lines) if trace else 0
+        slopes = self.derivatives(seeds, True, self.outputs, self.results)
+        if trace:
+            trace.interleave(self.before[trace.level], middle)
+        return slopes
 
     @silent
     def derivatives(self, seeds: dict[str, Any], forward: bool, ends: list[str | None], points: list) -> list:
@@ -158,7 +167,7 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
         if powers := past_roots(tape.lines, DG):
             tape.keep()
             tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
-        call = TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux, seeds)
+        call = TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux, seeds, before)
         long = len(tape.lines) > WRITTEN_OUT and before and any(isinstance(x, Expression) for x in results)
         return unheard(with_loops, call, before) if long else call
 

@@ -112,6 +112,22 @@ class CallTape(Recording):
                 if self.values[dst] is None:
                     self.values[dst] = real(op, G[op](*[self.values[a] if type(a) is str else a for a in args]))
 
+    def interleave(self, start: int, middle: int) -> None:
+        """Put the lines from `middle` on as early as what they read allows, but not before `start`.
+
+        So tangents stand beside values, and a program discards both together:
+
+            a = sin(x)  b = sin(a)  |  c = cos(x)  da = mul(c, dx)  d = cos(a)  db = mul(d, da)
+            a = sin(x)  c = cos(x)  da = mul(c, dx)  b = sin(a)  d = cos(a)  db = mul(d, da)
+        """
+        place = {dst: k for k, (dst, _, _) in enumerate(self.lines[start:middle])}
+        behind: list[list] = [[] for _ in range(start, middle + 1)]  # the last is in front of all
+        for line in self.lines[middle:]:
+            place[line[0]] = k = max([place.get(a, -1) for a in line[2] if type(a) is str], default=-1)
+            behind[k].append(line)
+        groups = zip(self.lines[start:middle], behind, strict=False)
+        self.lines[start:] = [*behind[-1], *(line for first, rest in groups for line in (first, *rest))]
+
     def refuse_closed(self) -> None:
         """XManError if the tape is closed."""
         if not self.open:
