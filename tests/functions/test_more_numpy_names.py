@@ -190,3 +190,27 @@ def test_the_gradient_of_single_precision_is_in_single_precision_however_it_is_h
         steps = trace(slope, *args)
         kinds = [slope(*args).dtype, evaluate(steps, dict(zip(steps.inputs, args, strict=False)))["result"].dtype] if len(args) == 1 else []
         assert {*kinds, jit(slope, engine="interpret")(*args).dtype} == {np.dtype(np.float32)}
+
+
+FOLDED = [np.add, np.multiply, np.maximum, np.minimum, np.subtract, np.divide, np.hypot, np.logaddexp, np.logaddexp2, np.fmax, np.fmin]
+
+
+@pytest.mark.parametrize("call", [lambda u, x: u.reduceat(x, [0, 2, 3]), lambda u, x: u.reduceat(x, [0, 4, 1, 5]),
+                                  lambda u, x: u.reduceat(x.reshape(2, 3), [0, 1], axis=-1), lambda u, x: u.accumulate(x),
+                                  lambda u, x: u.accumulate(x.reshape(2, 3), axis=1), lambda u, x: u.reduce(x.reshape(3, 2), axis=1),
+                                  lambda u, x: u.outer(x, x[:2])], ids=range(7))
+@pytest.mark.parametrize("ufunc", [*FOLDED, np.power, np.arctan2], ids=lambda u: u.__name__)
+def test_the_methods_of_ufuncs_are_numpys_and_have_slopes(ufunc, call):
+    x, v = np.array([0.5, 2.0, 1.5, 0.7, 3.0, 1.1]), np.array([1.0, -0.5, 0.25, 2.0, -1.0, 0.5])
+    if ufunc not in FOLDED and call.__code__.co_names[0].startswith("reduce"):
+        with pytest.raises(XManError, match="has no .reduce"):
+            jvp(lambda x: call(ufunc, x), (x,), (v,))
+        return
+    value, slope = jvp(lambda x: call(ufunc, x), (x,), (v,))
+    np.testing.assert_allclose(value, call(ufunc, x), rtol=1e-14)
+    np.testing.assert_allclose(slope, (call(ufunc, x + 1e-6 * v) - call(ufunc, x - 1e-6 * v)) / 2e-6, rtol=1e-6, atol=1e-8)
+
+
+def test_reduceat_refuses_the_indices_that_numpy_refuses():
+    with pytest.raises(IndexError):
+        grad(lambda x: np.sum(np.add.reduceat(x, [0, 3])))(np.ones(3))

@@ -167,7 +167,8 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
         if powers := past_roots(tape.lines, DG):
             tape.keep()
             tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
-        call = TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux, seeds, before)
+        names = [x.name for x in inputs]
+        call = TracedCall(tape, names, structures, registers, results, shape, aux, seeds, before)
         long = len(tape.lines) > WRITTEN_OUT and before and any(isinstance(x, Expression) for x in results)
         return unheard(with_loops, call, before) if long else call
 

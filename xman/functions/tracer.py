@@ -28,8 +28,8 @@ class CallTape(Recording):
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by
     name, (tracer, the user's line) where a value decided Python's path; None: these are not recorded.
     of_scan: the function that computes a scan. masks: by name, the masks whose counts a tracer's shape goes
-    by. kind: the class of its tracers. tangents: by name, if the tape knows a register's tangent as soon as its
-    value, and keeps both only for as long as a tracer of it lives (Bishop, Deep Learning, §8.2.2).
+    by. kind: the class of its tracers. tangents: by name, if the tape knows a register's tangent as soon as
+    its value, and keeps both only for as long as a tracer of it lives (Bishop, Deep Learning, §8.2.2).
     """
 
     tangents: dict[str, Any] | None = None
@@ -105,12 +105,13 @@ class CallTape(Recording):
 
     @silent
     def keep(self) -> None:
-        """Compute the values again that were discarded, for a walk through all lines; keep them from now on."""
+        """Compute again what was discarded, for a walk through all lines; keep all values from now on."""
         if self.tangents is not None:
             self.tangents = None
             for dst, op, args in self.lines:
                 if self.values[dst] is None:
-                    self.values[dst] = real(op, G[op](*[self.values[a] if type(a) is str else a for a in args]))
+                    inputs = [self.values[a] if type(a) is str else a for a in args]
+                    self.values[dst] = real(op, G[op](*inputs))
 
     def interleave(self, start: int, middle: int) -> None:
         """Put the lines from `middle` on as early as what they read allows, but not before `start`.

@@ -9,7 +9,7 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import ArrayLike, plain
-from ..traced.dispatch import METHODS, NAMES, cast_to, checked, with_shape
+from ..traced.dispatch import METHODS, NAMES, blank, cast_to, checked, refuse_function, with_shape
 from .decompositions import in_floats
 from .rearrangements import axis_index, gather
 
@@ -76,6 +76,52 @@ def running_extreme(extreme):
 
 
 METHODS["accumulate"] |= {extreme: running_extreme(extreme) for extreme in (np.maximum, np.minimum)}
+
+
+# ---- methods of other ufuncs, from the left: ((a0 − a1) − a2) − … ------------------------------------------
+
+def folds(ufunc, array, axis, dtype):
+    """[a0, ufunc(a0, a1), ufunc(ufunc(a0, a1), a2), …] along axis."""
+    x = np.moveaxis(cast_to(with_shape(array), dtype or np.dtype(array.dtype)), axis, 0)
+    sums = [x[0]]
+    for k in range(1, len(x)):
+        sums.append(ufunc(sums[-1], x[k]))
+    if sums[-1].dtype != x.dtype:
+        refuse_function(ufunc, f"gives {sums[-1].dtype} of {x.dtype}, and so has no such method here")
+    return sums
+
+
+def accumulate(ufunc, array, axis=0, dtype=None):
+    ufunc.accumulate(blank(array), axis)  # raises what NumPy does
+    return np.stack(folds(ufunc, array, axis, dtype), axis)
+
+
+# NumPy's power.reduce and arctan2.reduce are no folds where its loops read several entries at once
+FOLDED = {np.subtract, np.divide, np.hypot, np.logaddexp, np.logaddexp2, np.fmax, np.fmin, *METHODS["reduce"]}
+
+
+def reduce(ufunc, array, axis=0, dtype=None, keepdims=False):
+    if ufunc not in FOLDED:
+        refuse_function(ufunc, "has no .reduce here")
+    ufunc.reduce(blank(array), axis)
+    n, total = np.ndim(array), array
+    axes = range(n) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, n)
+    for place in sorted(axes, reverse=True):
+        total = folds(ufunc, total, place, dtype)[-1]
+    return np.expand_dims(total, tuple(axes)) if keepdims else total
+
+
+def reduceat(ufunc, array, indices, axis=0, dtype=None):
+    """ufunc.reduce of array[i:j] along axis, for i and the next index j; array[i] where j is not after i."""
+    ufunc.reduceat(blank(array), starts := np.asarray(plain(indices)).tolist(), axis)
+    x = np.moveaxis(with_shape(array), axis, 0)
+    x = x if dtype is None else cast_to(x, dtype)
+    pieces = [ufunc.reduce(x[i:max(j, i + 1)], axis=0)
+              for i, j in zip(starts, [*starts[1:], len(x)], strict=True)]
+    return np.stack(pieces, axis)
+
+
+METHODS["any"] |= {"accumulate": accumulate, "reduce": reduce, "reduceat": reduceat}
 
 
 # ---- products ----------------------------------------------------------------------------------------------

@@ -36,26 +36,27 @@ SPECIAL: dict[str, Callable] = {
 # for each method of a ufunc the function that does the same
 METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
                       np.logical_and: np.all, np.logical_or: np.any, np.logaddexp: f.logsumexp},
-           "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod}}
+           "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod},
+           "any": {}}  # for each method one for all other ufuncs, of (ufunc, *inputs)
 
 
 FLOAT = np.dtype(float)
 
 
 def universal(ufunc: np.ufunc, method: str, inputs: Iterable, options: dict) -> Any:
-    """ufunc(*inputs), or its method .reduce, .accumulate or .outer, in the precisions that NumPy uses."""
+    """ufunc(*inputs), or its .reduce, .accumulate, .reduceat or .outer, in the precisions that NumPy uses."""
     inputs = [np.asarray(x) if issubclass(type(x), (list, tuple)) else x for x in inputs]
     if method == "at" or options.get("out") is not None:
         refuse(*IN_PLACE)
-    if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
+    if method in METHODS["any"] and ufunc not in METHODS.get(method, ()):
+        return METHODS["any"][method](ufunc, *inputs, **options)
+    if method in ("reduce", "accumulate"):
         function, options = METHODS[method][ufunc], {"axis": 0} | options
         inputs = tuple(inputs)
         return call_numpy(function, inputs, options) if function in NAMES else function(*inputs, **options)
     if method == "outer":
         a, b = inputs
         return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
-    if method != "__call__":
-        refuse_function(ufunc, f"has no .{method} here")
     dtype = options.pop("dtype", None)
     if options:
         refuse_function(ufunc, f"takes no {', '.join(options)} here")
