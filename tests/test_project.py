@@ -34,6 +34,7 @@ RANKS = [{"errors", "notation", "own_ops", "validity", "wengert", "register", "m
          {"numpy"},
          {"scipy"},
          {"functions"},
+         {"jets"},
          {"autograd", ""},  # the package itself
          {"engines"},
          {"jitted"},

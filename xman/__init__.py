@@ -32,12 +32,13 @@ LATER = {name: package for package, names in {
     "autograd.translated": "translated COURSE",
     "passes": "gradient tangent simplify roll unroll rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
-    "functions.loops": "scan map call cond while_loop",
+    "functions.loops": "scan map call cond while_loop", "jets.functions": "taylor taylor_ode",
     "functions.familiar": "vmap jacfwd jacrev custom_vjp", "functions.trees": "tree_map",
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
     "sparse": "sparsity colour", "jitted.sparse": "sparse_jacobian sparse_hessian",
     "reasons": "why", "optimize": "minimize least_squares", "explorer": "explore",
+    "jets.lists": "series",
     "show": "explain derivation expand listing paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "
