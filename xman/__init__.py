@@ -37,8 +37,7 @@ LATER = {name: package for package, names in {
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
     "sparse": "sparsity colour", "jitted.sparse": "sparse_jacobian sparse_hessian",
-    "reasons": "why", "optimize": "minimize least_squares", "explorer": "explore",
-    "jets.lists": "series",
+    "reasons": "why", "optimize": "minimize least_squares", "explorer": "explore", "jets.lists": "series",
     "show": "explain derivation expand listing paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "

@@ -56,6 +56,9 @@ from .interpreters import check as check
 from .interpreters import eval as eval
 from .interpreters import forward as forward
 from .interpreters import shapes as shapes
+from .jets.functions import taylor as taylor
+from .jets.functions import taylor_ode as taylor_ode
+from .jets.lists import series as series
 from .jitted import jit as jit
 from .jitted.sparse import sparse_hessian as sparse_hessian
 from .jitted.sparse import sparse_jacobian as sparse_jacobian
