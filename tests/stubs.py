@@ -82,7 +82,7 @@ def operator_stub(op: str) -> str:
 def package() -> str:
     """xman/__init__.pyi: what is there at once, and what is imported when it is asked for."""
     now = [("autograd", "Autograd partials"), ("errors", "XManError"), ("manager", "XMan"), ("wengert", "WengertList"),
-           ("interpreters", "Report backprop check eval forward shapes"),
+           ("interpreters", "backprop eval forward shapes"),
            ("register", "Operation Register XManFunctions")]
     assert set(dir(xman)) == {"f", *xman.LATER, *xman.PACKAGES, *" ".join(names for _, names in now).split()}
     named = [*((place, name) for place, names in now for name in names.split()),

@@ -195,13 +195,13 @@ def test_the_core_the_kinds_of_row_the_list_and_the_interpreters_is_at_most_1700
     assert sum(map(lines, core)) - sum(map(lines, families)) <= 1700
 
 
-def test_a_part_that_is_built_on_the_core_is_at_most_2200_lines():
+def test_a_part_that_is_built_on_the_core_is_at_most_2300_lines():
     """A part is a folder with all in it; the rooms of the engines and of the grader count by themselves."""
     sizes = Counter()
     for path in FILES:
         folders = path.relative_to(ROOT).parts[1:-1]
         sizes["/".join(folders[:1 + (folders[0] in ("engines", "grade"))]) if folders else "core"] += lines(path)
-    assert {part: size for part, size in sizes.items() if size > 2200 and part != "core"} == {}
+    assert {part: size for part, size in sizes.items() if size > 2300 and part != "core"} == {}
 
 
 def test_a_file_is_at_most_350_lines():

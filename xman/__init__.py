@@ -20,7 +20,7 @@ from typing import Any
 from . import own_ops  # isort: skip  (all others import ops)
 from .autograd import Autograd, partials
 from .errors import XManError
-from .interpreters import Report, backprop, check, eval, forward, shapes
+from .interpreters import backprop, eval, forward, shapes
 from .manager import XMan
 from .register import Operation, Register, XManFunctions
 from .wengert import WengertList
@@ -37,7 +37,8 @@ LATER = {name: package for package, names in {
     "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
     "sparse": "sparsity colour", "jitted.sparse": "sparse_jacobian sparse_hessian",
-    "reasons": "why", "optimize": "minimize least_squares", "explorer": "explore", "jets.lists": "series",
+    "jets.lists": "series", "reasons": "Report check why", "optimize": "minimize least_squares",
+    "explorer": "explore",
     "show": "explain derivation expand listing paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "

@@ -50,9 +50,7 @@ from .functions.loops import map as map
 from .functions.loops import scan as scan
 from .functions.loops import while_loop as while_loop
 from .functions.trees import tree_map as tree_map
-from .interpreters import Report as Report
 from .interpreters import backprop as backprop
-from .interpreters import check as check
 from .interpreters import eval as eval
 from .interpreters import forward as forward
 from .interpreters import shapes as shapes
@@ -82,6 +80,8 @@ from .passes import simplify as simplify
 from .passes import tangent as tangent
 from .passes import unroll as unroll
 from .plots import difference_errors as difference_errors
+from .reasons import Report as Report
+from .reasons import check as check
 from .reasons import why as why
 from .register import Operation as Operation
 from .register import Register as Register

@@ -98,7 +98,7 @@ class Expansion:
         def following(k: int) -> Any:
             if not slope:
                 rules = [(i, rule) for i in moving if (rule := rule_for(TG[op], i, op))]
-                slopes = [rule(slope_of(args[i]), y, *args) for i, rule in rules]
+                slopes = [rule(series_of_slope(args[i]), y, *args) for i, rule in rules]
                 slope.append(sum_of(s for s in slopes if s is not STILL))
             term = slope[0].term(k - 1) if self.has(slope[0]) else slope[0] if k == 1 else None
             return None if term is None else term / k if k > 1 else term
@@ -127,7 +127,7 @@ class Series(Expression):
         return [f.broadcast(0.0, terms[0]) if x is None else x for x in terms]
 
 
-def slope_of(x: Series) -> Series:
+def series_of_slope(x: Series) -> Series:
     def following(k: int) -> Any:
         term = x.term(k + 1)
         return term if k == 0 or term is None else term * (k + 1)

@@ -39,12 +39,12 @@ def termwise(op: str, args: Sequence, moving: list[int], k: int) -> Any:
 
 def cauchy_products(op: str, inputs: list, args: Sequence, factors: list[int], k: int) -> Iterator[Any]:
     """The products whose orders add up to k. inputs: what stands in the other places; it is written into."""
-    i, *others = factors
-    for j in range(k + 1) if others else [k]:
+    i, *further = factors
+    for j in range(k + 1) if further else [k]:
         if (x := args[i].term(j)) is not None:
             inputs[i] = x
-            if others:
-                yield from cauchy_products(op, inputs, args, others, k - j)
+            if further:
+                yield from cauchy_products(op, inputs, args, further, k - j)
             else:
                 yield operator_called(op)(*inputs)
 
@@ -55,7 +55,7 @@ def cauchy_pairs(x: Series, y: Series, k: int) -> Iterator[tuple[int, Any, Any]]
     return ((j, u, v) for j, u, v in triples if u is not None and v is not None)
 
 
-def divided(expansion: Expansion, q: Series, op: str, args: list, moving: list[int]) -> Callable:
+def quotient_terms(expansion: Expansion, q: Series, op: str, args: list, moving: list[int]) -> Callable:
     """x = q y, so xₖ = Σ yⱼ qₖ₋ⱼ, in which qₖ comes with y₀."""
     x, y = args
 
@@ -75,12 +75,12 @@ def constant_power(expansion: Expansion, y: Series, op: str, args: list, moving:
             return expansion.by_rule(y, op, args, moving)
         return f.exp(a * f.log(x)).term
     if type(a) in (int, float) and a == int(a) and 0 <= a <= 2 ** 20:
-        whole, square, out = int(a), x, None
-        while whole:
-            if whole % 2:
+        exponent, square, out = int(a), x, None
+        while exponent:
+            if exponent % 2:
                 out = square if out is None else out * square
-            whole //= 2
-            square = square * square if whole else None
+            exponent //= 2
+            square = square * square if exponent else None
         return (lambda k: None) if out is None else out.term
 
     def following(k: int) -> Any:
@@ -105,4 +105,4 @@ def system_terms(expansion: Expansion, y: Series, op: str, args: list, moving: l
 # by the values of rows. What is linear follows from their flow; all others go by their rules
 TERMWISE = {where, concat, stack, shift}
 PRODUCTS = {np.multiply, scale}
-RECURRENCES = {np.divide: divided, ratio: divided, np.power: constant_power, solve: system_terms}
+RECURRENCES = {np.divide: quotient_terms, ratio: quotient_terms, np.power: constant_power, solve: system_terms}

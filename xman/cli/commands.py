@@ -17,8 +17,9 @@ from ops.facts import parameters_of
 from .. import __version__
 from ..errors import XManError, nearest
 from ..files.container import versions
-from ..interpreters import backprop, check, eval, shapes
+from ..interpreters import backprop, eval, shapes
 from ..interpreters.context import varies
+from ..reasons import check
 from ..show import picture
 from ..wengert import WengertList
 from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer

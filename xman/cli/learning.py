@@ -21,7 +21,7 @@ from ..engines import ENGINES
 from ..errors import XManError, extra
 from ..manager import XMan
 from ..models.bases import KINDS
-from ..scale.launch import launched, marked
+from ..scale.launch import launched, report_end
 from ..scale.mpi import TIMEOUT, workers
 from ..scale.streams import MEMORY
 from ..scale.tables import tenths
@@ -346,4 +346,4 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     if interrupted:
         sys.exit(130)
     if not workers().rank:
-        marked()
+        report_end()

@@ -20,8 +20,8 @@ from .page import explore, rendered
 if TYPE_CHECKING:
     from ..engines.door import Compiled
     from ..engines.plan import Plan
-    from ..interpreters import Report
     from ..matrices.linear import DerivativeMatrix
+    from ..reasons import Report
     from ..show import Cost, Explanation
     from ..train.evaluation import Result
 

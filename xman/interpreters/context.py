@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ops import Bundle, Expression, f
-from ops.causes import nan_from
 from ops.facts import arity
 from ops.kinks import MARKS, past_roots, unrooted
 from ops.walk import AtLine, live_forth
@@ -25,14 +24,6 @@ def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
         raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}; "
                         f"without a value: {', '.join(lacking)}"
                         f"{'' if lacking[0] in values else nearest(lacking[0], values)}")
-
-
-def refuse_nan(steps: WengertList, values: Mapping[str, Any], table: Mapping, of: str) -> Mapping[str, Any]:
-    """The values. XManError, with the line that is the reason, if the register `of` has a NaN."""
-    if (dst := nan_from(steps, values, table, of)) is not None:
-        where = next((f"line {k}, {shown(line)}" for k, line in enumerate(steps, 1) if line[0] == dst), dst)
-        raise XManError(f"this cannot be checked: {of} is NaN here, or a small step away, from {where}")
-    return values
 
 
 def seeds(starts: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Why a number is NaN, infinite, zero, huge or vanished: the line that made it so."""
+"""Questions to numbers: whether a derivative is right, and why one is NaN, infinite, zero, huge or vanished."""
 from ..errors import suggesting
+from .check import Report, check
 from .losses import first_nan, reason_of_loss
 from .why import Reason, why
 
-__all__ = ["Reason", "first_nan", "reason_of_loss", "why"]
+__all__ = ["Reason", "Report", "check", "first_nan", "reason_of_loss", "why"]
 suggesting(__name__)

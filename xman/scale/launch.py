@@ -67,7 +67,7 @@ def waited_for(command: list[str]) -> int:
         return 1 if status == 0 and not os.path.exists(mark) else status
 
 
-def marked() -> None:
+def report_end() -> None:
     """Tell the one who launched this process that it has come to its end."""
     if path := os.environ.get(MARK):
         Path(path).touch()

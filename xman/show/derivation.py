@@ -16,7 +16,7 @@ from ..notation import definition as definition_of
 from ..notation import shown
 from ..wengert import Steps, WengertList, checked_list, known_registers, needed
 from .expressions import formula, mathematical, node, with_replaced
-from .polynomial import joined, polynomial, polynomials
+from .polynomial import fraction_text, polynomial, polynomials
 from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree
 
 LONGEST_STEP = 300  # the most parts of an expression in a derivation: some lines of text
@@ -109,7 +109,7 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     inside = names_in(e)
     try:
         values = polynomials(lines, *inside)
-        formulas = [mathematical(joined(polynomial(e, values)))]
+        formulas = [mathematical(fraction_text(polynomial(e, values)))]
     except (OverflowError, XManError):
         values, formulas = {}, []
     # a brief derivation has not put the definitions in on its way: it does so now, where they are short

@@ -21,7 +21,7 @@ from ..interpreters import eval
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from . import graph
 from .graph import EDGES, Edge, PathWork, Solution, between, edges_between, edges_of, paths_listed, solve
-from .polynomial import constant_term, joined, polynomial, polynomials
+from .polynomial import constant_term, fraction_text, polynomial, polynomials
 from .slopes import names_in
 
 PATHS_SHOWN = 10  # so many paths, or fewer, are printed one by one
@@ -207,7 +207,7 @@ class Paths:
             solution = solve(edges, start, back, constant_term(1), extend)
         except OverflowError as error:
             raise XManError(f"d{y}/d{x}, {error}; print the graph, or give numbers") from None
-        return joined(solution.get(end, constant_term(0)))
+        return fraction_text(solution.get(end, constant_term(0)))
 
 
 def factor(edge: Edge) -> str:

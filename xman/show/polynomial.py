@@ -84,7 +84,7 @@ def atom(e: ast.expr, values: Mapping[str, Polynomial]) -> Polynomial:
 
 # ---- fractions over one denominator ------------------------------------------------------------------------
 
-def joined(p: Polynomial) -> str:
+def fraction_text(p: Polynomial) -> str:
     """p over one denominator, as a book prints it, if that is shorter: exp(x)*(x - 2)/x**3; else as a sum.
 
         t/y − (1 − t)/(1 − y) = (t·(1 − y) − (1 − t)·y) / (y·(1 − y)) = (t − y)/(y·(1 − y))

@@ -84,8 +84,9 @@ def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapp
         elif any(isinstance(a, str) and a in pattern for a in args):
             moving = [i for i, a in enumerate(args)
                       if isinstance(a, str) and a in pattern and has_derivative(op, i)]
-            rows = [composed(op, entries_read(op, i, args, sizes, constants, sizes[dst]), pattern[args[i]])
-                    for i in moving]
+            places = [entries_read(op, i, args, sizes, constants, sizes[dst]) for i in moving]
+            rows = [pattern_behind(op, read, pattern[args[i]])
+                    for i, read in zip(moving, places, strict=True)]
             if rows:
                 pattern[dst] = functools.reduce(union, rows)
         elif sizes[dst][1].kind in "biu" and all(not isinstance(a, str) or a in constants for a in args):
@@ -142,7 +143,7 @@ def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size]
     return local
 
 
-def composed(op: str, places: csr_array, pattern: csr_array) -> csr_array:
+def pattern_behind(op: str, places: csr_array, pattern: csr_array) -> csr_array:
     """The pattern behind a line: which entries those places may depend on."""
     pattern = pattern.tocsr()
     refuse_many(op, int(np.diff(pattern.indptr)[places.indices].sum()))

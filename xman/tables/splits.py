@@ -26,7 +26,7 @@ def with_target(chunks: Any, name: str, notes: list[str]) -> np.ndarray:
     return np.flatnonzero(~missing)
 
 
-def order_of(table: Any, name: str, day_first: bool) -> np.ndarray:
+def order_by_date(table: Any, name: str, day_first: bool) -> np.ndarray:
     """The numbers of the rows in the order of a column of dates or numbers; first those without one."""
     refuse_unknown([name], table.column_names, "--ordered-by {}: there is no such column")
     kind, spelling = column_kind(table[name], name, day_first, None, [])

@@ -17,7 +17,7 @@ from ..tables.formats import content_kind, file_kind
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
 from ..tables.readers import LARGEST, PIXEL, READ, DataError, read_libsvm, read_lines
-from ..tables.splits import numbers_in, order_of, split_rows, with_target
+from ..tables.splits import numbers_in, order_by_date, split_rows, with_target
 from ..wengert import WengertList
 
 if TYPE_CHECKING:
@@ -167,7 +167,8 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[fl
     options["ignore"] = [*options.get("ignore", ()), *[weights] * (weights is not None)]
     if len(paths) == 1:
         def training(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            order = ordered_by and order_of(tables[0].take(rows), ordered_by, bool(options.get("day_first")))
+            day_first = bool(options.get("day_first"))
+            order = ordered_by and order_by_date(tables[0].take(rows), ordered_by, day_first)
             cut.extend(rows[part] for part in split_rows(paths[0], y, shares, seed, order))
             return cut[0]
 

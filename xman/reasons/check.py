@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
+from ops.causes import nan_from
 from ops.walk import Misshapen
 
 from ..errors import XManError
-from ..notation import in_notebooks
-from ..wengert import Steps, checked_list, inputs_of, known_registers
-from .backprop import backprop
-from .context import refuse_nan, varies
-from .eval import eval
+from ..interpreters import backprop, eval
+from ..interpreters.context import varies
+from ..notation import in_notebooks, shown
+from ..wengert import Steps, WengertList, checked_list, inputs_of, known_registers
 
 
 class Entry(NamedTuple):
@@ -118,6 +118,14 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
             right = abs(slope - quotient) <= tolerance * max(abs(slope), abs(quotient)) + rounding
             entries.append(Entry(name, where, slope, float(quotient), bool(right)))
     return Report(entries, misshapen)
+
+
+def refuse_nan(steps: WengertList, values: Mapping[str, Any], table: Mapping, of: str) -> Mapping[str, Any]:
+    """The values. XManError, with the line that is the reason, if the register `of` has a NaN."""
+    if (dst := nan_from(steps, values, table, of)) is not None:
+        where = next((f"line {k}, {shown(line)}" for k, line in enumerate(steps, 1) if line[0] == dst), dst)
+        raise XManError(f"this cannot be checked: {of} is NaN here, or a small step away, from {where}")
+    return values
 
 
 def probes(x: np.ndarray, limit: int, directions: int, random: np.random.Generator):
