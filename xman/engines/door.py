@@ -26,11 +26,12 @@ from ..errors import XManError, refuse_unknown
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
+from ..passes.loops.roll import rolled_where_it_pays
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, starter_and_rivals
 from .program import Built, Engine, Program, Values
 from .specialise import program_of
-from .specialise.kinds import check_update, from_dlpack, on_host, signature
+from .specialise.kinds import check_update, from_dlpack, kind_of, on_host, signature
 from .specialise.loops import capacity_of_loops
 
 ENGINES: dict[str, Engine] = {}  # by name, filled by `register`
@@ -83,10 +84,13 @@ class Compiled:
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str,
                  inplace: Mapping[str, str] | None, adapts: bool = True, threads: int | None = None):
-        steps, renamed = apart_from_operators(with_plain_names(checked_list(steps)))
+        written = checked_list(steps)
+        steps, renamed = apart_from_operators(with_plain_names(written))
         for sentence in renamings(renamed):
             warnings.warn(f"in the program that compile makes, {sentence}", stacklevel=3)
         self.steps = checked_list(steps, ops.G)
+        if self.steps == written:
+            self.steps.differentiates = written.differentiates
         refuse_unknown([engine], ("auto", *ENGINES), "there is no engine {!r}")
         if not self.steps:
             raise XManError("the list is empty: there is nothing to compile")
@@ -192,15 +196,18 @@ class Compiled:
     def _first(self, key: tuple, values: Values, host_values: Values) -> dict[str, Any]:
         """The outputs, by a new program of the first engine that can build it and run it once."""
         name, reason, rivals = self.requested, f"{self.requested} was asked for", []
+        steps = self._with_loops(host_values)
         if name == "auto":
-            name, reason, rivals = chosen_engine(self.steps, values, self.inplace, self.adapts)
+            name, reason, rivals = chosen_engine(steps, values, self.inplace, self.adapts)
             if self.waits and rivals:
                 name, reason, rivals = rivals[-1], "it was to settle", []
+        if steps is not self.steps:
+            reason += f"; loops were found, so that {len(self.steps):,} lines are {len(steps):,}"
         if not (record := ENGINES[name]).installed:
             raise XManError(f"the engine {name} needs the package {record.package}: "
                             f"pip install 'xman[{record.extra}]'")
         failure, self._misses, self._capacities[key] = "", 0, capacity_of_loops(self.steps, host_values)
-        specialised = functools.cache(functools.partial(self._program, host_values))
+        specialised = functools.cache(functools.partial(self._program, steps, host_values))
         capacity = self._capacities[key]
         program = lambda to: self._written if to.as_written else specialised(capacity * to.open_loops)
         while True:
@@ -241,15 +248,23 @@ class Compiled:
             outputs = self._reference.run(host_values)
         return outputs
 
-    def _program(self, values: Values, capacity: int) -> Program:
-        """The Program for values like these."""
+    def _with_loops(self, values: Values) -> WengertList:
+        """The list, with loops in place of lines that repeat where that pays."""
+        if not all(map(kind_of, values.values())):
+            return self.steps
+        return rolled_where_it_pays(self.steps, self._written.at_the_end, values)
+
+    def _program(self, steps: WengertList, values: Values, capacity: int) -> Program:
+        """The Program for values like these. steps: the list, or that with loops."""
         try:
-            program = program_of(self.steps, values, self.outputs, self.inplace, capacity)
+            program = program_of(steps, values, self.outputs, self.inplace, capacity)
         except XManError as error:
             raise RuntimeError(str(error)) from error
         for y, x in program.inplace.items():
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
-        return program._replace(threads=self.threads or 0)
+        stages = program.stages if steps is self.steps else [
+            ("written", self.steps), ("rolled", steps), *program.stages[1:]]
+        return program._replace(threads=self.threads or 0, stages=stages)
 
     def _check_memory(self, values: Values) -> None:
         """XManError unless the arrays to overwrite can be written, and share memory with no other input."""

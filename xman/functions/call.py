@@ -17,9 +17,10 @@ from ops.walk import AtLine
 
 from ..errors import XManError
 from ..interpreters.context import unshared
+from ..passes.loops.roll import WRITTEN_OUT
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
-from .repeated import WRITTEN_OUT, lengths, with_loops
+from .repeated import lengths, with_loops
 from .tracer import CallTape, Fleeting, Tracer, is_on, unheard
 from .trees import LEAF, as_own, flattened_tree, number_of, tree_map, unflatten
 

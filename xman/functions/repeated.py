@@ -15,12 +15,6 @@ from .tracer import CallTape, Tracer
 if TYPE_CHECKING:
     from .call import TracedCall
 
-# Lines of a call within a trace that are differentiated as they are. A loop that is found compiles in .1 s,
-# where its 1,000 lines take 1 s and 10,000 take 20; but a call takes up to twice as long, as nothing is fused
-# between turns.
-WRITTEN_OUT = 1_000
-
-
 def lengths(tracers: Iterable[Any]) -> dict[int, int]:
     """By the level of each trace around, how many lines it has."""
     return {x.value.level: len(x.value.tape.lines) for x in tracers if issubclass(type(x.value), Tracer)}

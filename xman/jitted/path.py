@@ -15,13 +15,13 @@ from ops.loops.values import length
 from ..engines.bodies import value_of
 from ..engines.door import ENGINES
 from ..errors import XManError
-from ..functions.call import WRITTEN_OUT, name_of, outcome
+from ..functions.call import name_of, outcome
 from ..functions.guarded import FloatTracer, GuardedTape
 from ..functions.trace import traced_arguments, written_down
 from ..functions.tracer import is_on
 from ..functions.trees import as_own, flattened_tree, leaf_names, number_of, tree_map
 from ..notation import shortened
-from ..passes import roll
+from ..passes.loops.roll import rolled_where_it_pays
 from ..wengert import WengertList
 from .kinds import Impure, Within, is_value
 from .leaves import builder, reader
@@ -152,8 +152,8 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
             steps, written = written_down(tape, names, registers, variables)
         except XManError as error:  # a sparse matrix, or a number of more than 64 bits
             raise Impure(str(error)) from None
-        if len(steps) > WRITTEN_OUT:
-            steps = roll(steps, dict(zip(input_names, (x.value for x in inputs), strict=True)), written)
+        values = dict(zip(input_names, (x.value for x in inputs), strict=True))
+        steps = rolled_where_it_pays(steps, written, values)
         written = iter(written)
         of_leaf = lambda x: float if type(x) is FloatTracer else number_of
         argument = lambda x: (next(written), of_leaf(x)) if is_on(tape, x) else (None, as_own(x))

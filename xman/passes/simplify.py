@@ -41,13 +41,13 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
     steps, rewrites = checked_list(steps, G), tuple(rewrites)
     if steps.differentiates and not {*map(id, rewrites)}.isdisjoint(map(id, STABLE)):
         keep = known_registers(steps, steps.outputs if keep is None else keep, "keep")
-        steps = differentiated_anew(steps, keep, likes, rewrites, G)
+        steps = differentiated_anew(steps, keep, lambda primal, keep: simplify(primal, keep, likes, rewrites, G))
     return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
 
 
-def differentiated_anew(steps: WengertList, keep: Collection[str], likes: Mapping[str, Any] | None,
-                        rewrites: Sequence[Rewrite], G: Mapping[str, Callable]) -> WengertList:
-    """The gradient of the primal list after its simplification, or steps, where keep has more than that.
+def differentiated_anew(steps: WengertList, keep: Collection[str],
+                        shorter: Callable[[WengertList, Collection[str]], WengertList]) -> WengertList:
+    """The gradient of shorter(the primal list, its registers to keep), or steps, where keep has more than that.
 
     Adjoints of log(1 + exp(x)) are NaN for x = 1000, and no row of STABLE finds its 1 / (1 + exp(x)) · exp(x)
     in them; those of softplus(x) are finite.
@@ -61,7 +61,7 @@ def differentiated_anew(steps: WengertList, keep: Collection[str], likes: Mappin
     if changed or not complete:
         return steps
     primal_keep = dict.fromkeys([*(x for x in keep if x in registers), of, *wrt])
-    short = simplify(primal, primal_keep, likes, rewrites, G)
+    short = shorter(primal, primal_keep)
     registers = {*all_registers(short)}
     return gradient(short, of, wrt, seed, DG) if {*wrt} <= registers and seed not in registers else steps
 

@@ -18,22 +18,36 @@ ATTEMPTS = 30    # places where a list may repeat that are looked at, the longes
 CONVERTING = {"add", "subtract", "mul", "divide", "maximum", "minimum"}
 
 
-def places(lines: Sequence[Line]) -> Iterator[tuple[int, int, int]]:
-    """(the first line, the lines of a turn, the turns) where a loop may be, the most lines first."""
+def regions(lines: Sequence[Line]) -> list[tuple[int, int, int]]:
+    """(the first line, the line after the last, the lines of a turn) where lines repeat."""
     numbers: dict[tuple, int] = {}
     tokens = np.array([numbers.setdefault(token(line), len(numbers)) for line in lines], np.int32)
-    regions = []
+    spans = []
     for period in range(1, min(LONGEST, len(lines) // FEWEST) + 1):
-        # what repeats for FEWEST turns does so in every period-th line as well, of which there are few
-        sampled = tokens[period::period] == tokens[:-period:period]
-        if np.any(np.lib.stride_tricks.sliding_window_view(sampled, FEWEST - 1).all(1)):
+        # what repeats for FEWEST turns does so in four lines of each turn as well, which are few
+        stride = max(1, period // 4)
+        sampled = tokens[period::stride] == tokens[:-period:stride]
+        length = (FEWEST - 1) * period // stride
+        if np.any(np.lib.stride_tricks.sliding_window_view(sampled, length).all(1)):
             same = tokens[period:] == tokens[:-period]
-            ends = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0]))))
-            for start, end in ends.reshape(-1, 2).tolist():
-                if end - start >= (FEWEST - 1) * period:
-                    regions.append((start, end + period, period))
-    regions.sort(key=lambda region: (region[2] - (region[1] - region[0]) // region[2] * region[2], region[2]))
-    for start, end, period in regions[:ATTEMPTS]:
+            ends = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0])))).reshape(-1, 2)
+            long = ends[ends[:, 1] - ends[:, 0] >= (FEWEST - 1) * period]
+            spans += [(start, end + period, period) for start, end in long.tolist()]
+    return spans
+
+
+def repeating(lines: Sequence[Line]) -> int:
+    """How many lines lie where lines repeat."""
+    inside = np.zeros(len(lines), bool)
+    for start, end, _ in regions(lines):
+        inside[start:end] = True
+    return int(inside.sum())
+
+
+def places(lines: Sequence[Line]) -> Iterator[tuple[int, int, int]]:
+    """(the first line, the lines of a turn, the turns) where a loop may be, the most lines first."""
+    most_first = lambda region: (region[2] - (region[1] - region[0]) // region[2] * region[2], region[2])
+    for start, end, period in sorted(regions(lines), key=most_first)[:ATTEMPTS]:
         for first in beginnings(lines, start, end, period):
             count = (end - first) // period
             for peeled in range(min(4, count - FEWEST + 1)):  # the first turns may be unlike the others
