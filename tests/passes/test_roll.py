@@ -373,6 +373,31 @@ def test_its_gradient_is_that_of_the_lines():
             np.testing.assert_allclose(loops[x], expected[x], rtol=1e-9, atol=1e-12)
 
 
+def test_compile_finds_loops_before_a_gradient_is_written():
+    steps, values = listed(garch, (-2.0, 0.1, 0.8, r(250)))
+    d = xman.gradient(steps, "garch", ["w", "a", "b"])
+    expected, names = xman.eval(d, values), ["garch", "dgarch_dw", "dgarch_da", "dgarch_db"]
+    step = xman.compile(d, names, engine="numpy")
+    for x, number in step(values).items():
+        np.testing.assert_allclose(number, expected[x], rtol=1e-9)
+    sizes = {stage: len(text.splitlines()) for stage, text in step.plan.stages}
+    assert sizes["written"] == len(d) > 8_000 and sizes["rolled"] < 120 and "loops were found" in step.why
+    inside = xman.compile(d, ["dgarch_dw", "dgarch_dl"], engine="numpy")  # l is a register of the last turn
+    assert np.array_equal(inside(values)["dgarch_dl"], expected["dgarch_dl"])
+
+
+def test_long_lists_without_loops_and_lists_of_other_values_are_compiled_as_they_are():
+    draw = np.random.default_rng(1).integers
+    lines = [(f"z{k}", ("sin", "tanh", "exp", "sqrt", "log1p", "square")[draw(6)], ("x" if k < 2 else f"z{k - draw(1, 9) % k}",))
+             for k in range(1, 1_500)]
+    masked = [*[(f"m{t}", "greater", ("x", t / 1e3)) for t in range(600)], *[(f"g{t}", "getitem", ("x", f"m{t}")) for t in range(600)],
+              ("y", "sum", ("g599",))]
+    for steps, of, x in ((lines, "z1499", 0.5), (masked, "y", np.arange(4.0))):
+        step = xman.compile(steps, [of], engine="numpy")
+        assert np.array_equal(step({"x": x})[of], xman.eval(steps, {"x": x})[of], equal_nan=True)
+        assert "loops were found" not in step.why
+
+
 # ---- what is no loop ---------------------------------------------------------------------------------------
 
 def triangular(x):

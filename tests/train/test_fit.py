@@ -329,3 +329,29 @@ def test_a_nan_is_explained_with_the_line_of_the_models_file():
     assert re.search(r"; loss is NaN: line \d, score = log\(z1\) \(test_fit.py:\d+\), is NaN at z1 = -1; try", message)
     message = refusal(train, Root(), (np.zeros((2, 1)), ONES[:2]), epochs=1, explain=True, error=Diverged)
     assert re.search(r"; dloss_dw is NaN: line \d, z\d = sqrt\(inside\) \(test_fit.py:\d+\), has an infinite slope", message)
+
+
+class WrittenOut(XMan):
+    """Euler's method for a state of two numbers, with lines for each of its steps."""
+
+    def __init__(self):
+        self.X, self.y, h = f.input(), f.input(), None
+        self.W = f.param(default=np.array([[0.3, -0.2], [0.1, 0.2]]))
+        for _ in range(300):
+            h = (self.X if h is None else h) + 0.01 * f.tanh((self.X if h is None else h) @ self.W)
+        self.h, self.loss = h, f.mean(f.square(h - self.y))
+
+
+def test_a_loss_that_is_written_out_is_differentiated_as_a_loop(monkeypatch):
+    from xman.passes.loops import roll
+    from xman.train import step
+
+    lengths, compiled = [], step.Compiled
+    monkeypatch.setattr(step, "Compiled", lambda *args, **options: lengths.append(len(args[0])) or compiled(*args, **options))
+    rows = X[:20, :2].astype(float), X[:20, 2:].astype(float)
+    loops = fit(WrittenOut(), rows, epochs=2, batch_size=8, lr=0.5)
+    assert len(lengths) == 2 and max(lengths) < 60  # for minibatches of 8 rows and of 4
+    monkeypatch.setattr(roll, "WRITTEN_OUT", 10 ** 6)
+    lines = fit(WrittenOut(), rows, epochs=2, batch_size=8, lr=0.5)
+    assert min(lengths[2:]) > 1_500
+    np.testing.assert_allclose(loops.parameters["W"], lines.parameters["W"], rtol=1e-9)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..engines import Compiled
 from ..errors import XManError
+from ..passes.loops.roll import rolled_where_it_pays
 from ..reasons import first_nan, reason_of_loss
 from ..scale.common import in_common
 from ..scale.cut import CutProgram, updated_alike
@@ -14,6 +15,7 @@ from ..scale.mesh import in_mixed_precision
 from ..scale.mpi import Workers
 from ..scale.shares import Minibatches, Shares
 from ..scale.streams import Streamed
+from ..wengert import WengertList
 from .objective import Objective
 from .optimizers import TrainingList, optimizer_of, rates_of, training_list
 from .schedules import Rates
@@ -42,15 +44,16 @@ class TrainingStep:
         lr = 0.1 if settings.lr is None else settings.lr
         self.lr = 1.0 if isinstance(lr, dict) else float(lr)
         self.optimizer, self.rates = optimizer_of(settings.optimizer), rates_of(lr, objective.names)
-        factors = {w: rate / self.lr for w, rate in self.rates.items() if w in objective.steps.inputs}
+        self.settings = settings
+        self.factors = {w: rate / self.lr for w, rate in self.rates.items() if w in objective.steps.inputs}
         # what a step does to the gradient before the optimizer takes it
         self.limits = {name: getattr(settings, name) for name in ("weight_decay", "clip", "clip_value")}
-        self.alone, self.training = self.training_lists(factors, settings)
+        self.alone, self.training = self.training_lists(objective.steps)
         start = self.start()
         self.numbers = {x: y for x, y in self.training.inplace.items() if not start[x].ndim}
         self.inplace = {x: y for x, y in self.training.inplace.items() if start[x].ndim}
         self.outputs = [self.loss, *self.numbers.values()]
-        self.number = min((start[w].dtype for w in factors), key=lambda dtype: dtype.itemsize).type
+        self.number = min((start[w].dtype for w in self.factors), key=lambda dtype: dtype.itemsize).type
         self.rate = Rates(self.lr, settings.schedule, self.number)
         self.values = {name: objective.inputs[name] for name in self.training.steps.inputs
                        if name in objective.inputs}
@@ -58,20 +61,19 @@ class TrainingStep:
         # the engine for all minibatches but short ones; a run that is resumed elsewhere keeps it
         self.begun_with = ""
         states = [(w, *(m for m, of in self.training.moments.items() if of == w))
-                  for w in factors if w in self.inplace]  # neither numbers nor what does not move
+                  for w in self.factors if w in self.inplace]  # neither numbers nor what does not move
         self.divided = updated_alike(
             self.training.steps, self.outputs, self.inplace, states, [self.training.lr, self.training.t]) if (
             shares and workers.comm and len({a.dtype for a in start.values()}) == 1) else []
         self.slices: dict[str, np.ndarray] = {}  # this worker's, of a state that workers share
 
-    def training_lists(self, factors: dict[str, float],
-                       settings: Settings) -> tuple[TrainingList, TrainingList]:
-        """The list of a step for one worker alone, and the list of a step for this worker."""
-        rule, precision = settings.optimizer, settings.precision
+    def training_lists(self, steps: WengertList) -> tuple[TrainingList, TrainingList]:
+        """The list of a step for one worker alone, and the list of a step for this worker. steps: the loss."""
+        rule, precision, factors = self.settings.optimizer, self.settings.precision, self.factors
         if precision not in (None, "mixed"):
             raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
         options = {"running": self.objective.running, **self.limits}
-        alone = of_worker = training_list(self.objective.steps, self.loss, factors, rule, **options)
+        alone = of_worker = training_list(steps, self.loss, factors, rule, **options)
         if self.shares:
             cut = self.shares.list
             of_worker = training_list(cut.steps, self.loss, factors, rule, local_loss=cut.loss, **options)
@@ -117,7 +119,8 @@ class TrainingStep:
         # not for lists with loops: they are quick to build, and slow in Python
         few = (self.minibatches.count < WORTH_COMPILING
                or rows < min(self.minibatches.size, self.minibatches.rows))
-        short = few and not any(op == "scan" for _, op, _ in self.training.steps)
+        steps = self.training.steps if self.shares else self.with_loops()
+        short = few and not any(op == "scan" for _, op, _ in steps)
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: self.values[x].copy() for x in self.inplace}
         if self.shares:
@@ -127,13 +130,21 @@ class TrainingStep:
             for x in copies if self.slices else ():  # the program has overwritten its slices of these
                 self.values[x][...] = copies[x]
         else:
-            program = Compiled(self.training.steps, self.outputs, engine, self.inplace, adapts=False)
+            program = Compiled(steps, self.outputs, engine, self.inplace, adapts=False)
             loss = program(self.values | copies)[self.loss]
         if np.size(loss) != 1:
             raise XManError(f"the loss has shape {np.shape(loss)}; it has to be one number: write f.mean(…)")
         if not short:
             self.begun_with = program.engine
         return program
+
+    def with_loops(self) -> WengertList:
+        """The list of a step for minibatches like the present one, of a loss with loops where that pays."""
+        steps, keep = self.objective.steps, (self.loss, *self.objective.running.values())
+        short = rolled_where_it_pays(steps, keep, {x: self.values[x] for x in steps.inputs}, reverse=True)
+        training = self.training if short is steps else self.training_lists(short)[1]
+        # a name that is free again, such as lr, is another input's
+        return (training if training[1:] == self.training[1:] else self.training).steps
 
     def take(self, rows: int) -> float:
         """The loss of the minibatch that is ready. The step overwrites arrays among the values."""
