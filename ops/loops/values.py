@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,8 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
                          "are " + (", ".join(f"{n} by {p}" for p, n in lengths.items()) or
                          "not said, since it has no slices: give it a whole number of steps as one"))
     n = next(iter(lengths.values()))
+    if n * len(function[3]) >= LARGE and program is as_python and (large_loop := LARGE_LOOP.get()):
+        return large_loop("scan", function, carries, slices, args, reverse)
     if not n:
         return Bundle((*carry, *map(np.array, one_step(function, carries, slices, args)[k:])))
     run, outs, t = program(function), [], 0
@@ -97,6 +100,11 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         deeper = f": {stop}" * bool(stop.args)
         raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
     return with_table((*carry, *outs))
+
+
+LARGE = 1_000_000  # operators of all steps: as plain NumPy they take about a second, half of that to compile
+# (operator, *arguments) -> the bundle of a loop of so many operators, or of loops: `jit` puts an engine here
+LARGE_LOOP: ContextVar[Callable | None] = ContextVar("what runs large loops of arrays", default=None)
 
 
 def room_for(y: Any, before: Any) -> np.ndarray:
@@ -146,6 +154,8 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
     test, function: of the same arguments; function gives the next carries. carries: their number. args: a
     bundle, the first carries, then constants. most: the most steps. program: as for `call`.
     """
+    if program is as_python and any(map(has_loops, (test, function))) and (large_loop := LARGE_LOOP.get()):
+        return large_loop("while_loop", test, function, carries, args, most)
     carry, constants, n = args[:carries], args[carries:], 0
     whether, run = program(test), program(function)
     try:
@@ -160,6 +170,12 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} held") from None
     return with_table((*carry, n))
+
+
+def has_loops(function: Function, *which: str) -> bool:
+    """Whether the function, or one that it applies, has a loop. which: of these operators (any)."""
+    return any(op in (which or ("scan", "while_loop")) for _, _, _, lines, _ in functions_in([("", "", (function,))])
+               for _, op, _ in lines)
 
 
 def of_values(*_: Any) -> None:

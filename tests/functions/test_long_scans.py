@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import xman
-from xman.functions import loops
+from ops.loops import values
 from xman.jitted import watch
 
 
@@ -13,18 +13,18 @@ from xman.jitted import watch
 @pytest.mark.parametrize("reverse", [False, True])
 def test_a_long_scan_is_that_of_plain_numpy(monkeypatch, engine, reverse):
     monkeypatch.setenv("XMAN_ENGINE", engine)
-    x, compiled_scan = np.random.default_rng(0).normal(size=(50, 3)), Mock(wraps=watch.compiled_scan)
-    monkeypatch.setattr(loops, "LARGE", 10)
-    monkeypatch.setattr(watch, "compiled_scan", compiled_scan)
+    x, compiled_loop = np.random.default_rng(0).normal(size=(50, 3)), Mock(wraps=watch.compiled_loop)
+    monkeypatch.setattr(values, "LARGE", 10)
+    monkeypatch.setattr(watch, "compiled_loop", compiled_loop)
 
     def run(x):
         last, (a, b) = xman.scan(lambda c, v: (np.tanh(c + v), [np.sum(c * v), v[0]]), np.zeros(3), x, reverse=reverse)
         return last, a, b
-    plain, outside = run(x), loops.SCAN_OF_ARRAYS.get()
-    assert not compiled_scan.called
+    plain = run(x)
+    assert not compiled_loop.called
     for first, settled in zip(plain, xman.jit(run)(x), strict=True):
         np.testing.assert_allclose(settled, first, rtol=1e-12)
-    assert compiled_scan.called and loops.SCAN_OF_ARRAYS.get() is outside
+    assert compiled_loop.called and values.LARGE_LOOP.get() is None
     monkeypatch.setattr(watch, "Compiled", Mock())  # plain NumPy raises errors of numbers
 
     def raises(x):

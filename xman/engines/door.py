@@ -109,7 +109,7 @@ class Compiled:
         # arrays that passed _check_memory: (input, array, the array whose memory it lies in, if that is
         # safe); a training loop passes the same ones in each call, so that `is` replaces the check
         self._checked: list[tuple[str, np.ndarray, np.ndarray | None]] = []
-        self._locks: dict[int, threading.Lock] = {}  # by process id: a fork inherits none that is held
+        self._locks: dict[int, threading.RLock] = {}  # by process id: a fork inherits none that is held
         self._warned = False
 
     def __repr__(self) -> str:
@@ -170,21 +170,18 @@ class Compiled:
         self._check_memory(values)
         host_values = {name: on_host(x) for name, x in values.items()}
         key = self._kinds(values)
-        with self._locks.setdefault(os.getpid(), threading.Lock()):
+        with self._locks.setdefault(os.getpid(), threading.RLock()):
             if key not in self._programs:
                 return self._first(key, values, host_values)
             built = self._latest = self._choice = self._programs[key]
         try:
-            outputs = self._run(built, values, host_values)
+            outputs = self._run(built, key, values, host_values)
         except TimeoutError:
             raise  # a time limit that the user set
         except Exception:  # the reference raises the sentence, unless shapes inside are others
             self._latest, outputs = None, self._reference.run(host_values)
         # a miss: shapes inside depend on the values, as in a loop that ends on them
         self._misses = 0 if self._latest else self._misses + 1
-        if self._misses and capacity_of_loops(self.steps, host_values) > self._capacities.get(key, 0):
-            with self._locks[os.getpid()]:
-                return self._first(key, values, host_values)
         if self._misses >= MISSES:
             self._programs[key] = self._reference._replace(
                 reason=f"{built.reason}; interpreted, as {built.engine} is for shapes that the values change")
@@ -206,15 +203,18 @@ class Compiled:
         if not (record := ENGINES[name]).installed:
             raise XManError(f"the engine {name} needs the package {record.package}: "
                             f"pip install 'xman[{record.extra}]'")
-        failure, self._misses, self._capacities[key] = "", 0, capacity_of_loops(self.steps, host_values)
+        failure, self._misses = "", 0
+        capacity = self._capacities[key] = capacity_of_loops(
+            self.steps, host_values, self._capacities.get(key, 0))
         specialised = functools.cache(functools.partial(self._program, steps, host_values))
-        capacity = self._capacities[key]
         program = lambda to: self._written if to.as_written else specialised(capacity * to.open_loops)
         while True:
             engine = ENGINES[name]
             try:
                 built = engine.build(program(engine))._replace(engine=name, reason=reason)
-                outputs = self._run(built, values, host_values)
+                outputs = self._run(built, key, values, host_values)
+                if capacity < self._capacities[key]:
+                    return outputs  # by another program, with room for more steps
                 break
             except TimeoutError:
                 raise
@@ -241,10 +241,14 @@ class Compiled:
             warnings.warn(f"{failure}; it runs on {name} instead", RuntimeWarning, stacklevel=4)
         return outputs
 
-    def _run(self, built: Built | Adaptive, values: Values, host_values: Values) -> dict[str, Any]:
+    def _run(self, built: Built | Adaptive, key: tuple, values: Values, host_values: Values) -> dict[str, Any]:
         outputs = built.run(values if ENGINES[built.engine].on_device else host_values)
         if outputs is None:
             self._latest = None
+            capacity = self._capacities[key]
+            if capacity_of_loops(self.steps, host_values, capacity) > capacity:  # loops make more steps
+                with self._locks[os.getpid()]:
+                    return self._first(key, values, host_values)
             outputs = self._reference.run(host_values)
         return outputs
 

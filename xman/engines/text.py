@@ -147,8 +147,9 @@ def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
             tests = f" or {x}.shape != {kind.shape} or {x}.dtype != {dtype}"
             tests += f" or not {x}.flags.c_contiguous" * (x in program.inplace.values())
         elif kind:
-            scalar = bool if kind.dtype.kind == "b" else kind.dtype.type
-            expected, tests = text.object(scalar.__name__, scalar), ""
+            expected, tests = text.object(kind.dtype.name, kind.dtype.type), ""
+            if kind.dtype.kind == "b":  # Python's as well as NumPy's
+                tests = f" and {type_of_x} is not {text.object('truth', bool)}"
             integer, real = text.object("int", int), text.object("float", float)
             number = text.call("number", numpy_real, repr(x), x)
             text.add(f"if {type_of_x} is {real} or {type_of_x} is {integer}: {x} = {number}")

@@ -31,8 +31,8 @@ class GuardedTape(CallTape):
     function is to run as plain Python; or "".
     """
 
-    def __init__(self, of_scan: Callable):
-        super().__init__(guards={}, of_scan=of_scan)
+    def __init__(self):
+        super().__init__(guards={})
         self.kind = GuardedTracer
         self.no_errors: list[Tracer] = []
         self.kinds: dict[str, type] = {}

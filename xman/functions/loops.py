@@ -8,7 +8,6 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from functools import partial
 from types import CellType, FunctionType
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, G, f
-from ops.loops.bodies import Body, Bundle, Function
+from ops.loops.bodies import Body, Function
 from ops.writer import Symbol, fresh
 
 from ..errors import XManError, with_habits
@@ -74,14 +73,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
     words = leaf_words(fn, [carries, xs], ["t"] if xs is None else ())  # t: the number of the step
     function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]], k)
     bundle = f.bundle(*[entry(x) for x in first], *slices, *outside)
-    times = lambda x: len(x) if np.ndim(x) else int(x)
-    large = type(bundle) is Bundle and times(slices[0]) * len(function[3]) >= LARGE
-    run = SCAN_OF_ARRAYS.get() if large else f.scan
-    return applied_in((carries, *shape), run, function, k, m - k, bundle, *[True] * reverse)
-
-
-LARGE = 1_000_000  # operators of all steps: as plain NumPy they take about a second, half of that to compile
-SCAN_OF_ARRAYS: ContextVar[Callable] = ContextVar("of a large scan", default=f.scan)  # jit puts an engine here
+    return applied_in((carries, *shape), f.scan, function, k, m - k, bundle, *[True] * reverse)
 
 
 @with_habits

@@ -27,16 +27,16 @@ class CallTape(Recording):
 
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by
     name, (tracer, the user's line) where a value decided Python's path; None: these are not recorded.
-    of_scan: the function that computes a scan. masks: by name, the masks whose counts a tracer's shape goes
-    by. kind: the class of its tracers. tangents: by name, if the tape knows a register's tangent as soon as
-    its value, and keeps both only for as long as a tracer of it lives (Bishop, Deep Learning, §8.2.2).
+    masks: by name, the masks whose counts a tracer's shape goes by. kind: the class of its tracers.
+    tangents: by name, if the tape knows a register's tangent as soon as its value, and keeps both only for as
+    long as a tracer of it lives (Bishop, Deep Learning, §8.2.2).
     """
 
     tangents: dict[str, Any] | None = None
 
-    def __init__(self, exact: bool = True, guards: dict | None = None, of_scan: Callable = G["scan"]):
+    def __init__(self, exact: bool = True, guards: dict | None = None):
         super().__init__()
-        self.exact, self.open, self.guards, self.of_scan = exact, True, guards, of_scan
+        self.exact, self.open, self.guards = exact, True, guards
         self.masks: dict[str, tuple[Tracer, ...]] = {}
         self.kind = Tracer
         self.places: dict[str, Place] = {}
@@ -78,8 +78,6 @@ class CallTape(Recording):
             inputs.append(x)
             if type(x) not in NUMBERS and isinstance(x, Expression):
                 value = getattr(f, op)
-        if op == "scan" and value is G[op]:
-            value = self.of_scan  # `jit` has one that compiles long loops
         y = value(*inputs)
         if issubclass(type(y), Tracer):  # on another tape
             out = self.kind(y, self, y.slopeless)

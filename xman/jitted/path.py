@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +9,7 @@ import numpy as np
 
 from ops import Expression, G, f, facts_of
 from ops.kinks import unclear
-from ops.loops.values import length
 
-from ..engines.bodies import value_of
-from ..engines.door import ENGINES
 from ..errors import XManError
 from ..functions.call import name_of, outcome
 from ..functions.guarded import FloatTracer, GuardedTape
@@ -26,9 +22,8 @@ from ..wengert import WengertList
 from .kinds import Impure, Within, is_value
 from .leaves import builder, reader
 from .reached import Place, steady, still_same
-from .watch import Watch
+from .watch import Watch, compiled_loop, large_loops
 
-LONG = 20_000  # a loop that runs at least so many lines in all has its step compiled for the first call
 SIZE = 10_000  # of outputs in which a NaN is looked for
 
 # the name of a register and the function from its value to what fn returns, or None and a constant
@@ -117,7 +112,7 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
     """The path of a call, and its result. errors: that its plain run has met. Impure where a list cannot hold
     the call, Within where it reads values of a trace around it."""
     watch = Watch([fn, *fixed])
-    with GuardedTape(scan_by_engine) as tape:
+    with GuardedTape() as tape, large_loops(compiled_loop):
         tracers, inputs, names = traced_arguments(fn, args, tape)
         input_names = [names[x.name] for x in inputs]
         try:
@@ -165,14 +160,3 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
         return path, tree_map(lambda x: of_leaf(x)(as_own(x.value)) if is_on(tape, x) else as_own(x), result)
 
 
-def scan_by_engine(*args: Any) -> Any:
-    """The value of a scan; the step of a long one is compiled. `Watch` does not hear of the calls in it."""
-    (function, k, _, b, *_), value, before = args, G["scan"], sys.getprofile()
-    sys.setprofile(None)
-    if isinstance(b, tuple) and k < len(b) and length(b[k]) * len(function[3]) > LONG:
-        installed = [e for e in ENGINES.values() if e.installed and not (e.on_device or e.as_written)]
-        value = value_of("scan", max(installed, key=lambda engine: engine.open_loops).name)
-    try:
-        return value(*args)
-    finally:
-        sys.setprofile(before)

@@ -4,18 +4,19 @@ from __future__ import annotations
 import gc
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from ops import f
-from ops.loops.bodies import Bundle, Function
+from ops import G, f
+from ops.loops.values import LARGE_LOOP
 
 from ..engines.door import Compiled
-from ..functions.loops import SCAN_OF_ARRAYS
 from ..functions.trace import watched
+from ..functions.tracer import unheard
 from ..traced.arraylike import ArrayLike
 from .code import TYPE, facts_of_code, nested
 from .kinds import computes, doing, foreign, method_computes
@@ -96,6 +97,8 @@ class Watch:
 
     def enter(self, frame: FrameType) -> None:
         """Take up a function that only the run itself finds, since a library has kept it."""
+        if frame.f_globals.get("__name__", "").startswith("namedtuple_"):
+            return  # its __new__, which stands in no file, only makes a tuple
         if "own" in facts_of_code(frame.f_code).asks and any(
                 issubclass(type(frame.f_locals.get(name)), ArrayLike) for name in ("self", "cls")):
             self.sentence = TYPE
@@ -118,23 +121,34 @@ class Watch:
 
 
 def as_python(fn: Callable, args: Sequence, options: dict) -> Any:
-    """fn(*args, **options), with long scans by an engine."""
-    scan = SCAN_OF_ARRAYS.set(compiled_scan)
-    try:
+    """fn(*args, **options), with large loops by an engine."""
+    with large_loops(compiled_loop):
         return fn(*args, **options)
+
+
+@contextmanager
+def large_loops(run: Callable | None) -> Iterator[None]:
+    """A context in which `run` computes large loops of arrays."""
+    before = LARGE_LOOP.set(run)
+    try:
+        yield
     finally:
-        SCAN_OF_ARRAYS.reset(scan)
+        LARGE_LOOP.reset(before)
 
 
-def compiled_scan(function: Function, k: int, slices: int, bundle: Bundle, *reverse: bool) -> Sequence:
-    """f.scan of arrays by an engine; as plain NumPy where errors of numbers are to be raised or told."""
-    if {*np.geterr().values()} - {"ignore", "warn"} or bundle.table:
-        return f.scan(function, k, slices, bundle, *reverse)
-    entries = {f"x{i}": x for i, x in enumerate(bundle)}
-    items = [(f"y{i}", "item", ("out", i)) for i in range(len(function[4]))]
-    lines = [("b", "bundle", tuple(entries)), ("out", "scan", (function, k, slices, "b", *reverse)), *items]
-    outputs = [dst for dst, *_ in items]
-    return f.bundle(*Compiled(lines, outputs, "auto", None, adapts=False)(entries).values())
+def compiled_loop(op: str, *args: Any) -> Sequence:
+    """A loop of arrays by an engine; as plain NumPy where errors of numbers are to be raised or told."""
+    bundle, count = args[3], len(args[0][4]) if op == "scan" else args[2] + 1
+
+    def by_engine():
+        entries = {f"x{i}": x for i, x in enumerate(bundle)}
+        items = [(f"y{i}", "item", ("out", i)) for i in range(count)]
+        lines = [("b", "bundle", tuple(entries)), ("out", op, (*args[:3], "b", *args[4:])), *items]
+        program = Compiled(lines, [dst for dst, *_ in items], "auto", None, adapts=False)
+        return f.bundle(*program(entries).values())
+    with large_loops(None):
+        loud = {*np.geterr().values()} - {"ignore", "warn"} or bundle.table
+        return G[op](*args) if loud else unheard(by_engine)  # unheard too when the program goes
 
 
 def state_of(x: Any) -> dict:

@@ -13,6 +13,8 @@ import numpy as np
 
 import ops
 from ops.loops import ROWS
+from ops.loops.bodies import as_python
+from ops.loops.values import has_loops
 from ops.silence import silent
 
 from ..wengert import Line, registers
@@ -31,7 +33,7 @@ def alongside(op: str) -> bool:
 def shaping(op: str, args: tuple, cycles: int) -> tuple:
     """The arguments whose values may give the result its shape, as masks and numbers of steps do."""
     if op in ROWS:
-        return () if cycles and op == "bundle" else args
+        return () if cycles and op == "bundle" else args[3:] if op == "cond" else args
     return () if alongside(op) or isinstance(ops.G[op], np.ufunc) else args[1:]
 
 
@@ -64,14 +66,31 @@ def examples(lines: Iterable[Line], inputs: Mapping[str, Any], fixed: Collection
             if any([not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f" for x in masks]):
                 raise DependsOnValues(op)
             floats.add(dst)
-            values[dst] = example(op, operands)
+            values[dst] = example(op, operands, cycles)
     return values
 
 
-def example(op: str, args: Iterable[Any]) -> Any:
+def program_for_examples(cycles: int, function: tuple) -> Callable:
+    """The function, from examples to examples: it does not run loops that end on values."""
+    _, _, parameters, lines, results = function
+
+    def run(*args: Any) -> tuple:
+        values = examples(lines, dict(zip(parameters, args, strict=True)), (), cycles)
+        return tuple([values[r] for r in results])
+    return run if has_loops(function, "while_loop") else as_python(function)
+
+
+def example(op: str, args: Iterable[Any], cycles: int = 0) -> Any:
     """The result of op for arguments of which some are hollow: right in shape and precision, and hollow."""
     facts, args = ops.facts_of(op), [*args]
     value = facts.example or ops.G[op]
+    if op in ("call", "cond", "scan"):
+        value = functools.partial(value, program=functools.partial(program_for_examples, cycles))
+    if op == "cond":  # either branch may be taken
+        ways = [value(way, *args[1:]) for way in (True, False)]
+        if len({tuple([(np.shape(x), np.asarray(x).dtype) for x in way]) for way in ways}) > 1:
+            raise DependsOnValues(op)
+        return ops.Bundle(map(hollow, ways[0]))
     if op not in ops.table.OURS and not facts.elementwise and not facts.example:
         raise DependsOnValues(op)
     labels = any([type(a) is np.ndarray and a.dtype.kind in "iu" for a in args])  # may be one a row
@@ -95,9 +114,9 @@ def of_ones(value: Callable, *kinds: tuple[int, np.dtype]) -> Any:
 
 def after_cycles(cycles: int, test: tuple, function: tuple, k: int, args: tuple, limit: Any = None) -> tuple:
     """The result of a loop of so many cycles; its carries have the shapes that they have after two steps."""
-    carry = args
+    carry, run = args, program_for_examples(cycles, function)
     for _ in range(2):
-        carry = (*ops.G["call"](function, ops.Bundle(carry)), *args[k:])
+        carry = (*run(*carry), *args[k:])
     return ops.Bundle((*map(hollow, carry[:k]), cycles))
 
 

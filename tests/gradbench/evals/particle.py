@@ -26,15 +26,13 @@ def of_modes(outer, inner):
     def missed(w):
         """The square of the place where the path meets the first axis."""
         charges = np.stack([np.array([10.0, 0.0]), np.array([10.0, 10.0]) - w[0] * np.array([0.0, 1.0])])
-        x, speed = np.array([0.0, 8.0]), np.array([0.75, 0.0])
         slope = inner(lambda x: potential(x, charges))
-        while True:
-            after = x + STEP * speed
-            if after[1] <= 0:
-                return (x[0] - x[1] / speed[1] * speed[0]) ** 2
-            x, speed = after, speed - STEP * slope(x)
+        above = lambda at: at[0][1] + STEP * at[1][1] > 0
+        step = lambda at: (at[0] + STEP * at[1], at[1] - STEP * slope(at[0]))
+        x, speed = xman.while_loop(above, step, (np.array([0.0, 8.0]), np.array([0.75, 0.0])))
+        return (x[0] - x[1] / speed[1] * speed[0]) ** 2
 
-    return lambda w: argmin(missed, outer(missed), w)[0]
+    return xman.jit(lambda w: argmin(missed, outer(missed), w)[0])
 
 
 ff, fr = of_modes(forward, forward), of_modes(forward, xman.grad)

@@ -28,7 +28,7 @@ def of_modes(outer, inner):
         x = argmin(lambda x: height(x, highest(x)), outer(lambda x: height(x, highest(x))), start)
         along = lambda y: height(x, y)
         return np.concatenate([x, argmax(along, outer(along), start)])
-    return saddle
+    return xman.jit(saddle)
 
 
 ff, fr = of_modes(forward, forward), of_modes(forward, xman.grad)

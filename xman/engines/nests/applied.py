@@ -63,7 +63,8 @@ def lines_of_function(w: Builder, function: Function, entries: Sequence[View], k
     outputs = tuple(y for y in names if y and y not in over.values())
     blanks = [blank_of(w.dtype(x), x.shape[i in moving:]) for i, x in enumerate(entries)]
     try:
-        program = program_of(steps, dict(zip(parameters, blanks, strict=True)), outputs, over)
+        program = program_of(steps, dict(zip(parameters, blanks, strict=True)), outputs, over,
+                             w.program.capacity)
         carried = zip(names[:k], blanks, strict=False)
         need(all(program.kinds[y][:2] == (x.shape, x.dtype) for y, x in carried if y))
         nests = w.translated(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})

@@ -4,22 +4,36 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ops.loops import functions_in
+
 from ...interpreters import eval
 from ...passes.examples import DependsOnValues, alongside
 from ...wengert import Line, WengertList
 from ..program import Values
 
+MOST_ROOM = 2 ** 17  # rows for loops within functions
 
-def capacity_of_loops(steps: WengertList, values: Values) -> int:
+
+def capacity_of_loops(steps: WengertList, values: Values, before: int = 0) -> int:
     """A power of two above the number of steps of each `while_loop`; 0 where nothing is stacked.
 
-    A program with stacks of that many rows also serves values for which the loop ends a little later.
+    A program with stacks of that many rows also serves values for which the loop ends a little later. For
+    loops within functions, whose steps are not counted, it begins with 256 and is 8 times that before.
     """
-    loops = [k for k, (_, op, _) in enumerate(steps) if op == "while_loop"]
-    if not loops or "scan" not in {op for _, op, _ in steps}:
-        return 0
-    computed = eval(steps[:loops[-1] + 1], values)
-    return 1 << max(3, *[computed[steps[k][0]][-1].bit_length() for k in loops])
+    counted = loops_of_counts(steps)
+    loops = [k for k, (dst, _, _) in enumerate(steps) if dst in counted]
+    computed = eval(steps[:loops[-1] + 1], values) if loops else {}
+    capacity = 1 << max(3, *[computed[steps[k][0]][-1].bit_length() for k in loops]) if loops else 0
+    if any(loops_of_counts(function[3]) for function in functions_in(steps)):
+        capacity = max(capacity, min(8 * before, MOST_ROOM) or 256)
+    return capacity
+
+
+def loops_of_counts(lines: Iterable[Line]) -> set[str]:
+    """The `while_loop` lines whose number of steps another line reads, as the way back does."""
+    places = {dst: args[2] for dst, op, args in lines if op == "while_loop"}
+    counts = {dst: args[0] for dst, op, args in lines if op == "item" and places.get(args[0]) == args[1]}
+    return {counts[a] for _, _, args in lines for a in args if isinstance(a, str) and a in counts}
 
 
 def loops_of_stacks(steps: Iterable[Line], outputs: Iterable[str] = ()) -> dict[str, str]:
