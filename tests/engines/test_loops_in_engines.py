@@ -144,3 +144,54 @@ def test_a_loop_in_machine_code_leaves_what_is_wrong_to_the_reference():
     assert np.array_equal(run({"E": ARGS["X"][0], "I": np.array([0, 3])})["result"], ARGS["X"][0, 0] + ARGS["X"][0, 3]) and not run.plan.calls
     with pytest.raises(xman.XManError, match="step 1: in .*index 4 is out of bounds"):
         run({"E": ARGS["X"][0], "I": np.array([0, 4])})
+
+
+def decay(w):
+    """How far x comes to w while it is above a tenth: some 2,300 steps, more for a small w."""
+    x, _ = xman.while_loop(lambda c: c[0] > 0.1, lambda c: (c[0] - 1e-3 * c[0] * (1 + 0.01 * np.sin(w)), c[1]), (np.exp(w), w))
+    return (x - w) ** 2
+
+
+def descended(w):
+    """Four steps down, or half as far up from below."""
+    slope = xman.grad(decay)
+
+    def step(c):
+        w, t = c
+        return xman.cond(w > 0.2, lambda: w - 0.1 * slope(w), lambda: w + 0.05 * slope(w)), t + 1
+    return xman.while_loop(lambda c: c[1] < 4, step, (w, np.int64(0)))[0]
+
+
+@needs_llvm
+def test_a_loop_whose_body_differentiates_a_loop_is_machine_code_with_room_for_all_steps():
+    steps = trace(descended, 0.3)
+    run = compile(steps, ["descended"], engine="llvm")
+    for w in (-1.0, 0.3, 3.0):  # ever more steps within
+        np.testing.assert_allclose(run({"w": w})["descended"], eval(steps, {"w": w})["descended"], rtol=1e-9)
+        assert run.engine == "llvm" and not run.plan.calls
+
+
+def test_examples_run_no_loop_that_ends_on_values_and_take_either_branch():
+    from xman.passes import examples
+
+    kinds = lambda fn, x: np.shape([*examples.examples(trace(fn, x), {"x": np.abs(x)}, cycles=1).values()][-1])
+    endless = lambda x: xman.while_loop(lambda c: np.sum(c) > 0, lambda c: 1.0 * c, x)  # of negative numbers it makes no step
+    assert kinds(lambda x: xman.call(endless, x), -np.ones(3)) == (3,)
+    assert kinds(lambda x: xman.scan(lambda c, _: (endless(c), None), x, 2)[0], -np.ones(3)) == (3,)
+    assert kinds(lambda x: xman.cond(np.sum(x) > 1, lambda: x, lambda: x * 2), np.ones(3)) == (3,)
+    for fn in (lambda x: xman.cond(np.sum(x) > 1, lambda: x, lambda: x[0]),
+               lambda x: xman.while_loop(lambda c: np.sum(c) < 1, lambda c: c + np.ones((2, 3)), x)):  # or none
+        with pytest.raises(examples.DependsOnValues):
+            kinds(fn, np.ones((1, 3)))
+
+
+@pytest.mark.parametrize("engine", ["numpy", "llvm"])
+@pytest.mark.parametrize("truth", [True, np.True_])
+def test_a_program_takes_truth_values_of_python_and_of_numpy(engine, truth):
+    if engine == "llvm" and importlib.util.find_spec("llvmlite") is None:
+        pytest.skip("llvmlite is not installed")
+    steps = [("y", "where", ("c", "x", 0.5)), ("n", "logical_not", ("c",))]
+    run, values = compile(steps, engine=engine), {"c": truth, "x": 2.0}
+    for _ in range(2):
+        assert run(values) == {"y": 2.0, "n": False}
+    assert run._latest is not None  # no call has gone to the reference

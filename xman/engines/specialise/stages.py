@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
+from ops.loops import functions_in
 
 from ...interpreters import eval
 from ...passes import EXACT, simplify
@@ -21,7 +22,7 @@ from ...passes.lower import lowered
 from ...wengert import WengertList, all_registers, needed, registers, temporaries
 from ..program import Program, Values
 from .kinds import kind_of, on_host, same_but_number
-from .loops import loops_of_stacks
+from .loops import loops_of_counts, loops_of_stacks
 
 
 class Sample(NamedTuple):
@@ -36,7 +37,11 @@ class Sample(NamedTuple):
     def run(self, steps: WengertList, constants: dict[str, Any], capacity: int) -> dict[str, Any]:
         """All registers of the list, or stand-ins for them."""
         values = self.values | constants
-        return examples(steps, values, constants, capacity) if self.by_shapes else eval(steps, values)
+        if not self.by_shapes:
+            return eval(steps, values)
+        # where no shape can depend on the number of steps of a loop, one step shows them all
+        functions = [steps, *(lines for _, _, _, lines, _ in functions_in(steps))]
+        return examples(steps, values, constants, capacity or not any(map(loops_of_counts, functions)))
 
     def likes(self) -> dict[str, Any]:
         """What `simplify` may know of the inputs: values, or of an array of floats (shape, precision)."""
