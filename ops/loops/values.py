@@ -174,8 +174,8 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
 
 def has_loops(function: Function, *which: str) -> bool:
     """Whether the function, or one that it applies, has a loop. which: of these operators (any)."""
-    return any(op in (which or ("scan", "while_loop")) for _, _, _, lines, _ in functions_in([("", "", (function,))])
-               for _, op, _ in lines)
+    inside = functions_in([("", "", (function,))])
+    return any(op in (which or ("scan", "while_loop")) for _, _, _, lines, _ in inside for _, op, _ in lines)
 
 
 def of_values(*_: Any) -> None:

@@ -35,6 +35,31 @@ def test_a_long_scan_is_that_of_plain_numpy(monkeypatch, engine, reverse):
     assert not watch.Compiled.called
 
 
+def test_a_derivative_of_a_long_loop_runs_on_an_engine_both_ways(monkeypatch):
+    x, compiled_loop = np.random.default_rng(0).normal(size=(50, 3)), Mock(wraps=watch.compiled_loop)
+    monkeypatch.setattr(values, "LARGE", 10)
+    monkeypatch.setattr(watch, "compiled_loop", compiled_loop)
+    loss = lambda x: np.sum(xman.map(lambda v: np.tanh(v) * v[0], x) ** 2)
+    expected = xman.grad(loss)(x)
+    assert not compiled_loop.called
+    np.testing.assert_allclose(xman.jit(xman.grad(loss))(x), expected, rtol=1e-12)
+    steps = [args[0][1] for (op, *args), _ in compiled_loop.call_args_list]
+    assert {name.endswith("_back") for name in steps} == {False, True} and values.LARGE_LOOP.get() is None
+
+
+def test_a_loop_of_loops_runs_on_an_engine_and_named_tuples_are_known_to_compute(monkeypatch):
+    from collections import namedtuple
+    compiled_loop = Mock(wraps=watch.compiled_loop)
+    monkeypatch.setattr(watch, "compiled_loop", compiled_loop)
+    inner = lambda c: xman.while_loop(lambda x: x > 1.0, lambda x: x / 2, c)
+    count = lambda x: xman.while_loop(lambda c: c[1] < 3, lambda c: (inner(c[0] * 5), c[1] + 1), (x, np.int64(0)))[0]
+    Pair = namedtuple("Pair", "a b")
+    fn = lambda x: count(Pair(x, 2 * x).b) + x
+    with np.errstate(all="ignore"):
+        assert xman.jit(fn)(0.7) == pytest.approx(fn(0.7))
+    assert {op for (op, *_), _ in compiled_loop.call_args_list} == {"while_loop"}
+
+
 def test_a_first_import_within_a_jitted_function_is_no_call_of_its_own(monkeypatch, tmp_path):
     class Finder:
         @staticmethod

@@ -20,7 +20,7 @@ SIZES: dict[str, list[tuple]] = {  # of the table in the README
                                  "lstm": [(2, 64)],
     "lse": [(2500,), (80_000,)], "llsq": [(16,), (1024,), (16_392,)],
                                  "kmeans": [(10, 10_000, 16), (100, 10_000, 16)]}
-SLOW = "particle", "saddle"
+OF_MODES = "particle", "saddle"  # all of whose functions are derivatives
 JAX = Path(__file__).with_name("waiting_jax.py")
 
 
@@ -65,7 +65,7 @@ class Tool:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.gradbench", description=__doc__)
     parser.add_argument("eval", nargs="*",
-                        help=f"some of {', '.join(inputs.EVALS)}; all but {', '.join(SLOW)} if none is named")
+                        help=f"some of {', '.join(inputs.EVALS)}; all if none is named")
     parser.add_argument("--tool", action="append", default=[], metavar="NAME=COMMAND",
                         help="another tool, by its command line")
     parser.add_argument("--checkout", metavar="FOLDER",
@@ -93,10 +93,10 @@ def main() -> None:
     print("| eval | function | input | " + " | ".join(f"{tool.name} first | median | least" for tool in tools)
           + " | differ by |")
     print("|---" * (4 + 3 * len(tools)) + "|")
-    for name in options.eval or [name for name in inputs.EVALS if name not in SLOW]:
+    for name in options.eval or inputs.EVALS:
         able = {tool.name: tool.ask(kind="define", module=name).get("success") for tool in tools}
         for size in SIZES.get(name, [()]):
-            for function, words, given in [*inputs.EVALS[name](*size)][0 if options.values or name in SLOW
+            for function, words, given in [*inputs.EVALS[name](*size)][0 if options.values or name in OF_MODES
                                                                        else 1:]:
                 row = times_in_turns([tool for tool in tools if able[tool.name]], name, function, given,
                                      options)

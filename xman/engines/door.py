@@ -241,7 +241,7 @@ class Compiled:
             warnings.warn(f"{failure}; it runs on {name} instead", RuntimeWarning, stacklevel=4)
         return outputs
 
-    def _run(self, built: Built | Adaptive, key: tuple, values: Values, host_values: Values) -> dict[str, Any]:
+    def _run(self, built: Built | Adaptive, key: tuple, values: Values, host_values: Values) -> dict:
         outputs = built.run(values if ENGINES[built.engine].on_device else host_values)
         if outputs is None:
             self._latest = None

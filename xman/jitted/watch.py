@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import G, f
+from ops import G, f, is_function
 from ops.loops.values import LARGE_LOOP
 
 from ..engines.door import Compiled
@@ -138,7 +138,8 @@ def large_loops(run: Callable | None) -> Iterator[None]:
 
 def compiled_loop(op: str, *args: Any) -> Sequence:
     """A loop of arrays by an engine; as plain NumPy where errors of numbers are to be raised or told."""
-    bundle, count = args[3], len(args[0][4]) if op == "scan" else args[2] + 1
+    function, after, k, bundle = args[:4]
+    count = k + 1 if is_function(after) else len(function[4])  # of its results
 
     def by_engine():
         entries = {f"x{i}": x for i, x in enumerate(bundle)}

@@ -84,7 +84,7 @@ def example(op: str, args: Iterable[Any], cycles: int = 0) -> Any:
     """The result of op for arguments of which some are hollow: right in shape and precision, and hollow."""
     facts, args = ops.facts_of(op), [*args]
     value = facts.example or ops.G[op]
-    if op in ("call", "cond", "scan"):
+    if "program" in (getattr(value, "__kwdefaults__", None) or ()):  # it applies functions
         value = functools.partial(value, program=functools.partial(program_for_examples, cycles))
     if op == "cond":  # either branch may be taken
         ways = [value(way, *args[1:]) for way in (True, False)]

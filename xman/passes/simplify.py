@@ -41,13 +41,14 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
     steps, rewrites = checked_list(steps, G), tuple(rewrites)
     if steps.differentiates and not {*map(id, rewrites)}.isdisjoint(map(id, STABLE)):
         keep = known_registers(steps, steps.outputs if keep is None else keep, "keep")
-        steps = differentiated_anew(steps, keep, lambda primal, keep: simplify(primal, keep, likes, rewrites, G))
+        again = lambda primal, keep: simplify(primal, keep, likes, rewrites, G)
+        steps = differentiated_anew(steps, keep, again)
     return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
 
 
 def differentiated_anew(steps: WengertList, keep: Collection[str],
                         shorter: Callable[[WengertList, Collection[str]], WengertList]) -> WengertList:
-    """The gradient of shorter(the primal list, its registers to keep), or steps, where keep has more than that.
+    """The gradient of shorter(the primal list, its registers to keep), or steps, where keep has more.
 
     Adjoints of log(1 + exp(x)) are NaN for x = 1000, and no row of STABLE finds its 1 / (1 + exp(x)) · exp(x)
     in them; those of softplus(x) are finite.
@@ -141,7 +142,7 @@ class Simplifier(SizedWriter):
             with np.errstate(all="ignore"):
                 facts = ops.facts_of(op)
                 if ((op in ops.table.OURS or facts.elementwise or facts.example) and self.rewrites
-                    and (any(map(is_hollow, args)) or op in ("call", "cond", "scan"))):
+                    and (op in ops.loops.ROWS or any(map(is_hollow, args)))):
                     return example(op, values)
                 return (facts.example or self.G[op])(*values)
         except TimeoutError:

@@ -1,6 +1,7 @@
 """A step of training: its list, and the programs that run it."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,14 +38,13 @@ class TrainingStep:
 
     def __init__(self, objective: Objective, settings: Settings, workers: Workers, shares: Shares | None,
                  minibatches: Minibatches | Streamed):
-        self.objective, self.workers, self.shares = objective, workers, shares
+        self.objective, self.settings, self.workers, self.shares = objective, settings, workers, shares
         self.minibatches, self.engine, self.loss = minibatches, settings.engine, objective.loss
         self.explain = settings.explain
         self.evaluated = (*objective.names, *objective.running)  # the registers that evaluation needs
         lr = 0.1 if settings.lr is None else settings.lr
         self.lr = 1.0 if isinstance(lr, dict) else float(lr)
         self.optimizer, self.rates = optimizer_of(settings.optimizer), rates_of(lr, objective.names)
-        self.settings = settings
         self.factors = {w: rate / self.lr for w, rate in self.rates.items() if w in objective.steps.inputs}
         # what a step does to the gradient before the optimizer takes it
         self.limits = {name: getattr(settings, name) for name in ("weight_decay", "clip", "clip_value")}
@@ -55,8 +55,7 @@ class TrainingStep:
         self.outputs = [self.loss, *self.numbers.values()]
         self.number = min((start[w].dtype for w in self.factors), key=lambda dtype: dtype.itemsize).type
         self.rate = Rates(self.lr, settings.schedule, self.number)
-        self.values = {name: objective.inputs[name] for name in self.training.steps.inputs
-                       if name in objective.inputs}
+        self.values = {x: objective.inputs[x] for x in self.training.steps.inputs if x in objective.inputs}
         self.programs: dict[int, Compiled | CutProgram] = {}  # by the number of rows
         # the engine for all minibatches but short ones; a run that is resumed elsewhere keeps it
         self.begun_with = ""
@@ -68,15 +67,13 @@ class TrainingStep:
         self.slices: dict[str, np.ndarray] = {}  # this worker's, of a state that workers share
 
     def training_lists(self, steps: WengertList) -> tuple[TrainingList, TrainingList]:
-        """The list of a step for one worker alone, and the list of a step for this worker. steps: the loss."""
-        rule, precision, factors = self.settings.optimizer, self.settings.precision, self.factors
-        if precision not in (None, "mixed"):
+        """The list of a step for one worker alone, and that for this worker. steps: of the loss."""
+        if (precision := self.settings.precision) not in (None, "mixed"):
             raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
-        options = {"running": self.objective.running, **self.limits}
-        alone = of_worker = training_list(steps, self.loss, factors, rule, **options)
-        if self.shares:
-            cut = self.shares.list
-            of_worker = training_list(cut.steps, self.loss, factors, rule, local_loss=cut.loss, **options)
+        of = partial(training_list, loss=self.loss, parameters=self.factors, running=self.objective.running,
+                     optimizer=self.settings.optimizer, **self.limits)
+        alone, cut = of(steps), self.shares and self.shares.list
+        of_worker = of(cut.steps, local_loss=cut.loss) if cut else alone
         mixed = in_mixed_precision(of_worker.steps) if precision else of_worker.steps
         return alone, of_worker._replace(steps=mixed)
 
@@ -116,11 +113,15 @@ class TrainingStep:
 
     def program(self, rows: int) -> Compiled | CutProgram:
         """The program for so many rows: it runs on copies first, for which Ctrl-C does not wait."""
-        # not for lists with loops: they are quick to build, and slow in Python
         few = (self.minibatches.count < WORTH_COMPILING
                or rows < min(self.minibatches.size, self.minibatches.rows))
-        steps = self.training.steps if self.shares else self.with_loops()
-        short = few and not any(op == "scan" for _, op, _ in steps)
+        # loops, where they pay for minibatches like this one, are quick to build, and slow in Python
+        written, keep = self.objective.steps, (self.loss, *self.objective.running.values())
+        loops = written if self.shares else rolled_where_it_pays(written, keep, self.values, reverse=True)
+        training = self.training if loops is written else self.training_lists(loops)[1]
+        # a name that is free again, such as lr, would be another input's
+        steps = (training if training[1:] == self.training[1:] else self.training).steps
+        short = few and "scan" not in {op for _, op, _ in steps}
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: self.values[x].copy() for x in self.inplace}
         if self.shares:
@@ -137,14 +138,6 @@ class TrainingStep:
         if not short:
             self.begun_with = program.engine
         return program
-
-    def with_loops(self) -> WengertList:
-        """The list of a step for minibatches like the present one, of a loss with loops where that pays."""
-        steps, keep = self.objective.steps, (self.loss, *self.objective.running.values())
-        short = rolled_where_it_pays(steps, keep, {x: self.values[x] for x in steps.inputs}, reverse=True)
-        training = self.training if short is steps else self.training_lists(short)[1]
-        # a name that is free again, such as lr, is another input's
-        return (training if training[1:] == self.training[1:] else self.training).steps
 
     def take(self, rows: int) -> float:
         """The loss of the minibatch that is ready. The step overwrites arrays among the values."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,10 +55,10 @@ def roll(steps: Steps, likes: Mapping[str, Any], keep: Collection[str] | None = 
     sizes = shapes(steps, likes, G)
     if any(G.get(op) is not value for op, value in ops.G.items()):
         return WengertList(needed(steps, keep))
-    return numbered(rolled(needed(steps, keep), keep, sizes, stacked), keep)
+    return in_number_order(rolled(needed(steps, keep), keep, sizes, stacked), keep)
 
 
-def numbered(lines: list[Line], keep: Collection[str]) -> WengertList:
+def in_number_order(lines: list[Line], keep: Collection[str]) -> WengertList:
     """The lines with their temporaries in order of evaluation."""
     keep = {*keep}
     named = {a for line in lines for a in (line[0], *line[2]) if isinstance(a, str)}
@@ -81,9 +80,10 @@ def rolled_where_it_pays(steps: WengertList, keep: Collection[str], values: Mapp
                  for x, v in examples(steps, values).items()}
     except DependsOnValues:
         return steps
-    find = lambda lines, keep, reverse: numbered(rolled(needed(lines, keep), keep, sizes, reverse=reverse), keep)
-    again = partial(find, reverse=True)
-    short = differentiated_anew(steps, keep, again) if steps.differentiates else find(steps, keep, reverse)
+
+    def find(lines, keep, reverse=True):
+        return in_number_order(rolled(needed(lines, keep), keep, sizes, reverse=reverse), keep)
+    short = differentiated_anew(steps, keep, find) if steps.differentiates else find(steps, keep, reverse)
     return short if len(short) <= len(steps) / 2 else steps
 
 
