@@ -171,7 +171,8 @@ def test_a_model_in_the_class_of_a_model_and_one_that_is_shared_have_one_name_fo
     assert [name for name, _ in Net().namedRegisterItems()] == ["l1_W", "l1_b", "x", "y"]
 
 
-@pytest.mark.parametrize("value", [np.ones(2), np, len, Affine, lambda x: x, {1: 2}, pytest, Exception("x")], ids=["array", "module", "function", "class", "lambda", "dict", "pytest", "error"])
+@pytest.mark.parametrize("value", [np.ones(2), np, len, Affine, lambda x: x, {1: 2}, pytest, Exception("x")],
+                         ids=["array", "module", "function", "class", "lambda", "dict", "pytest", "error"])
 def test_what_holds_no_registers_is_passed_over(value):
     model = XMan()
     model.x, model.value, model.values = f.input(), value, [value]

@@ -22,7 +22,7 @@ from .kinds import MISSING, Impure, Within
 from .leaves import apart
 from .path import TracedPath, path_of
 from .reached import still_same
-from .watch import Watch, as_python
+from .watch import Watch, run_plainly
 
 PATHS = 8  # the most that are kept for arguments of one kind
 KINDS = 64  # the most kinds of arguments (shapes, precisions and trees) that are kept
@@ -136,7 +136,7 @@ class Jitted(Derivative):
         if begins:
             self._keep(key, [])
             if not self.waits:  # a function that is called once is not worth a trace
-                result, self.first = as_python(fn, args, options), (args, options)
+                result, self.first = run_plainly(fn, args, options), (args, options)
                 return result
         self.first = None
         try:

@@ -39,7 +39,7 @@ class Watch:
         collects = gc.isenabled()
         gc.disable()
         try:
-            return self.call(fn, args, options, as_python)[0]
+            return self.call(fn, args, options, run_plainly)[0]
         finally:
             if collects:
                 gc.enable()
@@ -120,7 +120,7 @@ class Watch:
         return Reach(self.roots).places
 
 
-def as_python(fn: Callable, args: Sequence, options: dict) -> Any:
+def run_plainly(fn: Callable, args: Sequence, options: dict) -> Any:
     """fn(*args, **options), with large loops by an engine."""
     with large_loops(compiled_loop):
         return fn(*args, **options)

@@ -1,4 +1,4 @@
-"""Questions to numbers: whether a derivative is right, and why one is NaN, infinite, zero, huge or vanished."""
+"""Questions to numbers: is a derivative right, and why is one NaN, infinite, zero, huge or vanished?"""
 from ..errors import suggesting
 from .check import Report, check
 from .losses import first_nan, reason_of_loss

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+import ops
+
 from ..engines import Compiled
 from ..errors import XManError
 from ..passes.loops.roll import rolled_where_it_pays
@@ -121,7 +123,7 @@ class TrainingStep:
         training = self.training if loops is written else self.training_lists(loops)[1]
         # a name that is free again, such as lr, would be another input's
         steps = (training if training[1:] == self.training[1:] else self.training).steps
-        short = few and "scan" not in {op for _, op, _ in steps}
+        short = few and not ops.loops.functions_in(steps)
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: self.values[x].copy() for x in self.inplace}
         if self.shares:
