@@ -198,7 +198,7 @@ MISTAKES = [
     (multiplies_by_a_sparse,     "return (sparse @ x)",      "a sparse matrix", "f.dot(a, x)"),
     (branches_on_an_array,       "if x > 0:",                "no single truth value", "np.where(condition, x, y)"),
     (takes_eigenvalues,          "return np.linalg.eigvals(", "np.linalg.eigvals has no operator", "ops.operator"),
-    (takes_a_fourier_transform,  "return np.abs(np.fft.fft", "np.fft.fft has no operator", "ops.operator"),
+    (takes_a_fourier_transform,  "return np.abs(np.fft.fft", "np.fft.fft has no operator", "np.cos(a) @ x and -np.sin(a) @ x"),
     (takes_a_softmax_of_scipy,   "return special.softmax",   "scipy.special turns", "from xman.scipy import special"),
     (draws_random_numbers,       "return rng.normal(", "random number", "loc + scale"),
     (multiplies_by_i,            "return abs(x * 1j)",       "complex numbers", "real and imaginary parts"),
