@@ -57,7 +57,7 @@ def test_a_folder_that_windows_does_not_open_is_asked_for_as_an_archive(tmp_path
 
 def test_a_command_is_started_without_what_runs_before_it_on_posix_alone():
     run = without("win32", """
-subprocess.Popen = lambda command, env, preexec_fn: sys.exit(f"before it runs: {preexec_fn}")
+subprocess.Popen = lambda command, env, preexec_fn, **_: sys.exit(f"before it runs: {preexec_fn}")
 from xman.scale.launch import launched
 launched(["train"], 1, 1, "kept.xman")
 """)

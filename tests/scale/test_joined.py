@@ -20,6 +20,8 @@ SCRIPTS = Path(__file__).parents[2] / "docs" / "scripts"
 RNG = np.random.default_rng(0)
 X, y = RNG.normal(size=(37, 6)), RNG.integers(0, 3, 37)
 SETTINGS = {"epochs": 2, "batch_size": 10, "lr": 0.1, "progress": False, "engine": "numpy"}
+# what the forked processes do needs no thread of this one, of JAX say
+pytestmark = [pytest.mark.filterwarnings("ignore:os.fork"), pytest.mark.filterwarnings("ignore:This process .*is multi-threaded")]
 forks = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="a process has to fork")
 
 

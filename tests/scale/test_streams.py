@@ -16,6 +16,7 @@ from xman import models
 from xman.errors import XManError
 from xman.files.container import restore
 from xman.scale import Workers, mpi, shares, stream, streams, tables
+from xman.scale.mpi import OfMPI
 from xman.scale.streams import InTurn, Streamed, Turns, of_arrays
 from xman.tables import read
 from xman.tables.statistics import moments, word_statistics
@@ -106,7 +107,7 @@ def together(monkeypatch):
 
         def one(rank):
             here.workers = Thread()
-            here.workers.comm = SimpleNamespace(Ibarrier=lambda: SimpleNamespace(Test=lambda: True))
+            here.workers.comm = SimpleNamespace(barrier=lambda: None)
             here.workers.rank, here.workers.size = rank, n
             return what()
 
@@ -176,7 +177,7 @@ def test_a_task_in_turns_waits_for_nothing_and_keeps_its_error_for_the_end():
 
 def test_workers_that_share_cores_work_while_they_wait(monkeypatch):
     answers, parts = iter([False, False, True]), []
-    here = Workers(SimpleNamespace(rank=0, size=2, Ibarrier=lambda: SimpleNamespace(Test=lambda: next(answers))))
+    here = OfMPI(SimpleNamespace(rank=0, size=2, Ibarrier=lambda: SimpleNamespace(Test=lambda: next(answers))))
     here.beside = lambda: parts.append(1)
     here.meet()
     assert len(parts) == 3

@@ -51,12 +51,12 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, deci
     targets = cells(chunks, column, "the table")
     if kind == "date":
         raise TableError(f"the target {name!r} holds dates; --target names the column to predict")
-    content = "it holds words"
+    content = "holds words"
     if kind == "number":
         finite = targets[np.isfinite(targets)]
         values = np.unique(finite[:SAMPLE])
         is_discrete = len(values) <= FEW and bool((finite == np.rint(finite)).all())
-        content = f"it holds {len(values)} whole numbers" if is_discrete else "it holds numbers"
+        content = f"holds {len(values)} whole numbers" if is_discrete else "holds numbers"
         if task == "classify" or task is None and is_discrete:
             column = column._replace(kind="category", spelling=spelling or "1.5")
         task = task or ("classify" if is_discrete else "regress")
@@ -79,7 +79,7 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, deci
     if len(counts) > max(FEW, len(targets) / 2):
         raise TableError(f"the target {name!r} has {len(counts):,} classes in {len(targets):,} rows, too many "
                          "to learn; --target names another column, --task regress fits numbers")
-    notes.append(f"the task is to classify, since the target {name!r}: {content}; " + (
+    notes.append(f"the task is to classify, since the target {name!r} {content};  " + (
         "--task regress fits them as numbers" if kind == "number" else f"{len(counts)} classes"))
     return column, tuple(sorted(counts, key=float if kind == "number" else str)), targets
 

@@ -79,7 +79,7 @@ def beginnings(lines: Sequence[Line], start: int, end: int, period: int) -> list
     """The lines, at most three, with which a turn may begin: those across which the fewest carries go.
 
     The lines of a turn repeat wherever one begins to count, and a loop of Python's begins where little is
-    handed on. A register line_of in line 5 and last read 4 lines later is a carry of turns that begin with
+    handed on. A register set in line 5 and last read 4 lines later is a carry of turns that begin with
     line 6, 7, 8 or 9.
     """
     line_of = {lines[i][0]: i for i in range(start, end)}
