@@ -14,7 +14,7 @@ import numpy as np
 import ops
 from ops.loops import ROWS
 from ops.loops.bodies import as_python
-from ops.loops.values import has_loops
+from ops.loops.values import cond, has_loops
 from ops.silence import silent
 
 from ..wengert import Line, registers
@@ -33,7 +33,7 @@ def alongside(op: str) -> bool:
 def shaping(op: str, args: tuple, cycles: int) -> tuple:
     """The arguments whose values may give the result its shape, as masks and numbers of steps do."""
     if op in ROWS:
-        return () if cycles and op == "bundle" else args[3:] if op == "cond" else args
+        return () if cycles and op == "bundle" else args[3:] if ops.G[op] is cond else args
     return () if alongside(op) or isinstance(ops.G[op], np.ufunc) else args[1:]
 
 
@@ -86,7 +86,7 @@ def example(op: str, args: Iterable[Any], cycles: int = 0) -> Any:
     value = facts.example or ops.G[op]
     if "program" in (getattr(value, "__kwdefaults__", None) or ()):  # it applies functions
         value = functools.partial(value, program=functools.partial(program_for_examples, cycles))
-    if op == "cond":  # either branch may be taken
+    if ops.G[op] is cond:  # either branch may be taken
         ways = [value(way, *args[1:]) for way in (True, False)]
         if len({tuple([(np.shape(x), np.asarray(x).dtype) for x in way]) for way in ways}) > 1:
             raise DependsOnValues(op)

@@ -18,7 +18,7 @@ ATTEMPTS = 30    # places where a list may repeat that are looked at, the longes
 CONVERTING = {"add", "subtract", "mul", "divide", "maximum", "minimum"}
 
 
-def regions(lines: Sequence[Line]) -> list[tuple[int, int, int]]:
+def regions_that_repeat(lines: Sequence[Line]) -> list[tuple[int, int, int]]:
     """(the first line, the line after the last, the lines of a turn) where lines repeat."""
     numbers: dict[tuple, int] = {}
     tokens = np.array([numbers.setdefault(token(line), len(numbers)) for line in lines], np.int32)
@@ -36,10 +36,10 @@ def regions(lines: Sequence[Line]) -> list[tuple[int, int, int]]:
     return spans
 
 
-def repeating(lines: Sequence[Line]) -> int:
+def lines_that_repeat(lines: Sequence[Line]) -> int:
     """How many lines lie where lines repeat."""
     inside = np.zeros(len(lines), bool)
-    for start, end, _ in regions(lines):
+    for start, end, _ in regions_that_repeat(lines):
         inside[start:end] = True
     return int(inside.sum())
 
@@ -47,7 +47,7 @@ def repeating(lines: Sequence[Line]) -> int:
 def places(lines: Sequence[Line]) -> Iterator[tuple[int, int, int]]:
     """(the first line, the lines of a turn, the turns) where a loop may be, the most lines first."""
     most_first = lambda region: (region[2] - (region[1] - region[0]) // region[2] * region[2], region[2])
-    for start, end, period in sorted(regions(lines), key=most_first)[:ATTEMPTS]:
+    for start, end, period in sorted(regions_that_repeat(lines), key=most_first)[:ATTEMPTS]:
         for first in beginnings(lines, start, end, period):
             count = (end - first) // period
             for peeled in range(min(4, count - FEWEST + 1)):  # the first turns may be unlike the others

@@ -29,7 +29,7 @@ from ...wengert import Line, Steps, WengertList, checked_list, known_registers, 
 from ..examples import DependsOnValues, examples
 from ..simplify import differentiated_anew
 from ..writer import in_order, is_temporary
-from .repeats import FEWEST, places, repeating
+from .repeats import FEWEST, places, lines_that_repeat
 from .turns import NoLoop, RolledLoop, Size
 
 # Lines that are compiled, and differentiated, as they are. A loop that is found compiles in .1 s, where its
@@ -73,7 +73,7 @@ def rolled_where_it_pays(steps: WengertList, keep: Collection[str], values: Mapp
     Where `gradient` wrote it, this is the gradient of the list with loops. values: of the inputs, whose kinds
     the new list is for. reverse: as for `rolled`.
     """
-    if len(steps) <= WRITTEN_OUT or repeating(steps) < len(steps) / 2:
+    if len(steps) <= WRITTEN_OUT or lines_that_repeat(steps) < len(steps) / 2:
         return steps
     try:
         sizes = {x: (np.shape(v), getattr(v, "dtype", np.dtype(float)))
