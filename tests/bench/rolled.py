@@ -1,7 +1,7 @@
 """python -m tests.bench.rolled [turns or programs …]: loops that Python wrote out, found again, beside JAX, as a table.
 
-Each row is a program of tests/passes/test_roll.py with so many turns: lines as traced and as rolled; seconds of the first call
-and microseconds of a later one (processor time, medians) of `jit(value_and_grad)`, of `jax.jit(jax.value_and_grad)` of the same
+Each row is a program of tests/passes/test_roll.py with so many turns: lines as traced and as rolled; seconds of the first two
+calls and microseconds of a later one (processor time, medians) of `jit(value_and_grad)`, of `jax.jit(jax.value_and_grad)` of the same
 Python loop (not above 300 turns, where its first call takes minutes), and of the gradient of the rolled list on the engine jax,
 where it is a `lax.scan`.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import statistics
 import sys
-import time
 import types
 
 import numpy as np
@@ -48,11 +47,10 @@ def for_jax(fn):
     return types.FunctionType(fn.__code__, {**fn.__globals__, "np": jnp, "f": ours}, fn.__name__, fn.__defaults__)
 
 
-def measured(call) -> str:
-    first, end = timed(call), time.monotonic() + 4.0
-    while time.monotonic() < end:  # until the program is settled
-        call()
-    return f"{first:.2f}, {statistics.median(timed(call) for _ in range(25)) * 1e6:,.0f}"
+def measured(call, settle=lambda: None) -> str:
+    first = timed(call) + timed(call)  # what is called once is not always compiled
+    settle()
+    return f"{first:.2f}, {statistics.median(timed(call) for _ in range(50)) * 1e6:,.0f}"
 
 
 def row(fn, args: tuple, n: int) -> list[str]:
@@ -65,7 +63,7 @@ def row(fn, args: tuple, n: int) -> list[str]:
     if n <= 300:
         assert programs.computed(xman.unroll(rolled, values), values, numbers) == programs.computed(steps, values, numbers)
     run = xman.jit(xman.value_and_grad(total, tuple(range(len(args)))))
-    cells = [f"{len(steps):,}", str(len(rolled)), measured(lambda: run(*args))]
+    cells = [f"{len(steps):,}", str(len(rolled)), measured(lambda: run(*args), run.settle)]
     if n <= 300:
         theirs = for_jax(fn)
         jitted = jax.jit(jax.value_and_grad(lambda *args: jax.numpy.sum(theirs(*args)), tuple(range(len(args)))))
@@ -85,7 +83,7 @@ def row(fn, args: tuple, n: int) -> list[str]:
 def main(counts: list[int], names: list[str]) -> None:
     import jax
     jax.config.update("jax_enable_x64", True)
-    titles = "program", "turns", "lines", "rolled", "jit: first s, call µs", "JAX's", "lax.scan's"
+    titles = "program", "turns", "lines", "rolled", "jit: first two s, call µs", "JAX's", "lax.scan's"
     print(f"| {' | '.join(titles)} |\n{'|---' * len(titles)}|")
     for n in counts:
         for fn, args in rows(n).items():

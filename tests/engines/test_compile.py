@@ -451,3 +451,18 @@ def test_arrays_by_dlpack_are_taken_and_overwritten_in_their_own_memory_and_nump
 def test_an_array_by_dlpack_that_lies_on_another_device_is_refused_with_what_to_do():
     message = refusal(xman.compile(LAYER, ["loss"], "numpy"), {**inputs(), "X": Elsewhere(np.ones((5, 3)), (2, 0))})
     assert "'X'" in message and "copy it to the host's memory" in message
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (4, 2, 2), (2, 3, 3)])
+@pytest.mark.parametrize("entries", ["any", "singular", "infinite"])
+def test_cofactors_of_small_matrices_are_products_of_entries(shape, entries):
+    for dtype, tolerance in ((np.float64, 1e-10), (np.float32, 1e-4)):
+        a = np.random.default_rng(1).standard_normal(shape).astype(dtype)
+        if entries == "singular":
+            a[..., 1, :] = 2 * a[..., 0, :]
+        if entries == "infinite":
+            a[..., 0, 0] = np.inf
+        step = xman.compile([("y", "cofactor", ("a",))], engine="numpy")
+        y, expected = step({"a": a})["y"], xman.eval([("y", "cofactor", ("a",))], {"a": a})["y"]
+        assert y.dtype == expected.dtype and "cofactor" not in dict(step.plan.stages)["simplified"]
+        np.testing.assert_allclose(y, expected, rtol=tolerance, atol=tolerance)
