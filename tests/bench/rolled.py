@@ -1,9 +1,9 @@
 """python -m tests.bench.rolled [turns or programs …]: loops that Python wrote out, found again, beside JAX, as a table.
 
 Each row is a program of tests/passes/test_roll.py with so many turns: lines as traced and as rolled; seconds of the first two
-calls and microseconds of a later one (processor time, medians) of `jit(value_and_grad)`, of `jax.jit(jax.value_and_grad)` of the same
-Python loop (not above 300 turns, where its first call takes minutes), and of the gradient of the rolled list on the engine jax,
-where it is a `lax.scan`.
+calls and microseconds of a later one (processor time, medians) of `jit(value_and_grad)`, of `jax.jit(jax.value_and_grad)` of the
+same Python loop (not above 300 turns, where its first call takes minutes), and of the gradient of the rolled list on the engine
+jax, where it is a `lax.scan`.
 """
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from ...wengert import Line, Steps, WengertList, checked_list, known_registers, 
 from ..examples import DependsOnValues, examples
 from ..simplify import differentiated_anew
 from ..writer import in_order, is_temporary
-from .repeats import FEWEST, places, lines_that_repeat
+from .repeats import FEWEST, lines_that_repeat, places
 from .turns import NoLoop, RolledLoop, Size
 
 # Lines that are compiled, and differentiated, as they are. A loop that is found compiles in .1 s, where its
