@@ -80,7 +80,7 @@ def test_the_status_of_the_doctor_is_0_if_all_holds_and_else_1(xman, ok, monkeyp
     (["check", "assignments"], "it has no checks.py"),
     (["run", "modes", "nobody.zip", "--unsafe"], "nobody.zip cannot be read"),
     (["run", "modes", "."], "keep the two apart"),
-    (["run", "modes", "assignments", "--out", "grades"], "--unsafe"),
+    (["run", "modes", "class"], "--unsafe"),
     (["run", "modes"], "SUBMISSION... is missing"),
     (["run", "modes", "a", "b", "--autolab"], "one submission; here are 2"),
     (["gradescope", "modes", "--out", "autograder"], "autograder.zip"),
@@ -88,6 +88,7 @@ def test_the_status_of_the_doctor_is_0_if_all_holds_and_else_1(xman, ok, monkeyp
 def test_a_mistake_gets_its_sentence(xman, words, said, monkeypatch):
     from xman.grade.sandbox import sandbox_here
     if said == "--unsafe":
+        Path("class/ada").mkdir(parents=True)
         monkeypatch.setenv("PATH", "")
         monkeypatch.setattr("xman.grade.sandbox.sandbox_here", sandbox_here.__wrapped__)
     status, out, errors = xman("grade", *words)

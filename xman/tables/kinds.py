@@ -79,7 +79,7 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, deci
     if len(counts) > max(FEW, len(targets) / 2):
         raise TableError(f"the target {name!r} has {len(counts):,} classes in {len(targets):,} rows, too many "
                          "to learn; --target names another column, --task regress fits numbers")
-    notes.append(f"the task is to classify, since the target {name!r} {content};  " + (
+    notes.append(f"the task is to classify, since the target {name!r} {content}; " + (
         "--task regress fits them as numbers" if kind == "number" else f"{len(counts)} classes"))
     return column, tuple(sorted(counts, key=float if kind == "number" else str)), targets
 
