@@ -331,4 +331,5 @@ operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.m
                    lambda t, out, a, b, q: f.sylvester(a, b, t)],
          flops=lambda out, a, b, q: 25 * (a.size * len(a) + b.size * len(b)), entries=multiplied)
 operator("sqrtm",        sqrtm,        lambda d, out, a: f.sylvester(f.mT(out), f.mT(out), d),
-         tangents=[lambda t, out, a: f.sylvester(out, out, t)],                         flops=cubic(28), reads="matrix")
+         tangents=[lambda t, out, a: f.sylvester(out, out, t)], flops=cubic(28), reads="matrix",
+         example=np.asarray)  # SciPy warns of the root of ones

@@ -12,6 +12,7 @@ import ops
 import xman
 from xman import WengertList, eval, gradient
 from xman.models import LSTM, MLP, AdaptiveBasis, LogisticRegression
+from xman.passes.examples import examples
 
 sys.path.append(str(Path(__file__).parents[1] / "ops"))
 sys.path.append(str(Path(__file__).parents[1] / "passes"))
@@ -222,3 +223,8 @@ def test_an_axis_that_is_a_register_spreads_and_sums_as_a_literal_one_does(engin
         results = program({name: a for name, a in values.items() if op == "broadcast" or name != "like"})
         np.testing.assert_array_equal(results["out"], x.sum(axis) if op == "sum" else np.broadcast_to(np.expand_dims(first, axis), (2, 3)))
         np.testing.assert_array_equal(results["dloss_dx"], np.full(first.shape, 1.0 if op == "sum" else x.size / first.size))
+
+
+def test_the_matrices_that_stand_in_for_others_are_no_reason_to_warn():
+    found = examples([("r", "sqrtm", ("a",)), ("s", "square", ("r",))], {"a": np.eye(3, dtype=np.float32)})
+    assert found["s"].shape == (3, 3) and found["r"].dtype == np.float32
