@@ -55,8 +55,8 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
             numbers.write(b"".join(k.to_bytes(4, "big") for k in range(len(items))))
             numbers.seek(0)
             for _ in range(min(jobs, len(items))):
-                number, pipe = forked(results_here(work, items, numbers.fileno(), stop), stop)
-                running[pipe] = number
+                pid, pipe = forked(results_here(work, items, numbers.fileno(), stop), stop)
+                running[pipe] = pid
         while running:
             for pipe in wait(running):
                 try:
@@ -65,10 +65,10 @@ def each_apart(work: Callable[[Any], Any], items: Sequence[Any], jobs: int,
                     if os.waitpid(running.pop(pipe), 0)[1]:
                         raise XManError("a process that judges has ended: is there memory enough?") from None
     finally:
-        for number in running.values():
-            os.kill(number, signal.SIGTERM)
-        for number in running.values():
-            os.waitpid(number, 0)
+        for pid in running.values():
+            os.kill(pid, signal.SIGTERM)
+        for pid in running.values():
+            os.waitpid(pid, 0)
 
 
 def results_here(work: Callable[[Any], Any], items: Sequence[Any], numbers: int,
@@ -84,7 +84,7 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
 
     cpu_seconds: the submission's processor time. XManError if the process fails, or stop is set.
     """
-    number, pipe = forked(within_limits(events, TIMES * cpu_seconds), stop)
+    pid, pipe = forked(within_limits(events, TIMES * cpu_seconds), stop)
     until = time.monotonic() + WALL_SECONDS
     try:
         with pipe:
@@ -92,14 +92,14 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
                 if pipe.poll(0.1):
                     yield received_message(pipe)
                 if stop.is_set():
-                    os.kill(number, signal.SIGTERM)
+                    os.kill(pid, signal.SIGTERM)
                     until = min(until, time.monotonic() + GRACE)
                 if time.monotonic() > until:
-                    os.kill(number, signal.SIGKILL)
+                    os.kill(pid, signal.SIGKILL)
     except (EOFError, OSError):  # the process has ended
         pass
     finally:
-        code = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     name = signal.Signals(-code).name if code < 0 else str(code)
     if stop.is_set():
         raise XManError(STOPPED)

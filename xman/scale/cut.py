@@ -97,7 +97,7 @@ class CutProgram:
         for k in range(len(self.stages) - 1):
             if k == len(self.ready):
                 self.ready.append(self.stage_ready_for(k, tables[0]))
-            program, common, terms, total, copied = self.ready[k]
+            program, common, terms, totals, copied = self.ready[k]
             for number, values in enumerate(tables):
                 values |= terms
                 values |= program(values)
@@ -111,7 +111,7 @@ class CutProgram:
                 flat.add(not self.state_slices or k < len(self.stages) - 2)
                 self.workers.stop = float(flat.total[0])
             for values in tables:
-                values |= total
+                values |= totals
         values = tables[0]
         values |= self.last(values | self.slices)
         for x, y in self.deferred.items():
@@ -129,7 +129,7 @@ class CutProgram:
         dtypes = {x: dtype if dtype in kinds else next(iter(kinds)) for x, dtype in dtypes.items()}
         common = [Common(self.workers, {x: examples[y] for x, y in sums.items() if dtypes[x] == dtype}, dtype,
                          few=not self.state_slices) for dtype in kinds]
-        terms, total = ({x: a for flat in common for x, a in views(flat).items()}
+        terms, totals = ({x: a for flat in common for x, a in views(flat).items()}
                        for views in map(operator.attrgetter, ("terms", "sums")))
         into = {y: x for x, y in sums.items() if np.ndim(examples[y]) and examples[y].dtype == terms[x].dtype}
         into = {into[dst]: dst for dst, _, _ in steps if dst in into}
@@ -142,7 +142,7 @@ class CutProgram:
         reads = [(fresh("into", {*values, *all_registers(self.steps)}), "bundle", (*into,))] * bool(into)
         if k == len(self.stages) - 2 and self.state_slices:
             self.divide(common)
-        return self.compiled([*steps, *reads], gives, into), common, terms, total, copied
+        return self.compiled([*steps, *reads], gives, into), common, terms, totals, copied
 
     def divide(self, common: list[Common]) -> None:
         """Let this worker add up and update only its slice, of all arrays as if they were one."""

@@ -143,7 +143,7 @@ def scan_in_place(w: Builder, dst: str, function: Function, k: int, slices: int,
     slices = {i: lying_rows(w, entries[i], 1) if entries[i].shape else None for i in moving}
     outs = [w.tree.root(f"{dst}.{j}", (n, *shape), dtype) for j, (shape, dtype) in enumerate(body.kinds(), k)]
 
-    def run(which: StepNests, entries: list[View], handed: list[View], t: int, steps: int) -> list[View]:
+    def place_steps(which: StepNests, entries: list[View], handed: list[View], t: int, steps: int) -> list[View]:
         moving_place = lambda x: (indexed(x, [t]), way * x.strides[0])
         slice_places = {i: x and moving_place(x) for i, x in slices.items()}
         results = [*((x, 0) for x in handed), *map(moving_place, outs)]
@@ -153,9 +153,9 @@ def scan_in_place(w: Builder, dst: str, function: Function, k: int, slices: int,
         return handed or carry
 
     if alone:
-        run(alone, entries, carries, first, 1)
+        place_steps(alone, entries, carries, first, 1)
         entries, first, n = [*carries, *entries[k:]], first + way, n - 1
-    return [*(run(body, entries, [], first, n) if n else carries), *outs]
+    return [*(place_steps(body, entries, [], first, n) if n else carries), *outs]
 
 
 def branch_in_place(w: Builder, dst: str, test: Any, then: Function, orelse: Function, b: str) -> list[View]:

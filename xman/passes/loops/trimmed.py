@@ -116,23 +116,23 @@ def cut_loops(writer: ListWriter, symbols: Collection[Symbol]) -> None:
 def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loop: bool) -> tuple | None:
     """(functions with only the results in `read`, (carries, slices), the places of the parameters that are
     left, the places of the results); None if nothing can go. A carry that a step needs counts as read."""
-    n, m, need = len(functions[0][2]), k + slices, {*read}
+    n, m, needed_results = len(functions[0][2]), k + slices, {*read}
     while True:
-        bodies = [needed(lines, {results[i] for i in need}) for _, _, _, lines, results in functions]
-        used = [{a for _, _, args in body for a in args if isinstance(a, str)} | {results[i] for i in need}
+        bodies = [needed(lines, {results[i] for i in needed_results}) for _, _, _, lines, results in functions]
+        used = [{a for _, _, args in body for a in args if isinstance(a, str)} | {results[i] for i in needed_results}
                 for body, (*_, results) in zip(bodies, functions, strict=True)]
         pairs = [*zip(functions, used, strict=True)]
         left = [i for i in range(n) if any(function[2][i] in names for function, names in pairs)]
-        if not loop or {i for i in left if i < k} <= need:
+        if not loop or {i for i in left if i < k} <= needed_results:
             break
-        need |= {i for i in left if i < k}
+        needed_results |= {i for i in left if i < k}
     # a carry that is not needed goes with its result; one that is handed on stays; a slice tells the steps
     if loop:
-        left = sorted({i for i in left if i >= k} | {i for i in need if i < k})
+        left = sorted({i for i in left if i >= k} | {i for i in needed_results if i < k})
         left = left if any(k <= i < m for i in left) else sorted([*left, k])
-    if len(left) == n and len(need) == len(functions[0][4]):
+    if len(left) == n and len(needed_results) == len(functions[0][4]):
         return None
-    stay = sorted(need)
+    stay = sorted(needed_results)
     short = [("def", name, tuple(parameters[i] for i in left), tuple(body), tuple(results[i] for i in stay))
              for (_, name, parameters, _, results), body in zip(functions, bodies, strict=True)]
     counts = sum(i < k for i in left), sum(k <= i < m for i in left)
