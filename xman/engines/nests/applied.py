@@ -143,7 +143,8 @@ def scan_in_place(w: Builder, dst: str, function: Function, k: int, slices: int,
     slices = {i: lying_rows(w, entries[i], 1) if entries[i].shape else None for i in moving}
     outs = [w.tree.root(f"{dst}.{j}", (n, *shape), dtype) for j, (shape, dtype) in enumerate(body.kinds(), k)]
 
-    def place_steps(which: StepNests, entries: list[View], handed: list[View], t: int, steps: int) -> list[View]:
+    def place_steps(which: StepNests, entries: list[View], handed: list[View], t: int,
+                    steps: int) -> list[View]:
         moving_place = lambda x: (indexed(x, [t]), way * x.strides[0])
         slice_places = {i: x and moving_place(x) for i, x in slices.items()}
         results = [*((x, 0) for x in handed), *map(moving_place, outs)]

@@ -118,8 +118,10 @@ def shorter(functions: Sequence, k: int, slices: int, read: Collection[int], loo
     left, the places of the results); None if nothing can go. A carry that a step needs counts as read."""
     n, m, needed_results = len(functions[0][2]), k + slices, {*read}
     while True:
-        bodies = [needed(lines, {results[i] for i in needed_results}) for _, _, _, lines, results in functions]
-        used = [{a for _, _, args in body for a in args if isinstance(a, str)} | {results[i] for i in needed_results}
+        bodies = [needed(lines, {results[i] for i in needed_results})
+                  for _, _, _, lines, results in functions]
+        used = [{a for _, _, args in body for a in args if isinstance(a, str)}
+                | {results[i] for i in needed_results}
                 for body, (*_, results) in zip(bodies, functions, strict=True)]
         pairs = [*zip(functions, used, strict=True)]
         left = [i for i in range(n) if any(function[2][i] in names for function, names in pairs)]
