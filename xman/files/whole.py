@@ -48,7 +48,8 @@ def write_whole(path: str | Path, content: str | bytes, lasting: bool = True) ->
                 os.chmod(file.name, path.stat().st_mode if path.exists() else 0o666 & ~UMASK)
                 os.replace(file.name, path)
             except BaseException:
-                file.close()
+                with contextlib.suppress(OSError):  # it tries to write what the full disk did not take
+                    file.close()
                 Path(file.name).unlink(missing_ok=True)
                 raise
     except OSError as error:
