@@ -47,7 +47,7 @@ class Facts(NamedTuple):
     within: bool = False               # its result has no more axes than its arguments, and none that is longer
     entries: Count | None = None       # (*args) -> int: a bound on the result's entries, if it can exceed the arguments' total
     # its value in other words
-    formula: Callable | None = None    # in the language, for floats that have entries: engines that lack the operator compute it
+    formula: Callable | None = None    # in the language, for floats that have entries, or None; engines that lack it use that
     elsewhere: Callable | None = None  # the same, for a library of arrays that has no function for it
     numpy: str = ""                    # the function of NumPy that it is, arguments and all, where the value is no ufunc
     example: Callable | None = None    # of the same arguments another value of the same shapes and precisions, in much less time

@@ -290,7 +290,7 @@ operator("logabsdet",  logabsdet,  lambda d, out, a: scalar_of_each(d, a) * f.mT
          elsewhere=by_elimination.logabsdet, reads="matrix")
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactor_slope(d, a),
          tangents=[lambda t, out, a: f.cofactor_slope(t, a)],                           flops=cubic(24),
-         elsewhere=by_elimination.cofactor, reads="matrix")
+         formula=by_elimination.cofactor_of_few, elsewhere=by_elimination.cofactor, reads="matrix")
 operator("cofactor_slope", cofactor_slope, lambda d, out, t, a: f.cofactor_slope(d, a), traced(slope_by_inverse, 1),
          flops=cubic(32), elsewhere=by_elimination.cofactor_slope)
 operator("solve",      solve,      lambda d, out, a, b: -f.dot_left(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),

@@ -355,6 +355,16 @@ def test_lapack_does_what_numpy_does_with_matrices_and_batches(op, shape):
             np.testing.assert_allclose(found, wanted[x], rtol=1e-9, atol=1e-9 * np.abs(wanted[x]).max())
 
 
+@pytest.mark.parametrize("a", [R.normal(size=(2, 2)), R.normal(size=(4, 3, 3)), np.outer([1.0, 2, 3], [3.0, 2, 1]), np.diag([np.inf, 1.0])])
+def test_a_loop_with_a_small_determinant_calls_no_numpy(a):
+    def turns(a):
+        return xman.scan(lambda s, _: (s + np.sum(xman.f.cofactor(a + 0 * s) ** 2), None), 0.0, length=5)[0]
+    steps = xman.trace(turns, a)
+    step = step_of(steps, {"a": a})
+    assert not step.plan.calls
+    np.testing.assert_allclose(step({"a": a})["turns"], eval(steps, {"a": a})["turns"], atol=1e-12)
+
+
 def test_rows_taken_for_a_product_are_copied_once_and_anew_where_the_table_was_overwritten():
     values = {"T": R.normal(size=(50, 8)), "k": R.integers(0, 50, 40), "W": R.normal(size=(8, 9))}
     once = [("x", "getitem", ("T", "k")), ("z", "dot", ("x", "W")), ("t", "tanh", ("z",)), ("y", "sum", ("t",))]

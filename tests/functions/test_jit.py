@@ -593,6 +593,6 @@ def test_a_long_loop_beside_what_is_differentiated_is_one_of_the_list_too():
 
 
 def test_a_tangent_that_follows_from_an_adjoint_rule_is_compiled_too():
-    a, t = np.eye(3) + np.arange(9.0).reshape(3, 3) ** .5, np.ones((3, 3))
+    a, t = np.eye(3) + np.arange(9.0).reshape(3, 3) ** .5, np.ones((3, 3)) + np.eye(3)  # of rank 1 it would give zeros
     for tangent in (lambda a: jvp(f.cofactor_slope, (a, a), (t, t))[1], lambda a: jvp(lambda a: jvp(f.cofactor, (a,), (t,))[1], (a,), (t,))[1]):
         np.testing.assert_allclose(jit(tangent, "numpy")(a), tangent(a), 1e-9, 1e-13)
