@@ -3,6 +3,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -91,3 +92,17 @@ def test_after_settle_the_bits_are_those_of_the_engine_that_answers(calls, monke
     answers = {bits(fast(x)) for x in [X] * 30}
     assert len(answers) == 1 and fast.engine == ENGINES[-1]
     assert answers == {bits(jit(grad(recurrent), fast.engine)(X))}
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_first_call_keeps_no_large_array_alive(large, monkeypatch):
+    """Arguments of a first call serve those who ask what answers, as long as they are there."""
+    monkeypatch.setenv("XMAN_ENGINE", "auto")
+    fast, w, x = jit(lambda p, x: np.sum(p["w"] * x)), np.ones(10), np.ones(200_000 if large else 10)[:, None]
+    fast({"w": w}, x)
+    assert fast.lists
+    fast, alive = jit(lambda p, x: np.sum(p["w"] * x)), weakref.ref(x)
+    fast({"w": w}, x)
+    del x
+    assert (alive() is None) == large
+    assert "large arrays, which are gone" in fast.why if large else fast.lists

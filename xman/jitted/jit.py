@@ -5,6 +5,7 @@ import itertools
 import os
 import threading
 import warnings
+import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from ops.silence import ERRORS, loud
 from ..engines.door import Compiled
 from ..errors import XManError, with_habits
 from ..functions.call import Derivative, callable_or_refused, name_of
-from ..functions.trees import TOO_DEEP, flattened_tree
+from ..functions.trees import TOO_DEEP, flattened_tree, unflatten
 from .kinds import MISSING, Impure, Within
 from .leaves import apart
 from .path import TracedPath, path_of
@@ -26,6 +27,7 @@ from .watch import Watch, run_plainly
 
 PATHS = 8  # the most that are kept for arguments of one kind
 KINDS = 64  # the most kinds of arguments (shapes, precisions and trees) that are kept
+LARGE = 2 ** 20  # bytes of a first call's arrays, above which they may go before the second
 
 
 @with_habits
@@ -63,7 +65,8 @@ class Jitted(Derivative):
         self.locks: dict[int, threading.Lock] = {}  # by process: a forked one finds no lock that is held
         # whether a call waits for its program: where the user named the engine
         self.waits = {engine, os.environ.get("XMAN_ENGINE", "auto")} != {"auto"}
-        self.first: tuple | None = None  # arguments and options of the latest first call, until the second
+        # of the latest first call, until the second: the leaves of arguments and options, and their structure
+        self.first: tuple[list[Callable], Any] | None = None
         self.latest: TracedPath | None = None  # the path of the latest call without options
         # by the kinds of the arguments: the paths, or the reason why there are none
         self.paths: dict[tuple, list[TracedPath] | str] = {}
@@ -76,14 +79,17 @@ class Jitted(Derivative):
 
     def _every_path(self) -> list[TracedPath | str]:
         if self.first:
-            args, options = self.first
-            self(*args, **options)
+            leaves = [leaf() for leaf in self.first[0]]
+            if not any(x is None for x in leaves):
+                args, options = unflatten(self.first[1], leaves)
+                self(*args, **options)
         every = ([paths] if isinstance(paths, str) else paths for paths in self.paths.values())
         return [*itertools.chain.from_iterable(every)]
 
     def _answers(self) -> tuple[str, str]:
         """The engine of the path that was taken last, and the reason for it."""
-        path = self.latest or next(reversed(self._every_path()), "it has not been called")
+        gone = "its only call had large arrays, which are gone" if self.first else "it has not been called"
+        path = self.latest or next(reversed(self._every_path()), gone)
         if isinstance(path, str) or not path.program:
             return "python", path if isinstance(path, str) else "its result depends on no input"
         return path.program.engine, path.program.why
@@ -136,7 +142,7 @@ class Jitted(Derivative):
         if begins:
             self._keep(key, [])
             if not self.waits:  # a function that is called once is not worth a trace
-                result, self.first = run_plainly(fn, args, options), (args, options)
+                result, self.first = run_plainly(fn, args, options), remembered(args, options)
                 return result
         self.first = None
         try:
@@ -182,6 +188,15 @@ class Jitted(Derivative):
             self.paths[key] = others
             for old in list(self.paths)[:-KINDS]:
                 del self.paths[old]
+
+
+def remembered(args: tuple, options: dict) -> tuple[list[Callable], Any]:
+    """The leaves, a function for each that gives it, and their structure. Large arrays are not kept alive for
+    those who may ask what answers: their functions then give None."""
+    leaves, structure = flattened_tree((args, options))
+    arrays = [x for x in leaves if isinstance(x, np.ndarray)]
+    weak = np.ndarray if sum(x.nbytes for x in arrays) > LARGE else ()
+    return [weakref.ref(x) if isinstance(x, weak) else lambda x=x: x for x in leaves], structure
 
 
 def copied(args: tuple) -> list:
