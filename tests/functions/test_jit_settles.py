@@ -68,6 +68,7 @@ def test_the_paths_of_a_function_that_was_called_once_are_traced_when_they_are_l
     assert (fast.engine, fast.lists, fast.guards) == ("python", [], []) and "has not been called" in fast.why
     fast(X)
     assert len(fast.lists) == len(fast.guards) == 1
+    assert fast.engine == "python" and "traced" in fast.why
     fast(X)
     assert fast.engine in ENGINES and fast.why
 

@@ -140,6 +140,7 @@ def test_the_seed_that_a_gradient_begins_with_may_be_the_reason():
 
 @pytest.mark.parametrize("text, register, sentence", [
     ("y = getitem(x, 0)", "dy_dx", "line 1, y = getitem(x, 0), reads nothing of x at [1]"),
+    ("y = std(w)", "dy_dw", "line 1, y = std(w), has the slope 0 by w at w = 1 everywhere"),
     ("a = exp(x)\ny = sum(w)", "dy_dx", "no line that leads to y reads x"),
     ("a = exp(x)\nb = subtract(a, a)\ny = sum(b)", "dy_dx", "what lines 2 send to it cancels"),
     ("y = sum(k)", "dy_dk", "k holds whole numbers, which have no derivative; give it as floats"),

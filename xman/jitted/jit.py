@@ -92,6 +92,8 @@ class Jitted(Derivative):
         path = self.latest or next(reversed(self._every_path()), gone)
         if isinstance(path, str) or not path.program:
             return "python", path if isinstance(path, str) else "its result depends on no input"
+        if path.program.engine == "auto":
+            return "python", "it has been called as plain Python and traced, and the next call runs its program"
         return path.program.engine, path.program.why
 
     def settle(self) -> None:

@@ -10,12 +10,14 @@ import numpy as np
 from ops.causes import Contribution, Node, Search, Station, shows
 from ops.facts import facts_of
 from ops.kinks import MARKS, bare
+from ops.loops.bodies import Bundle
 
 from ..notation import shown
 from ..passes.differentiate import adjoints
 from ..wengert import WengertList, registers
 
 IS = {"NaN": "NaN", "infinite": "infinite", "huge": "huge", "zero": "0", "vanished": "all but 0"}
+MOVING = {"moved", "filled", "part", "chosen"}  # the flow of operators that may leave entries out
 
 
 class Wording:
@@ -63,9 +65,11 @@ class Wording:
             what = f"{dst} holds no floats" if self.search.is_whole(dst) else f"{op} has none"
             return f"{line}, sends no derivative to {x}: {what}"
         if sign == "zero":
-            if facts_of(op).elementwise:
-                return f"{line}, has the slope 0 by {x}{at}"
-            return f"{line}, reads nothing of {x}{at_entry(entry)}"
+            values = self.search.numbers["value"]
+            facts, bundles = facts_of(op), [r for r in (dst, x) if isinstance(values[r], Bundle)]
+            if bundles or facts.flow in MOVING and not facts.elementwise:
+                return f"{line}, reads nothing of {x}{at_entry(entry)}"
+            return f"{line}, has the slope 0 by {x}{at}"
         start, delta = term.parents[0], bare(self.search.number(term.parents[0]))
         slope = self.search.computed(term, {start: delta if isinstance(delta, dict) else np.ones_like(delta)})
         steep = [word for word in ("NaN", "infinite") if shows(slope, word, entry)]
