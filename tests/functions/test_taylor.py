@@ -118,7 +118,8 @@ def test_the_series_of_a_solution_is_that_of_the_equation():
     (lambda: taylor(np.sin, 1.0, np.ones(2), 2), "v has .* of shape"), (lambda: taylor(np.sin, 1.0, 1.0, -1), "order of taylor is a whole"),
     (lambda: taylor(np.sin, 1, "x", 2), "v"), (lambda: taylor(3, 1.0, 1.0, 2), "takes a function"),
     (lambda: taylor(lambda x: f.besselJ(x, 1.0), 1.0, 1.0, 2), "no derivative by its argument v"),
-    (lambda: taylor_ode(lambda x: (x, x), 1.0, 2), "result of"), (lambda: series([("y", "exp", ("x",))], ["y"], 2), "is computed"),
+    (lambda: taylor_ode(lambda x: (x, x), 1.0, 2), "result of"), (lambda: taylor_ode(lambda x: x[:1], np.ones(3), 2), "shape"),
+    (lambda: taylor_ode(lambda x: "x", 1.0, 2), "taylor_ode wants arrays of numbers$"), (lambda: series([("y", "exp", ("x",))], ["y"], 2), "is computed"),
     (lambda: series(WengertList([("x_t1", "exp", ("x",))]), ["x"], 2), "x_t1 already"),
     (lambda: taylor_ode(lambda x: scan(lambda c, t: (np.sin(c), c), x, np.arange(3.0))[0], 1.0, 2), "write the loop in Python")])
 def test_what_has_no_series_is_refused_in_a_sentence(call, message):

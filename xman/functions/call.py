@@ -204,7 +204,7 @@ def constant_output(name: str, fn: Callable, end: Any) -> Any:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
-        auxiliary = name not in ("trace", "a loop")
+        auxiliary = name not in ("trace", "a loop", "taylor", "taylor_ode")
         rest = ", and anything else as an auxiliary output, with has_aux=True" * auxiliary
         raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {name} wants arrays "
                         f"of numbers{rest}")
