@@ -156,6 +156,12 @@ def test_a_temperature_is_a_line_of_the_list(mixed):
     assert line[1] == "divide" and line[2][1] == told["temperature"] and last[1:] == ("softmax", (line[0],)) and told["trials"]
 
 
+@pytest.mark.parametrize("option", [("--calibrate",), ("--cost", "3=2")], ids=" ".join)
+def test_what_is_for_classes_is_refused_of_numbers_before_anything_is_trained(mixed, run, option):
+    code, out, err = run("train", "linear", "--data", "t.csv", "--target", "x", *option)
+    assert code == 2 and "is for classes" in err and "epoch" not in out + err
+
+
 def test_a_page_tells_which_columns_matter(mixed, tmp_path):
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")

@@ -43,7 +43,9 @@ def test_the_gradient_is_that_of_the_sums():
 def test_what_is_not_there_is_refused_and_scipys_own_names_ours():
     a = R.normal(size=(3, 3))
     for call, sentence in [(lambda x: signal.convolve2d(x, a, boundary="wrap"), "pad in1 with np.pad"),
+                           (lambda x: signal.correlate2d(x[0], a[0]), "an image has two axes, not 1"),
                            (lambda x: signal.fftconvolve(x, a, axes=0), "leave axes out"),
+                           (lambda x: signal.convolve(x, a[:0]), "without entries"),
                            (lambda x: signal.convolve(x, a[0]), "2 and 1 axes"),
                            (lambda x: signal.convolve(x, a, "best"), "no mode 'best'; there are full, same, valid"),
                            (lambda x: scipy.signal.convolve(x, a), "from xman.scipy import signal")]:

@@ -308,8 +308,8 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
         print_network(network, dataset)
     settings = {key: x for key, x in received(Settings, options).items() if x is not None}
     usual = None
-    if calibrate and not unseen:
-        raise XManError("--calibrate takes rows that choose: leave --validation-fraction above 0")
+    if calibrate and not (unseen and dataset.classes):
+        raise XManError("--calibrate is for classes, and takes validation rows: leave their fraction above 0")
     if convex and "l2" not in settings:
         settings["l2"], usual = penalties_of(model, rows)
     if (convex and not by_validation or not unseen) and any(isinstance(x, tuple) for x in settings.values()):

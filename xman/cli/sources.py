@@ -222,6 +222,8 @@ def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XM
 def costs_of(words: tuple[str, ...], classes: tuple[str, ...]) -> dict[str, float]:
     """{"yes": 5.0} from the word yes=5: what an error on a row of this class costs."""
     pairs = [word.rpartition("=") for word in words]
+    if words and not classes:
+        raise XManError("--cost is for classes, and the target is a number")
     refuse_unknown([name for name, _, _ in pairs], classes, "--cost: the target has no class {!r}")
     costs = {name: float(number) if re.fullmatch(r"\d*\.?\d+", number) else 0.0 for name, _, number in pairs}
     if wrong := [name for name, cost in costs.items() if not cost]:

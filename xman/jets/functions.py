@@ -84,11 +84,12 @@ def taylor_ode(fn: Callable, x: Any, order: int) -> list:
         return term
     solution = [expansion.series(x, following=following(i)) for i, x in enumerate(points)]
     result = outcome_of_series(fn, unflatten(structure, solution))
-    for slope, x in zip(matching(result, structure, f"the result of {name_of(fn)}", "x"), points, strict=True):
+    ends = matching(result, structure, f"the result of {name_of(fn)}", "x")
+    for slope, x in zip(ends, points, strict=True):
         slope = slope if expansion.has(slope) else constant_output("taylor_ode", fn, slope)
         if slope.shape not in ((), x.shape):
-            raise XManError(f"the result of {name_of(fn)} has shape {slope.shape} where x has {x.shape}; it has to "
-                            "have the shapes of x, or to be a number")
+            raise XManError(f"the result of {name_of(fn)} has shape {slope.shape} where x has {x.shape}; it "
+                            "has to have the shapes of x, or to be a number")
         slopes.append(slope)
     for k in range(expansion.order):
         # in the order of their lines, so that no term asks for a long chain of others

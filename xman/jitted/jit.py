@@ -93,7 +93,7 @@ class Jitted(Derivative):
         if isinstance(path, str) or not path.program:
             return "python", path if isinstance(path, str) else "its result depends on no input"
         if path.program.engine == "auto":
-            return "python", "it has been called as plain Python and traced, and the next call runs its program"
+            return "python", "its calls were plain Python and then traced; the next one runs the program"
         return path.program.engine, path.program.why
 
     def settle(self) -> None:

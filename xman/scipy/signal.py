@@ -21,6 +21,8 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> An
     a, b = with_shape(in1), with_shape(in2)
     if len(a.shape) != len(b.shape):
         refuse(f"arrays of {len(a.shape)} and {len(b.shape)} axes have no convolution", "give both as many")
+    if 0 in (*a.shape, *b.shape):
+        refuse("an array without entries has no convolution", "give both some")
     pairs = [*zip(a.shape, b.shape, strict=True)]
     if mode == "valid" and all(m <= n for m, n in pairs):
         a, b = b, a
@@ -62,6 +64,8 @@ def of_images(function: Any) -> Any:
                   fillvalue: float = 0) -> Any:
         if boundary not in ("fill", "pad") or fillvalue != 0:
             refuse("at its rim a convolution has no derivative here but with zeros", "pad in1 with np.pad")
+        if axes := {len(with_shape(x).shape) for x in (in1, in2)} - {2}:
+            refuse(f"an image has two axes, not {max(axes)}", "reshape it, or use convolve or correlate")
         return function(in1, in2, mode)
     return on_images
 
