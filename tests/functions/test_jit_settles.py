@@ -107,3 +107,24 @@ def test_a_first_call_keeps_no_large_array_alive(large, monkeypatch):
     del x
     assert (alive() is None) == large
     assert "large arrays, which are gone" in fast.why if large else fast.lists
+
+
+def test_what_a_finder_of_modules_does_while_a_library_imports_is_not_the_functions(tmp_path):
+    (tmp_path / "program.py").write_text("""
+import pathlib, sys, warnings
+import numpy as np
+import xman
+
+class Finder:
+    def find_spec(self, *names):
+        pathlib.Path("x")
+
+warnings.simplefilter("error")
+sys.meta_path.insert(0, Finder())
+fast = xman.jit(lambda x: xman.map(np.sin, x), "numpy")
+fast(np.ones(3))
+print(fast.engine)
+""")
+    told = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert told.stdout == "numpy\n", told.stderr

@@ -22,6 +22,8 @@ from .code import TYPE, facts_of_code, nested
 from .kinds import computes, doing, foreign, method_computes
 from .reached import Place, Reach, unchanged
 
+IMPORTS = "<frozen importlib"  # the file of Python's import
+
 
 class Watch:
     """What a function can read, and what its calls do: `hear` is told of the calls that it makes, and
@@ -68,7 +70,8 @@ class Watch:
         """Note a call of a function that is not known only to compute, where the user's code makes it."""
         caller = frame if event == "c_call" else frame.f_back
         of_library = caller is None or foreign(caller.f_code.co_filename)
-        if of_library and foreign(frame.f_code.co_filename):
+        file = frame.f_code.co_filename
+        if of_library and foreign(file) and not file.startswith(IMPORTS):
             return  # first, since most calls are of this kind
         if self.sentence or self.imports(frame):
             return
@@ -91,7 +94,7 @@ class Watch:
         while self.importing and above is not self.importing:
             above = above and above.f_back
             self.importing = self.importing if above else None
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        if frame.f_code.co_filename.startswith(IMPORTS):
             self.importing = self.importing or frame
         return self.importing is not None
 
