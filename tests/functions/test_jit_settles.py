@@ -1,4 +1,5 @@
 """One program, one answer: what a call of `jit` waits for, and when its bits are final."""
+import importlib
 import importlib.util
 import os
 import subprocess
@@ -51,19 +52,28 @@ def test_processes_agree_to_the_last_bit_whatever_order_their_sets_have(engine):
     assert len(answers) == 1 and answers.pop().count(b"'") == 2
 
 
-def test_the_first_call_of_auto_is_plain_python_and_no_more(monkeypatch):
+@pytest.fixture
+def long_calls(monkeypatch):
+    """Calls are of auto, and none of them counts as a quick one."""
     monkeypatch.setenv("XMAN_ENGINE", "auto")
-    kinds = []
-
-    def fn(x):
-        kinds.append(type(x))
-        return np.sum(x * x)
-    fast = jit(fn)
-    assert fast(X) == fn(X) and kinds == [np.ndarray] * 2
+    monkeypatch.setattr(importlib.import_module("xman.jitted.jit"), "A_WHILE", -1.0)
 
 
-def test_the_paths_of_a_function_that_was_called_once_are_traced_when_they_are_looked_at(monkeypatch):
+def test_a_quick_first_call_of_auto_is_traced_at_once_so_that_the_second_runs_a_program(monkeypatch):
     monkeypatch.setenv("XMAN_ENGINE", "auto")
+    fast, calls = jit(recurrent), []
+    monkeypatch.setattr(fast, "_new_path", lambda *_, new=fast._new_path: calls.append(1) or new(*_))
+    assert fast(X) == pytest.approx(recurrent(X)) == fast(X) and len(calls) == 1
+
+
+def test_a_long_first_call_of_auto_is_plain_python_and_no_more(long_calls):
+    fast = jit(recurrent)
+    assert fast(X) == recurrent(X) and [*fast.paths.values()] == [[]]
+    fast(X)
+    assert [len(paths) for paths in fast.paths.values()] == [1]
+
+
+def test_the_paths_of_a_function_that_was_called_once_are_traced_when_they_are_looked_at(long_calls):
     fast = jit(recurrent)
     assert (fast.engine, fast.lists, fast.guards) == ("python", [], []) and "has not been called" in fast.why
     fast(X)
@@ -96,9 +106,8 @@ def test_after_settle_the_bits_are_those_of_the_engine_that_answers(calls, monke
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_a_first_call_keeps_no_large_array_alive(large, monkeypatch):
+def test_a_first_call_keeps_no_large_array_alive(large, long_calls):
     """Arguments of a first call serve those who ask what answers, as long as they are there."""
-    monkeypatch.setenv("XMAN_ENGINE", "auto")
     fast, w, x = jit(lambda p, x: np.sum(p["w"] * x)), np.ones(10), np.ones(200_000 if large else 10)[:, None]
     fast({"w": w}, x)
     assert fast.lists

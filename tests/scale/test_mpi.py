@@ -22,7 +22,8 @@ try:
     LAUNCHER = mpiexec() if find_spec("mpi4py") else ""
 except XManError:
     LAUNCHER = ""
-pytestmark = pytest.mark.skipif(not LAUNCHER, reason="there is no MPI here: pip install 'xman[mpi]'")
+pytestmark = [pytest.mark.skipif(not LAUNCHER, reason="there is no MPI here: pip install 'xman[mpi]'"),
+              pytest.mark.filterwarnings("ignore:os.fork")]  # of JAX, if other tests have imported it
 
 FITS = """
 import sys, time, numpy as np

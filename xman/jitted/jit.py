@@ -4,6 +4,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
@@ -23,9 +24,10 @@ from .kinds import MISSING, Impure, Within
 from .leaves import apart
 from .path import TracedPath, path_of
 from .reached import still_same
-from .watch import Watch, run_plainly
+from .watch import Watch
 
 PATHS = 8  # the most that are kept for arguments of one kind
+A_WHILE = 1.0  # seconds of a first call: after a longer one nobody waits for its trace as well
 KINDS = 64  # the most kinds of arguments (shapes, precisions and trees) that are kept
 LARGE = 2 ** 20  # bytes of a first call's arrays, above which they may go before the second
 
@@ -37,9 +39,10 @@ def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Calla
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
         `trace` has, and everything else in its arguments belongs to the program.
     engine, threads: those of `compile`. With auto the first call of each kind of arguments (shapes,
-        precisions and trees) is fn's own, as plain Python, and the second is traced, so that a function that
-        is called once waits for nothing; the last bits of results may change while that goes on. With an
-        engine that is named the first call waits for the program, and all give the same bits.
+        precisions and trees) is fn's own, as plain Python. If it was quick it is traced at once, and the next
+        call runs a program; else the second call is traced, so that a function that is called once waits for
+        nothing. The last bits of results may change while that goes on. With an engine that is named the
+        first call waits for the program, and all give the same bits.
 
     Each call checks, before it returns, all that Python's way through fn depended on: the value of a branch,
     a loop's condition or an index, arguments that are no inputs, and what fn can read of globals, closures
@@ -143,14 +146,14 @@ class Jitted(Derivative):
         fn, result, begins = self.__wrapped__, MISSING, key not in self.paths
         if begins:
             self._keep(key, [])
-            if not self.waits:  # a function that is called once is not worth a trace
-                result, self.first = run_plainly(fn, args, options), remembered(args, options)
-                return result
         self.first = None
         try:
-            watch = Watch([fn, *fixed])
+            watch, started = Watch([fn, *fixed]), time.perf_counter()
             before = copied(args)
             result = watch.run(fn, args, options)
+            if begins and not self.waits and not watch.sentence and time.perf_counter() - started > A_WHILE:
+                self.first = remembered(args, options)
+                return result
             if watch.sentence:
                 raise Impure(watch.sentence)
             if sentence := watch.changes():
