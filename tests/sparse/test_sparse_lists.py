@@ -81,6 +81,10 @@ def test_a_matrix_that_takes_as_many_passes_does_not_pay_and_is_found_out_early(
     full = xman.trace(lambda W: np.tanh(np.ones((200, 40)) @ W) @ np.ones((30, 5)), np.ones((40, 30)))
     J = Jacobian(full, full[-1][0], ["W"])
     assert where_it_pays(lambda: J.compressed({"W": np.ones((40, 30))}), 1000) is None
+    small = xman.trace(lambda x: np.ones((30, 30)) @ np.sin(x), np.ones(30))  # its pattern is quick to find
+    J = Jacobian(small, small[-1][0], ["x"])
+    assert J.compressed({"x": np.ones(30)}).passes == 30
+    assert where_it_pays(lambda: J.compressed({"x": np.ones(30)}), 30) is None
     assert where_it_pays(lambda: pytest.fail("a small one is not asked"), 10) is None
 
 
