@@ -118,8 +118,8 @@ def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
         if not isinstance(x, Expression):
             inputs[name] = x = np.asarray(x, float if isinstance(x, int) else None)[()]
             if x.dtype.kind != "f":
-                raise XManError(f"{name!r} holds {x.dtype}, and whole numbers have no derivative; give it as "
-                                "floats")
+                fact = "whole numbers have no derivative" if x.dtype.kind in "biu" else "only floats have one"
+                raise XManError(f"{name!r} holds {x.dtype}, and {fact}; give it as floats")
     return inputs
 
 
