@@ -10,6 +10,7 @@ from lists_to_show import ADAMS, AT, BISHOP, HOUSE, LISTS
 
 import ops
 from xman import WengertList, XManError, eval
+from xman.passes.held import most_held
 from xman.show.cost import Cost, LineCost, ListCost, cost
 
 lists = pytest.mark.parametrize(("steps", "values", "wrt"), LISTS.values(), ids=LISTS)
@@ -214,3 +215,9 @@ def test_the_seconds_are_the_median_of_three_runs_at_least(monkeypatch):
     clock = iter([0.0, 1.0, 1.0, 11.0, 11.0, 13.0])
     monkeypatch.setattr(sys.modules["xman.show.cost"].time, "perf_counter", lambda: next(clock))
     assert timed(lambda: None) == 2.0
+
+
+def test_memory_that_several_registers_view_is_held_once():
+    steps = [("v", "reshape", ("x", (100,))), ("t", "transpose", ("x",)), ("y", "sum", ("v",)), ("z", "sum", ("t",))]
+    values = eval(steps, {"x": np.ones((10, 10))})
+    assert most_held(steps, ["y", "z"], values) == 800 + 16
