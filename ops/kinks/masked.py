@@ -131,33 +131,50 @@ MOVED, PRODUCTS = {"moved", "part"}, {"product", "kept"}
 def flow_after(op: str, args: Sequence, out: Any, kind: str) -> Places:
     """The flow, or steep, of out = op(*args) with Masked args; by default all flows if any of them does."""
     flowing, masked = facts_of(op).flow, [a for a in args if type(a) is Masked]
-    by_value = all([a.steep is BY_VALUE for a in masked])
-    if kind == "steep" and by_value and flowing not in PRODUCTS and flowing != "summed":
+    if (kind == "steep" and flowing not in PRODUCTS and flowing != "summed"
+            and all([a.steep is BY_VALUE for a in masked])):
         return BY_VALUE  # no 0 of it has met an infinite number so far
     flows = [a.where(kind) for a in masked]
     if op == "where":
-        flows = [a.where(kind) if type(a) is Masked else NOWHERE if type(a) is float and a == 0 else None
-                 for a in args[1:]]
-        return chosen(Flow(lambda: args[0]), *flows) if flows != [None, None] else None
+        return places_of_where(*args, kind)
     if (op == "scale" and type(args[0]) is not Masked
         and (not isinstance(args[0], Expression) or args[0].slopeless)):
         return chosen(Flow(lambda: f.not_equal(args[0], 0)), flows[0], NOWHERE)  # 0 where args[0] is 0
     if flowing == "filled" or flowing in MOVED and flows[0]:
         return moved_places(op, args, out, kind)
-    if flowing == "plus" and len(flows) == 2:
-        numbers = not isinstance(out, Expression) or hasattr(out, "value")  # in a list it costs much
-        if kind == "steep" and numbers and flows[0] is not flows[1]:
-            finite = Flow(lambda: f.isfinite(out))  # an infinite sum is as steep as its terms
-            term = lambda a: Flow(lambda mask: f.logical_or(mask, f.logical_not(f.isfinite(a.value))), finite)
-            flows = [chosen(term(a), flow, NOWHERE) for a, flow in zip(args, flows, strict=True)]
-        if None not in flows:
-            return flows[0] if flows[0] is flows[1] else Flow(f.logical_or, *flows)
-    if None in flows and (kind == "flow" or flowing != "summed") or flowing == "plus":
+    if flowing == "plus":
+        return places_of_sum(masked, out, kind) if len(masked) == 2 else None
+    if None in flows and (kind == "flow" or flowing != "summed"):
         return None
     if flowing == "same" or flowing in PRODUCTS:
         return flows[0]
-    summed = Flow(lambda share: f.not_equal(f.sum(share), 0.0), share_of(masked[0], kind))
-    if kind == "flow" or flowing != "summed" or number_within(out) is None:
+    return summed_places(args, masked[0], out, kind, products=flowing == "summed")
+
+
+def places_of_where(c: Any, x: Any, y: Any, kind: str) -> Places:
+    """In where(c, d, 0.0) the delta d flows where c holds, and the literal 0 nowhere."""
+    flows = [a.where(kind) if type(a) is Masked else NOWHERE if type(a) is float and a == 0 else None
+             for a in (x, y)]
+    return chosen(Flow(lambda: c), *flows) if flows != [None, None] else None
+
+
+def places_of_sum(terms: Sequence[Masked], out: Any, kind: str) -> Places:
+    """A sum of two flows where either does, and an infinite sum is as steep as its infinite terms."""
+    flows = [a.where(kind) for a in terms]
+    numbers = not isinstance(out, Expression) or hasattr(out, "value")  # in a list it costs much
+    if kind == "steep" and numbers and flows[0] is not flows[1]:
+        finite = Flow(lambda: f.isfinite(out))
+        term = lambda a: Flow(lambda mask: f.logical_or(mask, f.logical_not(f.isfinite(a.value))), finite)
+        flows = [chosen(term(a), flow, NOWHERE) for a, flow in zip(terms, flows, strict=True)]
+    if None in flows:
+        return None
+    return flows[0] if flows[0] is flows[1] else Flow(f.logical_or, *flows)
+
+
+def summed_places(args: Sequence, d: Masked, out: Any, kind: str, products: bool) -> Flow:
+    """All entries of out flow if any entry of d does. A sum of products is not steep where it overflows."""
+    summed = Flow(lambda share: f.not_equal(f.sum(share), 0.0), share_of(d, kind))
+    if kind == "flow" or not products or number_within(out) is None:
         return summed
     # an infinite product of finite factors has overflowed
     factors = [bare(a) for a in args if isinstance(a, (np.ndarray, np.floating, Expression))]
