@@ -104,41 +104,10 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     test_images = path.with_name(path.name.replace("train", "t10k"))
     if kind == "idx" and test_images != path and test_images.exists():
         paths = [path, test_images]
-    splits, first = file_rows(kind, paths, None if zero_based is None else 1 - zero_based)
-    if numbers := to_fit(splits[0][1], task):
-        splits = [(x, targets(path, labels)) for path, (x, labels) in zip(paths, splits, strict=True)]
-    whole = len(splits) == 1
-    if len(splits) < 3:
-        ends = shares if len(splits) == 1 else [1 - validation_fraction]
-        splits = [tuple(x[rows] for x in splits[0]) for rows in
-                  split_rows(path, splits[0][1], ends, seed)] + splits[1:]
-        paths = [path, path, paths[-1]]
-
-    X, alphabet, title = [x for x, _ in splits], None, kind == "titles"
-    column, steps, output = Column("X", "X", "array", "x".join(map(str, X[0].shape[1:]))), WengertList(), "X"
-    if title:
-        alphabet = "".join(sorted(set("".join(X[0]))))
-        max_len = (20 if source == "names" else 10) if max_len is None else max_len
-        if max_len < 1:
-            raise DataError(f"max_len is {max_len}, wanted at least 1.")
-        column = Column("title", "title", "text")
-        steps, output = lines_of_titles("title", max_len, alphabet)
-        X = [eval(steps, {"title": x})[output] for x in X]
-    elif kind in PIXEL:
-        lines = [("z1", "divide", ("X", PIXEL[kind])), ("z2", "astype", ("z1", ("float32",)))]
-        steps, output = WengertList(lines), "z2"
-    labels_of_train = () if numbers else {*splits[0][1]}
-    in_order = str if any(float_of(label) is None for label in labels_of_train) else float
-    classes = tuple(sorted(labels_of_train, key=in_order))
-    y = [labels if numbers else targets(path, labels, classes)
-         for path, (_, labels) in zip(paths, splits, strict=True)]
-    scale = scale_of(y[0], classes, task)
-    y = [((x[:, None] - scale[0]) / scale[1]).astype(np.float32) for x in y] if numbers else y
-    goal = Column("label", "y", "category" if classes else "number")
-    preparation = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
-    cells = {} if title or kind == "libsvm" else {"X": X[2]}
-    names = ("title", "label") if title else ()
-    return Dataset(*zip(X, y, strict=True), classes, alphabet, preparation, names, cells, first, whole)
+    if kind == "titles" and max_len is None:
+        max_len = 20 if source == "names" else 10
+    ends = {1: shares, 2: [1 - validation_fraction], 3: []}[len(paths)]
+    return of_rows(kind, paths, ends, seed, task, None if zero_based is None else 1 - zero_based, max_len)
 
 
 def kind_of_file(stem: Path, path: Path) -> str:
@@ -158,6 +127,49 @@ def kind_of_file(stem: Path, path: Path) -> str:
     if re.match(r"\s*[-+.0-9]\S*(\s+\d+:\S+)+\s*(#|$)", first):
         return "libsvm"
     return "table" if "," in first and "\t" not in first else "titles"
+
+
+def of_rows(kind: str, paths: list[Path], ends: list[float], seed: int, task: str | None,
+            first: int | None, max_len: int | None) -> Dataset:
+    """The Dataset of rows that are no table: of images, of titles, or of a LIBSVM file.
+
+    ends: where the first file is cut, in shares of its rows; one or two if there are not three files. first:
+    the index of the first column of LIBSVM, None if it is not known.
+    """
+    splits, first = file_rows(kind, paths, first)
+    if numbers := to_fit(splits[0][1], task):
+        splits = [(x, targets(path, labels)) for path, (x, labels) in zip(paths, splits, strict=True)]
+    whole = len(splits) == 1
+    if ends:
+        cut = split_rows(paths[0], splits[0][1], ends, seed)
+        splits = [tuple(x[rows] for x in splits[0]) for rows in cut] + splits[1:]
+        paths = [paths[0], paths[0], paths[-1]]
+
+    X, alphabet, steps, output = [x for x, _ in splits], None, WengertList(), "X"
+    if kind == "titles":
+        if max_len < 1:
+            raise DataError(f"max_len is {max_len}, wanted at least 1.")
+        alphabet = "".join(sorted(set("".join(X[0]))))
+        column = Column("title", "title", "text")
+        steps, output = lines_of_titles("title", max_len, alphabet)
+        X = [eval(steps, {"title": x})[output] for x in X]
+    else:
+        column = Column("X", "X", "array", "x".join(map(str, X[0].shape[1:])))
+        if kind in PIXEL:
+            lines = [("z1", "divide", ("X", PIXEL[kind])), ("z2", "astype", ("z1", ("float32",)))]
+            steps, output = WengertList(lines), "z2"
+    labels_of_train = () if numbers else {*splits[0][1]}
+    in_order = str if any(float_of(label) is None for label in labels_of_train) else float
+    classes = tuple(sorted(labels_of_train, key=in_order))
+    y = [labels if numbers else targets(path, labels, classes)
+         for path, (_, labels) in zip(paths, splits, strict=True)]
+    scale = scale_of(y[0], classes, task)
+    y = [((x[:, None] - scale[0]) / scale[1]).astype(np.float32) for x in y] if numbers else y
+    goal = Column("label", "y", "category" if classes else "number")
+    preparation = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
+    cells = {"X": X[2]} if kind in PIXEL else {}
+    names = ("title", "label") if kind == "titles" else ()
+    return Dataset(*zip(X, y, strict=True), classes, alphabet, preparation, names, cells, first, whole)
 
 
 def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[float], ordered_by: str | None,
