@@ -14,7 +14,7 @@ from ops import Expression, f
 from ops.arrays.rearrangements import none_of
 from ops.writer import defining_line
 
-from .loops.trimmed import hoisted
+from .loops.sums import hoisted
 from .patterns import Rewrites, floats, rewrite, shaped
 
 
