@@ -550,3 +550,10 @@ def test_compiling_keeps_no_memory():
     for _ in range(15):
         compiled.llvm().optimised(text)
     assert resident() - before < 15 * 30 * 1024
+
+
+def test_a_module_of_the_users_called_enum_does_not_reach_the_compilers_process(tmp_path, monkeypatch):
+    (tmp_path / "enum.py").write_text("raise SystemExit('it is not ours')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert compiled.compiled_apart("define i64 @one() {\n  ret i64 1\n}")

@@ -161,6 +161,12 @@ def parts_of(vertices, near, two, colours):
     return parts
 
 
+@pytest.mark.parametrize("pattern", ["abc", None, 5, [[1, 2], [3]], [1, 0, 1], np.zeros((2, 2, 2)), object()])
+def test_a_pattern_that_is_no_matrix_is_refused(pattern):
+    with pytest.raises(XManError, match="^a pattern is a matrix"):
+        colour(pattern)
+
+
 def test_as_many_colours_as_are_known():
     n = 1000
     band = lambda *offsets: diags_array([np.ones(n)] * len(offsets), offsets=offsets, shape=(n, n))

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import block_array, csr_array
 
 from ..errors import XManError
+from ..notation import shortened
 
 
 def colour(pattern: Any, by: str = "columns", order: str = "largest") -> np.ndarray:
@@ -31,9 +32,13 @@ def colour(pattern: Any, by: str = "columns", order: str = "largest") -> np.ndar
     if by not in COLOURINGS or order not in ("largest", "natural"):
         raise XManError(f"the colours are by {', '.join(COLOURINGS)}, and the order is largest or natural; found "
                         f"{by!r} and {order!r}")
-    pattern = csr_array(pattern).astype(bool)
+    try:
+        pattern = csr_array(pattern).astype(bool)
+        rows, columns = pattern.shape
+    except (TypeError, ValueError):
+        raise XManError(f"a pattern is a matrix, sparse or an array; found {shortened(pattern)}") from None
     pattern.eliminate_zeros()
-    if by in ("star", "acyclic") and (pattern.shape[0] != pattern.shape[1] or (pattern != pattern.T).nnz):
+    if by in ("star", "acyclic") and (rows != columns or (pattern != pattern.T).nnz):
         raise XManError(f"a {by} colouring is of a symmetric matrix; this one, of shape {pattern.shape}, is "
                         "not")
     return COLOURINGS[by](pattern, order)

@@ -107,10 +107,16 @@ def ended() -> None:
 
 
 def compiled_apart(text: str) -> bytes:
-    """The machine code, from another process, which does not get Ctrl-C."""
-    pipe, path = subprocess.PIPE, os.pathsep.join(filter(None, sys.path))
-    command, env = [sys.executable, "-S", llvm().__file__], {**os.environ, "PYTHONPATH": path}
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=env)
+    """The machine code, from another process, which does not get Ctrl-C.
+
+    It finds Python's modules, then llvmlite, and nothing of the user's: an enum.py may lie beside a program.
+    """
+    import llvmlite
+    pipe, folder = subprocess.PIPE, str(Path(llvmlite.__file__).parents[1])
+    program = ("import runpy, sys; sys.path.append(sys.argv[2]); "
+               "runpy.run_path(sys.argv[1], run_name='__main__')")
+    command = [sys.executable, "-I", "-S", "-c", program, llvm().__file__, folder]
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
     processes.add(process)
     try:
         code, errors = process.communicate(text.encode())
