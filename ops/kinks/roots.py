@@ -7,7 +7,6 @@ from typing import Any
 from ..expression import ROOTS, f
 from ..facts import facts_of, name_or_id
 from ..silence import silent
-from ..walk import back
 
 MARKS = "²′"  # at the end of the names of new registers
 
@@ -77,11 +76,12 @@ def half_power(r: Any, n: float) -> Any:
     return 0.5 * n * (power if n >= 3 else f.where(f.equal(r, 0), f.power(r, n - 1), power))
 
 
-def with_roots(deltas: dict[str, Any], lines: Sequence, powers: Mapping[str, tuple],
+def with_roots(back: Callable, deltas: dict[str, Any], lines: Sequence, powers: Mapping[str, tuple],
                values: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
     """The deltas, in which those of roots, and of powers on the way, have what `unrooted` sends past them.
 
-    A walk through the lines of the powers alone, as they were; it ends at the roots.
+    back: the walk of reverse mode, here through the lines of the powers alone, as they were; it ends at the
+    roots.
     """
     names = {name for dst, power in powers.items() for name in (dst, power[2])}
     start = {name: deltas[name] for name in names if name in deltas}

@@ -43,5 +43,5 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         deltas = kinks.derivatives_by(step_back, starts, deltas, lines, values.values(), ends,
                                       other=step_forth)
         if powers and (wrt is None or any(dst in wrt or r in wrt for dst, (*_, r, _) in powers.items())):
-            deltas = kinks.with_roots(deltas, steps, powers, values, DG)
+            deltas = kinks.with_roots(walk.back, deltas, steps, powers, values, DG)
     return unshared({name: d for name, d in deltas.items() if name in values}, values.values())
