@@ -54,25 +54,9 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     are the steps, then the constants, which are the same in all steps. A slice that is a whole number n gives
     0, …, n − 1. reverse: begin with the last step. program: as for `call`.
     """
-    if not is_function(function):
-        raise ValueError("the first argument of scan is a function")
     k, m = carries, carries + slices
-    if not 0 <= k <= len(function[4]) or not k <= m <= len(function[2]):
-        raise ValueError(f"{function[1]} has {len(function[2])} parameters and {len(function[4])} results, "
-                         f"too few for {k} carries and {slices} slices")
-    refuse_arguments(function, args)
-    carry, constants = args[:k], args[m:]
-    xs = [range(x) if np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iu" else x for x in args[k:m]]
-    slice_of = dict(zip(function[2][k:m], xs, strict=True))
-    if lacking := [p for p, x in slice_of.items() if type(x) is not range and not np.ndim(x)]:
-        raise ValueError(f"a slice is an array with a leading axis, or a whole number of steps; {lacking[0]} "
-                         "is neither")
-    lengths = {p: len(x) for p, x in slice_of.items()}
-    if len({*lengths.values()}) != 1:
-        raise ValueError(f"the steps of {function[1]} "
-                         "are " + (", ".join(f"{n} by {p}" for p, n in lengths.items()) or
-                         "not said, since it has no slices: give it a whole number of steps as one"))
-    n = next(iter(lengths.values()))
+    xs = slices_of(function, k, m, args)
+    carry, constants, n = args[:k], args[m:], len(xs[0])
     if n * len(function[3]) >= LARGE and program is as_python and (large_loop := LARGE_LOOP.get()):
         return large_loop("scan", function, carries, slices, args, reverse)
     if not n:
@@ -100,6 +84,26 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         deeper = f": {stop}" * bool(stop.args)
         raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
     return with_table((*carry, *outs))
+
+
+def slices_of(function: Any, k: int, m: int, args: Any) -> list:
+    """The slices, args[k:m], of one length; a range for a whole number. ValueError for what is no loop."""
+    if not is_function(function):
+        raise ValueError("the first argument of scan is a function")
+    if not 0 <= k <= len(function[4]) or not k <= m <= len(function[2]):
+        raise ValueError(f"{function[1]} has {len(function[2])} parameters and {len(function[4])} results, "
+                         f"too few for {k} carries and {m - k} slices")
+    refuse_arguments(function, args)
+    names = function[2][k:m]
+    xs = [range(x) if np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iu" else x for x in args[k:m]]
+    if lacking := [p for p, x in zip(names, xs, strict=True) if type(x) is not range and not np.ndim(x)]:
+        raise ValueError(f"a slice is an array with a leading axis, or a whole number of steps; {lacking[0]} "
+                         "is neither")
+    if len({*map(len, xs)}) != 1:
+        lengths = ", ".join(f"{len(x)} by {p}" for p, x in zip(names, xs, strict=True))
+        raise ValueError(f"the steps of {function[1]} are "
+                         f"{lengths or 'not said, since it has no slices: give it a whole number of steps as one'}")
+    return xs
 
 
 LARGE = 1_000_000  # operators of all steps: as plain NumPy they take about a second, half of that to compile
