@@ -78,18 +78,22 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     if seed is not None and not isinstance(seed, str):
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not "
                         f"{seed!r}")
+    # the interpreter runs on symbols: each product of a rule is a line that the writer takes down, with the
+    # line of the list to which the rule belongs
     start = writer.symbol(unused_name(seed, symbols)) if seed else 1.0
     deltas = backprop(Followed(steps, writer), symbols, DG, wrt, **{of: start})
     for x in wrt:
         delta = deltas.get(x, 0.0)
         if isinstance(delta, dict):
             raise XManError(f"wrt names {x!r}, which is a bundle; name the arrays that it is made of")
+        # the notes' rules may give a number for an array (0, or the seed), or a delta that has been broadcast
         if not isinstance(delta, Symbol):
             delta = f.broadcast(delta, symbols[x])
         elif not fits_input(delta, x):
             delta = f.unbroadcast(delta, symbols[x])
         delta.name = unused_name(f"d{of}_d{x}", symbols)
     for x, delta in deltas.items():
+        # what leads to wrt is called after its register too, for who reads the list
         if x not in wrt and isinstance(delta, Symbol) and (name := f"d{of}_d{x}") not in symbols:
             delta.name = delta.name or name
     cut_loops(writer, symbols.values())
@@ -109,6 +113,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
                 t = f.alias(t)
             t.name = y + dot
     cut_loops(writer, symbols.values())
+    # a tangent stands right behind the line of its register; the tangents of inputs, without one, come first
     after: dict[Line | None, Origins] = {}
     for line, origin in writer.origins({*symbols, *(t.name for t in inputs.values())}):
         after.setdefault(origin and origin[0], []).append((line, origin))

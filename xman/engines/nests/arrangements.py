@@ -84,6 +84,8 @@ def single_key(w: Builder, key: Any, n: int) -> Any:
     is_constant = isinstance(key, np.ndarray) and key.dtype.kind in "iu"
     view = w.constant(key) if is_constant else key
     need(isinstance(view, View) and w.dtype(view).kind in "iu")
+    # a loop reads wherever it is told to: indices that are not known to lie in the array are checked at each
+    # call, before anything runs, and so they have to be the caller's
     if not is_constant and w.positions.get(view.root, n + 1) > n:
         need(w.tree.roots[view.root].place == "given")
         w.bounds[view.root, -n, n] = None

@@ -93,6 +93,7 @@ class Builder:
         args = [self.fills.get(a.root, a) if isinstance(a, View) else a for a in args]
         if target is None:
             dtype = np.dtype(dtype)
+            # of numbers alone, the result is a number: it is computed now
             if mode == "set" and op != "copy" and not any(isinstance(a, View) for a in args):
                 kind = np.dtype(computed or dtype)
                 with np.errstate(all="ignore"):
@@ -105,6 +106,7 @@ class Builder:
             view, dtype = target, self.dtype(target)
         args = [broadcast_view(a, shape) if isinstance(a, View) else a for a in args]
         views = [a for a in args if isinstance(a, View)]
+        # a new root that is set has the order of its loops; any other target has a say in the order
         views += [target] * (mode != "set" or op == "copy" or dst in self.layout.orders)
         levels = levels_of(shape, views, self.layout.summed[shape])
         line = Line(op, args, shape, target, np.dtype(computed or dtype), levels, mode)

@@ -55,6 +55,7 @@ def in_nests(program: Program, layout: Layout, positions: Mapping[str, int] = {}
     for x in program.outputs:
         as_object(w, x)
     w.results = {x: output_view(w, x) for x in program.outputs if x not in w.objects}
+    # updates that could not overwrite their input at once, as it was still to be read, do so now
     for y, x in program.inplace.items():
         if y not in w.direct:
             place = root_view(x, w.kinds[x].shape)
@@ -96,6 +97,8 @@ def view_of(w: Builder, dst: str, op: str, args: tuple) -> Any:
     if op == GEMM or op not in RULES:
         return RULES.get(op, entrywise)(w, dst, op, *v)
     names, defaults, *_ = parameters(ops.G[op])
+    # the rules take all arguments, as views; numbers become views of one number in the kind that Python gives
+    # them
     v += [defaults[name] for name in names[len(v):]]
     need(not has_to_be_literal(op, [isinstance(x, View) for x in v]))
     leads = names[0] == "axis"  # arrays follow
@@ -141,6 +144,8 @@ def output_view(w: Builder, x: str) -> View:
     """An output, as a root of its own that is given to the caller."""
     view, kind = w.views[x], w.kinds[x]
     root = w.tree.roots[view.root]
+    # the root itself is handed out if it is the program's own, lies in the output's order and has nothing
+    # else in it; NumPy, which knows a root by its shape, must not touch it under another
     touch = (*w.tree.readers.get(view.root, ()), *w.tree.writers.get(view.root, ()))
     by_numpy = kind.shape != root.shape and any(isinstance(node, Call) for node in touch)
     everything = view[3:] == (0, row_by_row(kind.shape), ()) and prod(kind.shape) == prod(root.shape)

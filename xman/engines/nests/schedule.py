@@ -59,8 +59,10 @@ class Tree:
         """Put the node at the place that the rule gives."""
         waits, body, depth = self.waits(node), self.body, 0
         while True:
-            first = 0
+            first = 0  # the place in this body from which on the node may stand
             for w in waits:
+                # what it waits for is here or somewhere inside of a neighbour, which may take it in (+ 0) or
+                # has to end before (+ 1)
                 neighbour = w.path[depth] if depth < len(w.path) else w
                 position = bisect_left(body, neighbour.rank, key=lambda x: x.rank)
                 first = max(first, position + (not together(node, depth, w, neighbour)))
@@ -75,6 +77,7 @@ class Tree:
             if node.mode in PARTLY:
                 loop.targets[node.target.root] = node.target
             node.path = (*node.path, loop)
+            # inside of the loop, only what is in it too is still to be waited for
             waits = [w for w in waits if depth < len(w.path) and w.path[depth] is loop]
             body, depth = loop.body, depth + 1
         for x in node.reads:
@@ -111,6 +114,8 @@ class Tree:
             return
         depth = min([first, *(sum(map(is_, r.path, w.path)) for r in outside)])  # the loops that all share
         root.depth, sizes, tiled = depth, [], []
+        # for each axis of the root, how much of it the loops inside of `depth` run over: all, a tile, or one
+        # entry
         for _, steps in w.target.index:
             depths = [d for d, (axis, *_) in enumerate(w.levels) if steps and axis == steps[0][0]]
             within = [d for d in depths if d >= depth]
@@ -143,6 +148,7 @@ def accepts(loop: Loop | TreeNode, line: Line, depth: int) -> bool:
     target, neighbour = line.target, loop.targets.get(line.target.root, line.target)
     if depth < len(line.levels) - 1 or line.mode not in PARTLY:
         return True
+    # x[2i] and x[2i + 1], parts with the same strides and less than a step apart, never meet
     step = max(1, abs(target.strides[line.levels[depth][0]]))
     # from the fourth field on: strides, and what is gathered
     return neighbour[4:] == target[4:] and abs(neighbour.offset - target.offset) < step
@@ -174,6 +180,6 @@ def insert(body: list[Loop | TreeNode], k: int, node: Loop | TreeNode) -> None:
     high = body[k].rank if k < len(body) else low + 2.0
     node.rank = (low + high) / 2
     body.insert(k, node)
-    if not low < node.rank < high:
+    if not low < node.rank < high:  # floats between the two have run out
         for rank, x in enumerate(body):
             x.rank = float(rank)

@@ -141,8 +141,11 @@ def levels_of(shape: tuple[int, ...], views: Sequence[View],
     up; the tiles of other axes are around them, since each tile is then computed by itself.
     """
     axes = [k for k, n in enumerate(shape) if n != 1]
+    # for each axis the views in which a step along it leaves the line of the cache. In y[i, j] = x[j, i],
+    # with rows of 100, a step along j is far in x alone, and one along i in y alone
     far = {k: {j for j, v in enumerate(views) if abs(v.strides[k]) >= FAR} for k in axes}
     if prod(shape) >= MANY and far[last := axes[-1]]:
+        # the axis, of those that help a view that the last one does not, along which fewest views are far
         near = min((k for k in reversed(axes) if far[last] - far[k]), key=lambda k: len(far[k]), default=last)
         axes = [*(k for k in axes if k not in (near, last)), near]
         if near != last and far[near]:
@@ -155,6 +158,7 @@ def levels_of(shape: tuple[int, ...], views: Sequence[View],
         if shape[k] < LONG or any(kind == "tile" for _, kind, _ in levels):
             levels.append((k, "all", shape[k]))
         else:
+            # tiles go outside of the first sum: a tile of the other axis keeps its sums in the cache
             within = [j for j, (axis, *_) in enumerate(levels) if axis in summed and k not in summed]
             levels.insert(min(within, default=len(levels)), (k, "tile", TILE))
             levels.append((k, "lane", TILE))
