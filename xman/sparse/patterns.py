@@ -113,6 +113,7 @@ def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size]
         return selected(np.broadcast_to(numbers, result) * passed_on(op, i, args, constants), m)
     if op == "dot" and (local := by_literal(i, args, shape)) is not None:
         return local
+    # a convolution: entry k of the result reads the entries k, k − 1, … of a signal, as many as the other has
     if facts.reads == "window" and (n > m or i == 0):
         refuse_many(op, n * m)
         behind = np.subtract.outer(np.arange(n), np.arange(m)) * (1 if n >= m else -1)
@@ -129,6 +130,7 @@ def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size]
     elif facts.reads == "before":
         refuse_many(op, m * (m if axis is None else shape[axis]) // 2)
         local = lower_triangles(shape, axis)
+    # a matrix of a stack gives what stands at its place, whatever the operator does inside
     elif facts.reads == "matrix" and len(shape) > 2 and result[:len(shape) - 2] == shape[:-2]:
         axes = (1,) * (len(result) - len(shape) + 2)
         matrix = np.arange(1.0, np.prod(shape[:-2]) + 1).reshape(shape[:-2] + axes)
@@ -184,6 +186,8 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
     value = lambda v: np.asarray(ops.G[op](*operands[:i], np.reshape(v, shape), *operands[i + 1:]), float)
     apply = lambda v: np.ravel(value(v))
     labels = np.concatenate(([0.0], draw.integers(1, 2 ** 30, m)))
+    # getitem(x, 1:) of the numbers 1, 2, 3 is 2, 3: its entries are those of these numbers; of labels 7, 5, 9
+    # it has to be 5, 9 then
     tagged, numbers = apply(labels[1:]), apply(np.arange(1.0, m + 1))
     if np.all((numbers == np.round(numbers)) & (numbers >= 0) & (numbers <= m)):
         if np.array_equal(labels[numbers.astype(int)], tagged):

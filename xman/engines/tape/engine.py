@@ -145,6 +145,8 @@ class Recorded:
         if not writer.coded:  # the loops need at least one line
             writer.finish("", "add", 0.0, 0.0)
         self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])[::-1, None]
+        # a line is (its operator, the slots that it reads); sorted into runs of one operator, it moves to
+        # another slot, and `place` says where everything that the writer numbered is now
         codes, *reads = np.array(writer.coded, np.int64).reshape(-1, 4).T
         used, codes = np.unique(codes, return_inverse=True)
         self.rows = tuple(list(ROWS)[code] for code in used)
@@ -153,6 +155,8 @@ class Recorded:
         place = np.arange(varied + len(self.constants), dtype=np.uint32)  # of what the writer numbers
         place[self.inputs + order] = home = place[self.inputs:varied].copy()
         codes, slots = codes[order].astype(np.uint32), np.ascontiguousarray(place[np.array(reads)[:, order]])
+        # by line, which of its arguments get p·d and q·d; -1, and what is a constant, send it home, to be
+        # lost
         sends = np.array([(*ROWS[row].partials, -1, -1)[:2] for row in self.rows])[codes].T
         sent = (slots[arg, np.arange(self.lines)] for arg in sends)
         to, also = (np.where((arg >= 0) & (slot < varied), slot, home)
@@ -180,7 +184,7 @@ class Recorded:
         v, d, p, q = (x.ctypes.data for x in buffers)
         for start in range(0, rows, width):
             batch = X[:, start:start + width]
-            m = batch.shape[1]
+            m = batch.shape[1]  # of a last batch that is not full, the last row fills the other columns
             values[:self.inputs, :m], values[:self.inputs, m:] = batch, batch[:, -1:]
             forward(v, p, q, codes, starts, a, b, c, self.runs, self.inputs)
             numbers[:, start:start + m] = values[self.outputs, :m]
