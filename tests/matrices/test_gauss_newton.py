@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xman import XMan, XManError, f
+from xman import WengertList, XMan, XManError, f
 from xman.matrices import GaussNewton, Hessian, Jacobian, outer_products, packed, unpacked
 from xman.models import MLP
 
@@ -18,9 +18,20 @@ def network(loss, outputs=3, rows=6):
 
 
 def matrix(G, values):
-    """The matrix, by a product with each unit vector."""
+    """The matrix, by a product with each unit vector, and as a sparse one."""
     times, n = G.product_at(values), sum(values[w].size for w in G.wrt)
-    return np.stack([packed(times(unpacked(e, values, G.wrt)), G.wrt) for e in np.eye(n)], 1)
+    by_products = np.stack([packed(times(unpacked(e, values, G.wrt)), G.wrt) for e in np.eye(n)], 1)
+    np.testing.assert_allclose(G(values).toarray(), by_products, rtol=1e-12, atol=1e-14)
+    return by_products
+
+
+def test_residuals_of_neighbours_take_three_passes():
+    steps = WengertList.from_text("a = getitem(w, slice(1, None))\nb = getitem(w, slice(None, -1))\nt = tanh(a)\nr = mul(t, b)\n"
+                                  "d = subtract(r, y)\nq = squaredError(d, 0.0)\nloss = sum(q)")
+    values = {"w": R.normal(size=40), "y": R.normal(size=39)}
+    G = GaussNewton(steps, "loss", ["w"])
+    matrix(G, values)
+    assert G(values).nnz == 118 and G.compressed(values).passes == 3
 
 
 @pytest.mark.parametrize("loss, error, weight, outputs", [

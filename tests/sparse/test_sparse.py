@@ -1,4 +1,5 @@
 """Sparse derivatives: patterns are those of the dense matrix, colours never collide, and matrices are right."""
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -159,6 +160,18 @@ def parts_of(vertices, near, two, colours):
             left.difference_update(beside)
             reached += beside
     return parts
+
+
+def test_a_pattern_that_is_too_large_is_refused_before_it_is_made():
+    W = np.ones((300, 300))
+    steps = [("y", "dot", ("X", "W"))]
+    xman.sparsity(steps, "y", "W", {"X": np.ones((2, 300)), "W": W})  # what it imports is not counted
+    tracemalloc.start()
+    with pytest.raises(XManError, match="every entry that dot gives may depend on every one that it takes: 360,000,000"):
+        xman.sparsity(steps, "y", "W", {"X": np.ones((4000, 300)), "W": W})
+    largest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert largest < 2e8
 
 
 @pytest.mark.parametrize("pattern", ["abc", None, 5, [[1, 2], [3]], [1, 0, 1], np.zeros((2, 2, 2)), object()])

@@ -110,6 +110,23 @@ def test_newton_cg_ends_with_the_steps_of_newton():
 
 
 @each_method
+def test_weights_that_meet_their_neighbours_alone_take_a_sparse_matrix_and_the_same_steps(method, monkeypatch):
+    m = XMan()
+    m.X, m.y, m.w = f.input(), f.input(), f.param(default=R.normal(size=100))
+    m.outputs = (m.w[1:] + 0.3 * f.tanh(m.w[:-1])) * m.X
+    m.loss = f.sum(f.squaredError(m.outputs, m.y)) + f.sum(f.square(m.w))
+    data, passes = (np.ones(99), R.normal(size=99)), []
+    sparse = run(m.setup(), data, method, 3)
+
+    def where_it_pays(make, dense):
+        passes.append((make().passes, dense))
+    monkeypatch.setattr("xman.train.second_order.where_it_pays", where_it_pays)
+    by_products = run(m, data, method, 3)
+    np.testing.assert_allclose(sparse.parameters["w"], by_products.parameters["w"], rtol=1e-6, atol=1e-9)
+    assert passes == [(3, 100)]
+
+
+@each_method
 def test_single_precision_stays_single(method):
     result = run(network(np.float32), DATA, method)
     assert {w.dtype for w in result.parameters.values()} == {np.dtype(np.float32)}

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,26 @@ from .jacobian import Jacobian
 from .linear import DerivativeMatrix, Point, point, vectors_like
 from .modes import lines_between
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from ..sparse import Compressed
+
+
+class Weighted(NamedTuple):
+    """The sparse matrix JᵀHJ. evaluated: all values, from those of the inputs."""
+    J: Compressed
+    H: Compressed
+    evaluated: Callable[[Point], Point]
+
+    @property
+    def passes(self) -> int: return self.J.passes + self.H.passes
+
+    def __call__(self, values: Point) -> csr_array:
+        values = self.evaluated(values)
+        J = self.J(values)
+        return (J.T @ (self.H(values) @ J)).tocsr()
+
 
 class GaussNewton(DerivativeMatrix):
     """The Hessian of a loss whose scores (what it squares, say) are taken as linear (Schraudolph 2002).
@@ -29,6 +49,7 @@ class GaussNewton(DerivativeMatrix):
         G = GaussNewton(steps, of="loss", wrt=["W", "b"])
         G.through                   # ("scores",), where the loss begins: it is convex in them
         G.times(values, {"W": v})   # Jᵀ H J v: forward, times the loss's own Hessian H, and back
+        G(values)                   # the matrix, sparse, in as many passes as J and H have colours
 
     It is never negative, and for half a sum of squares it is JᵀJ (8.40). steps, of, wrt: as for `Hessian`;
     `of` consists of losses that are convex in their first argument, of their sums and means, and of multiples
@@ -49,11 +70,7 @@ class GaussNewton(DerivativeMatrix):
 
     def product_at(self, values: Point) -> Callable[[Point], dict[str, Any]]:
         """The product at values, a function of vectors by name; what depends on values alone is done once."""
-        values = eval(self.steps, point(values, self.wrt))
-        for line, places in self.multiples:
-            if not rises(line, places, values):
-                raise XManError(f"{shown(line)}: its slope is negative, so that the loss is not convex in "
-                                f"{', '.join(self.through)}; take the Hessian")
+        values = self._evaluated(values)
         outer = self.outer.product_at(values)
         maps = {a: (J.pushforward(values), J.pullback(values), J.wrt) for a, J in self.inner.items()}
 
@@ -67,6 +84,26 @@ class GaussNewton(DerivativeMatrix):
                     products[w] = products[w] + contribution
             return products
         return times
+
+    def compressed(self, values: Point) -> Weighted:
+        """What makes the matrix, for values of these shapes: the lists of J and H, which are sparse matrices
+        (`xman.sparse.compressed`). Whole numbers keep their values."""
+        by = "columns" if len(self.through) > 1 else None
+        J = self._compressed(values, self.steps, self.through, by)
+        return Weighted(J, self.outer.compressed(self._evaluated(values)), self._evaluated)
+
+    def __call__(self, values: Point) -> csr_array:
+        """The matrix (n, n), for the n elements of all wrt, each flattened, in their order."""
+        return self.compressed(values)(values)
+
+    def _evaluated(self, values: Point) -> dict[str, Any]:
+        """All values. XManError if the loss is not convex in its scores there."""
+        values = eval(self.steps, point(values, self.wrt))
+        for line, places in self.multiples:
+            if not rises(line, places, values):
+                raise XManError(f"{shown(line)}: its slope is negative, so that the loss is not convex in "
+                                f"{', '.join(self.through)}; take the Hessian")
+        return values
 
     def _through(self) -> tuple[str, ...]:
         """The registers in which the loss is convex, its scores.

@@ -206,6 +206,8 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
     if not (np.allclose(numbers, groups, rtol=1e-12) and np.all((groups >= 0) & (groups <= len(first)))
             and np.allclose(back(labels[1:]), weights * labels[groups], rtol=1e-9)):
         return None
+    sizes = np.bincount(groups, minlength=len(first) + 1)[1:].astype(float)  # of what each group reads
+    refuse_many(op, int(sizes @ np.bincount(group, minlength=len(first))))
     return selected(group + 1.0, len(first)) @ selected(groups, len(first)).T.tocsr()
 
 

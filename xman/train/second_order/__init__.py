@@ -1,7 +1,8 @@
 """Methods of second order: training by Gauss–Newton, Levenberg–Marquardt or Newton steps.
 
-Each step uses all rows and solves its equations by conjugate gradients, with products and no matrix: with W
-weights a product costs O(W). For a loss E with gradient g, Hessian H and Gauss–Newton matrix G a step is p of
+Each step uses all rows and solves its equations by conjugate gradients, with products: with W weights a
+product costs O(W). There is a matrix only where it is sparse and has few colours. For a loss E with gradient
+g, Hessian H and Gauss–Newton matrix G a step is p of
     gauss-newton           G p = −g, shortened until E descends
     levenberg-marquardt    (G + λ) p = −g; λ grows until E descends, and shrinks where its model is right
     newton-cg              H p = −g, up to a direction of negative curvature, shortened until E descends
@@ -21,6 +22,7 @@ from ...interpreters import eval
 from ...matrices import GaussNewton, Hessian, packed, unpacked
 from ...passes import simplify
 from ...scale.signals import CtrlC
+from ...sparse import where_it_pays
 from ..checkpoints import State
 from ..evaluation import Diverged
 from ..objective import Objective
@@ -47,6 +49,7 @@ class SecondOrderStep(TrainingStep):
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
         steps = simplify(self.training.steps, [self.loss])
         self.matrix = (Hessian if method == "newton-cg" else GaussNewton)(steps, self.loss, self.wrt)
+        self.sparse: Any = None  # what makes it, if it is a sparse one; False if it is none
         self.evaluate = compile(self.training.steps, [self.loss, *self.slopes],
                                 "numpy" if self.engine == "auto" else self.engine)
 
@@ -73,14 +76,22 @@ class SecondOrderStep(TrainingStep):
         E, g = self.loss_at(w)
         if not (np.isfinite(E) and np.isfinite(g).all()):
             return np.nan
-        product = self.matrix.product_at(values)
-        times = lambda v: packed(product(unpacked(v, values, self.wrt)), self.wrt).astype(float)
-        p, reached = self.method(self, w, E, g, times) if g.any() else (0 * w, E)
+        p, reached = self.method(self, w, E, g, self.product(w.size)) if g.any() else (0 * w, E)
         for name, x in unpacked(w + p, values, self.wrt).items():
             values[name][...] = x
         if E - reached <= np.finfo(self.number).eps * abs(E):
             self.over = SMALLEST
         return reached
+
+    def product(self, n: int) -> Product:
+        """The product with the matrix of the n weights; with a sparse one, where few passes give it."""
+        values = self.values
+        if self.sparse is None:
+            self.sparse = where_it_pays(lambda: self.matrix.compressed(values), n) or False
+        if self.sparse:
+            return self.sparse(values).astype(float).__matmul__
+        product = self.matrix.product_at(values)
+        return lambda v: packed(product(unpacked(v, values, self.wrt)), self.wrt).astype(float)
 
     def loss_at(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         parameters = unpacked(w, self.values, self.wrt)
