@@ -404,3 +404,29 @@ def test_a_reader_that_has_closed_the_pipe_ends_the_output_without_a_word(tmp_pa
 def test_without_click_the_extra_that_brings_it_is_named(tmp_path):
     done = outside("-c", "import sys; sys.modules['click'] = None; from xman.cli import main; main()", cwd=tmp_path)
     assert done.returncode == 2 and done.stderr == "xman: the command line needs the package click: pip install 'xman[cli]'\n"
+
+
+LOOP = "h = alias(h0)\n" + "".join(f"a{t} = mul(h{t and t - 1 or ''}, w)\nh{t} = tanh(a{t})\n" for t in range(6))
+
+
+def test_show_finds_the_loop_of_a_list_again_and_prints_it(xman, tmp_path):
+    (tmp_path / "loop.wl").write_text(LOOP.replace("h0)", "x)", 1))
+    status, out, _ = xman("show", "loop.wl", "x=.5", "w=2", "--rolled")
+    assert status == 0 and "def step(" in out and "scan(step" in out
+    short = re.sub("  +#.*", "", out)
+    assert xman("eval", "-", "x=.5", "w=2", stdin=short)[1] == xman("eval", "loop.wl", "x=.5", "w=2")[1]
+    assert "no value for the input 'x'" in xman("show", "loop.wl", "--rolled")[2]
+    assert xman("show", "loop.wl", "x=.5", "w=2", "--rolled", "--html", "page.html")[0] == 0
+    assert "scan" in (tmp_path / "page.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("array", ["[.5, 1.]", "(0.5, 1)", "[5e-1, 1]", "@array.npy"])
+def test_an_array_is_written_as_python_or_json_write_it(xman, tmp_path, array):
+    np.save(tmp_path / "array.npy", np.array([0.5, 1.0]))
+    assert "2.25" in xman("eval", "f.wl", f"x1={array}", "x2=0.5")[1]
+
+
+@pytest.mark.parametrize("array", ["(", "[[1],[2,3]]", "(1,'a')", "[nan,1]", "(__import__('os'))", "[" * 9999])
+def test_what_is_no_array_is_one_sentence(xman, array):
+    status, _, errors = xman("eval", "f.wl", f"x1={array}", "x2=1")
+    assert status == 2 and "is not a number or a nested list of numbers" in errors and "\n" not in errors.strip()

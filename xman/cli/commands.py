@@ -81,15 +81,17 @@ def version() -> None:
 @xman.command()
 @SOURCE
 @VALUES
-@option_table(f"{OF}\n{JSON}\n{DOT}\n{MERMAID}\n{SVG}\n{HTML}")
-def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool, mermaid: bool,
-         svg: str | None, html: str | None) -> None:
+@option_table(f"""{OF}
+    --rolled  flag  With loops in place of lines that repeat; for values of all inputs.
+    {JSON}\n{DOT}\n{MERMAID}\n{SVG}\n{HTML}""")
+def show(source: str, values: tuple[str, ...], of: str | None, rolled: bool, as_json: bool, dot: bool,
+         mermaid: bool, svg: str | None, html: str | None) -> None:
     """Print the list, with values its shapes; or draw it, a model without --of and values as its objects."""
     if html:
-        return write_explorer(source, of, values, html)
-    if (dot or svg or mermaid) and source.partition(":")[0].endswith(".py") and not (of or values):
+        return write_explorer(source, of, values, html, rolled)
+    if (dot or svg or mermaid) and not rolled and source.partition(":")[0].endswith(".py") and not (of or values):
         return draw(picture(model_of(source)), svg, mermaid)
-    steps, inputs = list_and_values(source, of, values)
+    steps, inputs = list_and_values(source, of, values, rolled)
     sizes = shapes(steps, inputs) if values else {}
     if dot or svg or mermaid:
         return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg,

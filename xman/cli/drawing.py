@@ -26,13 +26,13 @@ def draw(drawn: Picture, svg: str | None, for_mermaid: bool = False) -> None:
     drawn.save(svg) if svg else print(mermaid(drawn) if for_mermaid else drawn.dot())
 
 
-def write_explorer(source: str, of: str | None, values: tuple[str, ...], path: str) -> None:
+def write_explorer(source: str, of: str | None, values: tuple[str, ...], path: str, rolled: bool) -> None:
     """Write the page of the explorer for a list or a model, and print where it is."""
-    if source.partition(":")[0].endswith(".py"):
+    if source.partition(":")[0].endswith(".py") and not rolled:
         model = model_of(source)
         page = explore(model, of=of, values=assignments(values, of_model(model, of, {})[0]))
     else:
-        steps, inputs = list_and_values(source, of, values)
+        steps, inputs = list_and_values(source, of, values, rolled)
         page = explore(steps, of=of, values=inputs, title=Path(source).name)
     print(f"{page.save(path)}: open it in a browser")
 

@@ -24,8 +24,10 @@ from ..export import from_onnx
 from ..files import load
 from ..files.whole import text_at
 from ..interpreters import eval
+from ..interpreters.context import missing
 from ..manager import XMan
 from ..notation import shortened
+from ..passes import roll
 from ..scale import Stream
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.evaluation import feed, list_of
@@ -33,14 +35,23 @@ from ..train.schedules import Schedule
 from ..wengert import WengertList, checked_list
 
 
-def list_and_values(source: str, of: str | None,
-                    values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
+def list_and_values(source: str, of: str | None, values: tuple[str, ...],
+                    rolled: bool = False) -> tuple[WengertList, dict[str, Any]]:
     """The list that source names, and its values: those that come with it, and those from the command line.
 
     source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class,
     whose list computes the register `of` (None: loss); a file's list is taken whole. values: words like x1=3.
-    A model of ONNX, or one that `xman train --save` wrote, comes with its weights.
+    A model of ONNX, or one that `xman train --save` wrote, comes with its weights. rolled: as `roll` gives it.
     """
+    steps, inputs = list_and_its_values(source, of, values)
+    if rolled:
+        missing(steps, inputs)
+        steps = roll(steps, inputs)
+    return steps, inputs
+
+
+def list_and_its_values(source: str, of: str | None,
+                        values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
     if source.endswith(".onnx"):
         steps, weights, _ = from_onnx(source)
         return steps, {**weights, **assignments(values, steps)}
@@ -252,7 +263,7 @@ def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Sch
 
 
 def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
-    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON writes them, or @FILE.npy, @FILE.csv."""
+    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON or Python write them, or @FILE.npy, @FILE.csv."""
     values: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -266,17 +277,25 @@ def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
     return values
 
 
+def nested(text: str) -> Any:
+    """What a text of JSON, or of Python's literals, as [.5, 1.], stands for."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return ast.literal_eval(text)
+
+
 def array_argument(word: str, text: str) -> Any:
     try:
         if text.startswith("@"):
             load = np.load if text.endswith(".npy") else lambda path: np.loadtxt(path, delimiter=",", ndmin=2)
             return load(text[1:])
-        value = np.array(json.loads(text) if text[:1] in "[{\"tf" else float(text))
+        value = np.array(nested(text) if text[:1] in "[({\"tf" else float(text))
         if value.dtype.kind not in "biuf":
             raise ValueError
         return value if value.ndim and value.dtype.kind != "b" else float(value)
     except OSError as error:
         raise XManError(f"{text[1:]} cannot be read: {error.strerror or error}") from None
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise XManError(f"{shortened(word)}: the value is not a number or a nested list of numbers, as in "
                         "x1=3 or x='[[1, 2], [3, 4]]'") from None
