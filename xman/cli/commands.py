@@ -89,7 +89,8 @@ def show(source: str, values: tuple[str, ...], of: str | None, rolled: bool, as_
     """Print the list, with values its shapes; or draw it, a model without --of and values as its objects."""
     if html:
         return write_explorer(source, of, values, html, rolled)
-    if (dot or svg or mermaid) and not rolled and source.partition(":")[0].endswith(".py") and not (of or values):
+    is_model = source.partition(":")[0].endswith(".py")
+    if (dot or svg or mermaid) and is_model and not (of or values or rolled):
         return draw(picture(model_of(source)), svg, mermaid)
     steps, inputs = list_and_values(source, of, values, rolled)
     sizes = shapes(steps, inputs) if values else {}

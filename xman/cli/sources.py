@@ -41,7 +41,7 @@ def list_and_values(source: str, of: str | None, values: tuple[str, ...],
 
     source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class,
     whose list computes the register `of` (None: loss); a file's list is taken whole. values: words like x1=3.
-    A model of ONNX, or one that `xman train --save` wrote, comes with its weights. rolled: as `roll` gives it.
+    A model of ONNX, or one that `xman train --save` wrote, comes with its weights. rolled: with its loops.
     """
     steps, inputs = list_and_its_values(source, of, values)
     if rolled:
@@ -263,7 +263,7 @@ def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Sch
 
 
 def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
-    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON or Python write them, or @FILE.npy, @FILE.csv."""
+    """{'x1': 3.0} from x1=3: numbers and lists as JSON or Python write them, or @FILE.npy, @FILE.csv."""
     values: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -277,7 +277,7 @@ def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
     return values
 
 
-def nested(text: str) -> Any:
+def literal_of(text: str) -> Any:
     """What a text of JSON, or of Python's literals, as [.5, 1.], stands for."""
     try:
         return json.loads(text)
@@ -290,7 +290,7 @@ def array_argument(word: str, text: str) -> Any:
         if text.startswith("@"):
             load = np.load if text.endswith(".npy") else lambda path: np.loadtxt(path, delimiter=",", ndmin=2)
             return load(text[1:])
-        value = np.array(nested(text) if text[:1] in "[({\"tf" else float(text))
+        value = np.array(literal_of(text) if text[:1] in "[({\"tf" else float(text))
         if value.dtype.kind not in "biuf":
             raise ValueError
         return value if value.ndim and value.dtype.kind != "b" else float(value)

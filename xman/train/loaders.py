@@ -107,7 +107,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     if kind == "titles" and max_len is None:
         max_len = 20 if source == "names" else 10
     ends = {1: shares, 2: [1 - validation_fraction], 3: []}[len(paths)]
-    return of_rows(kind, paths, ends, seed, task, None if zero_based is None else 1 - zero_based, max_len)
+    return of_examples(kind, paths, ends, seed, task, None if zero_based is None else 1 - zero_based, max_len)
 
 
 def kind_of_file(stem: Path, path: Path) -> str:
@@ -129,7 +129,7 @@ def kind_of_file(stem: Path, path: Path) -> str:
     return "table" if "," in first and "\t" not in first else "titles"
 
 
-def of_rows(kind: str, paths: list[Path], ends: list[float], seed: int, task: str | None,
+def of_examples(kind: str, paths: list[Path], ends: list[float], seed: int, task: str | None,
             first: int | None, max_len: int | None) -> Dataset:
     """The Dataset of rows that are no table: of images, of titles, or of a LIBSVM file.
 

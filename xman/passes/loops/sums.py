@@ -29,7 +29,7 @@ from .trimmed import shorter
 Term = tuple[tuple[str, ...], Callable, int]  # registers, the function of their stacks, the sign
 
 
-class Step(NamedTuple):
+class LoopStep(NamedTuple):
     """The body of a loop, with the values that its registers have in a step like the first."""
     definitions: Mapping[str, tuple[str, tuple]]
     values: Mapping[str, Any]
@@ -62,7 +62,7 @@ def hoisted(w: SizedWriter, function: Function, k: int, slices: int, b: Any, *re
     except Exception:  # the scan stays as it is, and raises the error when it runs
         return None
     reads = Counter([*results, *(a for _, _, args in lines for a in registers(args))])
-    step = Step({dst: (op, args) for dst, op, args in lines}, values, reads,
+    step = LoopStep({dst: (op, args) for dst, op, args in lines}, values, reads,
                 dict(zip(parameters[m:], entries[m:], strict=True)))
     sums = {}  # by the number of a carry its terms
     for i, carry in enumerate(parameters[:k]):
@@ -94,7 +94,7 @@ def hoisted(w: SizedWriter, function: Function, k: int, slices: int, b: Any, *re
     return f.bundle(*[total(j) if j in sums else f.item(out, places[j]) for j in range(kept)])
 
 
-def terms_of(r: str, carry: str, step: Step, w: SizedWriter) -> list[Term] | None:
+def terms_of(r: str, carry: str, step: LoopStep, w: SizedWriter) -> list[Term] | None:
     """The summands of r without the carry; None if r is no such sum."""
     op, args = step.definitions.get(r, ("", ()))
     if op not in ("add", "subtract") or step.reads[r] != 1 or not all(isinstance(a, str) for a in args):
@@ -106,7 +106,7 @@ def terms_of(r: str, carry: str, step: Step, w: SizedWriter) -> list[Term] | Non
     return left + [(names, product, sign * inner) for names, product, inner in right]
 
 
-def product_over_steps(op: str, args: tuple, step: Step, w: SizedWriter) -> list[Term] | None:
+def product_over_steps(op: str, args: tuple, step: LoopStep, w: SizedWriter) -> list[Term] | None:
     """The term op(*args), if its sum over all steps is one product of stacks."""
     def flat(x: Any) -> Any:  # (steps, rows, columns) -> (steps · rows, columns)
         n, rows, columns = w.shape(x)
