@@ -1,0 +1,119 @@
+"""What a row says of its operator is what is measured of it: a law for each fact."""
+import itertools
+
+import numpy as np
+import pytest
+from operator_cases import CASES, in_each, slope_by
+
+import ops
+from ops import DG, TG, G, f
+from ops.facts import MANY, entries_together, linear_in, literal_size, operations, shaped_by
+from ops.kinks.masked import NOWHERE, Flow, Masked, chosen
+from ops.table import arity
+
+EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]
+POINTS = np.array([-1e300, -800.0, -30.0, -1.5, -1.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 1.0, 1.5, 30.0, 800.0, 1e300])
+
+
+def arrays_in(args): return [a for a in args if isinstance(a, (np.ndarray, np.floating))]
+def overlap(out, args): return any(isinstance(a, np.ndarray) and np.shares_memory(out, a) for a in args)
+
+
+@in_each(EVERY)
+def test_a_result_is_of_the_kind_the_size_and_the_memory_that_the_row_says(op, k):
+    args, facts = CASES[op][k], ops.facts_of(op)
+    out = G[op](*args)
+    if all(a.dtype.kind == "f" for a in arrays_in(args)) and op not in ("codes", "days", "characters", "words"):
+        assert np.asarray(out).dtype.kind == {float: "f", int: "i", bool: "b"}[facts.gives]
+    assert np.size(out) <= (facts.entries or entries_together)(*args)
+    assert np.size(out) == 0 or not overlap(out, args) or facts.view
+    if facts.within:
+        assert np.ndim(out) <= max(map(np.ndim, arrays_in(args))) and max(np.shape(out), default=0) <= max(max(np.shape(a), default=0) for a in args)
+    if (place := shaped_by(op)) is not None and isinstance(like := args[place], np.ndarray):
+        np.testing.assert_array_equal(out, G[op](*args[:place], np.full_like(like, 7), *args[place + 1:]))
+        assert np.shape(out) == like.shape or op == "einsum_back"
+        if facts.like is not None:
+            assert np.asarray(G[op](*args[:place], like.astype(np.float32), *args[place + 1:])).dtype in (np.float32, np.result_type(args[0], np.float32))
+    for i, a in enumerate(args):  # entries are picked from those before the keys, and keys say where
+        assert (i >= facts.keys) <= (a is None or isinstance(a, (int, slice, type(Ellipsis))) or np.asarray(a).dtype.kind in "ib" or i == len(args) - 1)
+    count = operations(op)(out, *args) if operations(op) else 0
+    assert count == int(count) >= 0
+
+
+@in_each([(op,) for op in CASES if arity(G[op]) == (2, 2)])
+def test_two_arguments_may_change_places_just_where_the_row_says_so(op):
+    pairs = [args for args in CASES[op] if all(isinstance(a, np.ndarray) and a.shape == args[0].shape for a in args)]
+    if len(pairs) > 1:
+        with np.errstate(all="ignore"):
+            assert all(np.array_equal(G[op](*args), G[op](*args[::-1])) for args in pairs) == ops.facts_of(op).commutes
+
+
+@in_each([(op,) for op in CASES])
+def test_a_name_of_numpys_is_the_function_and_a_square_is_the_square(op):
+    facts = ops.facts_of(op)
+    for args in CASES[op]:
+        if facts.numpy:
+            module, _, name = facts.numpy.rpartition(".")
+            np.testing.assert_array_equal(getattr(getattr(np, module) if module else np, name)(*args), G[op](*args))
+        if facts.squared and (op != "power" or args[1] is 0.5):  # noqa: F632 the literal
+            np.testing.assert_allclose(G[facts.squared](*args), np.square(G[op](*args)), rtol=1e-12)
+    assert facts.numpy or isinstance(G[op], np.ufunc) or getattr(np, op, None) is None or op in MORE_THAN_NUMPYS
+
+
+MORE_THAN_NUMPYS = {"clip"}
+
+
+@pytest.mark.parametrize("op", [op for op in CASES if ops.facts_of(op).elementwise and arity(G[op])[0] == 1])
+def test_slopes_are_finite_where_a_row_says_so_and_not_elsewhere(op):
+    facts = ops.facts_of(op)
+    with np.errstate(all="ignore"):
+        out = G[op](POINTS)
+        slopes = np.broadcast_to(slope_by(op, 0)(out, POINTS), POINTS.shape)
+        finite = np.isfinite(slopes[np.isfinite(slopes) | ~np.isnan(out)])
+        assert not facts.tame or np.isfinite(slopes).all()
+        wide = np.isfinite(out)
+        if facts.grows:
+            assert facts.overflows or not wide.all()
+        if facts.overflows:
+            assert not wide.all() and not facts.grows
+        if facts.settles is not None and not callable(facts.settles):
+            ends = G[op](np.array([-np.inf, np.inf]))
+            assert facts.settles == 0 and np.isfinite(ends).any()
+        if facts.convex:
+            x, y = np.meshgrid(*[POINTS[1:-1]] * 2)
+            assert np.all(G[op]((x + y) / 2) <= (G[op](x) + G[op](y)) / 2 * (1 + 1e-12) + 1e-12)
+    assert finite.size
+
+
+# ---- flows -------------------------------------------------------------------------------------------------------------------
+
+def test_the_flow_of_a_choice_is_that_of_what_is_chosen():
+    c, one, two = (np.array([[False, True][i >> j & 1] for i in range(8)]) for j in range(3))
+    flows = {"nowhere": (NOWHERE, False), "everywhere": (None, True), "one": (Flow(lambda: one), one), "two": (Flow(lambda: two), two)}
+    for x, y in itertools.product(flows.values(), repeat=2):
+        flow = chosen(Flow(lambda: c), x[0], y[0])
+        assert np.array_equal(np.broadcast_to(flow(), 8), np.where(c, x[1], y[1]))
+
+
+def measured(op, args, i, flowing):
+    """Whether an entry of the result moves with an entry of the i-th argument that flows."""
+    rest = [np.abs(a) + 0.5 if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a for a in args]
+    return np.not_equal(G[op](*rest[:i], np.asarray(flowing, float), *rest[i + 1:]), 0)
+
+
+@in_each((op, k) for op, k in EVERY if ops.facts_of(op).flow in ("moved", "part", "filled", "plus", "same", "product", "kept", "summed"))
+def test_a_delta_flows_to_all_that_moves_with_what_flows(op, k):
+    args, random, flow = CASES[op][k], np.random.default_rng(k), ops.facts_of(op).flow
+    for i, a in enumerate(args):
+        if not isinstance(a, np.ndarray) or a.dtype.kind != "f" or DG[op][i] is None or op in ("divide", "ratio") and i or op == "convolve":
+            continue
+        for share in (0.0, 0.5):
+            flowing = random.uniform(size=a.shape) < share
+            masked = Masked(np.where(flowing, a, 0.0), *[Flow(lambda flowing=flowing: flowing)] * 2, forward=True)
+            out = getattr(f, op)(*args[:i], masked, *args[i + 1:])
+            np.testing.assert_array_equal(out.value, G[op](*args[:i], masked.value, *args[i + 1:]))
+            moves, place = measured(op, args, i, flowing), out.where("flow")
+            flows = np.broadcast_to(True if place is None else place(), np.shape(out.value))
+            assert np.all(flows >= moves), "what moves is left out"
+            if flow not in ("summed",) and not (flow == "plus" and sum(isinstance(b, np.ndarray) for b in args) > 1):
+                np.testing.assert_array_equal(flows, moves)
