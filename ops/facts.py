@@ -124,11 +124,15 @@ def of_product(out: Any, a: Any, b: Any) -> int:
 
 # ---- what entries may be: (*args) -> int -------------------------------------------------------------------
 
-sizes_of         = lambda args: [max(1, np.size(a)) for a in args if hasattr(a, "shape")]
+# an axis of length 0 may go, as in a sum over it; a bundle is a tuple
+sizes_of         = lambda args: [max(1, a.size) if isinstance(a, tuple) else prod(max(1, n) for n in a.shape)
+                                 for a in args if hasattr(a, "shape")]
 entries_together = lambda *args: max(1, sum(sizes_of(args)))  # the bound for a row that gives none
 multiplied       = lambda *args: prod(sizes_of(args))
 of_matrices      = lambda a, b: np.shape(a)[0] * np.shape(b)[1] if np.ndim(a) == np.ndim(b) == 2 else multiplied(a, b)
-of_diagonal      = lambda *args: max(entries_together(*args), np.size(args[0]) ** 2)
+of_shape         = lambda x, like, *_: np.size(like) if hasattr(like, "shape") else literal_size(like)
+of_widths        = lambda x, widths: prod(n + 2 * literal_size(widths) for n in np.shape(x))
+of_diagonal      = lambda x, k=0: max(entries_together(x), (np.size(x) + literal_size(k)) ** 2)
 by_literals      = lambda *args: entries_together(*args) * prod(max(1, literal_size(a)) for a in args if not hasattr(a, "shape"))
 
 

@@ -117,5 +117,6 @@ linear("take",       take,       through_take, None, None, flops=0, flow="part",
 
 operator("codes",      codes,      None, None,                                          flops=0, gives=int)
 operator("characters", characters, None, None,                                          flops=0, gives=int, entries=by_literals)
-operator("words",      words,      None, None,                                          flops=0, entries=by_literals)
+operator("words",      words,      None, None,                                          flops=0,
+         entries=lambda x, words: np.size(x) * len(words))
 operator("days",       days,       None,                                                flops=0)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ..expression import f
-from ..facts import by_literals, multiplied, of_diagonal, of_sum
+from ..facts import of_diagonal, of_shape, of_sum, of_widths
 from ..table import Each, expressed, linear, operator
 
 
@@ -189,7 +189,7 @@ diag      = expressed(lambda x, k=0: np.diag(x, k),
 
 #       op             value        rule per argument
 linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
-            flops=0, flow="moved", entries=multiplied, like=1, example=spread_hollow)
+            flops=0, flow="moved", entries=of_shape, like=1, example=spread_hollow)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
             flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums)
 linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
@@ -204,15 +204,16 @@ linear("roll",         roll,        lambda d, out, x, n, axis=None:
                                         f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None,
             flops=0, flow="moved", numpy="roll", formula=roll_of_parts)
 linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None,
-            flops=0, flow="filled", numpy="pad", entries=by_literals, formula=pad_of_parts)
+            flops=0, flow="filled", numpy="pad", entries=of_widths, formula=pad_of_parts)
 linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,
-            view=True, flow="part", entries=by_literals, formula=unpad)
+            view=True, flow="part", formula=unpad)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
             view=True, flow="part", formula=part)
 linear("diag",         diag,        lambda d, out, x, k=0: f.diag_back(d, x, k), None,
             view=True, flow="part", numpy="diag", entries=of_diagonal, formula=diag_of_entries)
 linear("diag_back",    diag_back,   lambda u, out, d, x, k=0: f.diag(u, k), None, None,
-            view=True, flow="filled", shape=1, entries=of_diagonal, formula=diag_back)
+            view=True, flow="filled", shape=1, formula=diag_back,
+            entries=lambda d, x, k=0: max(np.size(x), of_diagonal(d, k)))
 # linear in all arguments together: the tangent of one is joined with zeros for the others
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),

@@ -102,6 +102,10 @@ DEEP = "z = dot(a, " + "(" * 5000 + ")" * 5000 + ")"
     ("z = exp(a)", "does not compute 'outputs'"), ("outputs = broadcast(a, (100000, 100000, 1))", "a literal that is too large"),
     ("outputs = characters(a, 9999999999)", "a literal that is too large"), ("outputs = pad(a, 99999999)", "is too large"),
     ("outputs = broadcast(a, (4000, 4000, 1))\nz = outer(outputs, outputs)", "would hold"),
+    ("v = reshape(a, (-1,))\noutputs = diag(v, 16777216)", "would hold"),
+    ("v = reshape(a, (-1,))\noutputs = diag_back(v, v, -16777216)", "would hold"),
+    ("outputs = pad(a, ((0, 16777216), (0, 9)))", "too large"),
+    ("z0 = broadcast(a, (9000, 1))\nz1 = mT(z0)\noutputs = floor_divide(z0, z1)", "would hold"),
     ("z0 = exp(a)\n" + "".join(f"z{k} = concat(0, z{k - 1}, z{k - 1})\n" for k in range(1, 60)), "would hold"),
     ("z0 = broadcast(a, (4000, 1))\nz1 = mT(z0)\noutputs = add(z0, z1)\nz2 = outer(outputs, outputs)", "would hold"),
     ("outputs = power(a, 10000000000000000000000000000000)", "has the argument"), ("\n" * 200_000, "at most 100,000 lines"),
@@ -112,7 +116,7 @@ DEEP = "z = dot(a, " + "(" * 5000 + ")" * 5000 + ")"
     (stepping("9", step="    h1 = system(h)"), "in the function 'step': line 1, h1 = system(h), calls 'system'"),
     (ENDLESS, "have run 9,000 lines, the last"), (nested(19, 9), "too many"), (nested(30, 1), "more than 20 deep"),
     ("outputs = array([1.0], 'object')", "cannot be read"), ("outputs = add(a, array([1.0], 'O'))", "cannot be read"),
-], ids=range(26))
+], ids=range(30))
 def test_a_list_that_is_none_or_takes_too_much_is_refused(path, tmp_path, monkeypatch, text, words):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(values, "RUN", 9_000)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -80,8 +81,8 @@ def bounded_values(steps: WengertList, inputs: Mapping[str, Any], limit: int,
 def most_entries(op: str, args: tuple) -> int:
     """An upper bound of the entries of an operator's result, before it is computed."""
     facts = ops.facts_of(op)
-    if facts.elementwise or facts.gives is bool:
-        return math.prod(np.broadcast_shapes(*(np.shape(a) for a in args if hasattr(a, "shape"))))
+    if facts.elementwise or isinstance(ops.G[op], np.ufunc):  # labels of a loss do not broadcast
+        return math.prod(map(max, zip_longest(*(np.shape(a)[::-1] for a in args), fillvalue=1)))
     return (facts.entries or entries_together)(*args)
 
 
