@@ -29,7 +29,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FILES = "ops", "xman/passes", "xman/interpreters", "xman/grade/compare.py", "xman/train/selection"
 TESTS = ("ops", "passes", "xman", "functions", "matrices", "optimize", "train", "show", "models", "engines", "export",
-         "reasons", "files", "sparse", "grade/test_compare.py", "grade/test_judge.py", "grade/test_lists.py", "grade/test_assignments.py",
+         "reasons", "files", "sparse",
+         "grade/test_compare.py", "grade/test_judge.py", "grade/test_lists.py", "grade/test_assignments.py",
          "test_what_users_get_wrong_with_lists.py", "cli/test_derivatives.py")
 LIMIT = 30.0  # seconds of tests for one mutant
 

@@ -1,10 +1,12 @@
 """What a difference says: how what came back differs, in words, and never what should have come."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_that, scale
-from xman.grade.compare import Failed, given, listing, shown_value, slip
+from xman.grade.compare import Failed, about_numbers, about_shapes, expect_share, given, listing, shown_value, slip, sort_of
 from xman.grade.compare import told as told_of
 
 A = np.array([[1.5, -2.0, 3.25], [0.5, 4.0, -1.0]])
@@ -166,3 +168,105 @@ def test_what_is_shown_is_short():
     for value in (np.arange(1e6), "x" * 10**6, list(range(10**6)), {str(k): A for k in range(1000)}, [[A] * 50] * 50, len):
         assert len(shown_value(value)) <= 160
     assert shown_value(A) == "[[ 1.5 -2. 3.25] [ 0.5 4. -1. ]], shape (2, 3)" and shown_value(len) == "len"
+
+
+@pytest.mark.parametrize("got, want, words", [
+    ([1, 2, 3], [1, 2], "2 items"), (5, [1], "1 items"), ({"a": 1.0}, {c: 1.0 for c in "abcdefg"},
+        "an entry for 'b', 'c', 'd', 'e'"),
+    ({c: 1.0 for c in "bcdefgh"}, {"a": 1.0}, "an entry for 'a'"), ([], {"a": 1.0}, "a dict"), ("b", "a", "another str"), (1,
+        "a", "a string"),
+    (True, False, "another bool"), (1, None, "None"), (1, True, "a bool"), (np.True_, 1.0, "a number"), (np.ones(2, bool), A,
+        "numbers"),
+    (np.ones(2), A, "shape (2, 3)"), (1.0, np.ones(2), "shape (2,)"), (True, np.ones(2), "an array of shape (2,)"), (2.0, 1.0,
+        "agree to 1e-09")])
+def test_what_was_expected_is_said_by_its_kind(got, want, words):
+    assert f"z{': ' * ('agree' not in words)}{' to ' * ('agree' in words)}{words}" in told(expect, got, want, "z").expected
+
+
+def test_the_place_of_a_difference_is_said_and_the_hint_kept():
+    for got, want, name in ([1.0, [2.0, 3.5]], [1.0, [2.0, 3.0]], "z[1][1]"), ({"a": (1.0, 4.0)}, {"a": (1.0, 2.0)}, "z['a'][1]"):
+        wrong = told(expect, got, want, "z", "Look.", 1e-3)
+        assert wrong.expected.startswith(f"{name} to agree to 1e-03") and wrong.look == "Look."
+    assert told(expect, {"a": "b"}, {"a": "c"}, "z", "Look.").look == told(expect, None, [1], "z", "Look.").look == "Look."
+    assert told(expect, [1], [1, 2], "z", "Look.").look == told(expect, np.ones(3, bool), np.ones(3), "z",
+        "Look.").look == "Look."
+    for got, want in (A.T, A), (A * np.inf, A), ("1", 1.0):
+        assert told(expect, got, want, "z", "Look.").look == "Look."
+    assert told(expect, -A, A, "z", "Look there").look == "Look there. Its sign is the other way round."
+    assert told(expect, np.inf * A, A, "z").expected == "z: finite numbers" and told(expect, [np.nan], [1.0],
+        "z").came_back == "nan"
+
+
+def test_a_share_of_the_credit_is_told_below_1_alone():
+    expect_share(1.0, "all", "x")
+    wrong = told(expect_share, 0.75, "nine of ten", [1, 2], "Look.")
+    assert (wrong.expected, wrong.came_back, wrong.look, wrong.credit) == ("nine of ten", "[1, 2]", "Look.", 0.75)
+    assert told(expect_share, 0.0, "all", None).credit == 0 and Wrong("all").credit == 0
+
+
+@pytest.mark.parametrize("factor, sentence", [
+    (-1, "Its sign is the other way round."), (2, "It is twice what it should be."), (0.5,
+        "It is half of what it should be."), (0, "It is zero everywhere: does anything arrive here?"),
+    (4, "It is too large by the number of rows, as a sum in the place of a mean is."), (0.25,
+        "It is too small by the number of rows, as a mean in the place of a sum is."),
+    (3, "All elements are off by one and the same factor.")])
+def test_a_slip_that_the_numbers_reveal_is_named_for_arrays_with_infinities_too(factor, sentence):
+    want = np.arange(1.0, 13).reshape(4, 3)
+    assert about_numbers(factor * want, want, 1e-9) == sentence
+    assert not factor or about_numbers(factor * want + 1e-10, want, 1e-6) == sentence
+    off = factor * want
+    off[2, 1] += 0.5
+    assert about_numbers(off, want, 1e-9) is None
+    if factor > 1:
+        want[0, 0] = np.inf
+        assert about_numbers(factor * want, want, 1e-9) == sentence
+
+
+def test_slips_are_no_slips_where_they_change_nothing():
+    ones = np.ones((4, 4))
+    assert about_numbers(2 * ones, ones, 1e-9) is None
+    assert about_numbers(np.zeros(3), np.array([0, 0, 1.0]), 1e-9) is None
+    symmetric = A.T @ A
+    assert about_numbers(symmetric.T + 1.0, symmetric, 1e-9) is None
+    assert about_numbers((symmetric + A[0]).T, symmetric + A[0], 1e-9) == "It is transposed."
+
+
+@pytest.mark.parametrize("got, want, word", [
+    ((2, 3), (3, 2), "transposed"), ((2, 3, 4), (4, 3, 2), "transposed"), ((6,), (2, 3), "keepdims"), ((1, 3), (3,),
+        "keepdims"), ((1, 3), (2, 3), "broadcast"),
+    ((2, 3), (1, 3), "broadcast"), ((2, 1), (2, 3), "broadcast"), ((4, 3), (2, 3), None), ((4, 1), (2, 3), None), ((3,), (2, 3),
+        None), ((5,), (1, 2), None)])
+def test_shapes_that_are_alike_have_a_sentence(got, want, word):
+    sentence = about_shapes(got, want)
+    assert sentence is None if word is None else word in sentence
+
+
+def test_sorts_and_values_in_words():
+    assert [sort_of(x) for x in (None, A, 1, 1.0, "a", True, [1], {}, np.float32(1))] == [
+        "nothing (None): is a return missing?", "an array of shape (2, 3)", *["a number"] * 2, "a string", "a bool",
+        "a list", "a dict", "a float32"]
+    assert shown_value([*range(8)]) == "[0, 1, 2, 3, 4, 5, 6, 7]"
+    assert shown_value([*range(9)]) == "[0, 1, 2, 3, 4, 5, 6, 7, … 9 in all]"
+    assert shown_value((1,)) == "(1,)"
+    assert shown_value((1, 2.5)) == "(1, 2.5)"
+    assert shown_value(()) == "()"
+    assert shown_value(1 / 3) == "0.3333333333"
+    assert shown_value({k: k for k in range(6)}) == "{0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5}"
+    assert shown_value({k: k for k in range(7)}).endswith("5: 5, …}")
+    assert shown_value("x" * 158) == repr("x" * 158)
+    assert shown_value("x" * 159) == repr("x" * 159)[:158] + " …"
+    assert len(shown_value("x" * 159)) == 160
+    assert shown_value("x" * 90, 20) == "'" + "x" * 17 + " …" and shown_value(functools.partial(len)) == "a function"
+    assert shown_value(np.arange(7.0)) == "[0. 1. ... 5. 6.], shape (7,)"
+    assert shown_value(A + 0.12345).startswith("[[ 1.6235 -1.8765")
+
+
+def test_probabilities_may_be_off_by_the_tolerance_alone():
+    row = np.array([[0.5, 0.5]])
+    expect_probabilities(row + [[0, 9e-7]], (1, 2), "p")
+    expect_probabilities(np.array([[1 + 9e-7, -9e-7]]), (1, 2), "p")
+    assert told(expect_probabilities, row + [[0, 2e-5]], (1, 2), "p").expected == "p: rows that sum to 1"
+    assert told(expect_probabilities, np.array([[1 + 2e-6, -2e-6]]), (1, 2), "p").expected == "p: no negative probability"
+    assert told(expect_probabilities, np.array([[0.5, 0.25], [0.5, 0.75]]), (2, 2), "p").came_back == "a row of sum 0.75"
+    assert told(expect_probabilities, row * np.inf, (1, 2), "p").look.startswith("Where does it overflow")
+    assert scale(0.5, 0.0, 1.0) == 0.5 and scale(2.0, 0.0, 1.0) == 1.0 and scale(-1, 0.0, 2.0) == 0.0

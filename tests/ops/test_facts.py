@@ -29,14 +29,17 @@ def test_a_result_is_of_the_kind_the_size_and_the_memory_that_the_row_says(op, k
     assert np.size(out) <= most_entries(op, args)
     assert np.size(out) == 0 or not overlap(out, args) or facts.view
     if facts.within:
-        assert np.ndim(out) <= max(map(np.ndim, arrays_in(args))) and max(np.shape(out), default=0) <= max(max(np.shape(a), default=0) for a in arrays_in(args))
+        assert np.ndim(out) <= max(map(np.ndim, arrays_in(args))) and max(np.shape(out), default=0) <= max(max(np.shape(a),
+            default=0) for a in arrays_in(args))
     if (place := shaped_by(op)) is not None and isinstance(like := args[place], np.ndarray):
         np.testing.assert_array_equal(out, G[op](*args[:place], np.full_like(like, 7), *args[place + 1:]))
         assert np.shape(out) == like.shape or op == "einsum_back"
         if facts.like is not None:
-            assert np.asarray(G[op](*args[:place], like.astype(np.float32), *args[place + 1:])).dtype in (np.float32, np.result_type(args[0], np.float32))
+            assert np.asarray(G[op](*args[:place], like.astype(np.float32), *args[place + 1:])).dtype in (np.float32, np.result_type(args[0],
+                np.float32))
     for i, a in enumerate(args):  # entries are picked from those before the keys, and keys say where
-        assert (i >= facts.keys) <= (a is None or isinstance(a, (int, slice, type(Ellipsis))) or np.asarray(a).dtype.kind in "ib" or i == len(args) - 1)
+        assert (i >= facts.keys) <= (a is None or isinstance(a, (int, slice,
+            type(Ellipsis))) or np.asarray(a).dtype.kind in "ib" or i == len(args) - 1)
     count = operations(op)(out, *args) if operations(op) else 0
     assert count == int(count) >= 0
 
