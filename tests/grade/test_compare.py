@@ -232,10 +232,9 @@ def test_slips_are_no_slips_where_they_change_nothing():
 
 
 @pytest.mark.parametrize("got, want, word", [
-    ((2, 3), (3, 2), "transposed"), ((2, 3, 4), (4, 3, 2), "transposed"), ((6,), (2, 3), "keepdims"), ((1, 3), (3,),
-        "keepdims"), ((1, 3), (2, 3), "broadcast"),
-    ((2, 3), (1, 3), "broadcast"), ((2, 1), (2, 3), "broadcast"), ((4, 3), (2, 3), None), ((4, 1), (2, 3), None), ((3,), (2, 3),
-        None), ((5,), (1, 2), None)])
+    ((2, 3), (3, 2), "transposed"), ((2, 3, 4), (4, 3, 2), "transposed"), ((6,), (2, 3), "keepdims"), ((1, 3), (3,), "keepdims"),
+    ((1, 3), (2, 3), "broadcast"), ((2, 3), (1, 3), "broadcast"), ((2, 1), (2, 3), "broadcast"),
+    ((4, 3), (2, 3), None), ((4, 1), (2, 3), None), ((3,), (2, 3), None), ((5,), (1, 2), None)])
 def test_shapes_that_are_alike_have_a_sentence(got, want, word):
     sentence = about_shapes(got, want)
     assert sentence is None if word is None else word in sentence

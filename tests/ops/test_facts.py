@@ -1,14 +1,11 @@
 """What a row says of its operator is what is measured of it: a law for each fact."""
-import itertools
-
 import numpy as np
 import pytest
 from operator_cases import CASES, in_each, slope_by
 
 import ops
-from ops import DG, G, f
+from ops import G
 from ops.facts import operations, parameters, shaped_by
-from ops.kinks.masked import NOWHERE, Flow, Masked, chosen
 from ops.table import arity
 from xman.files.bounds import most_entries
 
@@ -88,37 +85,3 @@ def test_slopes_are_finite_where_a_row_says_so_and_not_elsewhere(op):
             x, y = np.meshgrid(*[POINTS[1:-1]] * 2)
             assert np.all(G[op]((x + y) / 2) <= (G[op](x) + G[op](y)) / 2 * (1 + 1e-12) + 1e-12)
     assert finite.size
-
-
-# ---- flows -------------------------------------------------------------------------------------------------------------------
-
-def test_the_flow_of_a_choice_is_that_of_what_is_chosen():
-    c, one, two = (np.array([[False, True][i >> j & 1] for i in range(8)]) for j in range(3))
-    flows = {"nowhere": (NOWHERE, False), "everywhere": (None, True), "one": (Flow(lambda: one), one), "two": (Flow(lambda: two), two)}
-    for x, y in itertools.product(flows.values(), repeat=2):
-        flow = chosen(Flow(lambda: c), x[0], y[0])
-        assert np.array_equal(np.broadcast_to(flow(), 8), np.where(c, x[1], y[1]))
-
-
-def measured(op, args, i, flowing):
-    """Whether an entry of the result moves with an entry of the i-th argument that flows."""
-    rest = [np.abs(a) + 0.5 if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a for a in args]
-    return np.not_equal(G[op](*rest[:i], np.asarray(flowing, float), *rest[i + 1:]), 0)
-
-
-@in_each((op, k) for op, k in EVERY if ops.facts_of(op).flow in ("moved", "part", "filled", "plus", "same", "product", "kept", "summed"))
-def test_a_delta_flows_to_all_that_moves_with_what_flows(op, k):
-    args, random, flow = CASES[op][k], np.random.default_rng(k), ops.facts_of(op).flow
-    for i, a in enumerate(args):
-        if not isinstance(a, np.ndarray) or a.dtype.kind != "f" or DG[op][i] is None or op in ("divide", "ratio") and i or op == "convolve":
-            continue
-        for share in (0.0, 0.5):
-            flowing = random.uniform(size=a.shape) < share
-            masked = Masked(np.where(flowing, a, 0.0), *[Flow(lambda flowing=flowing: flowing)] * 2, forward=True)
-            out = getattr(f, op)(*args[:i], masked, *args[i + 1:])
-            np.testing.assert_array_equal(out.value, G[op](*args[:i], masked.value, *args[i + 1:]))
-            moves, place = measured(op, args, i, flowing), out.where("flow")
-            flows = np.broadcast_to(True if place is None else place(), np.shape(out.value))
-            assert np.all(flows >= moves), "what moves is left out"
-            if flow not in ("summed",) and not (flow == "plus" and sum(isinstance(b, np.ndarray) for b in args) > 1):
-                np.testing.assert_array_equal(flows, moves)
