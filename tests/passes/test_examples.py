@@ -86,7 +86,7 @@ def test_a_hollow_array_is_one_number_in_memory_and_matrices_are_the_unit_matrix
     assert hollow(np.zeros(1)).tolist() == [0] and hollow(2.0) == 2.0 and hollow(np.zeros(2)).strides == (0,)
     one = invertible(hollow(np.zeros((4, 3, 3), np.float32)))
     assert one.dtype == np.float32 and np.array_equal(one, np.broadcast_to(np.eye(3), (4, 3, 3)))
-    for as_it_is in hollow(np.zeros((3, 2))), np.ones((2, 2)), hollow(np.zeros(4)), 2.0:
+    for as_it_is in hollow(np.zeros((3, 2))), hollow(np.zeros((2, 3, 4))), hollow(np.zeros((4, 4, 3))), np.ones((2, 2)), hollow(np.zeros(4)), 2.0:
         assert invertible(as_it_is) is as_it_is
     for op in ("add", "softmax", "dot", "sum", "inv", "scale"):
         n = 400 if op != "inv" else 3
