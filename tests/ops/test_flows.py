@@ -10,6 +10,7 @@ import ops
 from ops import DG, G, f
 from ops.kinks import scale
 from ops.kinks.masked import BY_VALUE, NOWHERE, Flow, Masked, bare, chosen, unclear
+from ops.matrices import columns_sent
 
 EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]
 
@@ -125,3 +126,11 @@ def test_a_product_in_which_0_is_nothing_is_a_product_elsewhere():
         np.testing.assert_array_equal(scale(x, w), np.where(x == 0, 0, x * w))
         np.testing.assert_array_equal(f.ratio(x, w), np.where(x == 0, 0, x / w))
         np.testing.assert_array_equal([f.ratio(x, y) for y in (2.0, 0.0, np.nan)], [np.where(x == 0, 0, x / np.float64(y)) for y in (2.0, 0.0, np.nan)])
+
+
+def test_columns_of_vectors_are_sent_where_anything_flows_in_them():
+    value, flow = np.ones((3, 2)), np.array([[False, False], [True, False], [False, False]])
+    sent = columns_sent(masked(value, flow))
+    assert sent.tolist() == [[True, False]] and columns_sent(masked(value, ~flow)).tolist() == [[True, True]]
+    assert columns_sent(masked(np.ones((2, 3, 2)), np.stack([flow, ~flow]))).tolist() == [[[True, False]], [[True, True]]]
+    assert columns_sent(value) is True and columns_sent(masked(value)) is True

@@ -5,7 +5,7 @@ import pytest
 
 from xman import XManError
 from xman.models import MLP, LogisticRegression
-from xman.train import cross_validate, evaluate, fit, search
+from xman.train import cross_validate, evaluate, fit, search, selection
 from xman.train.run import Run
 from xman.train.selection import Trial, mean_of
 
@@ -142,3 +142,67 @@ def test_trials_have_checkpoints_of_their_own_and_are_not_made_again(tmp_path, m
     assert {p.stem for p in tmp_path.iterdir()} == {f"run-{k}" for k in (1, 2, 3, 4)}
     monkeypatch.setattr(Run, "steps", lambda *_: pytest.fail("a step was taken"))
     assert [t.loss for t in search(model(), DATA, {"lr": [0.1, 0.2]}, **settings)] == [t.loss for t in first]
+
+
+def test_a_fold_that_diverges_ends_cross_validation_and_ctrl_c_ends_all(monkeypatch):
+    wild = MLP([4, 3, 3], activation="relu", loss="squaredError")
+    with pytest.raises(XManError, match="not finite"):
+        cross_validate(wild, DATA, 2, lr=1e30, **QUICK)
+    assert [t.loss for t in search(wild, DATA, {"lr": [1e30]}, folds=2, **QUICK)] == [np.inf]
+    real = selection.fit
+    monkeypatch.setattr(selection, "fit", lambda *args, **named: real(*args, **named)._replace(reason="interrupted in epoch 1"))
+    for call in lambda: cross_validate(model(), DATA, 2, **QUICK), lambda: search(model(), DATA, {"lr": [0.1]}, validation=DATA,
+        **QUICK):
+        with pytest.raises(KeyboardInterrupt):
+            call()
+
+
+def test_combinations_are_all_in_order_or_some_drawn_by_the_seed():
+    from scipy.stats import uniform
+    grid = {"lr": [1, 2, 3], "l2": (4, 5), "seed": np.array([6])}
+    every = [(a, b, 6) for a in (1, 2, 3) for b in (4, 5)]
+    assert selection.combinations_of(grid, None, 0) == every and sorted(selection.combinations_of(grid, 6, 0)) == every
+    some = selection.combinations_of(grid, 4, 1)
+    assert len({*some}) == 4 and {*some} <= {*every} and some == selection.combinations_of(grid, 4,
+        1) != selection.combinations_of(grid, 4, 2)
+    mixed = selection.combinations_of({"a": uniform(2, 3), "b": ["x", "y"]}, 40, 3)
+    random = np.random.default_rng(3)
+    assert mixed == [(2 + 3 * random.random(), ["x",
+        "y"][random.integers(2)]) for _ in range(40)] and all(type(a) is float for a, _ in mixed)
+    assert "the grid is a dict" in refusal(search, model(), DATA, {"lr": uniform(0,
+        1)}) and "the grid is a dict" in refusal(search, model(), DATA, {"lr": "ab"})
+    assert "the grid is a dict" in refusal(search, model(), DATA, {"lr": [1], "l2": ()}, draws=2)
+
+
+def test_a_line_of_progress_says_settings_loss_and_accuracy():
+    trial = Trial({"lr": 0.01, "batch_size": 32}, 0.12344, 0.965, None)
+    assert selection.trial_text(trial) == "lr 0.01  batch_size 32  validation 0.1234  accuracy 96.50%"
+    assert selection.trial_text(trial._replace(accuracy=None, settings={})) == "validation 0.1234"
+
+
+def test_the_rows_of_a_fold_and_its_settings():
+    y = np.arange(10.0)  # no classes
+    rows, unseen, settings = selection.fold_of((y[:, None], y), 1, 4, seed=5, sample_weight=y, lr=0.3)
+    order = np.random.default_rng(5).permutation(10)
+    assert sorted(unseen[1]) == sorted(order[1::4]) and np.array_equal(rows[1], np.setdiff1d(y,
+        unseen[1])) and np.array_equal(rows[0][:, 0], rows[1])
+    assert {**settings, "sample_weight": settings["sample_weight"].tolist()} == {"seed": 5, "lr": 0.3,
+        "sample_weight": rows[1].tolist()}
+    assert selection.fold_of((y[:, None], y), 1, 4, lr=0.3)[2] == {"seed": 0, "lr": 0.3}
+    assert selection.folds_of(DATA, np.int64(3)) == range(3) and selection.folds_of(DATA,
+        2) == range(2) and selection.folds_of(DATA, 48) == range(48)
+    assert "not 2.0" in refusal(selection.folds_of, DATA,
+        2.0) and "from 2 to the number of rows, 48, not 0" in refusal(selection.folds_of, DATA, 0)
+
+
+def test_trials_hold_the_network_and_the_validation_of_ones_own_settings():
+    network = model()
+    trials = search(network, DATA, {"lr": [0.1]}, validation=(X[:9], LABELS[:9]), seed=4, **QUICK)
+    assert trials[0].result.network is network
+    alone = fit(model(), DATA, validation=(X[:9], LABELS[:9]), lr=0.1, seed=4, **QUICK)
+    assert np.array_equal(alone.parameters["W"], trials[0].result.parameters["W"])
+    both = cross_validate(network, DATA, 2, seed=4, **QUICK)
+    assert [t.settings for t in both] == [{"fold": 1}, {"fold": 2}] and all(t.result.network is network for t in both)
+    made = []
+    search(lambda lr, **more: made.append((lr, more)) or model(), DATA, {"lr": [0.1], "width": [3]}, validation=DATA, **QUICK)
+    assert made == [(0.1, {"width": 3})]
