@@ -78,6 +78,8 @@ def ratio(x: Any, y: Any) -> Any:
 
 @silent
 def mended(operation: np.ufunc, x: Any, y: Any) -> Any:
-    """operation(x, y), but 0 wherever x is 0."""
+    """operation(x, y), but 0 wherever x is 0, which alone can make a NaN of numbers: 0·∞ and 0/0."""
     result = operation(x, y)
-    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result
+    if not unclear(result):
+        return result
+    return np.where(np.equal(x, 0) & np.not_equal(result, result), np.zeros_like(result), result)[()]

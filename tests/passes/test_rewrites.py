@@ -273,9 +273,11 @@ def test_a_number_of_another_precision_is_not_put_in_the_place_of_its_broadcast(
     np.testing.assert_array_equal(eval(simplify(steps, ["r"], values), values)["r"], eval(steps, values)["r"], strict=True)
 
 
-def test_a_product_by_1_keeps_what_scale_makes_of_zeros_beside_nan():
-    steps, values = [("r", "scale", ("x", 1.0))], {"x": np.array([-0.0, np.nan])}
-    assert not np.signbit(eval(simplify(steps, ["r"], values), values)["r"][0])  # 0·1 is +0 there
+def test_a_zero_keeps_its_sign_in_scale_and_ratio_whatever_is_beside_it():
+    for other in 1.0, np.nan, np.inf:
+        x, w = np.array([-0.0, 0.0, -0.0, 0.0, other]), np.array([2.0, -2.0, np.inf, 0.0, np.inf])
+        for op in f.scale, f.ratio:
+            assert np.signbit(op(x, w)[:2]).tolist() == [True, True] and not op(x, w)[:4].any()
 
 
 def test_the_adjoint_of_a_matrix_by_a_vector_is_an_outer_product():
