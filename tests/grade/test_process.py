@@ -198,7 +198,7 @@ WAITS = textwrap.dedent("""
     from xman.cli import main
     from xman.grade import process
     process.TIMES = 1000
-    sys.argv[1:] = ["grade", "run", "./assignments/work", "class", "--out", "out", "--unsafe", "--jobs", "2"]
+    sys.argv[1:] = ["grade", "run", "work", "class", "--assignments", "assignments", "--out", "out", "--unsafe", "--jobs", "2"]
     main()
     """)
 

@@ -211,16 +211,24 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_judged(folde
         grade(folder, done=lambda record: pytest.fail("it was judged"))
 
 
-def test_an_assignment_is_found_by_its_name_among_the_assignments_and_by_its_path(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    work = folder / "assignments" / "work"
-    assert folder_of("work", folder / "assignments") == folder_of("./assignments/work") == folder_of(str(work)) == work
+def test_an_assignment_is_found_by_its_name_among_the_assignments(folder):
+    assert folder_of("work", folder / "assignments") == folder / "assignments" / "work"
     with pytest.raises(XManError, match="did you mean 'work'"):
         folder_of("wrok", folder / "assignments")
     with pytest.raises(XManError, match="--assignments DIR"):
         folder_of("work", folder / "class")
-    with pytest.raises(XManError, match="it has no grading.py"):
-        folder_of("./class/work")
+
+
+@pytest.mark.parametrize("path", ["./work", "work/", "class/../work", ".", "..", "{here}/work", "~/work", "work/grading.py"])
+def test_a_path_is_no_name_and_what_lies_there_does_not_run(folder, path, monkeypatch):
+    """It may lie beside what was handed in; who means it names its place by an option."""
+    (folder / "work").mkdir()
+    (folder / "work" / "grading.py").write_text("raise SystemExit('a student ran this')")
+    monkeypatch.chdir(folder)
+    path = path.format(here=folder)
+    for place in (None, folder / "assignments"):
+        with pytest.raises(XManError, match=r"is no name of an assignment.* --assignments /"):
+            folder_of(path, place)
 
 
 @pytest.mark.parametrize("where", ["class/work", "class/assignments/work", "class/public", "assignments/work", "work"])
@@ -244,7 +252,7 @@ def test_no_student_hands_in_the_folder_of_grades(folder, grade_extra, out):
     assert "could be a student's; keep the two apart" in process.communicate()[1] and process.returncode == 2
 
 
-@pytest.mark.parametrize("name", ["./class/work", "class/link"])
+@pytest.mark.parametrize("name", ["work", "link"])
 def test_an_assignment_in_what_is_graded_is_refused_before_it_is_loaded(folder, monkeypatch, name):
     pytest.importorskip("click", reason="needs click")
     from xman.cli.grade import assignment_of
@@ -253,9 +261,40 @@ def test_an_assignment_in_what_is_graded_is_refused_before_it_is_loaded(folder, 
     (folder / "class" / "work" / "grading.py").write_text("raise SystemExit('a student ran this')")
     (folder / "class" / "link").symlink_to("work")
     with pytest.raises(XManError, match="could be a student's"):
-        assignment_of(name, None, (Path("class"),))
+        assignment_of(name, Path("class"), (Path("class"),))
     with pytest.raises(XManError, match="could be a student's"):
-        assignment_of("work", folder / "class", (folder / "class",))
+        assignment_of(name, folder / "class", (folder / "class",))
+
+
+def test_a_folder_of_grades_that_no_run_has_made_is_not_taken_by_itself(folder, monkeypatch):
+    """A student who hands it in knows its secret, and its records are whatever they wish."""
+    monkeypatch.chdir(folder)
+    grades = folder / "work-grades"
+    assert run.grades_here("work") == Path("work-grades")
+    with locked(grades):
+        run.kept_term(grades, None)
+    assert run.grades_here("work") == Path("work-grades")
+    for text in ("", "0" * 32, run.own_mark()[:-1]):
+        (grades / run.MARK).write_text(text)
+        with pytest.raises(XManError, match="it could be a student's.* --out DIR"):
+            run.grades_here("work")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "another"))
+    with locked(grades):  # by its path it is trusted, and then marked
+        assert run.grades_here("work")
+    monkeypatch.setattr(run, "own_mark", lambda: None)
+    with pytest.raises(XManError, match="it could be a student's"):
+        run.grades_here("work")
+
+
+@pytest.mark.parametrize("words", [("run", "class"), ("book",), ("sheets", "--out", "paper")])
+def test_no_command_takes_a_folder_of_grades_from_the_current_folder(folder, grade_extra, words):
+    (folder / "work-grades" / "records").mkdir(parents=True)
+    grading = folder / "assignments" / "work" / "grading.py"
+    grading.write_text(grading.read_text().replace("points=100", "personal=lambda rng: ([], {}), points=100"))
+    (folder / "assignments" / "term.toml").write_text('roster = "roster.csv"')
+    (folder / "assignments" / "roster.csv").write_text("name\nAda Lovelace\n")
+    process = called(folder, words[0], "work", *words[1:], "--assignments", "assignments")
+    assert "it could be a student's" in process.communicate()[1] and process.returncode == 2
 
 
 @pytest.mark.parametrize("spoil, said", [
@@ -272,9 +311,13 @@ def test_an_assignment_that_is_wrong_is_said_when_it_is_loaded(folder, spoil, sa
 
 
 def command(folder, *more):
+    options = "--assignments", "assignments", "--out", "out", "--unsafe", "--jobs", "2"
+    return called(folder, "run", "work", "class", *options, *more)
+
+
+def called(folder, *words):
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    arguments = ["grade", "run", "./assignments/work", "class", "--out", "out", "--unsafe", "--jobs", "2", *more]
-    return subprocess.Popen([sys.executable, "-m", "xman", *arguments],
+    return subprocess.Popen([sys.executable, "-m", "xman", "grade", *words],
                             cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -332,8 +375,8 @@ def test_autolabs_line_is_the_last_and_gradescopes_file_is_written(folder, grade
 
 def test_shards_that_grade_at_once_lose_nothing_and_judge_nothing_twice(folder, grade_extra):
     hand_in(folder, **{f"student{k}": WRONG if k % 5 == 0 else RIGHT for k in range(12)})
-    command = [sys.executable, "-m", "xman", "grade", "run", str(folder / "assignments" / "work"), str(folder / "class"),
-               "--unsafe", "--out", str(folder / "grades")]
+    command = [sys.executable, "-m", "xman", "grade", "run", "work", str(folder / "class"),
+               "--assignments", str(folder / "assignments"), "--unsafe", "--out", str(folder / "grades")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     shards = [subprocess.Popen([*command, "--shard", f"{k}/3"], **pipes) for k in (1, 2, 3)]
     assert not any(b"Traceback" in b"".join(shard.communicate()) or shard.returncode for shard in shards)

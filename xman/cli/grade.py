@@ -26,7 +26,7 @@ PLACES = {"DIR": PATH, "FILE": NewFile(Path)}
 def grade() -> None:
     """Assignments: hand out, check, grade a class, for Gradescope and Autolab too.
 
-    ASSIGNMENT is a name in the folder `assignments` of xman's checkout, or a path with a slash, as ./wengert.
+    ASSIGNMENT is a name in --assignments DIR, or in the folder `assignments` of xman's checkout.
     """
 
 
@@ -115,14 +115,14 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     from ..grade.record import now
     from ..grade.reports import autolab, terminal, view
     from ..grade.reports.classroom import result
-    from ..grade.run import grade_all, in_shard
+    from ..grade.run import grade_all, grades_here, in_shard
     from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
     from ..grade.term.gradescope import results_in_term
     from ..grade.term.hand_in import gradescope_metadata, hand_ins, keep_hand_ins
     from ..grade.term.owners import owned, slugs_of
     assignment = assignment_of(name, assignments, submissions)
-    out = out or Path(f"{assignment.module}-grades")
+    out = out or grades_here(assignment.folder.name)
     keep_apart(f"--out {out}", out, "its secret and records", submissions)
     course = term_of(assignment.folder, settings)
     later = course.rules(assignment.folder.name).later(datetime.datetime.fromisoformat(now()))

@@ -15,21 +15,21 @@ from .options import PATH, option_table
 @click.argument("names", nargs=-1, required=True, metavar="ASSIGNMENT...")
 @option_table(f"""{WHERE}
     {SETTINGS}
-    --grades=.   DIR  Where the folders ASSIGNMENT-grades lie, which the runs have written.
+    --grades     DIR  Where the folders ASSIGNMENT-grades lie, which the runs have written; here, if not said.
     --out=book   DIR  Where book.csv goes, and canvas.csv and moodle-ASSIGNMENT.csv if the roster is theirs.""",
               **PLACES)
-def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None, grades: Path,
+def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None, grades: Path | None,
          out: Path) -> None:
     """Write the gradebook of the term: lateness, groups, who handed nothing in. It judges nothing."""
     from ..grade import folder_of
     from ..grade.reports.gradebook import write_rows
-    from ..grade.run import kept_records
+    from ..grade.run import grades_here, kept_records
     from ..grade.term import files
     from ..grade.term.book import book_of, marks_table
     from ..grade.term.hand_in import kept_hand_ins
     folders = {folder.name: folder for folder in (folder_of(name, assignments) for name in names)}
     term = term_of(next(iter(folders.values())), settings)
-    places = {name: grades / f"{name}-grades" for name in folders}
+    places = {name: grades / f"{name}-grades" if grades else grades_here(name) for name in folders}
     if missing := [place for place in places.values() if not (place / "records").is_dir()]:
         raise XManError(f"{missing[0]} has no records: grade the assignment, or give --grades DIR")
     records = {name: kept_records(place) for name, place in places.items()}
@@ -94,14 +94,14 @@ def sheets(name: str, assignments: Path | None, settings: Path | None, term: str
            out: Path) -> None:
     """Write the list that each student has for themselves, to be printed, and the key for the assistant."""
     from ..grade.handout.handout import fresh_folder
-    from ..grade.run import kept_term, locked
+    from ..grade.run import grades_here, kept_term, locked
     from ..grade.term import personal
     assignment = assignment_of(name, assignments)
     roster = term_of(assignment.folder, settings).roster
     if not (assignment.drawn_parts and roster):
         reason = "none of its parts has personal=" if roster else "term.toml names no roster"
         raise XManError(f"{name} draws no list for each student: {reason}")
-    grades = grades or Path(f"{assignment.module}-grades")
+    grades = grades or grades_here(assignment.folder.name)
     with locked(grades):
         secret = kept_term(grades, term)
     with fresh_folder(out) as fresh:

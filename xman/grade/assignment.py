@@ -141,25 +141,24 @@ class Assignment:
 
 
 def folder_of(name: str, assignments: Path | None = None, submissions: Iterable[Path] = ()) -> Path:
-    """The folder of an assignment. name: its name in `assignments` (None: in xman's checkout), or a path.
+    """The folder of an assignment of that name in `assignments` (None: in xman's checkout).
 
-    A path has a slash, as ./wengert has: what the current folder holds, maybe the work of students, is never
-    taken for a name. submissions: places in which no assignment may lie, as it runs in this process.
+    What the current folder holds, maybe the work of students, is never looked at: a path is no name.
+    submissions: places in which no assignment may lie, as it runs in this process.
     """
-    if assignments is None and Path(name).name != name:
-        folder = Path(name).resolve()
-        if not (folder / "grading.py").is_file():
-            raise XManError(f"{name} is no assignment: it has no grading.py")
-    else:
-        place = assignments or Path(__file__).resolve().parents[2] / "assignments"
-        folders = {path.parent.name: path.parent for path in sorted(place.glob("*/grading.py"))}
-        if not folders:
-            raise XManError(f"there is no assignment {name!r}, nor a folder of assignments at {place}: give "
-                            f"--assignments DIR, or the folder's path with a slash, as ./{Path(name).name}")
-        if name not in folders:
-            raise XManError(f"no assignment {name!r} in {place}; there are {', '.join(folders)}"
-                            f"{nearest(name, folders)}")
-        folder = folders[name].resolve()
+    if Path(name).name != name or name == "..":
+        there = Path(name).resolve()
+        raise XManError(f"{name!r} is no name of an assignment, which is a program and runs as you: if it is "
+                        f"not a student's, type {there.name} --assignments {there.parent}")
+    place = assignments or Path(__file__).resolve().parents[2] / "assignments"
+    folders = {path.parent.name: path.parent for path in sorted(place.glob("*/grading.py"))}
+    if not folders:
+        raise XManError(f"there is no assignment {name!r}, nor a folder of assignments at {place}: give "
+                        "--assignments DIR")
+    if name not in folders:
+        raise XManError(f"no assignment {name!r} in {place}; there are {', '.join(folders)}"
+                        f"{nearest(name, folders)}")
+    folder = folders[name].resolve()
     keep_apart(f"the assignment {folder}", folder, "its grading.py", submissions)
     return folder
 

@@ -31,6 +31,7 @@ from .submissions.scratch import sweep
 
 REPORTS_EVERY = 10.0  # seconds between reports during a run
 SECRET = 12           # the least characters of a term
+MARK = ".mark"        # in a folder of grades: who made it
 
 
 def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
@@ -113,6 +114,31 @@ def in_shard(submission: Submission, shard: int, of: int) -> bool:
     return zlib.crc32(submission.slug.encode()) % of == shard - 1
 
 
+def grades_here(module: str) -> Path:
+    """The folder of grades in the current folder. XManError for one that no run of this user has made.
+
+    A student could have handed it in, with a secret and records.
+    """
+    out = Path(f"{module}-grades")
+    marked = (out / MARK).is_file() and (out / MARK).read_text("utf-8") == own_mark()
+    if os.path.lexists(out) and not marked:
+        raise XManError(f"{out} is here already, and no run of yours has marked it: it could be a student's. "
+                        "If it is yours, say so by its path, --out DIR or --grades DIR")
+    return out
+
+
+def own_mark() -> str | None:
+    """What this user's runs alone can write into a folder of grades; None where no home can keep it."""
+    with contextlib.suppress(OSError, RuntimeError):  # there may be no home, or none that can be written
+        path = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "xman" / "grader"
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(0o600)
+            write_whole(path, secrets.token_hex(16))
+        return path.read_text("utf-8") or None
+    return None
+
+
 def kept_records(out: Path) -> dict[str, Record]:
     """The records of earlier runs of this xman, by slug; a file that is not a record is left out."""
     records = {}
@@ -161,6 +187,8 @@ def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
             except OSError:
                 raise XManError(f"another process grades into {out} at the moment; wait for it, or give "
                                 "another --out") from None
+            if mark := own_mark():
+                write_whole(out / MARK, mark, lasting=False)
             yield
     except OSError as error:
         raise XManError(f"grading into {out} came to a stop: {error}") from error

@@ -44,7 +44,7 @@ if getattr(box, "stays_root", False):
 if not getattr(box, "closes", True):
     sys.exit("xman: a submission could read xman's sources, and so answers, in this container; it was not graded")
 term = (here / "term").read_text().strip()  # in no command line, where a submission could read it
-sys.argv = ["xman", "grade", "run", str(here / "assignment" / "NAME"), *sys.argv[1:], "--term", term]
+sys.argv = ["xman", "grade", "run", "NAME", *sys.argv[1:], "--assignments", str(here / "assignment"), "--term", term]
 main()
 '''
 
