@@ -40,12 +40,13 @@ def rule_of_softmax(student, rng, kind):
                     "row. Multiply delta by it; nothing goes from one row to another.")
 
 
-@probabilities.part("crossEntropy: values", points=2)
-def values_of_crossEntropy(student, rng):
+@probabilities.part("crossEntropy: values", points=2, cases=["matrix", "vector"])
+def values_of_crossEntropy(student, rng, kind):
     n, k = lengths(rng)
-    expect_value(student, "crossEntropy", (targets(rng, n, k), targets(rng, n, k)),
+    p, y = targets(rng, n, k), targets(rng, n, k)
+    expect_value(student, "crossEntropy", (p, y) if kind == "matrix" else (p[0], y[0]),
                  "The target y times the logarithm of the prediction p (the notes print the two the other way round), a sum for "
-                 "each row, with a minus. The axis stays: (n, k) gives (n, 1).")
+                 "each row, with a minus. The last axis stays: (n, k) gives (n, 1), and (k,) gives (1,).")
 
 
 @probabilities.part("crossEntropy: the rule for p", points=2)
@@ -127,6 +128,7 @@ BUGS = {
     "one entry of many": "One entry is off by five per cent: compare every entry, not a sum or the first.",
     "a shape that broadcasts": "A result of shape (m,) minus slopes of shape (1, m) is all zeros: compare the shapes first.",
     "not a number": "nan > tolerance is False, like all comparisons with NaN. Ask whether all are near, not whether one is far.",
+    "both": "Both are wrong here: every rule is compared, and their numbers come from 0, in order.",
     "an argument without a rule": "Where rules has None there is nothing to check, and the argument goes into value as it is."}
 
 
@@ -150,6 +152,7 @@ def planted(rng, kind):
         "one entry of many": (value, [by_x, lambda *args: factor * by_y(*args)], (np.abs(x), y), [1]),
         "a shape that broadcasts": (np.add, [lambda d, out, x, y: d, lambda d, out, x, y: d.sum(0)], (x, y[:1]), [1]),
         "not a number": (value, [lambda *args: by_x(*args) + hole, by_y], (x, y), [0]),
+        "both": (value, [lambda *args: -by_x(*args), lambda *args: factor * by_y(*args)], (np.abs(x), y), [0, 1]),
         "an argument without a rule": (lambda x, axis: np.sum(x * x, axis),
                                        [lambda d, out, x, axis: np.expand_dims(d, axis) * x, None], (x, 1), [0])}[kind]
 
@@ -166,7 +169,7 @@ def turned(rng, value, rules, args, wrong):
     if rng.integers(2):
         return value, rules, args, wrong
     rules = [rule and (lambda d, out, y, x, rule=rule: rule(d, out, x, y)) for rule in reversed(rules)]
-    return (lambda y, x: value(x, y)), rules, args[::-1], [1 - i for i in wrong]
+    return (lambda y, x: value(x, y)), rules, args[::-1], sorted(1 - i for i in wrong)
 
 
 def accused(student, rng, kind, value, rules, args, want):

@@ -70,7 +70,9 @@ def eval_of_the_documents(student, rng, name):
 
 @evaluation.part("eval: random lists", points=4, cases=[("of 10 lines", 10), ("of 60 lines", 60)])
 def eval_of_random_lists(student, rng, name, lines):
-    evaluated(student, *random_list(rng, lines))
+    steps, inputs, values = random_list(rng, lines)
+    unread = {"unread": number(rng, 1, 2)}
+    evaluated(student, steps, inputs | unread, values | unread)
 
 
 @evaluation.part("eval: numbers among the arguments", points=2)

@@ -23,6 +23,8 @@ MUTANTS = [
 
     ("eval writes into the dictionary that it was given", "values = dict(values)\n", "values = values\n",
      "eval: the arguments stay as they are"),
+    ("an input that no line reads is left out", "values = dict(values)\n",
+     "values = {a: values[a] for _, _, args in steps for a in args if a in values}\n", "eval: random lists"),
     ("eval calls each function twice", LINE, 2 * LINE, "eval: each line is evaluated once, in order"),
     ("eval looks every argument up", LINE, "        values[z] = G[g](*[values[a] for a in args])\n",
      ("eval: numbers among the arguments", "eval: the lists of the documents")),

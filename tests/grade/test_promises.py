@@ -25,12 +25,15 @@ compiler fold: there stands its value | constants do not make others constant
 compiler fold: get its value nevertheless | who reads a wanted constant reads its register
 compiler fold: without arguments | a line without arguments is not known
 compiler fold: called once for a line | every constant is computed twice
+compiler common_subexpressions: names of operators for which the order | sums are commutative, whatever is said
+compiler fold: an error, whichever | errors of numbers and of the table alone
 compiler fold: is not in G | an operator that G lacks is an error
 compiler plan: as few of them as can be | no buffer is ever free
 compiler plan: 0, 1, 2 | buffers are numbered from 1
 compiler plan: the last line that reads it | the last reader is forgotten
 compiler plan: have no buffer | inputs have buffers
 compiler source: of that name | the function is always f
+compiler source: any name that Python allows | two names become one
 compiler source: as a tuple too | one output is no tuple
 compiler source: computed once | each line is computed twice
 compiler source: with its type and its sign | negative literals are bare
@@ -92,6 +95,8 @@ modes derivative: an ε of its own | all derivatives share one ε
 modes derivative: the derivative is 0.0 | the tangent of another ε is returned
 modes jacobian: cheaper | the dearer mode
 modes jacobian_times: without J | J r by all columns
+modes jacobian_times: (len(of),) | J r lacks what does not depend
+modes hessian_times: for the names of v | H v for all inputs
 modes hessian_times: without H | the whole Hessian
 modes outer_products_times: without the matrix | the weights are left out
 modes __pow__: 0 and below too | 0 ** 0 divides by zero
@@ -101,13 +106,16 @@ operators relu_x: | relu writes into delta
 operators frobeniusNorm_A: 0 is taken | the norm of zeros divides by 0
 operators softmax: as large as it likes | exp overflows
 operators crossEntropy: which stays | the mean of the rows in place of their sum
+operators crossEntropy: along the last axis | crossEntropy sums along the second axis
 operators crossEntropy: 0 log 0 is 0 | p is kept away from 0 by adding to it
 operators crossEntropy_p: 0 where y is 0 | zero divided by zero
 operators differences: stays as it is | an entry stays moved
 operators differences: called twice | f once more for each entry
+operators wrong_rules: from 0, in order | the numbers come in reverse
 operators wrong_rules: None where there is none | an argument without a rule is wrong
 operators wrong_rules: another shape | shapes are not compared
 operators wrong_rules: not a number | NaN passes
+wengert eval: of the inputs in `values` | an input that no line reads is left out
 wengert eval: it stays as it is | eval writes into the dictionary that it was given
 wengert backprop: 0.0 where | a delta only for what f depends on
 wengert backprop: it stays as it is | backprop turns the list around for good

@@ -94,7 +94,12 @@ def lookalikes(student, rng, name):
 
 @common.part("the order of arguments", 5, cases=["unknown", "commutative"])
 def order(student, rng, name):
-    op, c = str(rng.choice(["mul", "dot", "maximum"])), number(rng)
+    for op in rng.permutation(["add", "mul", "dot", "maximum"])[:4 if name == "unknown" else 1]:
+        in_order(student, rng, name, str(op))
+
+
+def in_order(student, rng, name, op):
+    c = number(rng)
     steps = renamed(rng, [
         ("a", op, ("x", "y")), ("b", op, ("y", "x")), ("c", "subtract", ("x", "y")), ("d", "subtract", ("y", "x")),
         ("p", op, (c, "w")), ("q", op, ("w", c)), ("r", "where", ("a", "b", "c")), ("s", "where", ("d", "p", "q")),
@@ -176,14 +181,17 @@ def types(student, rng, name):
            "Where a line is gone, its value stands as a literal, as G gave it: 6 and 6.0 are two.")
 
 
-@constants.part("an operator that fails is left where it is", 3, cases=["divide", "sqrt", "tanh, which G lacks"])
+@constants.part("an operator that fails is left where it is", 3, cases=["divide", "sqrt", "tanh, which G lacks",
+                                                                           "choose, which raises an error of its own"])
 def fails(student, rng, op):
     op = op.partition(",")[0]
     steps = renamed(rng, [
         ("a", op, (number(rng), 0.0) if op == "divide" else (-number(rng),)), ("b", "add", ("a", 1.0)),
         ("c", "mul", (number(rng), 2.0)), ("p", "mul", ("x", "c")), ("f", "add", ("p", "b"))], ["f"])
+    def choose(x):
+        raise NotImplementedError("nobody has chosen")
     folded(student, rng, steps, ["f"], "One line can be computed, and goes.",
-           "The line that fails stays, and so does what reads it: it is not constant.")
+           "The line that fails stays, and so does what reads it: it is not constant.", table={**G, "choose": choose})
 
 
 @constants.part("a wanted constant stays a line", 3)

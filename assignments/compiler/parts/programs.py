@@ -113,9 +113,10 @@ def literals(student, rng, name):
                     "repr tells them apart.")
 
 
-@generated.part("names that stand in the text", 3, hidden=True, cases=["np", "cube", "f", "where"])
+@generated.part("names that stand in the text", 3, hidden=True, cases=["np", "cube", "f", "where", "x_"])
 def names(student, rng, name):
-    steps = [(name, "sin", ("x",)), ("a", "cubed", (name,)), ("b", "sin", ("a",)), ("y", "where", ("x", "b", name))]
+    steps = [(name, "sin", ("x",)), ("a", "cubed", (name,)), ("b", "sin", ("a",)), ("c", "where", ("x", "b", name)),
+             ("y", "subtract", ("c", "x"))]
     inputs = {"x": float(rng.uniform(0.5, 1.5))}
     returned(student, rng, steps, inputs, ["y"], "Is something of that name used after it is assigned?",
              {**VALUES, "cubed": lambda x: x ** 3}, {**TEXT, "cubed": "cube({0})"}, cube=lambda x: x ** 3)

@@ -54,7 +54,7 @@ def shown(line):
 
 
 @through_time.part("the deltas' norm is limited", points=5, cases=[
-    ("longer", 3.0), ("shorter", 0.5), ("a little longer", 1.1), ("far longer", 1e6)])
+    ("longer", 3.0), ("shorter", 0.5), ("a little longer", 1.01), ("far longer", 1e6)])
 def the_norm(student, rng, kind, length):
     """Of deltas of that norm in units of the limit, and then of twice the limit."""
     look = "the norm of all arrays together: the root of the sum of all squares; one factor for all, so that the direction stays"

@@ -75,9 +75,12 @@ def cheaper(student, rng, name, inputs, outputs):
                      "How many passes does each mode need (Reps, end of §4)? Choose before you start.")
 
 
-@jacobians.part("J r in one pass", 4)
-def times(student, rng):
+@jacobians.part("J r in one pass", 4, cases=["for all inputs", "for all but one"])
+def times(student, rng, name):
     steps, values, of, wrt, J, tools = network(rng, 6, 4)
+    if name == "for all but one":  # the one that an output depends on alone: a pass does not mention it
+        alone = np.flatnonzero(J[(J != 0).sum(1) == 1][0])[0]
+        wrt, J = wrt[:alone] + wrt[alone + 1:], np.delete(J, alone, 1)
     r = {x: float(rng.standard_normal()) for x in wrt}
     want = J @ np.array([r[x] for x in wrt])
     with about(steps, values, of, wrt):
@@ -108,6 +111,8 @@ def expect_product(student, rng, steps, of, wrt):
             expect(got, want, "H v", tolerance=1e-4)
             look = "Near, but not exact, as a difference quotient. Forward mode over the gradient's list has no step length."
         expect(got, want, "H v", look, tolerance=1e-12)
+        expect_that({*got} == {*v}, f"numbers for {', '.join(v)}", f"numbers for {', '.join(got)}",
+                    "H is that of the second derivatives by the names of v, and by no others.")
         expect_that(not elsewhere, "values at the point that was given alone", f"eval was asked for another {elsewhere[:1]}",
                     "A difference takes two points; forward mode takes one.")
         expect_count(tools, "forward", 1, "That is a pass for each column of H. H v is the gradient's derivative along v.")
