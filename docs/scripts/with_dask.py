@@ -1,37 +1,21 @@
 """Workers that are tasks of Dask, with a queue from each to each: python docs/scripts/with_dask.py [workers]."""
-import os
 import pickle
 import sys
 
-import numpy as np
 from distributed import Client, LocalCluster, Queue
 
 from xman.models import MLP
-from xman.scale import joined
+from xman.scale import Comm, joined
 from xman.train import fit, load
 
 
-class Comm:
-    def __init__(self, run, rank, size):
-        self.run, self.rank, self.size = run, rank, size
+def training(rank, size, run="run 1"):
+    def gather(x):
+        for k in range(size):
+            Queue(f"{run} {rank} {k}").put(pickle.dumps(x))
+        return [pickle.loads(Queue(f"{run} {k} {rank}").get()) for k in range(size)]
 
-    def gather(self, x):
-        for k in range(self.size):
-            Queue(f"{self.run} {self.rank} {k}").put(pickle.dumps(x))
-        return [pickle.loads(Queue(f"{self.run} {k} {self.rank}").get()) for k in range(self.size)]
-
-    def allreduce(self, x):
-        return np.add.reduce(self.gather(x))
-
-    def barrier(self):
-        self.gather(None)
-
-    def abort(self, status):
-        os._exit(status)
-
-
-def training(rank, size):
-    with joined(Comm("run 1", rank, size)):
+    with joined(Comm(rank, size, gather)):
         return fit(MLP([64, 10], dtype=float), load("digits").train, batch_size=600, progress=False).history[-1]["loss"]
 
 

@@ -1,13 +1,12 @@
 """Workers that are tasks of Ray, and meet in an actor: python docs/scripts/with_ray.py [workers]."""
 import asyncio
-import os
+import itertools
 import sys
 
-import numpy as np
 import ray
 
 from xman.models import MLP
-from xman.scale import joined
+from xman.scale import Comm, joined
 from xman.train import fit, load
 
 
@@ -25,27 +24,10 @@ class Meeting:
         return [here[k] for k in range(size)]
 
 
-class Comm:
-    def __init__(self, meeting, rank, size):
-        self.meeting, self.rank, self.size, self.turn = meeting, rank, size, 0
-
-    def gather(self, x):
-        self.turn += 1
-        return ray.get(self.meeting.gather.remote(self.turn, self.rank, self.size, x))
-
-    def allreduce(self, x):
-        return np.add.reduce(self.gather(x))
-
-    def barrier(self):
-        self.gather(None)
-
-    def abort(self, status):
-        os._exit(status)
-
-
 @ray.remote(max_retries=0)
 def training(meeting, rank, size):
-    with joined(Comm(meeting, rank, size)):
+    turns = itertools.count()
+    with joined(Comm(rank, size, lambda x: ray.get(meeting.gather.remote(next(turns), rank, size, x)))):
         return fit(MLP([64, 10], dtype=float), load("digits").train, batch_size=600, progress=False).history[-1]["loss"]
 
 

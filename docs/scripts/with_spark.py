@@ -2,37 +2,25 @@
 
 Spark gathers once a second: this is for large minibatches, and for trials."""
 import base64
-import os
 import pickle
 import sys
 
-import numpy as np
 from pyspark import BarrierTaskContext
 from pyspark.sql import SparkSession
 
 from xman.models import MLP
-from xman.scale import joined
+from xman.scale import Comm, joined
 from xman.train import fit, load
 
 
-class Comm:
-    def __init__(self):
-        self.context = BarrierTaskContext.get()
-        self.rank, self.size, self.barrier = self.context.partitionId(), len(self.context.getTaskInfos()), self.context.barrier
+def training(_):
+    context = BarrierTaskContext.get()
 
-    def gather(self, x):
-        texts = self.context.allGather(base64.b64encode(pickle.dumps(x)).decode())
+    def gather(x):
+        texts = context.allGather(base64.b64encode(pickle.dumps(x)).decode())
         return [pickle.loads(base64.b64decode(text)) for text in texts]
 
-    def allreduce(self, x):
-        return np.add.reduce(self.gather(x))
-
-    def abort(self, status):
-        os._exit(status)
-
-
-def training(_):
-    with joined(Comm()):
+    with joined(Comm(context.partitionId(), len(context.getTaskInfos()), gather)):
         yield fit(MLP([64, 10], dtype=float), load("digits").train, batch_size=600, progress=False).history[-1]["loss"]
 
 

@@ -1,8 +1,11 @@
 """Workers that any engine put together: processes with pipes between them, and nothing of MPI."""
 from __future__ import annotations
 
+import copy
+import itertools
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -13,8 +16,10 @@ import numpy as np
 import pytest
 
 from xman import XManError, models
-from xman.scale import dealt, joined, workers
+from xman.files.container import restore
+from xman.scale import Comm, dealt, joined, stream, workers
 from xman.train import fit, load, search
+from xman.train.step import TrainingStep
 
 SCRIPTS = Path(__file__).parents[2] / "docs" / "scripts"
 RNG = np.random.default_rng(0)
@@ -25,29 +30,17 @@ pytestmark = [pytest.mark.filterwarnings("ignore:os.fork"), pytest.mark.filterwa
 forks = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="a process has to fork")
 
 
-class Pipes:
+def by_pipes(rank, size, pipes):
     """The first worker has a pipe to each other one, by which all goes."""
-
-    def __init__(self, rank, size, pipes):
-        self.rank, self.size, self.pipes = rank, size, pipes
-
-    def gather(self, x):
-        if self.rank:
-            self.pipes[0].send(x)
-            return self.pipes[0].recv()
-        everyone = [x, *(pipe.recv() for pipe in self.pipes)]
-        for pipe in self.pipes:
+    def gather(x):
+        if rank:
+            pipes[0].send(x)
+            return pipes[0].recv()
+        everyone = [x, *(pipe.recv() for pipe in pipes)]
+        for pipe in pipes:
             pipe.send(everyone)
         return everyone
-
-    def allreduce(self, x):
-        return np.add.reduce(self.gather(x))
-
-    def barrier(self):
-        self.gather(None)
-
-    def abort(self, status):
-        os._exit(status)
+    return Comm(rank, size, gather)
 
 
 def ran(task, size=2):
@@ -57,7 +50,7 @@ def ran(task, size=2):
     answers = [context.Pipe(False) for _ in range(size)]
 
     def one(rank):
-        with joined(Pipes(rank, size, [end for _, end in ends[rank - 1:rank]] if rank else [end for end, _ in ends])):
+        with joined(by_pipes(rank, size, [end for _, end in ends[rank - 1:rank]] if rank else [end for end, _ in ends])):
             answers[rank][1].send(task())
 
     jobs = [context.Process(target=one, args=(rank,)) for rank in range(size)]
@@ -139,25 +132,38 @@ def test_one_that_fails_or_hangs_ends_the_others():
     assert ran(lambda: workers().rank and 1 / 0)[1][1] == 1
 
 
-class Threads:
-    """The workers are threads of one process, which gather the very same arrays."""
+@forks
+@pytest.mark.parametrize("rows", [lambda: (X, y), lambda: stream([(X[:20], y[:20]), (X[20:], y[20:])], memory=0.007)])
+def test_a_worker_more_or_less_between_epochs_or_within_one_takes_the_same_rows(rows, tmp_path):
+    model = lambda: models.ResidualMLP(6, 5, 3, dropout=0.3, dtype=float)  # whose noise goes by the numbers of rows
+    fitted = lambda **more: fit(model(), rows(), **SETTINGS | {"epochs": 6, "optimizer": "adam", **more}).parameters
+
+    def lost():  # the first worker ends in the fifth epoch's second step, with what it had saved
+        calls, take = itertools.count(1), TrainingStep.take
+        TrainingStep.take = lambda *given: os._exit(9) if next(calls) == 3 else take(*given)
+        fitted(checkpoint=tmp_path / "run", checkpoint_every=0)
+
+    for epochs, size in (1, 3), (2, 1), (4, 2):
+        assert ran(lambda epochs=epochs: fitted(epochs=epochs, checkpoint=tmp_path / "run") and None, size)[1] == [0] * size
+    assert ran(lost)[1][0] == 9 and 0 < restore(tmp_path / "run")[1]["state"]["batch"] < 4
+    (last, *_), statuses = ran(lambda: fitted(checkpoint=tmp_path / "run"), 3)
+    alone = fitted()
+    assert statuses == [0] * 3 and max(np.max(np.abs(alone[w] - last[w])) for w in alone) < 1e-12
+
+
+class Threads(Comm):
+    """The workers are threads of one process, which gather copies."""
     meeting, desk = threading.Barrier(2), [None, None]
 
     def __init__(self, rank):
         self.rank, self.size = rank, 2
 
     def gather(self, x):
-        self.desk[self.rank] = x
+        self.desk[self.rank] = copy.copy(x)
         self.meeting.wait()
         everyone = [*self.desk]
         self.meeting.wait()
         return everyone
-
-    def allreduce(self, x):
-        return np.add.reduce(self.gather(x.copy()))
-
-    def barrier(self):
-        self.meeting.wait()
 
     def abort(self, status):
         self.meeting.abort()
@@ -211,11 +217,17 @@ def test_a_thread_that_has_left_is_alone_again_and_two_do_not_meet():
     assert threading.active_count() <= threads
 
 
-@pytest.mark.parametrize("package", ["ray", "distributed", "pyspark", "torch"])
-def test_the_manuals_engines_give_the_loss_of_one_worker(package):
-    pytest.importorskip(package)
-    script = {"ray": "with_ray", "distributed": "with_dask", "pyspark": "with_spark", "torch": "with_gloo"}[package]
-    words = [*["-m", "torch.distributed.run", "--nproc-per-node", "2"] * (package == "torch"), SCRIPTS / f"{script}.py"]
+SCRIPTS_OF = {"with_dask": ["distributed"], "with_ray": ["ray"], "with_ray_train": ["ray", "pandas", "torch"],
+              "with_spark": ["pyspark"], "with_gloo": ["torch"]}  # each with the packages that it takes
+
+
+@pytest.mark.parametrize("script", SCRIPTS_OF)
+def test_the_manuals_engines_give_the_loss_of_one_worker(script):
+    for package in SCRIPTS_OF[script]:
+        pytest.importorskip(package)
+    if script == "with_spark" and not shutil.which("java"):
+        pytest.skip("Spark takes Java")
+    words = [*["-m", "torch.distributed.run", "--nproc-per-node", "2"] * (script == "with_gloo"), SCRIPTS / f"{script}.py"]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=300)
     assert not done.returncode, done.stderr
     alone = fit(models.MLP([64, 10], dtype=float), load("digits").train, batch_size=600, progress=False).history[-1]["loss"]

@@ -199,28 +199,20 @@ class OfMPI(Workers):
         self.abort(f"worker {self.rank + 1} of {self.size} has failed, which ends the others too")
 
 
-class OfJax:
-    """The processes that `jax.distributed` joined, as `joined` takes them."""
+class Comm:
+    """What `joined` takes, of an engine whose workers can gather(x), to the list of everyone's x, for each."""
 
-    def __init__(self) -> None:
-        import jax
-        from jax.experimental import multihost_utils
-        self.rank, self.size, self.utils = jax.process_index(), jax.process_count(), multihost_utils
-
-    def gather(self, x: Any) -> list[Any]:
-        text = np.frombuffer(pickle.dumps(x), np.uint8)
-        sizes = self.utils.process_allgather(np.array(len(text)))
-        texts = self.utils.process_allgather(np.pad(text, (0, int(sizes.max()) - len(text))))
-        return [pickle.loads(text[:size].tobytes()) for text, size in zip(texts, sizes, strict=True)]
+    def __init__(self, rank: int, size: int, gather: Callable[[Any], list[Any]]):
+        self.rank, self.size, self.gather = rank, size, gather
 
     def allreduce(self, x: np.ndarray) -> np.ndarray:
-        return np.add.reduce(self.gather(x))
+        return np.add.reduce(self.gather(x))  # one after another, in the workers' order, for each the same
 
     def barrier(self) -> None:
         self.gather(None)
 
     def abort(self, status: int) -> None:
-        os._exit(status)  # JAX's service ends the others
+        os._exit(status)  # the engine, or the others' waits, end the others
 
 
 TEAM: ContextVar[Workers | None] = ContextVar("TEAM", default=None)  # of `by_itself` or `joined`
@@ -240,10 +232,11 @@ def by_itself() -> Iterator[None]:
 def joined(comm: Any) -> Iterator[Workers]:
     """A context in which this process, or thread, is one of the workers that some engine has put together.
 
-    comm: what the engine gives, with rank, size, allreduce(array) -> the sum over all, with the same bits for
-    each, gather(x) -> the list of everyone's x, for each, barrier(), and abort(status). Another thread calls
-    abort when this worker has waited `timeout` seconds: it has to end the job, or to make the waiting calls
-    raise an error. An error that leaves the context calls it too, since the others would wait for this one.
+    comm: what the engine gives, with rank, size, gather(x) -> the list of everyone's x, for each,
+    allreduce(array) -> the sum over all, with the same bits for each, barrier(), and abort(status); a `Comm`
+    has the last three by gather. Another thread calls abort when this worker has waited `timeout` seconds: it
+    has to end the job, or to make the waiting calls raise an error. An error that leaves the context calls it
+    too, since the others would wait for this one.
     """
     team = Workers(comm)
     before = TEAM.set(team)
@@ -279,9 +272,19 @@ def loaded_mpi() -> Any:
 
 @functools.cache
 def of_jax() -> Workers:
-    processes = Workers(comm if (comm := OfJax()).size > 1 else None)
-    if processes.comm:
-        threading.Thread(target=processes.watch, daemon=True).start()
+    import jax
+    from jax.experimental import multihost_utils
+
+    def gather(x: Any) -> list[Any]:
+        text = np.frombuffer(pickle.dumps(x), np.uint8)
+        sizes = multihost_utils.process_allgather(np.array(len(text)))
+        texts = multihost_utils.process_allgather(np.pad(text, (0, int(sizes.max()) - len(text))))
+        return [pickle.loads(text[:size].tobytes()) for text, size in zip(texts, sizes, strict=True)]
+
+    if (size := jax.process_count()) == 1:
+        return Workers()
+    processes = Workers(Comm(jax.process_index(), size, gather))  # JAX's service ends the others
+    threading.Thread(target=processes.watch, daemon=True).start()
     return processes
 
 
