@@ -200,7 +200,7 @@ class OfMPI(Workers):
 
 
 class Comm:
-    """What `joined` takes, of an engine whose workers can gather(x), to the list of everyone's x, for each."""
+    """What `joined` takes, of an engine that has gather(x) -> the list of everyone's x, for each."""
 
     def __init__(self, rank: int, size: int, gather: Callable[[Any], list[Any]]):
         self.rank, self.size, self.gather = rank, size, gather
