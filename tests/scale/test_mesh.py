@@ -77,11 +77,23 @@ JOINED = PROGRAM + """
 import os
 os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
+from xman.scale import stream
 jax.config.update("jax_cpu_collectives_implementation", "gloo")
-jax.distributed.initialize(sys.argv[1], 2, int(sys.argv[2]))
-meshed, shared = fitted(epochs=2, mesh="data=2"), fitted(epochs=2)
-if jax.process_index() == 0:
-    np.savez(sys.argv[3], **{f"{k} {w}": a for k, run in enumerate((meshed, shared)) for w, a in run.items()})
+n, rank, read = int(sys.argv[2]), int(sys.argv[3]), []
+jax.distributed.initialize(sys.argv[1], n, rank)
+mesh, Xy = {2: "data=2", 4: "data=2,model=2"}[n], (X, y)
+class Read(models.MLP):
+    def feed(self, X, y):
+        read.append(len(y))
+        return super().feed(X, y)
+runs = [fitted(epochs=2, mesh=mesh), fitted(epochs=2)]
+X, y = stream([(X[k:k + 5], y[k:k + 5]) for k in range(0, 20, 5)], memory=0.01), None
+fit(Read([6, 4, 3], dtype=float), X, batch_size=10, mesh=mesh, progress=False)
+assert read[-2:] == [5, 5], read  # its own rows of each minibatch
+runs.append(fit(models.MLP([6, 4, 3], dtype=float), X, batch_size=10, lr=0.01, optimizer="momentum", epochs=2, mesh=mesh,
+                progress=False).parameters)
+if rank == 0:
+    np.savez(sys.argv[4], **{f"{k} {w}": a for k, run in enumerate(runs) for w, a in run.items()})
 """
 
 
@@ -89,13 +101,25 @@ def test_processes_that_jax_distributed_joined_are_workers_without_mpi(tmp_path)
     pytest.importorskip("jax")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "XLA_FLAGS": ""}
     address = f"127.0.0.1:{free_address().rpartition(':')[2]}"
-    jobs = [subprocess.Popen([sys.executable, "-c", JOINED, address, str(k), tmp_path / "run.npz"], env=environment,
-                             stderr=subprocess.PIPE, text=True) for k in (0, 1)]
+    n = 4 if os.environ.get("XMAN_ALL_CASES") else 2
+    jobs = [subprocess.Popen([sys.executable, "-c", JOINED, address, str(n), str(k), tmp_path / "run.npz"], env=environment,
+                             stderr=subprocess.PIPE, text=True) for k in range(n)]
     said = [job.communicate(timeout=120)[1] for job in jobs]
     assert not any(job.returncode for job in jobs), said
     exec(PROGRAM, here := {})
     one, both = here["fitted"](epochs=2), np.load(tmp_path / "run.npz")
-    assert all(np.max(np.abs(one[w] - both[f"{k} {w}"])) < 1e-12 for w in one for k in (0, 1))
+    assert all(np.max(np.abs(one[w] - both[f"{k} {w}"])) < 1e-12 for w in one for k in range(3))
+
+
+def test_parameters_and_moments_are_donated_and_put_on_the_devices_once(monkeypatch):
+    pytest.importorskip("jax")
+    from xman.scale.devices import Devices
+    put, after, before = Devices.put, Devices.after, []
+    monkeypatch.setattr(Devices, "put", lambda *given: before.append(put(*given)) or before[-1])
+    monkeypatch.setattr(Devices, "after", lambda self, arrays, *more: before.append(arrays) or after(self, arrays, *more))
+    exec(PROGRAM, here := {})
+    here["fitted"](epochs=3, mesh="data=1")
+    assert len(before) == 4 and before[0] is before[1] and all(a.is_deleted() for arrays in before for a in arrays.values())
 
 
 def test_a_run_of_many_epochs_compiles_as_often_as_one_of_two(caplog):

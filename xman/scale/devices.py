@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engines.jax.engine import AS_WRITTEN, NotForDevices, traceable, wide
+from ..errors import XManError
 from ..wengert import WengertList
 from .mesh import laid
+from .shares import axis_of_rows, inputs_of_rows
 from .signals import CtrlC
+from .streams import minibatches_of
 
 if TYPE_CHECKING:
     from ..train.checkpoints import State
@@ -24,10 +27,12 @@ AHEAD = 2 ** 28
 
 class Devices:
     """A training step on a mesh, with its loss and the arrays that it overwrites: minibatches are cut by rows
-    over the axis `data`, matrices by rows over `model`; every device has all other arrays."""
+    over the axis `data`, matrices by rows over `model`; every device has all other arrays.
+    rows: the axis of the rows of each input that has some."""
 
-    def __init__(self, steps: WengertList, loss: str, inplace: Mapping[str, str], mesh: Any):
-        self.steps, self.loss, self.inplace, self.mesh = steps, loss, inplace, mesh
+    def __init__(self, steps: WengertList, loss: str, inplace: Mapping[str, str], mesh: Any,
+                 rows: Mapping[str, int]):
+        self.steps, self.loss, self.inplace, self.mesh, self.rows = steps, loss, inplace, mesh, rows
         self.programs: dict[tuple[int, int], Callable] = {}
 
     def put(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -35,7 +40,8 @@ class Devices:
         return {x: laid(arrays[x], self.mesh, "model" if arrays[x].ndim > 1 else None) for x in self.inplace}
 
     def chunks(self, minibatches: Iterable[tuple[dict, int]]) -> Iterator[tuple[dict[str, Any], int]]:
-        """(inputs, rows) of minibatches with equally many rows, stacked along a first axis on the devices."""
+        """(inputs, rows) of minibatches with equally many rows, stacked along a first axis on the devices, of
+        which each process has brought its own."""
         chunk: list[dict[str, Any]] = []
         before = 0
         for inputs, rows in minibatches:
@@ -51,8 +57,11 @@ class Devices:
             yield self.stacked(chunk, before), before
 
     def stacked(self, chunk: list[dict[str, Any]], rows: int) -> dict[str, Any]:
-        return {x: laid(np.stack([arrays[x] for arrays in chunk]), self.mesh, None,
-                        "data" if a.shape[:1] == (rows,) else None) for x, a in chunk[0].items()}
+        arrays = {x: np.stack([minibatch[x] for minibatch in chunk]) for x in chunk[0]}
+        place = {x: 1 + axis for x, axis in self.rows.items() if x in arrays}
+        return {x: laid(a, self.mesh, *["data" if k == place.get(x) else None for k in range(a.ndim)],
+                        shape=tuple(rows if k == place.get(x) else n for k, n in enumerate(a.shape)))
+                for x, a in arrays.items()}
 
     def after(self, arrays: dict[str, Any], inputs: dict[str, Any], rows: int,
               values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -93,9 +102,15 @@ class OnDevices:
 
     def __init__(self, objective: Objective, settings: Settings):
         super().__init__(objective, replace(settings, mesh=settings.mesh or "data=1"))
-        training = self.step.training
-        self.devices = Devices(training.steps, self.step.loss, training.inplace, self.mesh)
+        training, (three, two), rows = self.step.training, inputs_of_rows(objective), {}
         self.mesh_is_asked, self.scans = bool(settings.mesh), True
+        try:
+            rows = {x: axis_of_rows(x, np.shape(three[x]), np.shape(a)) for x, a in two.items()}
+        except XManError:
+            if self.mesh_is_asked:
+                raise
+            self.scans = False
+        self.devices = Devices(training.steps, self.step.loss, training.inplace, self.mesh, rows)
         self.arrays: dict[str, Any] = {}  # on the devices, where they stay from one epoch to the next
 
     def steps(self, state: State, ctrl_c: CtrlC) -> Iterator[None]:
@@ -111,10 +126,12 @@ class OnDevices:
 
     def inputs(self, state: State) -> Iterator[tuple[dict, int]]:
         """The inputs of each minibatch of the epoch that is left, and its number of rows."""
-        step = self.step
-        for t, minibatch in enumerate(self.minibatches.epoch(state.epoch, state.batch), state.t + 1):
+        step, begin, minibatches = self.step, state.batch, self.minibatches
+        for t, minibatch in enumerate(minibatches.epoch(state.epoch, begin), state.t + 1):
             numbers = {step.training.lr: step.rate(t), step.training.t: step.number(t)}
-            yield self.objective.minibatch_inputs(*minibatch, state.epoch) | numbers, len(minibatch[-1])
+            before = (begin + t - state.t - 1) * minibatches.size
+            yield (self.objective.minibatch_inputs(*minibatch, state.epoch) | numbers,
+                   min(minibatches.size, minibatches.rows - before))
 
     def scan(self, state: State, ctrl_c: CtrlC) -> Iterator[None]:
         """Take the remaining steps of the epoch."""
@@ -150,7 +167,8 @@ class OnDevices:
         ctrl_c.deferred = False
 
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
-        """The error as `Run` finds it, step by step, without the mesh."""
+        """The error as `Run` finds it, step by step, without the mesh, by all rows in each process."""
+        self.minibatches = minibatches_of(self.objective, self.minibatches.size, self.settings.seed)
         X, y, numbers = next(self.minibatches.epoch(state.epoch, latest))
         self.step.feed(X, y, numbers, state.epoch, len(numbers))
         return super().diverged(state, latest, ctrl_c)

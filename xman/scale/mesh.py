@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,17 +46,32 @@ def free_address() -> str:
         return f"{socket.gethostname()}:{door.getsockname()[1]}"
 
 
-def laid(a: Any, mesh: Any, *axes: str | None) -> Any:
+def slice_of_devices(mesh: Any) -> Callable[..., slice]:
+    """A function from the rows of a minibatch to the slice of them that the devices of this process take."""
+    import jax
+    count, here = mesh.shape["data"], jax.process_index()
+    ours = [k for k, row in enumerate(mesh.devices) if any(d.process_index == here for d in row.ravel())]
+    together = len(ours) == ours[-1] + 1 - ours[0]
+
+    def slice_of(rows: int, borrowed: bool = True) -> slice:
+        if rows % count or not together:  # every device has all
+            return slice(0, rows)
+        return slice(rows // count * ours[0], rows // count * (ours[-1] + 1))
+
+    return slice_of
+
+
+def laid(a: Any, mesh: Any, *axes: str | None, shape: tuple[int, ...] | None = None) -> Any:
     """The array on the devices; each of its axes is cut over the given axis of the mesh, if it can be
-    divided. Every process has the whole array, and puts the parts of its own devices there."""
+    divided. shape: of all of the array, of which a process may have what its own devices take."""
     import jax
 
     from ..engines.jax.engine import wide
-    a = np.asarray(a)
-    cut = [axis if axis and n % mesh.shape[axis] == 0 else None
-           for axis, n in zip(axes, a.shape, strict=False)]
+    shape = shape or np.shape(a)
+    cut = [axis if axis and n % mesh.shape[axis] == 0 else None for axis, n in zip(axes, shape, strict=False)]
     with wide():
-        return jax.make_array_from_callback(a.shape, jax.NamedSharding(mesh, jax.P(*cut)), a.__getitem__)
+        return jax.make_array_from_process_local_data(jax.NamedSharding(mesh, jax.P(*cut)), np.asarray(a),
+                                                      shape)
 
 
 def in_mixed_precision(steps: WengertList) -> WengertList:

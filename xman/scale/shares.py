@@ -41,11 +41,7 @@ class Shares:
         self.workers, self.each, self.objective = workers(), each, objective
         self.pieces = functools.cache(self.pieces_of)
         self.size = self.workers.size * each
-        numbers = np.arange(ROWS) % objective.X.shape[0]
-        inputs, fewer = (objective.minibatch_inputs(objective.X[k], objective.y[k], k, 0)
-                         for k in (numbers, numbers[:2]))
-        rows = {name for name, x in inputs.items() if np.shape(x) != np.shape(fewer[name])}
-        two = {x: fewer[x] for x in rows}
+        inputs, two = inputs_of_rows(objective)
         self.list = shared(objective.steps, objective.loss, objective.inputs | inputs, two,
                            objective.running.values(), self.size)
 
@@ -54,9 +50,11 @@ class Shares:
         start, stop = rows * piece // self.size, rows * (piece + 1) // self.size
         return (start, stop) if start < stop else (min(start, rows - 1), min(start, rows - 1) + 1)
 
-    def slice_of(self, rows: int, rank: int | None = None) -> slice:
-        """The slice of a minibatch's rows that a worker has; rank None is this worker."""
-        first = (self.workers.rank if rank is None else rank) * self.each
+    def slice_of(self, rows: int, borrowed: bool = True) -> slice:
+        """The slice of a minibatch's rows that this worker has, with or without a row that it borrows."""
+        first, size = self.workers.rank * self.each, self.size
+        if not borrowed:
+            return slice(rows * first // size, rows * (first + self.each) // size)
         return slice(self.bounds(first, rows)[0], self.bounds(first + self.each - 1, rows)[1])
 
     def minibatch_inputs(self, X: Any, y: Any, numbers: np.ndarray, epoch: int, rows: int,
@@ -75,6 +73,14 @@ class Shares:
             pieces.append((slice(start - begin, stop - begin),
                           {self.list.share: number(real / rows), self.list.has: number(real > 0)}))
         return pieces
+
+
+def inputs_of_rows(objective: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(all inputs of a minibatch of three rows, those that have rows as two rows have them)."""
+    numbers = np.arange(ROWS) % objective.X.shape[0]
+    inputs, fewer = (objective.minibatch_inputs(objective.X[k], objective.y[k], k, 0)
+                     for k in (numbers, numbers[:2]))
+    return inputs, {x: a for x, a in fewer.items() if np.shape(a) != np.shape(inputs[x])}
 
 
 class Minibatches:
@@ -239,12 +245,18 @@ def tried_on_rows(steps: WengertList, values: Mapping[str, Any],
     for name, x in three.items():
         a, b = np.shape(x), np.shape(fewer[name])
         if a != b:
-            k = next((k for k in range(len(a)) if len(a) == len(b) and a[k] != b[k]), 0)
-            if len(a) != len(b) or a[k] * 2 != b[k] * ROWS or a[:k] + a[k + 1:] != b[:k] + b[k + 1:]:
-                raise XManError(f"{name!r} has shape {a} for three rows and {b} for two, so workers cannot "
-                                "share its rows")
+            k = axis_of_rows(name, a, b)
             axes[name] = k, a[k] // ROWS
     return three, axes
+
+
+def axis_of_rows(name: str, a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    """The axis of a register's rows. a, b: its shapes for three rows and for two, which differ."""
+    k = next((k for k in range(len(a)) if len(a) == len(b) and a[k] != b[k]), 0)
+    if len(a) != len(b) or a[k] * 2 != b[k] * ROWS or a[:k] + a[k + 1:] != b[:k] + b[k + 1:]:
+        raise XManError(f"{name!r} has shape {a} for three rows and {b} for two, so workers cannot share its "
+                        "rows")
+    return k
 
 
 def taken_together(line: Line, three: Mapping[str, Any], axes: Mapping[str, tuple]) -> str:

@@ -14,6 +14,7 @@ from ..errors import XManError
 from ..tables import Prepared
 from .draws import Draws
 from .mpi import workers
+from .shares import Minibatches
 
 MEMORY = 256  # megabytes that the rows of a stream may take
 ALL = 0, 10, 0  # the tenths of the rows, from and to, and the seed that draws rows into tenths
@@ -145,23 +146,23 @@ class Streamed:
     A window is read beside the steps on the one before: by a thread, or, where several workers have hardly a
     core each, in turns with the steps, by all workers at once. With several windows a row goes to the part of
     a minibatch that corresponds to its place in the window, so that a worker reads the rows that it takes;
-    one window is read by all workers, once. data: the stream. size: the rows of a minibatch. mine: from the
-    rows of a minibatch and a worker's number to its slice of them.
+    one window is read by all workers, once. data: the stream. size: the rows of a minibatch. slice_of: from
+    the rows of a minibatch to this worker's slice of them, with a row that it borrows, or without.
     """
 
     def __init__(self, data: Stream, size: int, seed: int,
-                 slice_of: Callable[[int, int], slice] = lambda rows, rank: slice(0, rows)):
+                 slice_of: Callable[[int, bool], slice] = lambda rows, borrowed: slice(0, rows)):
         self.data, self.rows, self.seed, self.workers = data, data.rows, seed, workers()
         self.size = size = min(size, data.rows)
         self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
         # for a minibatch, and for the last one: the edges of the lanes, the bounds of this worker's rows, and
         # whether it borrows a row
-        self.lanes, self.bounds, self.borrows, me = [], [], [], self.workers.rank
+        self.lanes, self.bounds, self.borrows = [], [], []
         for rows in size, self.rows - (self.count - 1) * size:
-            starts = [*(slice_of(rows, rank).start for rank in range(self.workers.size)), rows]
+            share = slice_of(rows, False)
             self.lanes.append(rows * np.arange(LANES + 1) // LANES)
-            self.bounds.append(starts[me:me + 2])
-            self.borrows.append(slice_of(rows, me).stop > starts[me + 1])
+            self.bounds.append((share.start, share.stop))
+            self.borrows.append(slice_of(rows, True).stop > share.stop)
         ranges = [(np.searchsorted(edges, start, "right") - 1, np.searchsorted(edges, stop))
                   for edges, (start, stop) in zip(self.lanes, self.bounds, strict=True) if start < stop]
         self.ends = (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else (0, 0)
@@ -275,6 +276,12 @@ class Streamed:
                 share = self.data.block(k, slice(a - start, b - start), fetched and fetched.result)
                 X[a - low:b - low], y[a - low:b - low] = share
         return X, y
+
+
+def minibatches_of(objective: Any, *cut: Any) -> Minibatches | Streamed:
+    """The minibatches of the objective's rows. cut: their size, their seed, and the slice of each."""
+    stream = objective.stream
+    return Streamed(stream, *cut) if stream else Minibatches(objective.X, objective.y, *cut)
 
 
 def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:

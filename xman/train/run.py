@@ -16,11 +16,11 @@ import numpy as np
 
 from ..interpreters import eval
 from ..scale.common import digest_of
-from ..scale.mesh import mesh_of
+from ..scale.mesh import mesh_of, slice_of_devices
 from ..scale.mpi import workers
-from ..scale.shares import Minibatches, Shares
+from ..scale.shares import Shares
 from ..scale.signals import CtrlC
-from ..scale.streams import Stream, Streamed
+from ..scale.streams import Stream, minibatches_of
 from .checkpoints import Checkpoint, State
 from .evaluation import Diverged, Result, at_least, judge_of, rows_and_labels
 from .objective import Objective
@@ -46,9 +46,8 @@ class Run:
         arrays, self.judge = data_and_judge(objective, settings.validation)
         batch_size = 32 if settings.batch_size is None else settings.batch_size
         at_least("batch_size", batch_size, 1, whole_number=True)
-        cut = int(batch_size), int(settings.seed), *([shares.slice_of] if shares else [])
-        self.minibatches = (Streamed(objective.stream, *cut) if objective.stream else
-                            Minibatches(objective.X, objective.y, *cut))
+        cut = [shares.slice_of] if shares else [slice_of_devices(self.mesh)] if self.mesh else []
+        self.minibatches = minibatches_of(objective, int(batch_size), int(settings.seed), *cut)
         self.step = self.step_of(objective, settings, self.workers, shares, self.minibatches)
         self.record = {"optimizer": str(self.step.optimizer),
                        "lr": self.step.rates if isinstance(settings.lr, dict) else self.step.lr,
