@@ -253,6 +253,43 @@ def test_rows_that_are_sorted_by_their_target_have_all_classes_and_empty_files_n
         stream(tmp_path / "empty.csv")
 
 
+@pytest.mark.parametrize("kind, spoilt, said", [
+    ("parquet", lambda text: text[:-50], r"1.parquet: cannot be read"),
+    ("csv", lambda text: text[:-9], r"1.csv, from byte 9.. on, row 1: found 1 cell"),
+    ("csv", lambda text: text[:300] + b"\x90\xff" + text[302:], r"1.csv: cannot be read: .*can't decode"),
+    ("feather", lambda text: text[:-50], r"1.feather: cannot be read"),
+    ("parquet", lambda text: None, r"1.parquet, row group 1: cannot be read"),
+    ("csv", lambda text: None, r"1.csv: cannot be read"), ("feather", lambda text: None, r"1.feather: cannot be read")])
+def test_an_error_of_a_stream_names_the_file_and_where_it_can_the_row(tmp_path, kind, spoilt, said):
+    write_pieces(tmp_path, kind)
+    data, file = stream(tmp_path), tmp_path / f"1.{kind}"
+    spoil = spoilt(file.read_bytes())
+    file.write_bytes(spoil) if spoil else file.unlink()
+    with pytest.raises(XManError, match=said):
+        stream(tmp_path, prepared=data.prepared).block(1) if spoil else data.block(1)
+
+
+@pytest.mark.parametrize("kind, place", [("parquet", "1.parquet, row group 1"), ("csv", "1.csv"), ("feather", "1.feather")])
+def test_a_number_that_is_too_large_is_told_with_its_file_and_row(tmp_path, kind, place):
+    write_pieces(tmp_path, kind)
+    prepared = stream(tmp_path).prepared
+    write_pieces(tmp_path, kind, 1e300)
+    with pytest.raises(XManError, match=f"{place}: X holds NaN or infinity, in its row 8"):
+        stream(tmp_path, prepared=prepared).block(1)
+    with pytest.raises(XManError, match="block 3 of the stream: X holds NaN or infinity, in row 208 of all"):
+        stream([(np.where(np.arange(k, k + 100)[:, None] == 207, np.inf, X[:100]), y[:100]) for k in range(0, 300, 100)]).block(2)
+
+
+def write_pieces(folder, kind, entry=0.5):
+    """Two tables of 40 rows, with an entry in the second."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    csv, feather = pytest.importorskip("pyarrow.csv"), pytest.importorskip("pyarrow.feather")
+    write = {"parquet": pq.write_table, "csv": csv.write_csv, "feather": feather.write_feather}[kind]
+    for k in range(2):
+        a = np.where(np.arange(40) == 7, entry, X[:40, 0]) if k else X[:40, 0]
+        write(pa.table({"a": a, "y": np.array(["no", "yes", "maybe"])[y[:40]]}), str(folder / f"{k}.{kind}"))
+
+
 @pytest.mark.parametrize("make, said", [
     (lambda: stream(iter([(X, y)])), "once"), (lambda: stream("/no/such/folder"), "no such file"),
     (lambda: stream([(X, np.where(y == 0, np.nan, y))]).block(0), "NaN"), (lambda: stream([(X, y)], memory=1e-3), "block"),

@@ -45,6 +45,13 @@ class Draws:
         return ndtri(np.maximum(self.random(size), 2.0 ** -54)).astype(dtype, copy=False)
 
 
+def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> np.ndarray:
+    """A mask of the rows from `start` on that the seed draws into the tenths from begin to end. The draw of a
+    row does not depend on other rows."""
+    lot = Draws(seed, 0, np.arange(start, start + rows)).random((rows,))
+    return (10 * lot >= begin) & (10 * lot < end)
+
+
 def mixed(x: np.ndarray) -> np.ndarray:
     """SplitMix64's function of its counter, whose sums and products overflow on purpose."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

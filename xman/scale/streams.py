@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import XManError
 from ..tables import Prepared
-from .draws import Draws
+from .draws import drawn_by_number
 from .mpi import workers
 from .shares import Minibatches
 
@@ -34,13 +34,15 @@ class Stream:
     rows: how many. X, y: the first of them. sizes: the rows of each block. read: gives a block by its number.
     memory: megabytes for rows. ordered: whether windows are read in order, as those of a CSV file. window:
     the number of rows that are shuffled together. prepared: how a table became rows of numbers. draw: the
-    tenths of the rows that it has, as ALL. name: identifies these rows in checkpoints.
+    tenths of the rows that it has, as ALL. name: identifies these rows in checkpoints. where: the place of
+    each block in words, of whose rows errors tell the number; without it they count all rows.
     """
 
     def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False,
-                 name: str = "", prepared: Prepared | None = None, draw: tuple = ALL, away: bool = False):
+                 name: str = "", prepared: Prepared | None = None, draw: tuple = ALL, away: bool = False,
+                 where: Sequence[str] = ()):
         self.source, self.name, self.prepared, self.ordered, self.draw = read, name, prepared, ordered, draw
-        self.away = away
+        self.away, self.where = away, where
         counts = np.fromiter(sizes, int)
         self.starts, self.counts, self.memory = np.cumsum([0, *counts[:-1]]), counts, memory
         if draw != ALL:
@@ -64,15 +66,16 @@ class Stream:
     def drawn(self, seed: int, begin: int, end: int) -> Stream:
         """The rows that a draw by their numbers puts into these tenths of all."""
         return Stream(self.source, self.counts, self.memory, self.ordered, self.name, self.prepared,
-                      (begin, end, seed), self.away)
+                      (begin, end, seed), self.away, self.where)
 
     def block(self, k: int, share: slice = slice(None),
               fetched: Callable[[], tuple] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """X and y of a block, or of a share of its rows. XManError where they hold something else than finite
         numbers."""
         lengths, rows_at = fetched() if fetched else self.source(k)
+        where = self.where[k] if self.where else f"block {k + 1} of the stream"
         if {*lengths} != {int(self.counts[k])}:
-            raise XManError(f"block {k + 1} of the stream has {lengths[0]} rows and {lengths[1]} targets, "
+            raise XManError(f"{where} has {lengths[0]} rows and {lengths[1]} targets, "
                             f"and had {self.counts[k]} before")
         places = share
         if self.draw != ALL:
@@ -81,18 +84,18 @@ class Stream:
         X, y = map(np.asarray, rows_at(places))
         for word, a in ("X", X), ("y", y):
             if (shape := getattr(self, word, a).shape[1:]) != a.shape[1:]:
-                raise XManError(f"block {k + 1} of the stream: a row of {word} has shape {a.shape[1:]}, and "
+                raise XManError(f"{where}: a row of {word} has shape {a.shape[1:]}, and "
                                 f"{shape} before")
             if a.dtype.kind not in "biuf":
-                raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, not numbers; labels "
+                raise XManError(f"{where}: {word} holds {a.dtype}, not numbers; labels "
                                 "are their places among the classes")
             like = getattr(self, word, a).dtype
             if not np.can_cast(a.dtype, like, "same_kind" if like.kind == "f" else "safe"):
-                raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, and {like} before")
+                raise XManError(f"{where}: {word} holds {a.dtype}, and {like} before")
             if a.dtype.kind == "f" and not np.isfinite(a).all():
                 place = np.arange(self.counts[k])[places][np.argwhere(~np.isfinite(a))[0][0]]
-                raise XManError(f"block {k + 1} of the stream: {word} holds NaN or infinity, in its row "
-                                f"{place + 1}")
+                row = f"its row {place + 1}" if self.where else f"row {self.starts[k] + place + 1} of all"
+                raise XManError(f"{where}: {word} holds NaN or infinity, in {row}")
         return X, y
 
     def batches(self, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -105,13 +108,6 @@ class Stream:
 
 ROWS = 3  # the rows that a stream shows of itself
 LANES = 48  # a window's parts, whose rows are shuffled separately; many numbers of workers divide it
-
-
-def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> np.ndarray:
-    """A mask of the rows from `start` on that the seed draws into the tenths from begin to end. The draw of a
-    row does not depend on other rows."""
-    lot = Draws(seed, 0, np.arange(start, start + rows)).random((rows,))
-    return (10 * lot >= begin) & (10 * lot < end)
 
 
 class Turns:

@@ -22,8 +22,9 @@ from ..tables.kinds import target_cells
 from ..tables.preparing import lines, statistics_of
 from ..tables.reading import HEAD, Form, formed, misread, options
 from ..tables.statistics import moments
+from .draws import drawn_by_number
 from .mpi import dealt
-from .streams import ALL, MEMORY, InTurn, Selection, Stream, drawn_by_number, of_arrays, of_batches
+from .streams import ALL, MEMORY, InTurn, Selection, Stream, of_arrays, of_batches
 
 CSV_BLOCK = 2 ** 20  # bytes that are read at a time
 LONGEST = 2 ** 26    # the most bytes of a row
@@ -74,36 +75,42 @@ def stream_of_tables(source: str, memory: float, preparation: Prepared | None, s
             read, sizes, columns, where = blocks_of_csv(filesystem, paths)
         else:
             dataset = extra("pyarrow.dataset", "tables", "a table")
-            files = [*dataset.dataset(paths, format=kind, filesystem=filesystem).get_fragments()]
-            schemas = sorted((file.physical_schema for file in files), key=len, reverse=True)
-            schema = pa.unify_schemas(schemas, promote_options="permissive")
-            # blocks are row groups of Parquet, and whole files of Feather
-            pieces = [piece for file in files
-                      for piece in (file.split_by_row_group() if kind == "parquet" else [file])]
-            read = lambda k: pieces[k].to_table(schema, batch_readahead=1, fragment_readahead=1)
-            sizes = [sum(group.num_rows for group in piece.row_groups) if kind == "parquet"
-                     else piece.count_rows() for piece in pieces]
-            columns = [len(piece.physical_schema) for piece in pieces]
+            schemas, pieces, sizes = {}, [], []  # pieces are row groups of Parquet, or files of Feather
+            for file in dataset.dataset(paths, format=kind, filesystem=filesystem).get_fragments():
+                with readable(file.path):
+                    schemas[file.path] = file.physical_schema
+                    blocks = file.split_by_row_group() if kind == "parquet" else [file]
+                    sizes += [sum(group.num_rows for group in piece.row_groups) if kind == "parquet"
+                              else piece.count_rows() for piece in blocks]
+                    pieces += blocks
+            schema = pa.schema([])
+            for path in sorted(schemas, key=lambda path: -len(schemas[path])):
+                with readable(path):
+                    schema = pa.unify_schemas([schema, schemas[path]], promote_options="permissive")
+            columns = [len(schemas[piece.path]) for piece in pieces]
             where = [f"{piece.path}, row group {piece.row_groups[0].id + 1}" if kind == "parquet"
                      else piece.path for piece in pieces]
-        if not sum(sizes):
-            raise TableError(f"{source} has no rows")
-        preparation = preparation or learnt(read, sizes, columns, where, settings, draw)
+
+            def read(k: int) -> Any:
+                with readable(where[k]):
+                    return pieces[k].to_table(schema, batch_readahead=1, fragment_readahead=1)
+    if not sum(sizes):
+        raise TableError(f"{source} has no rows")
+    preparation = preparation or learnt(read, sizes, columns, where, settings, draw)
 
     def numbers(k: int) -> tuple[tuple[int, int], Callable]:
-        with readable(source):
-            table = read(k)
+        block = read(k)
 
         def rows_at(selection: Selection) -> tuple[np.ndarray, np.ndarray]:
-            rows = table[selection] if isinstance(selection, slice) else table.take(selection)
+            rows = block[selection] if isinstance(selection, slice) else block.take(selection)
             chunks = [rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE)]
             return (np.concatenate([preparation.features(chunk, where[k]) for chunk in chunks]),
                     preparation.targets(rows, where[k]))
 
-        return (table.num_rows,) * 2, rows_at
+        return (block.num_rows,) * 2, rows_at
 
     return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", preparation,
-                  away="://" in source)
+                  away="://" in source, where=where)
 
 
 def places_of(source: str) -> tuple[str, Any, list[str]]:
@@ -160,15 +167,17 @@ def blocks_of_csv(filesystem: Any,
 
     def read(k: int) -> Any:
         look, path, number, place, size = blocks[k]
-        text = unpacked[path](number)[1] if path in unpacked else opened(path).read_at(size, place)
-        form = look._replace(header=look.header * (number == 0), quoted=b'"' in text)
-        settings = options(form, 2 * size + 1)
-        settings[0].use_threads, settings[2].include_columns = False, [*names]
-        settings[2].include_missing_columns, settings[2].column_types = True, dict.fromkeys(names, "string")
-        try:
-            return csv.read_csv(pa.BufferReader(text), *settings)
-        except pa.ArrowInvalid as error:
-            raise misread(where[k], look, first_line(error)) from None
+        with readable(where[k]):
+            text = unpacked[path](number)[1] if path in unpacked else opened(path).read_at(size, place)
+            form = look._replace(header=look.header * (number == 0), quoted=b'"' in text)
+            settings = options(form, 2 * size + 1)
+            settings[0].use_threads, settings[2].include_columns = False, [*names]
+            settings[2].include_missing_columns = True
+            settings[2].column_types = dict.fromkeys(names, "string")
+            try:
+                return csv.read_csv(pa.BufferReader(text), *settings)
+            except pa.ArrowInvalid as error:
+                raise misread(where[k], look, first_line(error)) from None
 
     sizes = [*dealt(lambda k: read(k).num_rows, len(blocks))]
     return read, sizes, [len(look.names) for look, *_ in blocks], where

@@ -68,8 +68,8 @@ def readable(source: str | Path) -> Iterator[None]:
     """A context in which a table is read: errors of the system and of libraries become a TableError."""
     try:
         yield
-    except (OSError, EOFError, arrow().ArrowException, sqlite3.Error, zipfile.BadZipFile, zlib.error,
-            lzma.LZMAError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, arrow().ArrowException, sqlite3.Error, zipfile.BadZipFile,
+            zlib.error, lzma.LZMAError) as error:
         raise TableError(f"{source}: cannot be read: "
                          f"{getattr(error, 'strerror', None) or first_line(error)}") from None
 
