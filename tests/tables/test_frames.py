@@ -1,5 +1,7 @@
 """Frames, arrays of objects and columns of every type are tables as files are."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,11 @@ OF_PANDAS = {
     "periods": lambda pd: pd.period_range("2020-01", periods=60, freq="M"),
     "whole numbers or none": lambda pd: pd.array([1, None, 3] * 20, "Int64"),
     "truth or none": lambda pd: pd.array([True, None, False] * 20, "boolean"),
+    "intervals": lambda pd: pd.cut(np.arange(60), 5),
+    "intervals of no category": lambda pd: pd.IntervalIndex.from_breaks(np.arange(61), "left"),
+    "half floats": lambda pd: np.arange(60, dtype=np.float16),
+    "fractions": lambda pd: [Fraction(k, 7) for k in range(60)],
+    "whole numbers past 64 bits": lambda pd: [10**30 + k for k in range(60)],
     "zones": lambda pd: pd.date_range("2020", periods=60, tz="Asia/Tokyo"),
 }
 
@@ -43,6 +50,23 @@ def test_classes_of_polars_and_an_index_and_columns_that_are_numbers():
     frame = pd.DataFrame({0: np.arange(60.0), 1: np.arange(60) % 2}, index=pd.Index(R.permutation(60), name="id"))
     assert [column.name for column in tables.prepared(frame, 1).columns] == ["0"]
     assert [column.name for column in tables.prepared({"Unnamed: 0": X[:, 0], "a": X[:, 1], "y": NAMES}).columns] == ["a"]
+
+
+def test_a_target_is_named_as_its_frame_names_it_and_an_array_of_moments_is_a_column():
+    pd = pytest.importorskip("pandas")
+    for other, name in ((("a", "x"), ("b", "y")), (1.5, 2.5), (6, 7)):
+        frame = pd.DataFrame({other: np.arange(60.0), name: np.arange(60) % 2})
+        assert tables.prepared(frame, name).target.name == str(name)
+    days = np.arange("2024-01-01", "2024-03-01", dtype="datetime64[D]")[:60, None]
+    assert tables.prepared(days, WORDS).columns[0].kind == "date"
+
+
+def test_what_no_cell_can_hold_is_refused_by_a_sentence():
+    pl = pytest.importorskip("polars")
+    for frame, words in ({"c": [object()] * 60, "y": WORDS}, "no table: Could not convert <object"), (
+            pl.DataFrame({"c": [b"a", b"b"] * 30, "y": WORDS.tolist()}), "'c' holds binary, which xman does not read"):
+        with pytest.raises(tables.TableError, match=words):
+            tables.prepared(frame)
 
 
 def test_arrays_of_objects_are_numbers_or_columns_of_each_kind():

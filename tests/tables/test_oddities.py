@@ -19,6 +19,8 @@ NAS = ["", "NA", "n/a", "NaN", "null", "?", "#N/A", "None"]
 RIGHT = {
     "quotes": HEADER + "".join(f'"{i}","{x}","{c}"\n' for i, x, c in ROWS),
     "BOM": "\ufeff" + TABLE,
+    "a spreadsheet's first line": "\ufeffsep=;\n" + TABLE.replace(",", ";"),
+    "comments": "# of 2024\n#\n" + TABLE,
     "UTF-16": TABLE.encode("utf-16"),
     "semicolons": TABLE.replace(",", ";"),
     "tabs": TABLE.replace(",", "\t"),
@@ -160,6 +162,8 @@ def test_parquet_and_feather_are_read_as_csv_is(read, tmp_path, ending):
     TABLE + "1,2\n": "row 14: found 2 cells, wanted 3 as in the first line: '1,2'; put a cell",
     TABLE + "1,2,3,4\n": "row 14: found 4 cells, wanted 3", TABLE + "1,2,\0\n": "line 14: found a NUL byte",
     HEADER + BODY * 3000 + "1,2,\0\n": "holds a NUL character", TABLE.encode("utf-16-le"): "found a NUL byte",
+    "Report of 2024\n\n" + TABLE: "the first line is 'Report of 2024', of fewer cells than those below it; remove what",
+    TABLE.replace(",", "~"): "; in a file of text commas, semicolons, tabs or | part the cells",
     "x,y\n" + "1,a\n2,a\n3,a\n": "'y' is 'a' in every row, one class alone",
     "x,y\n1,a\n1,b\n": "no column tells rows apart: ",
     "x,z,y\n1,1,\n2,2,\n": "the target 'y' is missing in every row; --target names another column",
@@ -168,6 +172,11 @@ def test_what_cannot_be_read_or_learnt_is_a_sentence(read, content, words):
     with pytest.raises(TableError) as caught:
         read(content)
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_last_column_without_cells_is_not_the_target(read):
+    data = read("#" + HEADER.replace("\n", ",\n") + BODY.replace("\n", ",\n"))[1]
+    assert data.target.name == "kind" and data.columns[0].name == "#size"
 
 
 def test_a_constant_column_an_empty_one_and_one_that_tells_the_target_are_said(read):

@@ -10,8 +10,8 @@ pa = pytest.importorskip("pyarrow")
 
 
 def read_as(cells, **how):
-    words = texts(pa.array(cells)).unique()
-    kind, spelling, doubt = spelling_of(words, **how)
+    kind, spelling, doubt = spelling_of(texts(pa.array(cells)).unique(), **how)
+    words = texts(pa.array(cells), is_number=bool(kind)).unique()
     values = {"number": numbers, "date": dates, "": lambda *_: np.array([])}[kind](words, spelling)
     return kind, values.tolist() if kind == "number" else [str(x)[:19] for x in values], doubt
 
@@ -33,6 +33,8 @@ def read_as(cells, **how):
         (["(700.00)", "12.5"], [-700, 12.5]),
         (["5-", "3"], [-5, 3]),
         (["45 %", "3 %"], [45, 3]),
+        (["%45", "%3"], [45, 3]),
+        (["Rp 1.234.567", "Rp 12.000"], [1234567, 12000]),
         (["45%", "0"], [45, 0]),
         (["$1,200", "$5", "-$1,200.50"], [1200, 5, -1200.5]),
         (["$(5)", "$4"], [-5, 4]),
@@ -85,6 +87,24 @@ def test_three_digits_behind_the_only_mark_are_said_and_told(cells, values):
         (["Mar 5, 2021", "December 12th, 2020"], ["2021-03-05T00:00:00", "2020-12-12T00:00:00"]),
         (["5 März 2021", "1. Dez 2020"], ["2021-03-05T00:00:00", "2020-12-01T00:00:00"]),
         (["5 de marzo de 2021"], ["2021-03-05T00:00:00"]),
+        (["1er février 2021", "3 мая 2021"], ["2021-02-01T00:00:00", "2021-05-03T00:00:00"]),
+        (["January 31, 2024 at 10:30 PM"], ["2024-01-31T22:30:00"]),
+        (["Wed Jan 31 10:30:00 2024"], ["2024-01-31T10:30:00"]),
+        (["31/Jan/2024:10:30:00 +0100"], ["2024-01-31T09:30:00"]),
+        (["2024年1月31日"], ["2024-01-31T00:00:00"]),
+        (["2024. 1. 31."], ["2024-01-31T00:00:00"]),
+        (["2024-01-31 24:00", "2024-01-30 12:00"], ["2024-02-01T00:00:00", "2024-01-30T12:00:00"]),
+        (["20240131T103000Z", "20240131 1130"], ["2024-01-31T10:30:00", "2024-01-31T11:30:00"]),
+        (["2024-01-31 10:30 CET", "2024-07-30 10:30 CEST"], ["2024-01-31T09:30:00", "2024-07-30T08:30:00"]),
+        (["2024-01-31T10:30:00+01:00[Europe/Paris]"], ["2024-01-31T09:30:00"]),
+        (["10.30 Uhr", "11.45 Uhr"], ["1970-01-01T10:30:00", "1970-01-01T11:45:00"]),
+        (["10h30"], ["1970-01-01T10:30:00"]),
+        (["3 PM", "4 PM"], ["1970-01-01T15:00:00", "1970-01-01T16:00:00"]),
+        (["2024-W05-3", "2024-W06-1"], ["2024-01-31T00:00:00", "2024-02-05T00:00:00"]),
+        (["2024W053"], ["2024-01-31T00:00:00"]),
+        (["KW 5 2024"], ["2024-01-29T00:00:00"]),
+        (["1Q24", "4Q24"], ["2024-01-01T00:00:00", "2024-10-01T00:00:00"]),
+        (["2. Quartal 2024"], ["2024-04-01T00:00:00"]),
         (["05-Mar-21", "01-Jan-72"], ["2021-03-05T00:00:00", "1972-01-01T00:00:00"]),
         (["Mon, 05 Mar 2021 10:00:00 -0530"], ["2021-03-05T15:30:00"]),
         (["2023-Q1", "2023-Q3"], ["2023-01-01T00:00:00", "2023-07-01T00:00:00"]),
@@ -96,6 +116,28 @@ def test_three_digits_behind_the_only_mark_are_said_and_told(cells, values):
 )
 def test_a_column_of_dates_and_times_is_read_in_any_order(cells, values):
     assert read_as(cells) == ("date", values, "")
+
+
+@pytest.mark.parametrize("cells, first, words", [
+    (["24-01-31", "24-02-01"], "2024-01-31", "%y-%m-%d; write all digits of years if they are %d-%m-%y"),
+    (["25-10-23", "24-10-23"], "2023-10-25", "%d-%m-%y; write all digits of years if they are %y-%m-%d"),
+    (["05.2024", "06.2024", "12.2023"], "2024-05-01", "05.2024 is read as the day 2024-05-01"),
+    (["20240131103000", "202401301030", "20240129"], "2024-01-31", "20240131103000 is read as the day 2024-01-31")], ids=str)
+def test_a_date_of_digits_alone_is_read_by_its_evidence_and_said(cells, first, words):
+    kind, moments, doubt = read_as(cells)
+    assert (kind, moments[0][:10]) == ("date", first) and words in doubt
+
+
+@pytest.mark.parametrize("word", ["k.A.", "unbekannt", "Sin dato", "N/D", "inconnu", "brak", "missing", "none", "..", "–"])
+def test_a_word_for_nothing_is_missing_among_numbers_and_dates_and_a_word_among_words(word):
+    for cells, kind in (["1.5", word, "3"], "number"), (["2024-01-31", word], "date"), (["mild", word], ""):
+        assert read_as(cells)[0] == kind and bool(kind) == (f"holds {word!r}: missing" in read_as(cells)[2])
+    table = {"x": [*range(30)], "y": [word, "mild", "severe"] * 10}
+    assert len(tables.prepared(table).classes) == 3
+    rates = {"x": [*range(30)], "y": [word, *(f"{k}.5" for k in range(29))]}
+    data = tables.prepared(rates)
+    assert data.pair(rates)[1].shape == (29, 1) and "1 row without a target" in " ".join(data.remarks)
+    assert np.isfinite(data.features({"x": [word]})).all()
 
 
 def test_the_order_of_day_and_month_is_said_where_the_cells_do_not_tell():

@@ -143,7 +143,7 @@ def column_values(chunks: pyarrow.ChunkedArray, column: Column, words: Sequence[
         if kind == "number" and not spelling:
             with suppress(pa.ArrowInvalid):  # as most cells are: nothing to trim, no word for "missing"
                 return numbers(chunks, spelling)
-        chunks = texts(chunks)
+        chunks = texts(chunks, is_number=True)
         if kind == "number" or spelling:
             return (numbers if kind == "number" else dates)(chunks, spelling)
     elif kind == "date" and arrow_kind == "number" and spelling:

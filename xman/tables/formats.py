@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import json
 import lzma
@@ -10,7 +11,7 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,20 @@ def content_kind(path: Path) -> str:
         return "xlsx"
     if kind := next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), ""):
         return kind
-    start = head.decode("latin-1")
-    if other := next((name for magic, name in OTHERS.items() if start.startswith(magic)), ""):
+    start = head.decode("latin-1").lower()
+    if other := next((name for magic, name in OTHERS.items() if start.startswith(magic.lower())), ""):
         raise TableError(f"{path}: this is {other}, which xman does not read; write it as CSV or Parquet")
     with unpacked(path) as file:
-        return "json" if re.match(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"', file.read(256)) else ""
+        text = decoded(file.read(2 ** 16)).strip()
+    with suppress(ValueError):
+        return "json" * isinstance(json.loads(text.partition("\n")[0]), (dict, list))
+    return "json" if re.match(r'\[\s*[\[{]|\{\s*"', text) else ""
+
+
+def decoded(text: bytes) -> str:
+    """Text in the encoding that its first bytes tell, or UTF-8."""
+    is_utf16 = text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return text.decode("utf-16" if is_utf16 else "utf-8-sig", "replace")
 
 
 def unpacked(path: Path) -> Any:
@@ -120,9 +130,10 @@ def of_rows(names: list[str], lines: list) -> Any:
 
 
 def from_json(path: Path, rows: int | None) -> Iterator[Any]:
-    """A list of objects, an object of columns, or an object a line."""
+    """A list of objects or of lists, an object of columns, or an object or a list a line; also inside of an
+    object, beside what is no table."""
     with unpacked(path) as file:
-        text = file.read().decode("utf-8-sig", "replace")
+        text = decoded(file.read())
     try:
         document = json.loads(text)
     except ValueError:
@@ -132,6 +143,17 @@ def from_json(path: Path, rows: int | None) -> Iterator[Any]:
                 document += [json.loads(line)] if line.strip() else []
             except ValueError as error:
                 raise TableError(f"{path}, line {number}: this is no JSON: {error}") from None
+    if isinstance(document, dict):
+        tables = [x for x in document.values() if isinstance(x, list) and x and type(x[0]) in (dict, list)]
+        if len(tables) == 1:
+            names = document.get("columns")
+            document = [names, *tables[0]] if names and type(tables[0][0]) is list else tables[0]
+    if isinstance(document, list) and all(isinstance(row, list) for row in document):
+        names, *lines = document
+        if not all(isinstance(name, str) for name in names) or {*map(len, lines)} - {len(names)}:
+            raise TableError(f"{path}: found lists of cells; wanted objects, or as the first list the names of "
+                             "columns")
+        return (yield of_rows(names, lines))
     if isinstance(document, dict):
         is_columns = all(isinstance(values, (list, dict)) for values in document.values())
         document = ({name: [*values.values()] if isinstance(values, dict) else values

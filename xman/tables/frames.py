@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import json
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,13 +49,13 @@ def of_frame(frame: Any) -> pyarrow.Table:
         if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.Table):
             try:
                 return usual(pa.table(frame))
-            except (pa.ArrowException, TypeError):
+            except (pa.ArrowException, TypeError, OverflowError):
                 if getattr(frame, "columns", None) is None or not frame.columns.is_unique:
                     raise
                 return of_frame({name: values.to_numpy() for name, values in frame.items()})
         if hasattr(frame, "__dataframe__"):
             return usual(pa.interchange.from_dataframe(frame))
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise TableError(f"the {type(frame).__name__} is no table: {first_line(error)}") from None
     raise TableError(f"a table is a file, a frame of pandas or polars, or a dict of columns, not a "
                      f"{type(frame).__name__}")
@@ -65,9 +66,12 @@ def as_cells(values: Any) -> Any:
     pa = arrow()
     try:
         return values if hasattr(values, "__arrow_c_stream__") else pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        if any(isinstance(x, (dict, list, tuple)) or np.ndim(x) for x in values):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        if any(isinstance(x, (dict, list, tuple)) or np.ndim(x) or type(x).__str__ is object.__str__
+               and type(x).__repr__ is object.__repr__ for x in values):
             raise
+        if all(isinstance(x, Rational | float) and abs(x) < 2 ** 53 for x in values):  # fractions too
+            return pa.array([float(x) for x in values], from_pandas=True)
         return pa.array([None if x is None or x != x else plain(x) if isinstance(x, float) else str(x)
                          for x in values])
 
@@ -92,10 +96,16 @@ def usual_cells(array: Any) -> Any:
     if types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, usual_cells(array.dictionary))
     if isinstance(array.type, pa.BaseExtensionType):
+        if closed := getattr(array.type, "closed", None):  # pandas' intervals, in its words
+            before, after = {"left": "[)", "right": "(]", "both": "[]", "neither": "()"}[closed]
+            return pa.array([x if x is None else f"{before}{x['left']}, {x['right']}{after}"
+                             for x in array.storage.to_pylist()], "string")
         return usual_cells(array.storage)
     if types.is_duration(array.type):
         microseconds = array.cast(pa.duration("us"), safe=False).cast("int64").cast("float64")
         return pa.compute.divide(microseconds, 1e6)
+    if types.is_float16(array.type) or types.is_binary_view(array.type):
+        return array.cast("float32" if types.is_float16(array.type) else "binary")
     is_other = any(test(array.type) for test in (types.is_string_view, types.is_large_string, types.is_time))
     return array.cast("string") if is_other else array
 

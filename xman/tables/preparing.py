@@ -4,7 +4,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,15 +84,17 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     thousand (None: the cells of the column decide, or a remark). category: columns whose numbers only name
     things. TableError where there is nothing to learn from.
     """
-    if isinstance(table, np.ndarray) and table.dtype.kind in "OUS":
+    if isinstance(table, np.ndarray) and table.dtype.kind not in "biuf":
         try:
-            table = table.astype(float)
-        except (ValueError, TypeError):  # not all are numbers: each column is of its own kind
+            table = (table if table.dtype.kind in "OUS" else None).astype(float)
+        except (ValueError, TypeError, AttributeError):  # not all are numbers: each column is of its own kind
             table = {f"column{k}": table[:, k - 1] for k in range(1, table.shape[-1] + 1)}
     if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
         return of_array(table, target, task)
     table = table if hasattr(table, "column_names") else of_frame(table)
-    target = str(target) if isinstance(target, (int, np.integer)) else target  # pandas numbers columns
+    # pandas has columns called 1, 2.5 or ("a", "b")
+    if isinstance(target, int) or isinstance(target, Hashable) and str(target) in table.column_names:
+        target = str(target)
     if not isinstance(target, (str, type(None))):
         table, target = table.append_column("target", as_column(target, table.num_rows)), "target"
     names, ignore = list(table.column_names), [ignore] if isinstance(ignore, str) else ignore
@@ -106,10 +108,13 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         raise TableError("the table has a header and no rows; wanted rows below it")
     numbers_of_rows = {*names[:1]} & {"", "Unnamed: 0"} - {target}  # as pandas writes, and reads, its index
     ignored = {*ignore, *numbers_of_rows}
-    target = next((name for name in reversed(names) if name not in ignored), "") if target is None else target
+    if target is None:  # lines that end with a comma have an empty last column without a name
+        is_empty = names[-1] == f"column{len(names)}" and table[names[-1]].null_count == table.num_rows
+        target = next((name for name in reversed(names[:len(names) - is_empty]) if name not in ignored), "")
     features = [name for name in names if name not in ignored and name != target]
     if not features:
-        raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
+        raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from; in a file "
+                         "of text commas, semicolons, tabs or | part the cells")
     notes = ["the first column has no name and is taken for row numbers: left out"] * bool(
         numbers_of_rows - {*ignore})
     labelled = with_target(table[target], target, notes)

@@ -155,19 +155,27 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, name_lists
     """The Form of a CSV file, from its first bytes. TableError where it is not one."""
     encoding = "utf16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf8"
     if encoding == "utf8":
-        if (nul := head.find(b"\0")) >= 0:
-            line = head[:nul].count(b"\n") + 1
-            raise TableError(f"{path}, line {line}: found a NUL byte, so this is no text; wanted CSV, or a "
-                             "file whose name ends with .parquet or .feather")
         try:
             head.decode("utf8")
         except UnicodeDecodeError as error:
             encoding = "utf8" if error.start > len(head) - 4 else "cp1252"
     text = head.decode("utf-8-sig" if encoding == "utf8" else encoding,
                        "replace").replace("\r\n", "\n").replace("\r", "\n")
+    if (nul := text.find("\0")) >= 0:
+        line = text[:nul].count("\n") + 1
+        raise TableError(f"{path}, line {line}: found a NUL byte, so this is no text; wanted CSV, or a "
+                         "file whose name ends with .parquet or .feather")
+    is_all, file = len(head) < HEAD, text
+    agreement = lambda text: max(agreeing(records(text, d, is_all)) for d in DELIMITERS)
+    above = re.match(r"(?:\s*(?:sep=.|#.*)\n)+(?=\s*\S)", text)  # a line of spreadsheets, and comments
+    if above and ("sep=" in above[0][:9] or agreement(text[above.end():]) > agreement(text)):
+        text = text[above.end():]
     if not text.strip():
         raise TableError(f"{path}: the file is empty; wanted a header and rows")
-    is_all = len(head) < HEAD
+    first, _, others = text.lstrip("\n").partition("\n")
+    if others.strip() and agreement(text)[0] == 0 and agreement(others)[0] > 0.9:
+        raise TableError(f"{path}: the first line is {first[:40]!r}, of fewer cells than those below it; remove what "
+                         "stands above the names of the columns, or complete them")
     delimiter = max(DELIMITERS, key=lambda d: agreeing(records(text, d, is_all)))
     rows = records(text, delimiter, is_all)
     names = [cell.strip() for cell in rows[0]]
@@ -183,8 +191,8 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, name_lists
     # the index that pandas writes has no name
     names[1:] = [name or f"column{k}" for k, name in enumerate(names[1:], 2)]
     # pyarrow reads on below the header's own lines, of which a quoted name can take several
-    above = text[:len(text) - len(text.lstrip("\n"))].count("\n")
-    return Form(delimiter, encoding, names, above + 1 + sum(name.count("\n") for name in rows[0]) if header
+    lines = file[:len(file) - len(text.lstrip("\n"))].count("\n")
+    return Form(delimiter, encoding, names, lines + 1 + sum(name.count("\n") for name in rows[0]) if header
                 else 0, '"' in text)
 
 

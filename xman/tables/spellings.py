@@ -9,8 +9,14 @@ import numpy as np
 
 from .frames import arrow
 
-NULLS = ["", *r"""NA na N/A n/a NaN nan NAN Nan NaT null NULL Null none None NONE nil Nil NIL #N/A #n/a -nan -NaN
+NULLS = ["", *r"""NA na N/A n/a NaN nan NAN Nan NaT null NULL Null None #N/A #n/a -nan -NaN
 n.a. N.A. <NA> (null) \N ? - -- — . #VALUE! #DIV/0! #REF! #NAME? #NUM! #NULL!""".split()]
+# what stands for a missing number or date; among other words each may be an answer as good as any
+ABSENT = ("none|nil|missing|unknown|undefined|unavailable|not available|not applicable|no data|blank|(blank)|tbd|tba|nd|"
+          "n.d.|n/d|nv|n.v.|n/v|n.b.|..|...|–|:|k.a.|k. a.|keine|keine angabe|keine daten|unbekannt|fehlt|fehlend|leer|"
+          "(leer)|s/d|s.d.|sin dato|sin datos|desconocido|no disponible|nc|n.c.|n/c|ns/nc|inconnu|manquant|vide|"
+          "non disponible|non renseigné|sconosciuto|mancante|non disponibile|não disponível|desconhecido|sem dados|"
+          "brak|onbekend|nvt|n.v.t.").split("|")
 PLAIN = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?i:inf|infinity|nan)"
 # a post code such as 01234, a telephone number; and a column of Internet addresses
 IDENTIFIER, ADDRESS = r"0[0-9]+|\+[0-9][0-9 ]{6,}[0-9]", r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
@@ -18,35 +24,53 @@ SIGN, SPACE = "[-+\u2212\u2013]?", "[ \u00a0\u2009\u202f]"  # U+2212 is the minu
 SEPARATORS = {"": "", ".": r"\.", ",": ",", " ": SPACE, "'": "['\u2019]", "_": "_"}
 # the marks between thousands, and before decimals; what comes first counts where two of them mean the same
 SYSTEMS = ("", "."), ("", ","), (",", "."), (".", ","), (" ", "."), (" ", ","), ("'", "."), ("'", ","), ("_", ".")
-CURRENCY = ("(?:[A-Z]{0,3}[$€£¥₹₽₩₺₴₦₫฿₪]|Fr\\.|Rs\\.?|kr\\.?|"
-            + "|".join("AUD BRL CAD CHF CNY CZK DKK EUR GBP INR JPY NOK PLN SEK USD".split()) + ")")
+CURRENCY = ("(?:[A-Z]{0,3}[$€£¥₹₽₩₺₴₦₫฿₪]|Fr\\.|Rs\\.?|kr\\.?|%|"
+            "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|INR|JPY|NOK|PLN|SEK|USD|Rp|RM|Kč|Ft|zł|lei)")
 UNIT = r"(?:[^\W\d_][^\s0-9.,:;()-]{0,9}[0-9]?|[°%‰][^\W\d_]?)"
 EXAMPLE = "(?P<prefix>[^0-9]*)1(?:(?P<group>[., '_])234)?(?P<point>[.,])5(?P<suffix>.*)"
-# how the months begin in English, Spanish, Italian, Portuguese, French and German
-MONTHS = ("jan ene gen|feb fév fev|mar mär már|apr avr abr|may mai mag|jun juin giu|jul juil lug|aug aoû ago|sep set|"
-          "oct okt ott out|nov|dec dez déc dic").split("|")
-ZONE = "(?P<zone> ?(?:Z|UTC|GMT|[-+][0-9]{2}(?::?[0-9]{2})?))?(?: Uhr)?"
+# how the months begin in English, Spanish, Italian, Portuguese, French, German, Dutch, Polish, Russian
+MONTHS = ("jan ene gen sty янв|feb fév fev lut фев|mar mär már maa mrt мар|apr avr abr kwi апр|"
+          "may mai mag mei maj май мая|jun juin giu cze июн|jul juil lug lip июл|aug ago aoû sie авг|"
+          "sep set wrz сен|oct okt ott out paź окт|nov lis ноя|dec dez déc dic gru дек").split("|")
+# zones whose letters mean one thing: CST, IST and BST do not
+HOURS_EAST = dict(re.findall("([A-Z]+)([-+][0-9]+)", (
+    "EST-05 EDT-04 CDT-05 MST-07 MDT-06 PST-08 PDT-07 WET+00 WEST+01 CET+01 CEST+02 MEZ+01 MESZ+02 EET+02 EEST+03 "
+    "MSK+03 JST+09 KST+09 AEST+10 AEDT+11")))
+ZONE = (f"(?P<zone> ?(?:Z|UTC|GMT|{'|'.join(HOURS_EAST)}" r"|[-+][0-9]{2}(?::?[0-9]{2})?))?(?:\[[A-Za-z_/]+\])?"
+        "(?: Uhr| ?h)?")
 CODES = {"%Y": "(?P<Y>[0-9]{4})", "%y": "(?P<y>[0-9]{2})", "%b": r"(?P<b>[^\s0-9.,:;/+-]{3,10})\.?",
          **{f"%{code}": f"(?P<{code}>[0-9]{{1,2}})" for code in "mdqVH"}, "%I": "(?P<H>[0-9]{1,2})",
-         "%M": "(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2}(?:[.,][0-9]+)?))?", "%p": r"(?P<p>[AaPp])\.?[Mm]\.?"}
-COMPACT, TOO_LONG, SECONDS = "(?:19|20)[0-9]{6}", "[1-9][0-9]{16,}", "1[0-9]{9}(?:[0-9]{3})?"
+         "%M": "(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2}(?:[.,][0-9]+)?))?", "%p": r"(?P<p>[AaPp])\.?[Mm]\.?",
+         "%u": "(?P<u>[1-7])", "%T": "[T ]?(?P<H>[0-9]{2})(?P<M>[0-9]{2})(?P<S>[0-9]{2})?"}
+COMPACT, TOO_LONG = "(?:19|20)[0-9]{6}(?:[0-9]{4}(?:[0-9]{2})?)?", "[1-9][0-9]{16,}"
+SECONDS, MONTH_AND_YEAR = "1[0-9]{9}(?:[0-9]{3})?", r"(?:0[1-9]|1[0-2])\.(?:19|20)[0-9]{2}"
 DATES = ("%Y%m%d|%Y-%m-%d|%d-%m-%Y|%m-%d-%Y|%Y/%m/%d|%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%Y.%m.%d|%d.%m.%y|%m/%d/%y|%d/%m/%y|"
-         "%d-%m-%y|%m-%d-%y|%d %b %Y|%d-%b-%Y|%d-%b-%y|%d/%b/%Y|%b %d %Y|%Y-%b-%d").split("|")
-PERIODS = ("%Y-%m|%m/%Y|%m.%Y|%b %Y|%b-%Y|%b-%y|%Y/%m|%Y-Q%q|%Y Q%q|%YQ%q|Q%q %Y|Q%q-%Y|Q%q/%Y|%Y-W%V|%YW%V").split("|")
+         "%d-%m-%y|%m-%d-%y|%d %b %Y|%d-%b-%Y|%d-%b-%y|%d/%b/%Y|%b %d %Y|%Y-%b-%d|%y-%m-%d|%Y年%m月%d日|"
+         "%Y.%m.%d.|%Y. %m. %d.").split("|")
+PERIODS = ("%Y-%m|%m/%Y|%m.%Y|%b %Y|%b-%Y|%b-%y|%Y/%m|%Y-Q%q|%Y Q%q|%YQ%q|Q%q %Y|Q%q-%Y|Q%q/%Y|Q%q %y|%qQ%Y|%qQ%y|T%q %Y|"
+           "%q. Quartal %Y|%Y-W%V|%YW%V|%Y-W%V-%u|%YW%V%u|W%V/%Y|W%V %Y|KW %V %Y|KW %V/%Y|%V. KW %Y").split("|")
 TIMES = "%H:%M", "%I:%M %p", "%I %p"
 # digits of Arabic, Persian, Hindi and of full width
 DIGITS = {ord(zero) + k: str(k) for zero in "٠۰०０" for k in range(10)} | {ord("٫"): ".", ord("٬"): ","}
-FORMS = (*DATES, *PERIODS, *TIMES, *(f"{date} {time}" for date in DATES for time in TIMES))
+FORMS = (*DATES, *PERIODS, *TIMES, "%H.%M Uhr", "%Y%m%d%T", "%b %d %H:%M %Y",
+         *(f"{date} {time}" for date in DATES for time in TIMES))
 
 
-def texts(chunks: Any) -> Any:
-    """The strings without spaces around them; null where they say that the cell is missing."""
+def texts(chunks: Any, is_number: bool = False) -> Any:
+    """The strings without spaces around them; null where they say that the cell is missing, or, if it
+    is_number or a date, that there is none."""
     pc = arrow().compute
     chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
     if (not pc.all(pc.string_is_ascii(chunks)).as_py()
             and pc.any(pc.match_substring_regex(chunks, "[٠-٩۰-۹०-९０-９]")).as_py()):
         chunks = arrow().array([x and x.translate(DIGITS) for x in chunks.to_pylist()], "string")
-    return pc.if_else(pc.is_in(chunks, value_set=arrow().array(NULLS)), None, chunks)
+    is_null = pc.is_in(chunks, value_set=arrow().array(NULLS))
+    return pc.if_else(pc.or_(is_null, says_missing(chunks)) if is_number else is_null, None, chunks)
+
+
+def says_missing(words: Any) -> Any:
+    """Whether each word says that there is no number and no date."""
+    return arrow().compute.is_in(arrow().compute.utf8_lower(words), value_set=arrow().array(ABSENT))
 
 
 def extracted(words: Any, pattern: str) -> Any:
@@ -128,8 +152,9 @@ def chosen_number(words: Any, spellings: Sequence[str], decimal: str | None) -> 
             spelling = by_point.get(decimal, spelling)
         elif not occurs("[0-9]{4}"):  # 12345 without a comma tells that the comma is no mark of thousands
             spelling = by_point["."]
-            number = numbers(words[:1], spelling)[0]
-            doubt = f": {words[0]} is read as {number:.12g}; --decimal , reads it otherwise"
+            word = words.filter(matching(words, ".*[0-9][.,][0-9].*"))[0]
+            number = numbers(arrow().array([word]), spelling)[0]
+            doubt = f": {word} is read as {number:.12g}; --decimal , reads it otherwise"
     return "number", "" if spelling == "1.5" and all_match(words, PLAIN) else spelling, doubt
 
 
@@ -137,12 +162,15 @@ def chosen_number(words: Any, spellings: Sequence[str], decimal: str | None) -> 
 
 def date_pattern(form: str) -> str:
     """The pattern of dates in a form; year, month, day, hour, minute, second and zone are groups."""
-    pattern = re.sub("%.", lambda code: CODES[code[0]], form.replace(".", r"\."))
-    pattern = pattern.replace("{1,2}", "{2}") if "%Y%m%d" in form else pattern
+    pattern = re.sub("%.", lambda code: CODES[code[0]], form.replace(".", r"\.").replace("%H:", "%H[:h]"))
+    pattern = pattern.replace("{1,2}", "{2}") if "%m%d" in form or "%V%u" in form else pattern
     day, time = re.fullmatch(r"(.*?)( ?\(\?P<H>.*)?", pattern).groups("")
-    between = "(?:st|nd|rd|th|[.,])*(?: +de)? +"  # 5th March, 2021; 5. März 2021; 5 de marzo de 2021
+    # 5th March, 2021; 5. März 2021; 5 de marzo de 2021; 1er mars 2021
+    between = "(?:st|nd|rd|th|er|[.,])*(?: +(?:de|of))? +"
     day = r"(?:[^\s0-9]{2,10}[,.]? +)?" * ("%b" in form) + day.replace(" ", between if "%b" in form else " ")
-    time = time.replace(" (?P<H>", "(?:T|,? +)(?P<H>").replace(" (?P<p>", " ?(?P<p>") + ZONE * ("%M" in form)
+    between = "(?:T|:|,?(?: +(?:at|um|à|a las))? +)"
+    time = time.replace(" (?P<H>", f"{between}(?P<H>").replace(" (?P<p>", " ?(?P<p>")
+    time += ZONE * bool(re.search("%[MT]", form))
     return f"{day}(?:{time})?" if day and time else day + time  # midnight may have no time beside it
 
 
@@ -165,10 +193,12 @@ def dates(words: Any, form: str) -> np.ndarray:
     months = (12 * (year - 1970) + month - 1).astype(int)
     moments = months.astype("datetime64[M]").astype("datetime64[D]") + (day - 1).astype(int)
     sound = (1 <= month) & (month <= 12) & (moments.astype("datetime64[M]").astype(int) == months)
-    sound &= (1 <= week) & (week <= 53) & (hour < 24) & (minute < 60) & (second < 61)
+    sound &= (1 <= week) & (week <= 53) & (hour + (minute + second > 0) <= 24) & (minute < 60)
+    sound &= second < 61
     if "%V" in form:  # the first week of a year has the 4th of January
         fourth = moments.astype(int) + 3
-        moments = (fourth - (fourth + 3) % 7 + 7 * (week - 1).astype(int)).astype("datetime64[D]")
+        weekday = (of("u", 1) - 1).astype(int)
+        moments = (fourth - (fourth + 3) % 7 + 7 * (week - 1).astype(int) + weekday).astype("datetime64[D]")
     if "%p" in form:
         afternoon = of("p", 0, lambda x: x in "Pp")
         sound &= (hour <= 12)
@@ -183,7 +213,7 @@ def dates(words: Any, form: str) -> np.ndarray:
 
 def minutes_east(zone: str) -> float:
     """The minutes by which +02:00 or -0530 is before UTC."""
-    sign, *digits = re.sub("[^-+0-9]", "", zone).ljust(5, "0")
+    sign, *digits = re.sub("[^-+0-9]", "", HOURS_EAST.get(zone.strip(), zone)).ljust(5, "0")
     hours, minutes = int("".join(digits[:2])), int("".join(digits[2:4]))
     return (60 * hours + minutes) * (-1 if sign == "-" else 1)
 
@@ -197,7 +227,15 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
     4,216 may be 4.216 or 4216. doubt: the end of a sentence on another reading, or on the words that are in
     the way.
     """
-    pc, some_words = arrow().compute, words[:9].to_pylist()
+    pc = arrow().compute
+    if (is_absent := says_missing(words)).true_count:
+        kind, spelling, doubt = spelling_of(words.filter(pc.invert(is_absent)), day_first, decimal)
+        examples = ", ".join(repr(x) for x in words.filter(is_absent)[:3].to_pylist())
+        missing = f"holds {examples}: missing, since the others are {kind}s"
+        return kind, spelling, (missing + f"; {doubt.lstrip(': ')}" * bool(doubt) if kind else doubt)
+    some_words = words[:9].to_pylist()
+    if not some_words:
+        return "", "", ""
     if all_match(words, "[+0-9 ]+|" + PLAIN):
         if len(identifiers := words.filter(matching(words, IDENTIFIER))):
             return "", "", (f"holds identifiers, such as {identifiers[0]}, and so counts as words; leave out "
@@ -205,8 +243,9 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
     if all_match(words, TOO_LONG):
         return "", "", (f"holds whole numbers such as {words[0]}, longer than a number keeps, and so counts "
                         "as words; leave them out where they only name the rows")
-    if len(words) > 2 and all_match(words, COMPACT) and is_sound(words, "%Y%m%d"):
-        return "date", "%Y%m%d", f": {words[0]} is read as the day {str(dates(words[:1], '%Y%m%d')[0])[:10]}"
+    for form, like in ("%Y%m%d", COMPACT), ("%Y%m%d%T", COMPACT), ("%m.%Y", MONTH_AND_YEAR):
+        if len(words) > 2 and all_match(words, like) and is_sound(words, form):
+            return "date", form, f": {words[0]} is read as the day {str(dates(words[:1], form)[0])[:10]}"
     if len(words) > 2 and all_match(words, SECONDS):
         moment = np.datetime64(int(words[0].as_py()[:10]), "s")
         return "number", "", (f"counts as numbers; if {words[0]} is {moment}, seconds since 1970, write "
@@ -214,9 +253,9 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
     if all_match(words, PLAIN):
         if not all_match(words, SIGN + r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"):
             return "number", "", ""
-    patterns = {x: number_pattern(x) for word in some_words for x in number_spellings(word)}
-    patterns |= {form: pattern for form in FORMS if any(
+    patterns = {form: pattern for form in FORMS if any(  # 3 PM is a time, and no number of a unit PM
         re.fullmatch(pattern := date_pattern(form), word, re.ASCII) for word in some_words)}
+    patterns |= {x: number_pattern(x) for word in some_words for x in number_spellings(word)}
     if all_match(words, ADDRESS):
         patterns = {}
     possible = [x for x in patterns if all_match(words, patterns[x]) and is_sound(words, x)]
@@ -224,8 +263,9 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
         shares = {x: pc.mean(matching(words, patterns[x]).cast("int8")).as_py() for x in patterns}
         nearest = max(shares, key=shares.__getitem__, default="")
         if not nearest or not 0.5 <= shares[nearest]:
-            are_digits = [sum(map(str.isdigit, x)) > sum(map(str.isalpha, x)) for x in words[:99].to_pylist()]
-            if np.mean(are_digits) < 0.9:
+            count = lambda test, word: sum(map(test, word))
+            if np.mean([count(str.isdigit, x) > min(9, count(str.isalpha, x))
+                        for x in words[:99].to_pylist()]) < 0.9:
                 return "", "", ""
             return "", "", (f"holds digits, such as {some_words[0][:40]!r}, spelled as no number and no date "
                             "known here, and so counts as words: write 1.5, 2024-01-31 or 12:30 where it is "
@@ -235,11 +275,18 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
         kind, examples = "date" if nearest in FORMS else "number", ", ".join(repr(x[:40]) for x in others[:3])
         return "", "", (f"holds words among {kind}s, such as {examples}, and so counts as words: mend or "
                         f"empty those cells where it is a {kind} such as {nearest}")
-    if possible[0] not in FORMS:
-        return chosen_number(words, [x for x in possible if x not in FORMS], decimal)
-    possible.sort(key=lambda form: form.startswith("%d") != day_first)
+    forms = sorted((x for x in possible if x in FORMS), key=lambda form: form.startswith("%d") != day_first)
+    if not forms:
+        return chosen_number(words, possible, decimal)
+    # 24-01-30, 24-01-31 are days of one year, and not one day of two
+    spans = {form: np.ptp(dates(words, form)) for form in forms}
+    least = min((x for form, x in spans.items() if form[:2] != "%y"), default=0 * spans[forms[0]])
+    possible = sorted(forms, key=lambda form: 2 * bool(2 * spans[form] >= least) if form[:2] == "%y" else 1)
     rivals = [x for x in possible if not np.array_equal(dates(words, x), dates(words, possible[0]))]
-    other = f"; --{'no-' * day_first}day-first reads them as {rivals[0]}" if rivals else ""
+    is_year = "%y" in (possible[0][:2], *(x[:2] for x in rivals[:1]))
+    flag = ("write all digits of years if they are" if is_year else
+            f"--{'no-' * day_first}day-first reads them as")
+    other = f"; {flag} {rivals[0]}" if rivals else ""
     return "date", possible[0], other and f": dates are read as {possible[0]}{other}"
 
 

@@ -11,13 +11,15 @@ from .columns import Column, cells
 from .frames import TableError, arrow, cell_kind
 from .kinds import absent, column_kind
 from .readers import DataError
-from .spellings import texts
+from .spellings import spelling_of, texts
 
 
 def with_target(chunks: Any, name: str, notes: list[str]) -> np.ndarray:
     """The numbers of the rows whose target is not missing. notes: gets a sentence on the others."""
     pc = arrow().compute
     words = texts(chunks) if cell_kind(chunks.type) in ("text", "null") else chunks
+    if words is not chunks and spelling_of(words.drop_null().unique())[0]:
+        words = texts(chunks, is_number=True)
     missing = np.asarray(pc.is_null(words, nan_is_null=True))
     if missing.all():
         raise TableError(f"the target {name!r} is missing in every row; --target names another column")
