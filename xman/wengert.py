@@ -120,6 +120,7 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
             trap = ", and would be empty the second time it is read" * isinstance(steps, Iterator)
             raise XManError(f"steps is a {type(steps).__name__}, not a list of lines{trap}: write {remedy}")
         steps = WengertList(steps, *tables[:1])
+    tables = [getattr(table, "like", table) for table in tables]
     for table in tables:
         if steps.checked_for is None or id(table) not in steps.checked_for:
             steps._check(tables)

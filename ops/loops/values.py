@@ -241,6 +241,11 @@ def of_scan(out, function, k, slices, args, reverse=False):
 RUN = 100_000  # the most lines that the functions of a list may run
 
 
+class Metered(dict):
+    """A table of values for what a list calls, with a count beside each."""
+    like = G  # a list that is valid for G is valid for it
+
+
 def metered(steps: Sequence, before: Callable[[str, tuple], None],
             after: Callable[[str, tuple, Any], Any]) -> Mapping[str, Callable]:
     """A table for these steps that calls before(op, args), computes out by G, and gives after(op, args, out).
@@ -263,9 +268,13 @@ def metered(steps: Sequence, before: Callable[[str, tuple], None],
         return counted
 
     def value(op: str) -> Callable:
+        run = G[op]
+
         def entrywise(*args: Any) -> Any:
             before(op, args)
-            return after(op, args, G[op](*args))
+            return after(op, args, run(*args))
+        if "program" not in (getattr(run, "__kwdefaults__", None) or ()):
+            return run if op == "bundle" else entrywise
 
         def applying(*args: Any) -> Any:
             if op == "scan" and is_function(args[0]):
@@ -274,10 +283,8 @@ def metered(steps: Sequence, before: Callable[[str, tuple], None],
                     if n * lines > left:
                         raise ValueError(f"{n:,} steps of {args[0][1]} run {n * lines:,} lines: too many")
                     after("stack", (), one_step(*args, program=program))
-            return Bundle(G[op](*args, program=program))  # without a table: its derivatives use G
-        if "program" in (getattr(G[op], "__kwdefaults__", None) or ()):
-            return applying
-        return G[op] if op == "bundle" else entrywise
+            return Bundle(run(*args, program=program))  # without a table: its derivatives use G
+        return applying
 
-    return {op: value(op) for lines in (steps, *[function[3] for function in functions_in(steps)])
-            for _, op, _ in lines}
+    bodies = [function[3] for function in functions_in(steps)]
+    return Metered({op: value(op) for op in {op for lines in (steps, *bodies) for _, op, _ in lines}})

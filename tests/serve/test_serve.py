@@ -12,11 +12,13 @@ import time
 import numpy as np
 import pytest
 
+import xman
 from xman.files.model import trained
 from xman.models import LogisticRegression
 from xman.serve import application
 from xman.serve.app import predictions
 from xman.tables import prepared
+from xman.wengert import WengertList
 
 pytest.importorskip("starlette")
 pa = pytest.importorskip("pyarrow")
@@ -44,6 +46,34 @@ def ask(app, method, path, *pieces, headers=()):
     scope = {"type": "http", "method": method, "path": path, "headers": [*headers], "query_string": b"", "http_version": "1.1"}
     asyncio.run(app(scope, receive, send))
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+
+
+@pytest.mark.filterwarnings("ignore:'(town|sold)'")
+@pytest.mark.parametrize("change", [{}, {"size of it": 3}, {"size of it": None}, {"size of it": "2.5"}, {"size of it": True},
+                                    {"town": None}, {"town": 7}, {"town": True}, {"town": "x" * 99}, {"when": None},
+                                    {"sold": "True"}, {"sold": 1}], ids=str)
+def test_a_row_alone_is_read_as_in_a_batch_and_as_the_first_time(model, change):
+    row = TABLE.slice(0, 1).to_pylist()[0] | change
+    want = predictions(model, json.dumps([row, row]).encode())
+    for _ in range(2):
+        got = predictions(model, json.dumps(row).encode())
+        assert got["predictions"] == want["predictions"][:1]
+        np.testing.assert_allclose(got["probabilities"], want["probabilities"][:1], 1e-6)
+
+
+def test_a_cell_that_its_column_cannot_hold_is_refused_in_a_row_alone(model):
+    row = TABLE.slice(0, 1).to_pylist()[0] | {"when": "soon"}
+    for _ in range(2):
+        with pytest.raises(xman.XManError, match="the request, row 1, column 'when': found 'soon', wanted a date"):
+            predictions(model, json.dumps(row).encode())
+
+
+def test_a_list_that_was_checked_at_load_is_not_checked_at_each_request(model, tmp_path, monkeypatch):
+    model.save(tmp_path / "m.safetensors")
+    read, body = xman.load(tmp_path / "m.safetensors"), json.dumps(TABLE.slice(0, 2).to_pylist()).encode()
+    want = predictions(read, body)
+    monkeypatch.setattr(WengertList, "_check", lambda *_: pytest.fail("the list is checked again"))
+    assert predictions(read, body) == want and read.entries
 
 
 def test_a_row_a_batch_and_lists_of_cells_are_answered_as_the_model_predicts(model):

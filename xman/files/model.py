@@ -52,12 +52,15 @@ class Model(NamedTuple):
 
         strange: gets the words that no training row had, added to those that it has (None: a warning says
         them)."""
-        arrays = inputs(self.columns, table, where, self.steps)
+        return self.outputs_of(inputs(self.columns, table, where, self.steps), strange)
+
+    def outputs_of(self, arrays: Mapping[str, np.ndarray], strange: Strange | None = None) -> np.ndarray:
+        """The outputs for columns as the list reads them, by register. strange: as for `outputs`."""
         words = unseen(self.columns, arrays, self.steps)
         if strange is not None:
             strange.update({name: strange.get(name, Counter()) + words[name] for name in words})
         elif sentences := strange_text(words):
-            warnings.warn("\n".join(sentences), stacklevel=3)
+            warnings.warn("\n".join(sentences), stacklevel=4)
         rows = max(1, next(iter(arrays.values())).shape[0])
         together = min(BATCH, max(1, ENTRIES // max(1, self.entries)))
         pieces = ({name: x[k:k + together] for name, x in arrays.items()} for k in range(0, rows, together))
@@ -92,17 +95,17 @@ class Model(NamedTuple):
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """The outputs as probabilities; one output p becomes 1 − p and p. XManError where they are none."""
-        if not self.gives_probabilities(outputs):
+        if (p := self.probabilities_if_any(outputs)) is None:
             raise XManError("the model's outputs are no probabilities: " + (
                 "train it by --loss softmaxCrossEntropy, which may be right a little less often than "
                 "squaredError" if self.classes else "it predicts a number"))
-        return np.concatenate([1 - outputs, outputs], -1) if outputs.shape[-1] == 1 else outputs
+        return p
 
-    def gives_probabilities(self, outputs: np.ndarray) -> bool:
-        """Whether the outputs are at least 0 and, of several classes, sum to 1."""
-        single = outputs.shape[-1] == 1 and len(self.classes) == 2
-        return bool(np.all(outputs >= 0)
-                    and (np.all(outputs <= 1) if single else np.allclose(outputs.sum(-1), 1, atol=1e-4)))
+    def probabilities_if_any(self, outputs: np.ndarray) -> np.ndarray | None:
+        """The same, and None where the outputs are below 0 or, of several classes, do not sum to 1."""
+        p = np.concatenate([1 - outputs, outputs], -1) if outputs.shape[-1] == 1 else outputs
+        is_any = outputs.shape[-1] > 1 or len(self.classes) == 2
+        return p if is_any and (p >= 0).all() and (abs(p.sum(-1) - 1) <= 1e-4).all() else None
 
     def target_in(self, table: Any, where: str = "the table") -> str:
         """The name of the table's target column. TableError where there is no such column."""

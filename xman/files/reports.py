@@ -42,10 +42,10 @@ def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, An
 
 def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.ndarray) -> dict[str, Any]:
     """The log loss, and how often predictions of each confidence are right; {} without probabilities."""
-    if not model.gives_probabilities(outputs):
+    if (probabilities := model.probabilities_if_any(outputs)) is None:
         return {}
     unknown = max(0, truth.max() + 1 - len(model.classes))
-    p = np.pad(model.probabilities(outputs).astype(float), [(0, 0), (0, unknown)])
+    p = np.pad(probabilities.astype(float), [(0, 0), (0, unknown)])
     sure, right = p.max(1), truth == guess
     tenth = np.minimum((sure * BINS).astype(int), BINS - 1)
     each = zip(*(np.bincount(tenth, weight, BINS).tolist() for weight in (sure, right, None)), strict=True)

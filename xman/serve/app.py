@@ -12,14 +12,16 @@ import asyncio
 import html
 import json
 import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from ops.writer import frozen
+
 from ..errors import XManError, extra, nearest
 from ..files import Model
-from ..tables.columns import sizes
+from ..tables.columns import Column, cells, sizes, vocabularies
 from ..tables.frames import arrow
 
 BODY, ROWS, SECONDS = 2 ** 23, 100_000, 30  # the most bytes and rows of a request, and its time to arrive
@@ -92,16 +94,16 @@ def predictions(model: Model, data: bytes) -> dict[str, Any]:
     rows = rows if isinstance(rows, list) else [rows]
     if not 0 < len(rows) <= ROWS:
         raise Refusal(400, f"the request has {len(rows):,} rows; wanted 1 to {ROWS:,}")
-    outputs = model.outputs(table_of(model, rows), "the request")
+    outputs = outputs_of(model, rows)
     answer: dict[str, Any] = {"predictions": in_json(model.labels(outputs))}
-    if model.classes and model.gives_probabilities(outputs):
-        answer["probabilities"] = in_json(model.probabilities(outputs))
+    if model.classes and (probabilities := model.probabilities_if_any(outputs)) is not None:
+        answer["probabilities"] = in_json(probabilities)
         answer["classes"] = list(model.classes)
     return answer
 
 
-def table_of(model: Model, rows: list) -> Any:
-    """The rows as a table, or as an array for a model that reads one."""
+def outputs_of(model: Model, rows: list) -> np.ndarray:
+    """The model's outputs for the rows. A single row is read cell by cell, without a table."""
     names = [column.name for column in model.columns]
     array = model.columns[0].kind == "array"
     if not array and all(isinstance(row, list) and len(row) == len(names) for row in rows):
@@ -113,7 +115,7 @@ def table_of(model: Model, rows: list) -> Any:
             X = np.zeros(0)
         if X.size != len(rows) * math.prod(sizes(model.columns[0])):
             raise Refusal(422, f"wanted rows that are lists of {model.columns[0].spelling} numbers")
-        return X.reshape(len(rows), *sizes(model.columns[0]))
+        return model.outputs(X.reshape(len(rows), *sizes(model.columns[0])), "the request")
     for k, row in enumerate(rows, 1):
         if not isinstance(row, dict):
             raise Refusal(422, f"row {k} is {json.dumps(row)[:40]}; wanted an object with the columns "
@@ -124,7 +126,24 @@ def table_of(model: Model, rows: list) -> Any:
             if isinstance(cell, (list, dict)):
                 raise Refusal(422, f"row {k}, column {name!r}: found {json.dumps(cell)[:40]}, no cell")
     present = [name for name in names if any(name in row for row in rows)]
-    return arrow().table({name: chunk([row.get(name) for row in rows]) for name in present})
+    if len(rows) == 1 and len(present) == len(names):
+        words = vocabularies(model.steps)
+        return model.outputs_of({c.register: cell_of(c, rows[0][c.name], words.get(c.register, ()))
+                                 for c in model.columns})
+    table = arrow().table({name: chunk([row.get(name) for row in rows]) for name in present})
+    return model.outputs(table, "the request")
+
+
+def cell_of(column: Column, cell: Any, words: tuple) -> np.ndarray:
+    """A cell as the column's list reads it, (1,). Those that are short come again, and are kept."""
+    if column.kind == "number" and (type(cell) is float or type(cell) is int and abs(cell) < 2 ** 53):
+        return np.array([cell], float)
+    return (read_cell if len(str(cell)) < 40 else read_cell.__wrapped__)(column, cell, words)
+
+
+@lru_cache(10_000, typed=True)
+def read_cell(column: Column, cell: Any, words: tuple) -> np.ndarray:
+    return frozen(cells(arrow().chunked_array([chunk([cell])]), column, "the request", words))
 
 
 def chunk(cells: list) -> Any:
