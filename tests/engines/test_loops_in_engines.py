@@ -195,3 +195,19 @@ def test_a_program_takes_truth_values_of_python_and_of_numpy(engine, truth):
     for _ in range(2):
         assert run(values) == {"y": 2.0, "n": False}
     assert run._latest is not None  # no call has gone to the reference
+
+
+@needs_llvm
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_special_functions_are_scipys_in_the_machine_code_of_loops(precision):
+    from xman.engines.nests.tree import SPECIAL
+    x = np.array([0.2, 0.7, 0.999, 3.4, -0.5, -3 + 1e-5, 0.0, 1e30, np.nan], precision)
+
+    def special(op, t):
+        orders = len(ops.facts.parameters(ops.G[op])[0]) - 1
+        return getattr(xman.f, op)(*[1.5] * orders, t)
+    steps = trace(lambda x: xman.scan(lambda total, t: (total, [special(op, t) for op in SPECIAL]), x[0], x)[1], x)
+    step, expected = compile(steps, engine="llvm"), eval(steps, {"x": x})
+    for y, row in step({"x": x}).items():
+        assert row.dtype == expected[y].dtype == precision and not step.plan.calls
+        np.testing.assert_allclose(row, expected[y], 1e-6 if precision == "float32" else 0.0)

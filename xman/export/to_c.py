@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.loops import functions_in
 
 from ..engines.c import CFile, identifier
 from ..engines.nests.builder import Builder
 from ..engines.nests.lines import nests_of
-from ..engines.nests.tree import Call
+from ..engines.nests.tree import SPECIAL, Call
 from ..engines.program import Program
 from ..engines.specialise import program_of
 from ..engines.specialise.loops import capacity_of_loops
@@ -57,9 +58,9 @@ def to_c(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None
     kept = [(x, "alias", (np.asarray(values[x]),)) for x in constants]
     lines = WengertList(needed([*kept, *steps], [*outputs, *inplace.values()]))
     nests = nests_of_list(lines, values, outputs, inplace)
-    if calls := [node for node in nests.tree.calls if isinstance(node, Call)]:
-        refuse_line(*refused_line(calls[0].dst, nests.program, steps), f"needs {calls[0].op}, which has no form in "
-                    "C; compute it outside, and give it as an input")
+    for dst, op in without_c(nests):
+        refuse_line(*refused_line(dst, nests.program, steps), f"needs {op}, which has no form in C; compute "
+                    "it outside, and give it as an input")
     source, header = CFile(name).texts(nests, steps.inputs, facts)
     if path is not None:
         write_whole(path, source.encode())
@@ -74,8 +75,7 @@ def nests_of_list(steps: WengertList, values: Mapping[str, Any], outputs: list[s
     while True:
         program = program_of(steps, values, tuple(outputs), inplace, capacity_of_loops(steps, values))
         nests = nests_of(program)
-        rows = {node.op: ops.facts_of(node.op) for node in nests.tree.calls
-                if isinstance(node, Call) and node.op not in written}
+        rows = {op: ops.facts_of(op) for _, op in without_c(nests) if op not in written}
         formulas = {op: by for op, row in rows.items() if (by := row.elsewhere or row.formula)}
         if not formulas:
             break
@@ -87,6 +87,13 @@ def nests_of_list(steps: WengertList, values: Mapping[str, Any], outputs: list[s
             refuse_line(*refused_line(x, program, steps), f"is {dtype}, and by the formulas that C needs "
                         f"{nests.kinds[x].dtype}")
     return nests
+
+
+def without_c(nests: Builder) -> list[tuple[str, str]]:
+    """(register, operator) of the lines that NumPy or SciPy computes, in functions too."""
+    within = lambda line: {line[1], *(op for function in functions_in([line]) for _, op, _ in function[3])}
+    special = [(line[0], op) for line in nests.program.steps for op in within(line) if op in SPECIAL]
+    return [(node.dst, node.op) for node in nests.tree.calls if isinstance(node, Call)] + special
 
 
 TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()

@@ -13,6 +13,7 @@ import numpy as np
 
 from ops import Expression, f, facts_of
 
+from ..nests.tree import SPECIAL
 from .function import Function, llvm_literal, llvm_type
 
 BOOL, BYTE, INT, INDEX, FLOAT = map(np.dtype, ("bool", "uint8", "int32", "int64", "float64"))
@@ -142,6 +143,22 @@ def called(op: str, *args: Number) -> Number:
     return x.do(f"call {T} @xman_{op}_{x.dtype.name}({', '.join(map(str, args))})")
 
 
+def of_scipy(op: str, *args: Number) -> Number:
+    """The result of a function of SciPy's, which computes in double."""
+    value = args[0].by.call("double", f"xman_{SPECIAL[op]}", *[x.to(FLOAT) for x in args], "i32 0",
+                            facts="memory(none)")
+    return Number(args[0].by, value, FLOAT).to(args[0].dtype)
+
+
+def digamma(x: Number) -> Number:
+    """By reflection beside a pole, as the row has it."""
+    steps = x.call("rint")
+    rest = x - steps
+    close = (abs(rest) < 1e-3) & (steps < 0) & (rest != 0)
+    of_pole = f.where(close, np.pi / f.tan(np.pi * rest), 0.0)
+    return of_scipy("digamma", f.where(close, 1.0 - x, x)) - of_pole
+
+
 def unless_undefined(x: Number, y: Number) -> Number:
     """y, but 0 where x is 0 and y is NaN: elsewhere 0 keeps its sign."""
     return f.where((x == 0) & (y != y), 0, y)
@@ -160,6 +177,7 @@ OPERATORS: dict[str, Callable[..., Number]] = {
     **{op: partial(compared, op) for op in COMPARISONS}, **{op: partial(calculated, op) for op in ARITHMETIC},
     **{op: partial(extreme, op) for op in ("maximum", "minimum")}, **{op: partial(called, op) for op in (*LIBRARY, *FORMULAS)},
     **{op: lambda x, name=name: x.call(name) for op, name in INTRINSICS.items()},
+    **{op: partial(of_scipy, op) for op in SPECIAL}, "digamma": digamma,
     "logical_and": lambda x, y: x.to(BOOL) & y.to(BOOL),
     "logical_or":  lambda x, y: x.to(BOOL) | y.to(BOOL),
     "logical_not": lambda x: ~x.to(BOOL),

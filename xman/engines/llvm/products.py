@@ -1,13 +1,16 @@
 """Products by BLAS, routines of LAPACK, called by symbols: machine code on disk holds no addresses.
 
-BLAS is NumPy's if NumPy brings one, or else SciPy's; LAPACK is SciPy's. NumPy's BLAS reads sizes of 64 bits
-and SciPy's reads 32; on processors that store the lower half first, one constant serves both. BLAS stores
-columns: a matrix that is stored row by row is a transpose to it, and C = A B is Cᵀ = Bᵀ Aᵀ.
+BLAS is NumPy's if NumPy brings one, or else SciPy's; LAPACK and special functions are SciPy's. NumPy's BLAS
+reads sizes of 64 bits and SciPy's reads 32; on processors that store the lower half first, one constant
+serves both. BLAS stores columns: a matrix that is stored row by row is a transpose to it, and C = A B is
+Cᵀ = Bᵀ Aᵀ.
 """
 from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
+import re
 from typing import Any
 
 import numpy as np
@@ -26,12 +29,16 @@ def address(name: str) -> int:
     symbol = getattr(ctypes.CDLL(_multiarray_umath.__file__), f"scipy_{name}_64_", None)
     if symbol and name[1:] in ("gemm", "gemv"):
         return ctypes.cast(symbol, ctypes.c_void_p).value
-    from scipy.linalg import cython_blas, cython_lapack
     name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
     prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
     pointer = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
-    capsule = (cython_blas.__pyx_capi__ | cython_lapack.__pyx_capi__)[name]
-    return pointer(capsule, name_of(capsule))
+    for module in "linalg.cython_blas", "linalg.cython_lapack", "special.cython_special":
+        capsules = importlib.import_module(f"scipy.{module}").__pyx_capi__
+        for kind in "", "__pyx_fuse_0", "__pyx_fuse_1":  # one of them is that of doubles
+            capsule = capsules.get(kind + name)
+            if capsule and re.match(rb"void|double \(double", name_of(capsule)):
+                return pointer(capsule, name_of(capsule))
+    raise LookupError(f"SciPy has no {name} for other languages")
 
 
 def call_routine(function: Function, dtype: np.dtype, routine: str, *args: Any, sizes: str = "i64") -> None:

@@ -63,7 +63,7 @@ class NestStep:
         if not outer:
             texts = [text.replace("NAME", name, 1) for text, name in self.names.items()]
             self.text = "\n".join([OF_PYTHON, *definitions(self.declared, texts), *texts, *HINTS, ""])
-            self.routines = re.findall(r"^declare void @xman_(\w+)", self.text, re.M)
+            self.routines = re.findall(r"^declare \w+ @xman_(\w+)", self.text, re.M)
 
     def __str__(self) -> str: return self.text
 

@@ -28,7 +28,11 @@ from .views import View, row_by_row
 if TYPE_CHECKING:
     from .builder import Builder
 
-ENTRYWISE = {*"""
+# SciPy's functions of doubles, by the names that its `cython_special` has for them
+SPECIAL = {op: op for op in "gammaln erfc erfinv ndtri betaln gammainc gammaincc betainc".split()} | dict(
+    digamma="psi", logNdtr="log_ndtr", Gamma="gamma", Beta="beta", besselJ="jv", besselY="yv", besselI="iv",
+    besselIe="ive", besselK="kv", besselKe="kve")
+ENTRYWISE = {*SPECIAL, *"""
     equal not_equal less less_equal greater greater_equal
     logical_and logical_or logical_not isnan isfinite signbit
     add subtract mul divide negative abs sign maximum minimum where copy

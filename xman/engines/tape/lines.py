@@ -14,6 +14,7 @@ from ops.facts import FACTS, parameters
 
 from ...wengert import Line
 from ..llvm.arithmetic import OPERATORS
+from ..nests.tree import SPECIAL
 
 
 class TapeRow(NamedTuple):
@@ -30,7 +31,7 @@ def row_of(op: str, n: int) -> TapeRow:
 
 
 SPELT = {op for op, facts in FACTS.items() if facts.formula and (facts.elementwise or op == "stopGradient")}
-ROWS = {op: row_of(op, len(DG[op])) for op in sorted((SPELT | OPERATORS.keys()) & ops.OURS)
+ROWS = {op: row_of(op, len(DG[op])) for op in sorted((SPELT | OPERATORS.keys() - SPECIAL) & ops.OURS)
         if len(DG[op]) <= 3 and op != "remainder"}  # its slope is a floor_divide, which loops do not have
 ROWS |= {"rint": row_of("rint", 1),
          "clip": ROWS["clip"]._replace(partials={0: ROWS["clip"].partials[0]}),  # its bounds are constants
