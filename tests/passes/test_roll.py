@@ -386,6 +386,20 @@ def test_compile_finds_loops_before_a_gradient_is_written():
     assert np.array_equal(inside(values)["dgarch_dl"], expected["dgarch_dl"])
 
 
+def test_the_way_back_runs_no_turn_of_a_loop_again_for_its_carries():
+    for fn, args in ((garch, (-2.0, 0.1, 0.8, r(250))), (three_turns_ago, (0.4,))):
+        run = xman.jit(xman.value_and_grad(fn), engine="numpy")
+        run(*args)
+        assert [op for _, op, _ in run.lists[0]].count("scan") == 2, run.lists[0]
+
+
+def three_turns_ago(x):
+    a, b, c = x, np.sin(x), np.cos(x)
+    for _ in range(400):
+        a, b, c = b, c, np.tanh(a + 0.5 * b - c)
+    return c
+
+
 def test_long_lists_without_loops_and_lists_of_other_values_are_compiled_as_they_are():
     draw = np.random.default_rng(1).integers
     lines = [(f"z{k}", ("sin", "tanh", "exp", "sqrt", "log1p", "square")[draw(6)], ("x" if k < 2 else f"z{k - draw(1, 9) % k}",))

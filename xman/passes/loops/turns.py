@@ -210,7 +210,10 @@ class RolledLoop:
                       if line[1] in READ_BY_SLOPES and i not in outputs]
         if any(self.written[i][1] in BUNDLES for i in (*outputs, *(i for i, _ in order))):
             raise NoLoop("a bundle goes from turn to turn, or out of the loop")
-        self.step, operands = self.one_turn(order, [*results, *[self.in_body[i] for i in outputs]])
+        stacked = [self.in_body[i] for i in outputs]
+        # what a turn begins with is read on the way back too, and all turns would run again for it
+        kept = [carry for carry in results if all(carry is not out for out in stacked)] if reverse else []
+        self.step, operands = self.one_turn(order, [*results, *stacked, *kept])
         bundle, loop = next(self.names), next(self.names)
         counts = len(order), len(self.slices) or 1
         self.new += [(bundle, "bundle", operands), (loop, "scan", (self.step, *counts, bundle))]
