@@ -211,3 +211,15 @@ def test_special_functions_are_scipys_in_the_machine_code_of_loops(precision):
     for y, row in step({"x": x}).items():
         assert row.dtype == expected[y].dtype == precision and not step.plan.calls
         np.testing.assert_allclose(row, expected[y], 1e-6 if precision == "float32" else 0.0)
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("llvm", marks=needs_llvm)])
+def test_a_step_called_from_python_is_compiled_for_pythons_numbers_where_they_act_like_numpys(engine, monkeypatch):
+    from ops.loops import bodies
+    interpreted = []
+    monkeypatch.setattr(bodies, "as_python", lambda function: lambda *_: interpreted.append(function))
+    X = R.normal(size=(5, 3, 3))
+    steps = trace(lambda X: xman.scan(lambda c, x: (c + np.sum(np.linalg.eigvalsh(x)), c * 2.0), 0.1, X)[1], X)
+    for y, stack in compile(steps, engine=engine)({"X": X}).items():
+        np.testing.assert_allclose(stack, eval(steps, {"X": X})[y])
+    assert not interpreted

@@ -5,11 +5,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import ops
 from ops.loops import bodies
 
 from ..wengert import WengertList
 from .door import Compiled
+from .specialise.kinds import WIDE
 
 
 def value_of(op: str, engine: str) -> Callable:
@@ -28,10 +31,16 @@ def body_on(engine: str, function: bodies.Function) -> Callable:
     if not computed:
         return plain
     body = Compiled(WengertList(lines), computed, engine, None)
+    everything = [*lines, *(line for inner in bodies.functions_in(lines) for line in inner[3])]
+    wide = lambda args: all([a.dtype in WIDE for a in args if hasattr(a, "dtype")])
+    strong = all(op != "astype" and wide(args) for _, op, args in everything)
 
     def run(*args: Any) -> tuple:
-        if any([type(a) in (int, float) for a in args]):  # a number takes the precision of what it meets
-            return plain(*args)
+        # elsewhere a number takes the precision of what it meets
+        if any([type(a) in (int, float) for a in args]):
+            if not (strong and wide(args)):
+                return plain(*args)
+            args = tuple([np.asarray(a)[()] if type(a) is int else a for a in args])
         values = dict(zip(parameters, args, strict=True))
         values |= body(values)
         return tuple([values[r] for r in results])

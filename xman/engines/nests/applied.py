@@ -17,12 +17,12 @@ from ops.loops.bodies import Function
 
 from ...wengert import WengertList, fresh
 from ..specialise import program_of
+from ..specialise.kinds import WIDE
 from .arrangements import ByNumPy, need
 from .builder import Builder, is_native
 from .tree import Applied, Call, FunctionRun
 from .views import View, indexed, row_by_row
 
-WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # beside these Python's numbers act like NumPy's
 ENDLESS = 2 ** 62  # steps: more than any loop takes
 
 

@@ -12,6 +12,8 @@ from ...errors import XManError
 from ...wengert import Line, registers
 from ..program import GEMM, Kind
 
+WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # beside these Python's numbers act like NumPy's
+
 
 def kind_of(x: Any) -> Kind | None:
     """The kind of an array or a number; None for anything else."""
