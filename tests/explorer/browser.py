@@ -322,11 +322,15 @@ def the_reason_of_a_number_is_there_until_an_input_changes(page, folder):
 
 
 @check
-def a_page_in_a_notebook(page, folder):
-    page.set_content((folder / "cell.html").read_text("utf-8"))
-    frame = page.frame_locator("iframe")
-    frame.locator("#last").click()
-    return frame.locator("#said").inner_text(), len((folder / "cell.html").read_bytes())
+def pages_in_a_notebook(page, folder):
+    page.set_content((folder / "cells.html").read_text("utf-8"))
+    told = []
+    for k in range(3):
+        page.evaluate("k => { document.querySelectorAll('details')[k].open = true; }", k)
+        frame = page.frame_locator("iframe").nth(k)
+        frame.locator("#last").click()
+        told.append(frame.locator("#said").inner_text())
+    return told
 
 
 @check

@@ -44,6 +44,17 @@ def models():
         yield type(model).__name__, steps, {**{x: np.asarray(v, float) for x, v in model.inputDict().items()}, **given}
 
 
+def cells_of_a_notebook(*order):
+    """What cells show, in this order of the notebook, that were run in the order first, second, third."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("xman.explorer.page.FIRST_CELLS", {})
+        shown = {}
+        for cell in sorted(order):
+            patch.setattr("xman.explorer.page.cell_that_runs", lambda cell=cell: cell)
+            shown[cell] = explore(H, values={"x": 3.0, "y": 5.0}, guided=False)._repr_html_()
+    return [shown[cell] for cell in order]
+
+
 @pytest.fixture(scope="session")
 def done(tmp_path_factory):
     """What the browser found, by check."""
@@ -57,7 +68,7 @@ def done(tmp_path_factory):
     explore([("w", "eigvalsh", ("A",)), ("s", "square", ("w",)), ("y", "sum", ("s",))], values={"A": np.array([[2.0, 1.0], [1.0, 3.0]])}).save(folder / "foreign.html")
     explore([("s", "dot", ("x", "x")), ("n", "sqrt", ("s",))], values={"x": np.zeros(2)}).save(folder / "nan.html")
     explore(H, values={"x": 3.0, "y": 5.0}, title=NAME).save(folder / "html.html")
-    (folder / "cell.html").write_text(explore(H, values={"x": 3.0, "y": 5.0}, guided=False)._repr_html_(), "utf-8")
+    (folder / "cells.html").write_text("".join(f"<details>{cell}</details>" for cell in cells_of_a_notebook("second", "first", "third")), "utf-8")
     cases = [(op, [packed(a) if isinstance(a, np.ndarray) else json_literal(a) for a in case], packed(ops.G[op](*case)))
              for op in sorted(rules.ON_THE_PAGE) for case in CASES[op]]
     (folder / "cases.json").write_text(json.dumps(cases))
@@ -288,10 +299,30 @@ def test_the_reason_of_a_number_is_there_until_an_input_changes(found):
     assert before.startswith("dn_dx is NaN at [0]: line 2, n = sqrt(s), has an infinite slope") and before.count("the adjoint of") == 2 and after == ""
 
 
-def test_a_page_in_a_notebook(found):
-    """A notebook keeps the page in each cell that shows it."""
-    told, size = found
-    assert told == "Done. ∂h/∂y = 459, ∂h/∂x = 155." and size < 100_000
+def test_pages_in_a_notebook(found):
+    assert found == ["Done. ∂h/∂y = 459, ∂h/∂x = 155."] * 3
+
+
+def test_the_first_cell_of_a_notebook_has_the_program_and_the_others_their_list_alone(monkeypatch):
+    first, *others = map(len, cells_of_a_notebook("first", "second", "third"))
+    assert 50_000 < first < 100_000 and max(others) < 5_000
+    monkeypatch.setattr("xman.explorer.page.cell_that_runs", lambda: None)
+    page = explore(H, guided=False)
+    assert len(page._repr_html_()) > 50_000, "where cells are not told apart each has all"
+    monkeypatch.setattr("xman.explorer.page.FIRST_CELLS", {})
+    monkeypatch.setattr("xman.explorer.page.cell_that_runs", lambda: "again")
+    assert len(page._repr_html_()) == len(page._repr_html_()) > 50_000, "a cell that is run again has it still"
+
+
+def test_a_cell_is_known_by_what_its_front_end_says(monkeypatch):
+    from types import SimpleNamespace
+
+    from xman.explorer.page import cell_that_runs
+    shell = SimpleNamespace(get_parent=lambda: {"metadata": {"cellId": "ab12"}})
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    assert cell_that_runs() == "ab12"
+    monkeypatch.setitem(sys.modules, "google.colab", None)
+    assert cell_that_runs() is None, "Colab has each cell in a page of its own"
 
 
 def test_names_that_are_html(found):
@@ -308,7 +339,7 @@ class Triangle(XMan):
 
 
 def data_of(page):
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', str(page), re.S)[1])
+    return json.loads(re.search(r'<script type="application/json" id="own">(.*?)</script>', str(page), re.S)[1])
 
 
 def test_a_function_a_list_and_a_model_have_a_page():
@@ -337,7 +368,7 @@ def test_the_rules_need_nothing_that_the_page_does_not_compute_but_that_of_cofac
 
 def test_a_name_cannot_end_the_script_or_the_title():
     text = str(explore(H, title=NAME))
-    assert NAME not in text and text.count("</script>") == len(PAGE_FILES)  # the data, and each script
+    assert NAME not in text and text.count("</script>") == len(PAGE_FILES) + 1  # two of data, and each script
 
 
 @pytest.mark.parametrize("made, said", [

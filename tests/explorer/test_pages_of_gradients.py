@@ -31,7 +31,7 @@ TREE = {"a": 2.0, "b": np.ones(3)}
     (g, (0.5, 2.0), "g", "g", ["g"])], ids=lambda x: x if isinstance(x, str) else "")
 def test_the_page_of_a_gradient_says_so_and_names_its_outputs(function, examples, title, of, outputs):
     page = str(explore(function, *examples, guided=False))
-    shown = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])["documents"][0]
+    shown = json.loads(re.search(r'id="own">(.*?)</script>', page)[1])["documents"][0]
     assert (shown["title"], shown["of"]) == (title, of)
     assert {*outputs} <= {line[0] for line in shown["lines"]}
 

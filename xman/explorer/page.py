@@ -4,7 +4,9 @@ from __future__ import annotations
 import base64
 import functools
 import gzip
+import hashlib
 import json
+import sys
 from collections.abc import Callable, Mapping
 from html import escape
 from itertools import chain
@@ -40,19 +42,34 @@ NAMES_IN_ORDER = "layout arrays operators loops text run words wrong folding pic
 PAGE_FILES = ["explorer.css", *(f"{name}.js" for name in NAMES_IN_ORDER)]
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
-# a page that writes itself out of its fifth: a notebook keeps a copy in each cell that shows one
-UNPACKED = """<!doctype html><meta charset="utf-8"><script>
-const bytes = Uint8Array.from(atob("%s"), c => c.charCodeAt(0));
-new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text().then(
-  text => { document.open(); document.write(text); document.close(); });
-</script>"""
+# A page that writes itself out of its fifth. In a notebook the first cell that shows one has the program, and frames of
+# other cells, which cannot read each other, ask for it: who was answered answers the next.
+IN_A_CELL = """<!doctype html><meta charset="utf-8"><p>The program of this page is in the first cell
+of the notebook that showed one. If the page does not appear, restart the kernel and run all cells.</p><script>{
+const name = "%s", own = "%s", packed = "%s", text = x => new Response(new Blob([Uint8Array.from(atob(x),
+  c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+let waiting = true;
+const show = async program => {
+  waiting = false;
+  const [page, content] = await Promise.all([program, own].map(text));
+  document.open(); document.write(page.replace('"own">null', () => '"own">' + content)); document.close();
+  addEventListener("message", e => e.data === name && e.source.postMessage({[name]: program}, "*"));
+};
+const ask = () => {
+  for (let i = 0; waiting && i < parent.length; i++) parent[i].postMessage(name, "*");
+  if (waiting) setTimeout(ask, 300);
+};
+addEventListener("message", e => waiting && e.data?.[name] && show(e.data[name]));
+packed ? show(packed) : ask();
+}</script>"""
+FIRST_CELLS: dict[str, str] = {}  # the cell that has a program, by the program's digest
 
 
 class Page:
     """A page of the explorer with a title: save(path) writes it, str(page) is its text, notebooks show it."""
 
-    def __init__(self, title: str, text: str):
-        self.title, self._text = title, text
+    def __init__(self, title: str, own: Mapping[str, Any]):
+        self.title, self.own, self._text = title, own, program(title, own)
 
     def __str__(self) -> str: return self._text
 
@@ -66,12 +83,27 @@ class Page:
     def _repr_html_(self) -> str:
         look = 'style="width:100%;height:46em;border:1px solid #8888"'
         allowed = 'sandbox="allow-scripts allow-downloads"'
-        packed_text = base64.b64encode(gzip.compress(self._text.encode(), mtime=0)).decode()
-        title, text = escape(self.title), escape(UNPACKED % packed_text)
-        return f'<iframe title="{title}" {look} {allowed} srcdoc="{text}"></iframe>'
+        shared = program("explorer", None)
+        digest, cell = hashlib.sha256(shared.encode()).hexdigest()[:16], cell_that_runs()
+        first = cell is None or FIRST_CELLS.setdefault(digest, cell) == cell
+        own = environment().from_string("{{ own|tojson }}").render(own=self.own)
+        text = IN_A_CELL % (digest, gzipped(own), gzipped(shared) if first else "")
+        return f'<iframe title="{escape(self.title)}" {look} {allowed} srcdoc="{escape(text)}"></iframe>'
 
     def __repr__(self) -> str:
         return f"<page of the explorer, {self.title}, {len(self._text):,} characters: save(path)>"
+
+
+def gzipped(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def cell_that_runs() -> str | None:
+    """The notebook's cell that runs, if its front end says so and shows all cells in one page; else None."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if "google.colab" in sys.modules or not hasattr(shell, "get_parent"):
+        return None
+    return shell.get_parent().get("metadata", {}).get("cellId")
 
 
 def explore(expression: Callable | XMan | Steps, *examples: Any, of: Any = None,
@@ -183,14 +215,18 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     examples = [document(steps, of, values, roles, title, **texts)
                 for title, steps, of, values, roles, texts in (guide() if guided else ())]
     lists = [WengertList.from_json(json.dumps(doc["lines"])) for doc in (*documents, *examples)]
-    content = {"documents": documents, "guide": examples, "rules": rules_for(chain(*lists))}
-    content["values"] = WRITTEN
-    content["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
-    content["forbidden"] = RESERVED
+    shared = rules_for(())
+    rules = [rule for rule in rules_for(chain(*lists)) if rule not in shared]
+    return Page(documents[0]["title"], {"documents": documents, "guide": examples, "rules": rules})
+
+
+def program(title: str, own: Mapping[str, Any] | None) -> str:
+    """The text of a page; with own=None the program alone, which pages of a notebook share."""
+    shared = {"rules": rules_for(()), "values": WRITTEN, "forbidden": RESERVED}
+    shared["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
     style, *scripts = (SCRIPTS.joinpath(name).read_text("utf-8") for name in PAGE_FILES)
-    title = documents[0]["title"]
-    return Page(title, rendered("page.html", title=title, policy=POLICY, style=style, content=content,
-                                scripts=scripts))
+    return rendered("page.html", title=title, policy=POLICY, style=style, own=own, shared=shared,
+                    scripts=scripts)
 
 
 def rendered(template: str, **parts: Any) -> str:

@@ -1,7 +1,8 @@
 "use strict";
 // What comes with the page, literals, and lists as text: how they are read, and what is wrong with one, as a sentence.
 
-const DATA = JSON.parse(document.getElementById("data").textContent);
+const [SHARED, OWN] = ["shared", "own"].map(id => JSON.parse(document.getElementById(id).textContent));
+const DATA = {...SHARED, ...OWN, rules: [...SHARED.rules, ...OWN.rules]};
 const bare = entries => Object.assign(Object.create(null), entries);  // by names that readers choose: a register may be called constructor
 for (const names of ["operators", "forbidden"]) DATA[names] = bare(DATA[names]);
 const LIMIT = 500000, FOLD = 60, DRAWN = 140, MANY = 20000;
