@@ -42,10 +42,11 @@ NAMES_IN_ORDER = "layout arrays operators loops text run words wrong folding pic
 PAGE_FILES = ["explorer.css", *(f"{name}.js" for name in NAMES_IN_ORDER)]
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
-# A page that writes itself out of its fifth. In a notebook the first cell that shows one has the program. The
-# frames of other cells, which cannot read each other, ask their neighbours; who was answered answers the next.
-IN_A_CELL = """<!doctype html><meta charset="utf-8"><p>The program of this page is in the first cell
-of the notebook that showed one. If the page does not appear, restart the kernel and run all cells.</p><script>{
+# A page that writes itself out of its fifth. In a notebook the first cell that shows one has the program.
+# The frames of other cells, which cannot read each other, ask for it: who was answered answers the next.
+IN_A_CELL = """<!doctype html><meta charset="utf-8"><p>The program of this page is in the
+first cell of the notebook that showed one. If the page does not appear, restart the kernel and run all
+cells.</p><script>{
 const name = "%s", own = "%s", packed = "%s", text = x => new Response(new Blob([Uint8Array.from(atob(x),
   c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 let waiting = true;
