@@ -253,11 +253,12 @@ def a_reader_of_screens(page, folder):
 
 @check
 def nothing_runs_off_a_narrow_page(page, folder):
-    page.set_viewport_size({"width": 390, "height": 800})
     found = []
-    for example in "123456":
+    for width, example in [*((390, k) for k in "123456"), (1280, "5"), (1280, "6")]:
+        page.set_viewport_size({"width": width, "height": 800})
         page.select_option("#example", example)
         page.click("#last")
+        assert page.evaluate("(list => list.scrollWidth - list.clientWidth)(document.getElementById('list'))") <= 1, (width, example)
         found.append(page.evaluate("[...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, pre') && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.id || e.tagName)"))
     return found
 
@@ -287,7 +288,15 @@ def wrong_ways(page, folder):
         page.wait_for_selector("#wrong td")
         tables.append([row.inner_text().split("\t") for row in page.locator("#wrong tbody tr").all()])
     page.evaluate("go(1)")
-    return *tables, said(page)
+    told = [said(page)]
+    use(page, "p = softmaxCrossEntropy(z, y)\nq = power(p, 2)\nf = sum(q)")
+    for k, value in enumerate(("[[1, 2, 3], [4, 5, 6]]", "[[0, 0, 1], [1, 0, 0]]")):
+        page.fill(f"#inputs input >> nth={k}", value)
+        page.keyboard.press("Tab")
+    for k in (5, 6, 7):
+        page.evaluate("k => go(k)", k)
+        told.append(said(page))
+    return *tables, told
 
 
 @check

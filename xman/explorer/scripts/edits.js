@@ -99,7 +99,7 @@ function pathsView(doc) {
   return [el("label", {for: "from"}, "From ", from), body];
 }
 const helpView = () => el("dl", {}, [["→ and ←", "a step on, and back"], ["Home and End", "to the first step and to the last"], ["b", "to the next block, where lines are folded"], ["Space", "play, pause"], ["q", "the quiz"], ["Tab, Enter", "to a name, and choose it"],
-  ["·", "what is not there yet. A delta that is not there is not 0: it is not known"], ["orange line", "the edge that is travelled at this step"], ["heat map", "blue below 0, white 0, orange above; the strongest colour is the entry farthest from 0"]].flatMap(([a, b]) => [el("dt", {}, a), el("dd", {}, b)]));
+  ["·", "what is not there yet. A delta that is not there is not 0: it is not known"], ["orange line", "the edge that is travelled at this step"], ["x·y and A @ B", "entry by entry, and the product of matrices"], ["heat map", "blue below 0, white 0, orange above; the strongest colour is the entry farthest from 0"]].flatMap(([a, b]) => [el("dt", {}, a), el("dd", {}, b)]));
 
 // ---- the quiz
 

@@ -32,11 +32,12 @@ function ruleText(doc, event, name, direct) {
     if (word === "d") return name(from, true);
     const a = word === "out" ? line[0] : line[2][Number(word.slice(1))];
     return isRegister(a) ? name(a, false) : numeral(a)[0][0];
-  });
+  }).replace(/\((\d+) − 1\)/g, (_, n) => n - 1).replace(/\^1(?![\d.])/g, "");  // 2·x^(2 − 1) is 2·x
 }
 
 // ---- what a step says ------------------------------------------------------------------------------------------------
 
+const LEGIBLE = 150;  // characters of a formula in numbers
 function sentence(event) {
   const {doc, run: r} = S, name = (a, d) => d ? derived(doc, a) : a, mode = doc.mode;
   if (doc.outer && event.kind !== "value" && event.kind !== "send") return sentenceInStep(event);
@@ -46,8 +47,8 @@ function sentence(event) {
   }
   if (event.kind === "value") {
     const own = doc.lines[event.line], x = r.values.get(event.name);
-    const numbers = definition(own, a => [[inFormula(r.values.get(a))], 6]).join("");
-    const said = x.python ? `${own[0]} = ${shown(x)}, which Python computed: the page has no ${own[1]}` : `${own[0]} = ${definition(own).join("")} = ${numbers} = ${shown(x)}`;
+    const numbers = definition(own, a => [[inFormula(r.values.get(a))], 6]).join("");  // left out where nobody would read them
+    const said = x.python ? `${own[0]} = ${shown(x)}, which Python computed: the page has no ${own[1]}` : `${own[0]} = ${definition(own).join("")}${numbers.length > LEGIBLE ? "" : ` = ${numbers}`} = ${shown(x)}`;
     return `Line ${event.line + 1} of ${doc.lines.length}: ${saidOfLoop(own, r.traces.get(event.line)) || said}.${explained([own])}${equation(own[0])}`;
   }
   if (event.kind === "seed") return mode === "reverse"
@@ -64,11 +65,11 @@ function sentence(event) {
   if (event.python) return `${where}: ${derived(doc, event.name)} = ${shown(event.total)}, as Python computed it: the page has no rule here.`;
   if (Object.hasOwn(LOOPS, own[1])) return `${where}: ${saidOfSending(event, own, sign)}${event.before ? ` Here paths meet, and what comes along each is added: ${shown(event.total)}.` : ""}${toCome(event)}`;
   const symbols = ruleText(doc, event, name), numbers = ruleText(doc, event, (a, d) => inFormula(d ? r.sums.get(a).at(-1).total : r.values.get(a)));
-  const result = shown(event.part), given = result.startsWith(`${numbers} `) ? "" : ` = ${numbers}`;
+  const result = shown(event.part), given = numbers.length > LEGIBLE || result.startsWith(`${numbers} `) ? "" : ` = ${numbers}`;
   const meets = event.before ? ` Here paths meet, and what comes along each is added: ${shown(event.before)} + ${inFormula(event.part)} = ${shown(event.total)}.` : "";
   const whole = ruleFor(own), slope = whole && whole.adjoint[event.place] && whole.adjoint[event.place].label;  // where it is a factor
   const since = slope ? `, since ∂${own[0]}/∂${own[2][event.place]} = ${ruleText(doc, {...event, rule: {label: slope}}, a => a, true)}` : "";
-  return `${where}: ${derived(doc, event.name)} ${sign} ${symbols}${given}${symbols === numbers || result === numbers ? "" : ` = ${result}`}${since}${event.summed ? ", summed to its shape" : ""}, along the edge ${edge}.${meets}${toCome(event)}`;
+  return `${where}: ${derived(doc, event.name)} ${sign} ${symbols}${given}${symbols === numbers || result === numbers ? "" : ` = ${result}`}${since}${event.summed ? ", summed to its shape" : ""}, along the edge ${edge}.${meets}${toCome(event)}${explained(event.rule.lines.filter(([, op]) => symbols.includes(op)))}`;
 }
 // what operators do that stand in no textbook
 const EXPLAINED = bare({oneHot: "oneHot makes a row of zeros with a single 1 of each label: of label 2 among four classes (0, 0, 1, 0).",
