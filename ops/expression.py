@@ -103,7 +103,8 @@ SYNONYMS = SAME | dict(pair.split("=") for pair in """
     asin=arcsin acos=arccos atan=arctan atan2=arctan2 times=mul hadamard=mul elem_prod=mul elem_mul=mul
     ele_mul=mul element_mul=mul elementMul=mul mm=dot matrix_mul=dot matrixMul=dot transp=transpose
     logistic=sigmoid softMax=softmax soft_max=softmax
-    crossEnt=crossEntropy cross_entropy=crossEntropy crossEnt-softMax=softmaxCrossEntropy
+    crossEnt=crossEntropy cross_entropy=crossEntropy one_hot=oneHot leaky_relu=leakyRelu
+    vector_norm=norm crossEnt-softMax=softmaxCrossEntropy
     numba=llvm fused=engines course=grade sandbox=grade submissions=grade""".split())
 
 # NumPy's functions whose arguments have another order than ours
@@ -132,8 +133,10 @@ HABITS: dict[str, str] = {}  # for names of other systems what to write here: `x
 
 
 def habit(name: str) -> str:
-    """'; here: …' for a name of another system, else nothing."""
-    return f"; here: {HABITS[name]}" if name in HABITS else ""
+    """'; here: …' for a name of another system or of an operator, else nothing."""
+    op = SYNONYMS.get(name, name)
+    here = HABITS.get(name) or (f"f.{op}" if op in G else "")
+    return f"; here: {here}" if here else ""
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

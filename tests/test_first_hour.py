@@ -12,7 +12,7 @@ import pytest
 import ops
 import xman
 from ops.expression import HABITS
-from xman import WengertList, XManError, custom_vjp, eval, f, grad, jacfwd, jacobian, jit, jvp, tree_map, vmap
+from xman import WengertList, XManError, custom_vjp, eval, f, grad, hessian, jacfwd, jacobian, jit, jvp, tree_map, vmap
 from xman.notation.habits import ROWS
 
 ROOT = Path(__file__).parents[1]
@@ -64,7 +64,10 @@ def test_a_name_of_another_system_is_answered_with_what_it_is_here(name):
 
 @pytest.mark.parametrize("call, option", [
     (lambda: jit(np.sin, static_argnums=0), "static_argnums"), (lambda: xman.map(np.sin, [1.0], in_axes=1), "in_axes"),
-    (lambda: grad(np.sin, argnames="x"), "argnames"), (lambda: jacobian(np.sin, holomorphic=True), "holomorphic")])
+    (lambda: grad(np.sin, argnames="x"), "argnames"), (lambda: jacobian(np.sin, holomorphic=True), "holomorphic"),
+    (lambda: vmap(np.sin, in_dims=0), "in_dims"), (lambda: custom_vjp(np.sin, nondiff_argnums=0), "nondiff_argnums"),
+    (lambda: xman.cond(True, np.sin, np.cos, operand=1.0), "operand"), (lambda: tree_map(np.sin, [1.0], is_leaf=bool), "is_leaf"),
+    (lambda: xman.while_loop(bool, abs, init_val=1.0), "init_val"), (lambda: xman.compile([], fullgraph=True), "fullgraph")])
 def test_an_option_of_another_system_is_answered_with_what_it_is_here(call, option):
     with pytest.raises(TypeError, match=re.escape(f" takes no {option}=; here: {HABITS[option + '=']}")):
         call()
@@ -73,8 +76,18 @@ def test_an_option_of_another_system_is_answered_with_what_it_is_here(call, opti
 def test_an_unknown_option_is_answered_with_the_nearest_and_a_traced_value_answers_too():
     with pytest.raises(TypeError, match="grad takes no argnum=; did you mean 'argnums'"):
         grad(np.sin, argnum=0)
-    with pytest.raises(AttributeError, match="detach'; here: f.stopGradient"):
-        grad(lambda x: x.detach())(1.0)
+    answers = {"detach": "f.stopGradient", "unsqueeze": "x.reshape", "view": "x.reshape", "mm": "f.dot", "tanh": "f.tanh"}
+    for method, here in answers.items():
+        with pytest.raises((AttributeError, XManError), match=here):
+            grad(lambda x, method=method: getattr(x, method)(0))(1.0)
+    with pytest.raises(AttributeError, match="lower'; here: fast = xman.jit.fn.: fast.lists"):
+        jit(np.sin).lower(1.0)
+
+
+@pytest.mark.parametrize("derivative", [grad, xman.value_and_grad, jacobian, hessian])
+def test_numbers_in_the_place_of_positions_are_refused_where_they_are_given(derivative):
+    with pytest.raises(XManError, match=f"and found ndarray; the numbers come in a second call: {derivative.__name__}.fn..x."):
+        derivative(np.sum, np.ones(3))
 
 
 def test_deltas_of_inputs_alone_are_answered_with_what_the_values_are():
@@ -99,6 +112,16 @@ def test_vmap_stacks_what_the_function_gives_at_each_place_and_is_differentiated
     np.testing.assert_allclose(mapped(a, b), by_hand(a, b), rtol=1e-14)
     slope = lambda fn: grad(lambda a, b: np.sum(fn(a, b) ** 2), (0, 1))(a, b)
     np.testing.assert_allclose(slope(mapped), slope(by_hand), rtol=1e-12)
+
+
+def test_vmap_takes_a_tree_of_axes_and_an_axis_of_the_results():
+    layer, X = {"W": np.arange(6.0).reshape(2, 3), "b": np.arange(8.0).reshape(4, 2)}, np.arange(12.0).reshape(3, 4)
+    predict = lambda layer, x: {"y": layer["W"] @ x + layer["b"]}
+    wanted = layer["W"] @ X + layer["b"].T
+    np.testing.assert_array_equal(vmap(predict, ({"W": None, "b": 0}, 1), 1)(layer, X)["y"], wanted)
+    np.testing.assert_array_equal(vmap(predict, [{"W": None, "b": 0}, 1])(layer, X)["y"], wanted.T)
+    with pytest.raises(XManError, match="in_axes of vmap is"):
+        vmap(predict, ({"W": None}, 1))(layer, X)
 
 
 def test_vmap_without_an_axis_is_refused():

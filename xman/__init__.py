@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     if name not in LATER:
         from .errors import habit, nearest
-        here = habit(name) or (f"; here: f.{name}" if hasattr(f, name) else nearest(name, __dir__()))
+        here = habit(name) or nearest(name, __dir__())
         raise AttributeError(f"module 'xman' has no attribute {name!r}{here}")
     globals()[name] = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
     return globals()[name]

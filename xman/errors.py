@@ -43,7 +43,7 @@ def with_habits(function: F) -> F:
     def call(*args, _of=function, _names=names, **options):
         for name in options.keys() - _names:
             here = habit(name + "=") or nearest(name, _names)
-            raise TypeError(f"{_of.__name__} takes no {name}={here}")
+            raise TypeError(f"{_of.__qualname__.removesuffix('.__init__')} takes no {name}={here}")
         return _of(*args, **options)
     return call
 

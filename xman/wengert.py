@@ -116,7 +116,8 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
     """steps as a WengertList that is valid for the tables. It is checked once, and again after a change."""
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
-            remedy = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
+            remedy = ("WengertList.from_text(steps)" if isinstance(steps, str) else
+                      "xman.trace(fn, x) for its list" if callable(steps) else "WengertList(steps)")
             trap = ", and would be empty the second time it is read" * isinstance(steps, Iterator)
             raise XManError(f"steps is a {type(steps).__name__}, not a list of lines{trap}: write {remedy}")
         steps = WengertList(steps, *tables[:1])

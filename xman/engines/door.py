@@ -22,7 +22,7 @@ import numpy as np
 
 import ops
 
-from ..errors import XManError, refuse_unknown
+from ..errors import XManError, refuse_unknown, with_habits
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
@@ -44,6 +44,7 @@ def register(engine: Engine) -> None:
     ENGINES[engine.name] = engine
 
 
+@with_habits
 def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "auto",
             inplace: Mapping[str, str] | None = None, threads: int | None = None) -> Compiled:
     """The list as a function: step(values) gives the outputs by name, as eval would.

@@ -29,10 +29,13 @@ def name_of(fn: Callable) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
 
 
-def callable_or_refused(name: str, fn: Any) -> None:
+def callable_or_refused(name: str, fn: Any, argnums: Any = 0) -> None:
     if not callable(fn):
-        raise XManError(f"{name} takes a function, and found {type(fn).__name__}; write {name}(fn), and the "
-                        "numbers after it")
+        raise XManError(f"{name} takes a function, and found {type(fn).__name__}; write fn itself in its "
+                        "place, not fn(x)")
+    if not isinstance(argnums, (int, np.integer, tuple, list, range)):
+        raise XManError("argnums is the position of an argument, or a tuple of positions, and found "
+                        f"{type(argnums).__name__}; the numbers come in a second call: {name}(fn)(x)")
 
 
 class Derivative(partial):

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from ..errors import XManError, with_habits
 from .call import callable_or_refused, name_of
 from .jacobian import jacobian
 from .loops import map
-from .trees import tree_map
+from .transforms import is_whole
+from .trees import children, flattened_tree, tree_map, unflatten
 
 
 @with_habits
@@ -30,26 +31,38 @@ def jacrev(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False
 
 
 @with_habits
-def vmap(fn: Callable, in_axes: int | None | Sequence[int | None] = 0) -> Callable:
+def vmap(fn: Callable, in_axes: Any = 0, out_axes: int = 0) -> Callable:
     """The function that stacks fn(…) for each place along in_axes of its arguments: a loop, by `map`.
 
-    in_axes: the axis of all arguments, or of each; None for an argument that is the same at each place.
+    in_axes: the axis of all arguments, or of each, or a tree of axes where an argument is a tree; None for
+        what is the same at each place.
+    out_axes: the axis along which the results are stacked.
     XManError where no argument has an axis, and as `scan`.
     """
     callable_or_refused("vmap", fn)
 
     def mapped(*args: Any) -> Any:
-        axes = in_axes if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
-        if len(axes) != len(args) or all(axis is None for axis in axes):
+        leaves, structure = flattened_tree(args)
+        axes = [*leaf_axes(tuple(in_axes) if isinstance(in_axes, list) else in_axes, args)]
+        if len(axes) != len(leaves) or all(axis is None for axis in axes):
             raise XManError(f"in_axes of vmap is {in_axes!r}, and {name_of(fn)} was called with {len(args)} "
                             "arguments; it has an axis for each, None for all but one at most")
-        moved = {i: tree_map(lambda x, axis=axis: np.moveaxis(x, axis, 0), args[i])
-                 for i, axis in enumerate(axes) if axis is not None}
+        moved = {i: np.moveaxis(leaves[i], axis, 0) for i, axis in enumerate(axes) if axis is not None}
 
-        def each(places: dict) -> Any: return fn(*(places.get(i, a) for i, a in enumerate(args)))
+        def each(places: dict) -> Any:
+            return fn(*unflatten(structure, (places.get(i, leaf) for i, leaf in enumerate(leaves))))
         each.__name__ = name_of(fn)
-        return map(each, moved)
+        return tree_map(lambda y: np.moveaxis(y, 0, out_axes) if out_axes else y, map(each, moved))
     return mapped
+
+
+def leaf_axes(axes: Any, tree: Any) -> Iterator[int | None]:
+    """The axis of each leaf of the tree; one for a subtree is that of all its leaves."""
+    if axes is None or is_whole(axes):
+        yield from [axes] * len(flattened_tree(tree)[0])
+    else:
+        for below, subtree in zip(children(axes) or (), children(tree) or (), strict=False):
+            yield from leaf_axes(below[1], subtree[1])
 
 
 def place_of(fn: Callable) -> tuple:
@@ -67,6 +80,7 @@ class custom_vjp:
     for each argument, written in the language as rules are (`ops.operator`). XManError before `defvjp`.
     """
 
+    @with_habits
     def __init__(self, fn: Callable):
         callable_or_refused("custom_vjp", fn)
         functools.update_wrapper(self, fn)

@@ -34,7 +34,7 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     `jacobian(fn).count(*args)` gives the number of passes. XManError as `grad`, but outputs may have any
     shape (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
-    callable_or_refused("jacobian", fn)
+    callable_or_refused("jacobian", fn, argnums)
     passes_counted(1, 1, mode)
 
     def call_of(args, options):
@@ -123,7 +123,7 @@ def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
     `hessian(hessian(fn))` has the fourth derivatives. For trees, and if argnums is a tuple, the result is a
     tree of trees of blocks, as in JAX. Raises as `jacobian`.
     """
-    callable_or_refused("hessian", fn)
+    callable_or_refused("hessian", fn, argnums)
     return Derivative(hessian, fn, jacobian(jacobian(fn, argnums, "reverse"), argnums, "forward"), argnums)
 
 

@@ -101,6 +101,7 @@ def call(fn: Callable, *args: Any) -> Any:
     return applied_in(shape[0], f.call, function, f.bundle(*inputs))
 
 
+@with_habits
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
     """yes(*args) if the number c is true, else no(*args); the other one is not run (`np.where` runs both).
 
@@ -118,6 +119,7 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
     return applied_in(left_shape[0], f.cond, c, left, right, f.bundle(*entries))
 
 
+@with_habits
 def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_000) -> Any:
     """The last carry, where carry = fn(carry) is repeated as long as test(carry) holds.
 

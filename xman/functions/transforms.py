@@ -34,7 +34,7 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
     XManError for a result of another shape, for arguments that are not floats, and for a line of fn that
     cannot be traced (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
     """
-    callable_or_refused("grad", fn)
+    callable_or_refused("grad", fn, argnums)
 
     def gradient(*args, **options):
         call, slope = differentiated(fn, argnums, has_aux, args, options)
@@ -47,7 +47,7 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
     """The function that gives (fn(…), its gradient), or with has_aux ((output, auxiliary), gradient).
 
     fn, argnums, has_aux: as for `grad`, which raises the same errors."""
-    callable_or_refused("grad", fn)
+    callable_or_refused("value_and_grad", fn, argnums)
 
     def value_and_gradient(*args, **options):
         call, slope = differentiated(fn, argnums, has_aux, args, options)

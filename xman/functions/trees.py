@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import XManError
+from ..errors import XManError, with_habits
 
 TOO_DEEP = "an argument is nested hundreds deep, or contains itself; give it flatter"
 
@@ -91,6 +91,7 @@ def unflatten(structure: Any, leaves: Iterable) -> Any:
     return next(source) if structure is LEAF else tree_map(lambda _: next(source), structure)
 
 
+@with_habits
 def tree_map(change: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """The tree with change(leaf) in the place of each leaf; others: trees like it, with leaves for it too."""
     if others:

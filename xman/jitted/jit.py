@@ -17,7 +17,7 @@ from ops.kinks import unclear
 from ops.silence import ERRORS, loud
 
 from ..engines.door import Compiled
-from ..errors import XManError, with_habits
+from ..errors import XManError, habit, with_habits
 from ..functions.call import Derivative, callable_or_refused, name_of
 from ..functions.trees import TOO_DEEP, flattened_tree, unflatten
 from .kinds import MISSING, Impure, Within
@@ -79,6 +79,9 @@ class Jitted(Derivative):
     guards = property(lambda self: [[x] if isinstance(x, str) else x.words for x in self._every_path()])
     engine = property(lambda self: self._answers()[0])
     why = property(lambda self: self._answers()[1])
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"a function of jit has no attribute {name!r}{habit(name)}")
 
     def _every_path(self) -> list[TracedPath | str]:
         if self.first:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import Bundle, Expression, f
-from ops.expression import habit
+from ops.expression import HABITS, habit
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
@@ -132,7 +132,8 @@ class ArrayLike(Expression):
         of_number = name in OF_NUMBERS and not self.ndim
         if (of_number or hasattr(np.ndarray, name)) and not name.startswith("__"):
             has_function = getattr(np, name, None) in NAMES
-            instead = f"write np.{name}(x)" if has_function else "use a function of NumPy in its place"
+            instead = (f"write np.{name}(x)" if has_function else
+                       HABITS.get(name, "use a function of NumPy in its place"))
             kind = "number" if of_number else "array"
             refuse(f"the {kind}'s .{name} has no operator and so no derivative here", instead)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{habit(name)}")
