@@ -68,14 +68,14 @@ def beta_density(a, b, x):
 def digamma(x):
     """The derivative of log Γ(x)."""
     value, steps = scipys("digamma")(x), np.round(x)
-    rest = x - steps
-    close = (np.abs(rest) < 1e-3) & (steps < 0)
+    distance = x - steps
+    close = (np.abs(distance) < 1e-3) & (steps < 0)
     if not np.any(close):
         return value
     # by reflection (Abramowitz and Stegun 6.3.7): beside a pole SciPy rounds 1 − x before the tangent
     with np.errstate(all="ignore"):
-        reflected = scipys("digamma")(1.0 - x) - np.pi / np.tan(np.pi * rest)
-    return np.where(close & (rest != 0), reflected, value).astype(value.dtype)[()]
+        reflected = scipys("digamma")(1.0 - x) - np.pi / np.tan(np.pi * distance)
+    return np.where(close & (distance != 0), reflected, value).astype(value.dtype)[()]
 
 
 def polygamma(n, x):

@@ -53,8 +53,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     if name not in LATER:
         from .errors import habit, nearest
-        here = habit(name) or nearest(name, __dir__())
-        raise AttributeError(f"module 'xman' has no attribute {name!r}{here}")
+        hint = habit(name) or nearest(name, __dir__())
+        raise AttributeError(f"module 'xman' has no attribute {name!r}{hint}")
     globals()[name] = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
     return globals()[name]
 

@@ -27,8 +27,8 @@ def refuse_unknown(names: Iterable, choices: Collection, sentence: str) -> None:
 def suggesting(package: str) -> None:
     """Let the package say which name is near to one that it lacks. Type checkers see no __getattr__."""
     def missing(name):
-        here = habit(name) or nearest(name, dir(module))
-        raise AttributeError(f"{package} has no attribute {name!r}{here}")
+        hint = habit(name) or nearest(name, dir(module))
+        raise AttributeError(f"{package} has no attribute {name!r}{hint}")
     module = importlib.import_module(package)
     module.__getattr__ = missing
     del module.suggesting  # it is no name of the package's

@@ -49,8 +49,8 @@ def free_address() -> str:
 def slice_of_devices(mesh: Any) -> Callable[..., slice]:
     """A function from the rows of a minibatch to the slice of them that the devices of this process take."""
     import jax
-    count, here = mesh.shape["data"], jax.process_index()
-    ours = [k for k, row in enumerate(mesh.devices) if any(d.process_index == here for d in row.ravel())]
+    count, process = mesh.shape["data"], jax.process_index()
+    ours = [k for k, row in enumerate(mesh.devices) if any(d.process_index == process for d in row.ravel())]
     together = len(ours) == ours[-1] + 1 - ours[0]
 
     def slice_of(rows: int, borrowed: bool = True) -> slice:

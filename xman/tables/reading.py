@@ -172,8 +172,8 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, name_lists
         text = text[above.end():]
     if not text.strip():
         raise TableError(f"{path}: the file is empty; wanted a header and rows")
-    first, _, others = text.lstrip("\n").partition("\n")
-    if others.strip() and agreement(text)[0] == 0 and agreement(others)[0] > 0.9:
+    first, _, below = text.lstrip("\n").partition("\n")
+    if below.strip() and agreement(text)[0] == 0 and agreement(below)[0] > 0.9:
         raise TableError(f"{path}: the first line is {first[:40]!r}, of fewer cells than those below it; remove what "
                          "stands above the names of the columns, or complete them")
     delimiter = max(DELIMITERS, key=lambda d: agreeing(records(text, d, is_all)))

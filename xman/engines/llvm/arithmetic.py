@@ -153,9 +153,9 @@ def of_scipy(op: str, *args: Number) -> Number:
 def digamma(x: Number) -> Number:
     """By reflection beside a pole, as the row has it."""
     steps = x.call("rint")
-    rest = x - steps
-    close = (abs(rest) < 1e-3) & (steps < 0) & (rest != 0)
-    of_pole = f.where(close, np.pi / f.tan(np.pi * rest), 0.0)
+    distance = x - steps
+    close = (abs(distance) < 1e-3) & (steps < 0) & (distance != 0)
+    of_pole = f.where(close, np.pi / f.tan(np.pi * distance), 0.0)
     return of_scipy("digamma", f.where(close, 1.0 - x, x)) - of_pole
 
 

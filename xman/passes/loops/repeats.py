@@ -98,5 +98,6 @@ def beginnings(lines: Sequence[Line], start: int, end: int, period: int) -> list
         crossed[place + span + 1] -= 1
     carries = np.cumsum(crossed)[:-1].reshape(2, period).sum(0)
     counts = [(end - start - first) // period for first in range(period)]
-    enough = [first for first in range(period) if counts[first] >= FEWEST]
-    return [start + first for first in sorted(enough, key=lambda first: (carries[first], -counts[first], first))[:3]]
+    starts = [first for first in range(period) if counts[first] >= FEWEST]
+    starts.sort(key=lambda first: (carries[first], -counts[first], first))
+    return [start + first for first in starts[:3]]

@@ -212,8 +212,8 @@ class RolledLoop:
             raise NoLoop("a bundle goes from turn to turn, or out of the loop")
         stacked = [self.in_body[i] for i in outputs]
         # what a turn begins with is read on the way back too, and all turns would run again for it
-        kept = [carry for carry in results if all(carry is not out for out in stacked)] if reverse else []
-        self.step, operands = self.one_turn(order, [*results, *stacked, *kept])
+        carries = [carry for carry in results if all(carry is not out for out in stacked)] if reverse else []
+        self.step, operands = self.one_turn(order, [*results, *stacked, *carries])
         bundle, loop = next(self.names), next(self.names)
         counts = len(order), len(self.slices) or 1
         self.new += [(bundle, "bundle", operands), (loop, "scan", (self.step, *counts, bundle))]
