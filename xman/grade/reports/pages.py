@@ -45,7 +45,7 @@ def templates() -> Any:
     templates.loader, templates.undefined = jinja2.FileSystemLoader(TEMPLATES), jinja2.StrictUndefined
     sha256 = lambda text: f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
     templates.filters.update(number=in_points, sha256=sha256)
-    templates.globals.update(share=share_of_points, failures=failures)
+    templates.globals.update(share=share_of_points, failures=failures, trouble=view.trouble_line)
     templates.tests["failed"] = failures  # true for a part that has failures
     return templates
 
@@ -59,12 +59,9 @@ def class_summary(records: list[dict]) -> dict:
             "zero": sum(not record["points"] for record in records),
             "of": max((record["of"] for record in records), default=0.0),
             "points": _spread([record["points"] for record in records]),
-            "seconds": _spread([record["seconds"] for record in records]),
             "histogram": [bins[k] for k in range(BINS)],
             "parts": _parts(records),
             "errors": _errors(records),
-            "slowest": sorted(records, key=lambda record: -record["seconds"])[:10],
-            "troubled": [(record, troubles(record)) for record in records if troubles(record)],
             "grader": [(record, *failure) for record in records for failure in view.grader_errors(record)],
             # for each version its values, with the number of records
             "versions": {name: counts.most_common() for name, counts in versions.items()}}
