@@ -94,7 +94,7 @@ def twins(student, rng, kind):
         if not is_faulty:
             with given(f"fault({steps}, {inputs}, {ARITY})", failed=raised):
                 got = student.fault(steps, inputs, ARITY)
-                expect_that(got is None, "None, as nothing is wrong with this list", got, about_no_fault(got, steps))
+                expect_that(got is None, "None, as nothing is wrong with this list", got, about_no_fault(got, steps, inputs))
             continue
         steps, n, culprit = planted(rng, steps, kind)
         own = steps[n - 1][1] if kind == "an unknown operator" and culprit in ARITY else None
@@ -106,18 +106,21 @@ def twins(student, rng, kind):
                         None if got is None else "A pair: the number itself, a whole number from 1 on, and the sentence.")
             expect_that(got[0] == n, "the number of the first line at fault, counted from 1", got,
                         "Is the first line number 1?" if got[0] == n - 1 and culprit in got[1] else
-                        about_no_fault(got, steps) if 1 <= got[0] < n else FAULTS[kind])
+                        about_no_fault(got, steps, inputs) if 1 <= got[0] < n else FAULTS[kind])
             said.append((got[1], steps, n, culprit))
     for sentence, steps, n, culprit in said:
         with given(f"fault({steps}, …)"):
             expect_sentence(sentence, steps[n - 1], culprit, n)
 
 
-def about_no_fault(got, steps):
+def about_no_fault(got, steps, inputs):
     """The hint where a fault is told of a line that has none."""
     if not isinstance(got, (tuple, list)):
         return "What is returned is None itself, and no other word for it."
     n = got[0] if got and isinstance(got[0], int) and 1 <= got[0] <= len(steps) else len(steps)
-    read = [z for z, _, _ in steps[:n - 1] if z in steps[n - 1][2] and z in re.findall(r"\w+", str(got[1:]))]
+    named = [a for a in re.findall(r"\w+", str(got[1:])) if a in steps[n - 1][2]]
+    if entered := [a for a in named if a in inputs]:
+        return f"{entered[0]} is among the inputs, and has a value from the start."
+    read = [z for z, _, _ in steps[:n - 1] if z in named]
     return (f"{read[0]} has a value: a line above assigns it." if read else
             "A number among the arguments needs no register, and an input need not be used.")

@@ -136,7 +136,15 @@ MISTAKES = [
      "sums and differences", "the other way round"),
     ("compiler", "return live[::-1]", "steps[:] = live[::-1]\n    return steps", "the list that was given stays as it is", "Make a new list"),
     ("compiler", "in reversed(steps):", "in steps:", "the example: z2 is dead", "Was its line dropped"),
-    ("compiler", 'return f"({a!r})"', 'return f"{a!r}"', "literals", "-2.0 ** 2.0 is -(2.0 ** 2.0)")]
+    ("compiler", 'return f"({a!r})"', 'return f"{a!r}"', "literals", "-2.0 ** 2.0 is -(2.0 ** 2.0)"),
+    ("compiler", 'return f"{a}_"', 'return f"{a.strip(chr(95))}_"', "names that stand in the text", "x and x_ are two registers"),
+    ("wengert", "    known = set(inputs)\n", "    known = set()\n", "valid lists and their twins with a fault",
+     "is among the inputs, and has a value from the start"),
+    ("mlp", "loss = -np.mean(np.log(outputs[Y == 1]))", "loss = -np.sum(np.log(outputs[Y == 1]))",
+     "a class of probability 0 that is not the row's", "the mean over all rows"),
+    ("operators", "    return wrong\n", "    return wrong[::-1]\n", "wrong_rules: which rule is wrong?", "from 0, in order"),
+    ("modes", "return np.array([tangents.get(y, 0.0) for y in of])", "return np.array([tangents[y] for y in of])", "J r in one pass",
+     "has the derivative 0")]
 
 
 @functools.lru_cache

@@ -118,7 +118,8 @@ def names(student, rng, name):
     steps = [(name, "sin", ("x",)), ("a", "cubed", (name,)), ("b", "sin", ("a",)), ("c", "where", ("x", "b", name)),
              ("y", "subtract", ("c", "x"))]
     inputs = {"x": float(rng.uniform(0.5, 1.5))}
-    returned(student, rng, steps, inputs, ["y"], "Is something of that name used after it is assigned?",
+    look = "x and x_ are two registers: do both have one name in the text?" if name == "x_" else None
+    returned(student, rng, steps, inputs, ["y"], look or "Is something of that name used after it is assigned?",
              {**VALUES, "cubed": lambda x: x ** 3}, {**TEXT, "cubed": "cube({0})"}, cube=lambda x: x ** 3)
 
 
