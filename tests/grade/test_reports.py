@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import datetime
 import hashlib
 import html.parser
 import io
@@ -446,3 +447,10 @@ def test_the_reports_of_the_same_records_are_the_same_files(tmp_path):
         write_all(CLASS, tmp_path / folder)
     for path in (tmp_path / "a").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
+
+
+def test_the_page_of_a_student_does_not_tell_when_grading_ended(tmp_path):
+    made = record("a")
+    write_all([made], tmp_path)
+    page = tmp_path / "students" / f"{made['slug']}.html"
+    assert page.stat().st_mtime == datetime.datetime.fromisoformat(made["graded"]["when"]).timestamp()
