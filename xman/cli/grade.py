@@ -40,7 +40,7 @@ def term_of(folder: Path, settings: Path | None) -> Any:
     """The term that an assignment's folder is in: of the file, of term.toml beside it, or a bare one."""
     from ..grade.term.settings import FILE, Term, term_at
     path = settings or folder.parent / FILE
-    names = {grading.parent.name for grading in folder.parent.glob("*/grading.py")}
+    names = sorted(grading.parent.name for grading in folder.parent.glob("*/grading.py"))
     return term_at(path, names) if settings or path.is_file() else Term()
 
 

@@ -63,7 +63,8 @@ def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, 
     from ..grade.term.owners import owned
     assignment = assignment_of(name, assignments, submissions)
     work = find(submissions, assignment.module)
-    work = owned(work, hand_ins(work), term_of(assignment.folder, settings))
+    term = term_of(assignment.folder, settings)
+    work = owned(work, hand_ins(work), term)
     sources, refused = {}, 0
     for each in work:
         try:
@@ -73,7 +74,9 @@ def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, 
             refused += 1
     solution = assignment.folder / "solution" / f"{assignment.module}.py"
     handed_out = [starter(text_at(solution))] if solution.is_file() else []
-    owners = {each.name: each.student for each in work}
+    grouped = term.roster if term.rules(assignment.folder.name).groups else None
+    groups = {each.key: each.group for each in grouped.students} if grouped else {}
+    owners = {each.name: groups.get(each.student) or each.student for each in work}
     pairs = [pair for pair in likeness.similar_pairs(sources, handed_out, least / 100)
              if not owners[pair.one] or owners[pair.one] != owners[pair.two]]
     page = templates().get_template("similar.html")

@@ -156,6 +156,16 @@ def test_similar_submissions_stand_side_by_side(xman, tmp_path):
     assert "<b>" not in page and "def square(x)" in page and "<script" not in page
 
 
+def test_members_of_a_group_that_hands_in_together_are_not_told_to_be_alike(xman, tmp_path):
+    (tmp_path / "assignments" / "roster.csv").write_text("name,group\nAda,red\nBob,red\nCleo,blue\n", "utf-8")
+    for name in ("Ada", "Bob", "Cleo"):
+        (tmp_path / "class" / f"{name}.py").write_text(RIGHT)
+    for groups, pairs in (("false", {"Ada  Bob", "Ada  Cleo", "Bob  Cleo"}), ("true", {"Ada  Cleo", "Bob  Cleo"})):
+        (tmp_path / "assignments" / "term.toml").write_text(f'roster = "roster.csv"\ngroups = {groups}\n[one]\n', "utf-8")
+        out = xman("similar", "one", "class", "--assignments", "assignments")[1]
+        assert {line.partition("%  ")[2] for line in out.splitlines()[:-1]} == pairs
+
+
 @pytest.mark.parametrize("source, status", [(RIGHT, "pass"), (WRONG, "fail")])
 def test_the_workflow_for_github_runs_step_by_step(xman, tmp_path, source, status):
     yaml = pytest.importorskip("yaml")
