@@ -89,6 +89,7 @@ MUTANTS = [
     ("wanted values die", "last.update((name, len(steps)) for name in keep)", "pass", TO_THE_END),
     ("what nobody reads lives for ever", "        if last[dst] == k:\n            free.append(buffers[dst])\n", "", UNREAD),
     ("always in place", "        if op in inplace:", "        if True:", FEW),
+    ("all in place where one may", "        if op in inplace:", "        if inplace:", IN_PLACE),
     ("never in place", "free, count = {}, [], 0", "free, count, inplace = {}, [], 0, ()", IN_PLACE),
     ("the function is always f", 'f"def {name}(', 'f"def f(', "what is returned"),
     ("a truth value is a number", '        return f"({a!r})"', '        return f"({a + 0 if isinstance(a, bool) else a!r})"',

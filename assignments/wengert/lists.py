@@ -57,6 +57,7 @@ FAULTS = {
                                         "A string has a length and letters, and may pass for a tuple of names.",
     "an unknown register": "Which names have a value when a line's turn comes? Each argument has to be one of them, or a number.",
     "a register used too early": "Which names have a value when a line's turn comes? Those of earlier lines, and the inputs.",
+    "a register that reads itself": "Does a register have a value already when its own line comes?",
     "a register assigned twice": "A register is assigned once: which of the names on the left have had their line already?",
     "an input assigned": "A register is assigned once, and an input has its value already."}
 
@@ -74,10 +75,12 @@ def planted(rng, steps, kind):
     culprit = str(rng.choice({
         "an unknown operator": ["plus", "cube", "times", *rare], "a wrong number of arguments": [g],
         "a tuple of one without its comma": ["tuple"], "an unknown register": ["y", "X1", "z", "loss"],
-        "a register used too early": after, "a register assigned twice": before, "an input assigned": ["x2"]}[kind]))
+        "a register used too early": after, "a register that reads itself": [z],
+        "a register assigned twice": before, "an input assigned": ["x2"]}[kind]))
     faulty = {"an unknown operator": (z, culprit, args), "an unknown register": (z, g, (culprit, *args[1:])),
               "a wrong number of arguments": (z, g, (*args, args[0]) if rng.integers(2) else args[1:]),
-              "a tuple of one without its comma": (z, "half", "u"), "a register used too early": (z, "add", ("x1", culprit))}
+              "a tuple of one without its comma": (z, "half", "u"), "a register used too early": (z, "add", ("x1", culprit)),
+              "a register that reads itself": (z, "add", (culprit, "x3"))}
     if kind in faulty:
         steps[k] = faulty[kind]
     else:

@@ -67,6 +67,7 @@ MUTANTS = [
      "            continue\n        if g", TWINS),
     ("the operators are always those of the tables", "if g not in arity:", "if g not in {**make_G(), **arity}:",
      "valid lists and their twins with a fault"),
+    ("a register may read itself", "isinstance(a, str) and a not in known", "isinstance(a, str) and a not in (*known, z)", TWINS),
     ("the last line at fault is told", "in enumerate(steps, 1):\n        if g not in",
      "in reversed([*enumerate(steps, 1)]):\n        if g not in", "valid lists and their twins with a fault"),
     ("lines are counted from 0", "enumerate(steps, 1)", "enumerate(steps)", TWINS),

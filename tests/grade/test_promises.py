@@ -31,6 +31,7 @@ compiler fold: is not in G | an operator that G lacks is an error
 compiler plan: as few of them as can be | no buffer is ever free
 compiler plan: 0, 1, 2 | buffers are numbered from 1
 compiler plan: the last line that reads it | the last reader is forgotten
+compiler plan: where op is in inplace | all in place where one may
 compiler plan: have no buffer | inputs have buffers
 compiler source: of that name | the function is always f
 compiler source: any name that Python allows | two names become one
@@ -127,6 +128,7 @@ wengert descend: the others keep their values | descent moves everything that ha
 wengert descend: the name of the register to be made small | the loss is the last value
 wengert fault: the operators that there are | the operators are always those of the tables
 wengert fault: the number of the first line | the last line at fault is told
+wengert fault: a list that is valid | a register may read itself
 wengert fault: from 1 | lines are counted from 0
 """
 ROWS = [(*line.partition(": ")[0].split(), *line.partition(": ")[2].rsplit("| ", 1)) for line in PROMISES.strip().split("\n")]

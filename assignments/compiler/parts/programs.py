@@ -47,9 +47,9 @@ def unread(student, rng):
 @buffers.part("in place, where that is allowed", 4, hidden=True)
 def in_place(student, rng):
     start = [("p", "sin", ("x",)), ("q", "sin", ("p",)), ("r", "mul", ("q", "p"))]  # p is read again after a line in place
-    for _ in range(3):
+    for inplace in (["sin", "mul", "add"], ["sin"], ["mul", "add"]):
         steps = [*start, *live_list(rng, 7, ["sin", "mul", "add"], last="h"), ("f", "add", ("h", "r"))]
-        planned(student, renamed(rng, steps, ["f"]), ["f"], ["sin", "mul", "add"])
+        planned(student, renamed(rng, steps, ["f"]), ["f"], inplace)
 
 
 # ---- 5: source --------------------------------------------------------------------------------------------------------
