@@ -38,6 +38,7 @@ def the_square(student, rng):
     expect(student.square(x), x * x, "the square")
 """
 RIGHT, WRONG = "def square(x): return x * x\n", "def square(x): return 2 * x\n"
+LONG_AGO = "2001-01-01T00:00:00+00:00"
 SLOW = "import time\ntime.sleep(0.3)\n" + RIGHT
 
 
@@ -97,10 +98,10 @@ def test_a_second_run_judges_what_is_new_or_has_changed_and_keeps_the_inputs(fol
     first = grade(folder)
     for record in first:
         path = folder / "out" / "records" / f"{record['slug']}.json"
-        path.write_text(json.dumps({**record, "graded": {**record["graded"], "when": "long ago"}}))
+        path.write_text(json.dumps({**record, "graded": {**record["graded"], "when": LONG_AGO}}))
     hand_in(folder, bob=RIGHT, cleo=RIGHT)
     second = grade(folder)
-    assert [when(folder, name) == "long ago" for name in ("ada", "bob", "cleo")] == [True, False, False]
+    assert [when(folder, name) == LONG_AGO for name in ("ada", "bob", "cleo")] == [True, False, False]
     assert {record["graded"]["term"] for record in first + second} == {first[0]["graded"]["term"]}
     assert book(folder) == {"ada": 100, "bob": 100, "cleo": 100}
 
