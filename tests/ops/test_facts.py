@@ -4,13 +4,14 @@ import pytest
 from operator_cases import CASES, in_each, slope_by
 
 import ops
-from ops import G
+from ops import DG, G
 from ops.facts import operations, parameters, shaped_by
-from ops.table import arity
+from ops.functions import ORDERED
+from ops.table import SLOPES, arity
 from xman.files.bounds import most_entries
 
 EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]
-POINTS = np.array([-1e300, -800.0, -30.0, -1.5, -1.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 1.0, 1.5, 30.0, 800.0, 1e300])
+POINTS = np.array([-1e300, -1200.0, -30.0, -1.5, -1.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 1.0, 1.5, 30.0, 1200.0, 1e300])
 
 
 def arrays_in(args): return [a for a in args if isinstance(a, (np.ndarray, np.floating))]
@@ -65,23 +66,49 @@ def test_a_name_of_numpys_is_the_function_and_a_square_is_the_square(op):
             np.testing.assert_allclose(G[facts.squared](*args), np.square(G[op](*args)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("op", [op for op in CASES if ops.facts_of(op).elementwise and arity(G[op])[0] == 1])
-def test_slopes_are_finite_where_a_row_says_so_and_not_elsewhere(op):
-    facts = ops.facts_of(op)
-    with np.errstate(all="ignore"):
-        out = G[op](POINTS)
-        slopes = np.broadcast_to(slope_by(op, 0)(out, POINTS), POINTS.shape)
-        finite = np.isfinite(slopes[np.isfinite(slopes) | ~np.isnan(out)])
-        assert not facts.tame or np.isfinite(slopes).all()
-        wide = np.isfinite(out)
-        if facts.grows:
-            assert facts.overflows or not wide.all()
-        if facts.overflows:
-            assert not wide.all() and not facts.grows
-        if facts.settles is not None and not callable(facts.settles):
-            ends = G[op](np.array([-np.inf, np.inf]))
-            assert facts.settles == 0 and np.isfinite(ends).any()
-        if facts.convex:
-            x, y = np.meshgrid(*[POINTS[1:-1]] * 2)
-            assert np.all(G[op]((x + y) / 2) <= (G[op](x) + G[op](y)) / 2 * (1 + 1e-12) + 1e-12)
-    assert finite.size
+FINITE_HERE = {"tan", "logNdtr", "scale", "hypot", "arctan2", "recurrence", "pinv", "eigvalsh", "svdvals", "sylvester"}  # but not everywhere
+ENTRYWISE = [op for op in CASES if ops.facts_of(op).elementwise and op not in ("polygamma", "betainc")]
+
+
+@pytest.mark.parametrize("op", [op for op in ENTRYWISE if arity(G[op])[1] <= 2])
+@np.errstate(all="ignore")
+def test_slopes_are_finite_where_a_row_says_so_and_infinite_somewhere_if_not(op):
+    args = np.meshgrid(*[POINTS] * arity(G[op])[1])
+    out = G[op](*args)
+    slopes = [np.broadcast_to(slope_by(op, i)(out, *args), out.shape) for i in range(len(args)) if SLOPES[op][i] and (i or op not in ORDERED)]
+    assert all(np.isfinite(s).all() for s in slopes) == ops.facts_of(op).tame or op in FINITE_HERE
+
+
+@pytest.mark.parametrize("op", [op for op in ENTRYWISE if arity(G[op])[0] == 1])
+@np.errstate(all="ignore")
+def test_a_row_says_whether_it_overflows_and_whether_it_settles(op):
+    facts, out = ops.facts_of(op), G[op](POINTS)
+    assert np.isinf(out[[0, 1, -2, -1]]).any() == (facts.overflows or facts.grows) or op in ("Gamma", "gammaln", "digamma", "logNdtr", "erfinv", "ndtri",
+        "arctanh")
+    assert not (facts.grows and facts.overflows) and (not facts.grows or np.isinf(out[[1, -2]]).any())
+    assert np.isfinite(G[op](np.array([-np.inf, np.inf]))).any() == (facts.settles == 0) or op in ("logNdtr", "relu", "elu", "leakyRelu")
+    if facts.convex:
+        x, y = np.meshgrid(*[POINTS[1:-1]] * 2)
+        assert np.all(G[op]((x + y) / 2) <= (G[op](x) + G[op](y)) / 2 * (1 + 1e-12) + 1e-12)
+
+
+@in_each((op, k) for op, k in EVERY if not ops.facts_of(op).elementwise and isinstance(DG[op],
+    list) and DG[op][0] and op not in FINITE_HERE | {"crossEntropy", "oneHot"})
+@np.errstate(all="ignore")
+def test_adjoints_of_zeros_and_of_far_numbers_are_finite_where_a_row_says_so(op, k):
+    for fill in (0.0, 1e150):
+        args = [np.where(np.arange(a.size).reshape(a.shape) % 2, fill, -fill) if isinstance(a,
+            np.ndarray) and a.dtype.kind == "f" else a for a in CASES[op][k]]
+        if ops.facts_of(op).tame:
+            assert np.isfinite(DG[op][0](np.ones_like(out := G[op](*args)), out, *args)).all()
+
+
+def test_what_a_list_of_a_model_is_made_of_and_what_is_convex_and_tame():
+    named = lambda fact: {op for op in ops.OURS if getattr(ops.facts_of(op), fact) and not (ops.facts_of(op).elementwise and fact == "tame")}
+    assert named("within") == {*"""sum mean max min var norm frobeniusNorm logsumexp softmax logSoftmax crossEntropy softmaxCrossEntropy hinge oneHot
+                                   transpose mT dot""".split()}
+    assert named("convex") == {*"square exp norm frobeniusNorm logsumexp softplus softmaxCrossEntropy sigmoidCrossEntropy squaredError".split()}
+    untamed = ops.OURS - named("tame") - {*ENTRYWISE}
+    assert untamed == {*"""polygamma betainc prod cumprod prod_of_others recurrence inv det logabsdet cofactor pinv cofactor_slope solve
+                           cholesky eigvalsh eigenvectors inverse_gaps inverse_values svdvals left_vectors right_vectors orthonormal upper
+                           expm sylvester sqrtm bundle item cond call scan while_loop""".split()}
