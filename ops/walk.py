@@ -106,7 +106,7 @@ def fitted(term: Any, x: Any, i: int, op: str, a: str) -> Any:
     dtype = getattr(x, "dtype", None)
     if dtype is None or not isinstance(term, (np.ndarray, np.floating)) or term.dtype is dtype:
         return term
-    return term.astype(dtype if dtype.kind == "f" else float, copy=False)
+    return term.astype(dtype if dtype.kind == "f" else float)
 
 
 def shape_within(x: Any) -> tuple[int, ...] | None:

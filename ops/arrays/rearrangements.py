@@ -65,8 +65,6 @@ def unbroadcast(x, like, axis=()):
 def unbroadcast_of_sums(x, like, axis=()):
     x, want = x if none_of(axis) else f.sum(x, axis), np.shape(like)
     extra = np.ndim(x) - len(want)
-    if extra < 0:
-        return f.broadcast(x, like)
     added = tuple(i for i, n in enumerate(np.shape(x)) if i < extra or want[i - extra] == 1 != n)
     return in_precision_of(f.reshape(f.sum(x, added), want) if added else x, like)
 

@@ -140,7 +140,7 @@ class Search:
             if not suspects:
                 continue
             for least in LEAST:
-                harmless = {node: with_harmless(x, of_parent, least=least) for node, x in suspects.items()}
+                harmless = {node: with_harmless(x, of_parent, None, least) for node, x in suspects.items()}
                 if self.sound(term, harmless, sign, entry):
                     break
             else:
@@ -231,16 +231,16 @@ def sign_of(x: Any, entry: tuple | None = None, signs: Iterable[str] = SIGNS) ->
     return next((sign for sign in signs if shows(x, sign, entry)), "")
 
 
-def with_harmless(x: Any, sign: str, places: np.ndarray | None = None, least: float = 0.5) -> Any:
+def with_harmless(x: Any, sign: str, places: np.ndarray | None, least: float) -> Any:
     """x with harmless numbers, from least on and none like the other, where it has the sign (places: at these
     alone)."""
     if isinstance(x, Masked):
         number = with_harmless(x.value, sign, places, least)
         return number if sign in EVERYWHERE else x.at(number)  # where nothing flows any number counts as 0
     if isinstance(x, dict):
-        return type(x)({i: with_harmless(a, sign) for i, a in x.items()})
+        return type(x)({i: with_harmless(a, sign, None, least) for i, a in x.items()})
     if isinstance(x, tuple):
-        return type(x)(with_harmless(a, sign) for a in x)
+        return type(x)(with_harmless(a, sign, None, least) for a in x)
     if hasattr(x, "tocsr"):
         return x
     a = np.array(x)

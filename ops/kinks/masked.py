@@ -113,7 +113,8 @@ def unclear(x: Any) -> bool:
         if isinstance(x, dict):  # the arrays of a bundle
             return any(map(unclear, x.values()))
     if not isinstance(x, float):  # above 10,000 entries BLAS would wake its threads
-        x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
+        few = getattr(x, "size", 1) < 10_000  # for speed alone
+        x = np.vdot(x, x) if few else np.add.reduce(x, axis=None)
     return x != x
 
 

@@ -46,6 +46,7 @@ R = Register("r")
     (lambda: f.while_loop(ARRAY, STEP, 1, B(0.0, 1.0)), "gives an array of shape", lambda: f.while_loop(TEST, STEP, 1, B(0.0, 1.0))),
     (lambda: f.sqrtm(np.diag([-1.0, 1.0])), "the square root of this matrix is complex", lambda: f.sqrtm(np.diag([4.0, 1.0]))),
     (lambda: f.sqrtm(V), "takes a square matrix", lambda: f.sqrtm(M[:1, :1])),
+    (lambda: f.trace(V), "trace takes a matrix, not an array with 1 axes", lambda: f.trace(M)),
     (lambda: f.expm(V), "takes a square matrix", lambda: f.expm(M[:1, :1])),
     (lambda: f.sum(M, keepdim=True), "sum has no argument 'keepdim'; it takes x, axis, keepdims", lambda: f.sum(M, keepdims=True)),
     (lambda: f.clip(lo=1.0), "clip needs its argument 'x'", lambda: f.clip(x=M, hi=1.0)),
@@ -62,7 +63,7 @@ R = Register("r")
     (lambda: ops.operator("lambda", np.exp, None), "the name has to be a Python identifier", lambda: None),
     (lambda: ops.operator("a b", np.exp, None), "the name has to be a Python identifier", lambda: None),
     (lambda: ops.operator("exp", np.exp, None), "that is a row of ops; choose another name", lambda: None),
-], ids=range(37))
+], ids=range(38))
 def test_what_it_is_not_for_is_refused_and_what_is_next_to_it_is_not(refused, words, right):
     with pytest.raises((ValueError, TypeError, XManError), match=words):
         refused()

@@ -16,7 +16,8 @@ def test_a_row_with_more_rules_than_arguments_is_refused(row):
     assert "twice" not in G
 
 
-@pytest.mark.parametrize("fact, words", [({"flw": "moved"}, "the fact 'flw', which nothing reads; there are commutes,"), ({"flow": "move"}, "the flow 'move',.* moved,")])
+@pytest.mark.parametrize("fact, words", [({"flw": "moved"}, "the fact 'flw', which nothing reads; there are commutes,"), ({"flow": "move"},
+    "the flow 'move',.* moved,")])
 def test_a_misspelt_fact_of_a_row_is_refused(fact, words):
     with pytest.raises(ValueError, match=words):
         elementwise("twice", lambda x: 2 * x, lambda out, x: 2, **fact)
@@ -136,6 +137,27 @@ def test_it_is_the_value_at_zeros_infinities_and_far_numbers_too(op):
         for formula in WRITTEN[op]:
             args = np.meshgrid(*[FAR] * len(CASES[op][-1]))
             np.testing.assert_allclose(formula(*args), G[op](*args), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("op", sorted({*OF_GAMMA, "polygamma"}))
+def test_functions_of_gamma_are_right_on_both_sides_of_their_poles(op):
+    x = np.array([-6.3, -5.5, -1.7, -0.3, -1e-3, 1e-3, 0.2, 0.5, 0.7, 3.3, 9.5, 10.5, 40.0])
+    for args in [(n, x) for n in (1, 2, 3)] if op == "polygamma" else [(x, x[::-1] + 0.05)] if op in ("Beta", "betaln") else [(x,)]:
+        for formula in WRITTEN[op]:
+            np.testing.assert_allclose(formula(*args), G[op](*args), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("keys", [(slice(None), "i"), ("i",), ("i", slice(1, 50)), (None, "i"), (Ellipsis, "i"), ("i", None), ("m",), (slice(0, 60,
+    2), "i"), ("i", "i"), (3,)], ids=str)
+def test_many_entries_are_added_where_the_keys_say_with_numpys_bits(keys):
+    random = np.random.default_rng(6)
+    keys = tuple(random.integers(0, 60, 70) if key == "i" else random.uniform(size=60) < 0.7 if isinstance(key, str) else key for key in keys)
+    like = np.zeros((60, 60))
+    for d in random.normal(size=np.shape(like[keys])), np.float64(1.5):
+        want = np.zeros((60, 60))
+        np.add.at(want, keys, d)
+        np.testing.assert_array_equal(f.scatterAdd(d, like, *keys), want)
 
 
 @pytest.mark.parametrize("subscripts", ["i...->i", "i...,j->ij", "...i->i...", "ij...->ij", "ij...", "...i,j...->ij"])

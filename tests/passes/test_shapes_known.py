@@ -4,8 +4,11 @@ import itertools
 import numpy as np
 import pytest
 
+from tests.passes.lists_with_values import assert_same_bits
+from tests.passes.random_lists import random_list
 from xman import eval
 from xman.passes import ALGEBRA, EXACT, STABLE, simplify
+from xman.passes.lower import lowered
 
 R = np.random.default_rng(8)
 SHAPES = [(), (1,), (3,), (0,), (1, 3), (2, 3), (2, 1), (1, 1), (4, 2, 3), (4, 1, 1), (0, 3), (1, 2, 3)]
@@ -102,6 +105,35 @@ def test_labels_and_shares_of_a_shape():
         for x_is in (np.float64, np.float16, np.int64):
             for axis in (None, 0, -1, (0,)):
                 same([("n", "count", ("x", axis)), ("y", "add", ("n", "w"))], {"x": drawn(x, x_is), "w": np.float64(1.5)})
+
+
+@np.errstate(all="ignore")
+def test_values_stay_whichever_shapes_are_known():
+    for seed in range(30):
+        steps, values, special = random_list(seed)
+        known = {x: v for x, v in values.items() if R.uniform() < 0.6}
+        keep = [dst for dst, _, _ in steps[-6:]]
+        short = simplify(steps, keep, known)
+        for inputs in (values, special):
+            want, got = eval(steps, inputs), eval(short, inputs)
+            for x in keep:
+                assert_same_bits(got[x], want[x])
+    for op in ("oneHot", "reshape", "broadcast", "unbroadcast", "equal", "maximum", "where", "transpose"):
+        args = ("c", "x", "w") if op == "where" else ("x",) if op == "transpose" else ("x", "w")
+        values = {"c": np.array([True, False]), "x": np.ones((2, 2)) if op == "transpose" else np.array([1.0, 2.0]), "w": np.array([1.0, 3.0])}
+        for known in ((), ("x",), ("w",), ("c",), ("c", "x")):
+            short = simplify([("y", op, args)], ["y"], {x: values[x] for x in known if x in args})
+            assert [line[1:] for line in short] == [(op, args)], (op, known)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("batch", [(), (5,)])
+def test_cofactors_of_small_matrices_are_written_out(n, batch):
+    a = R.normal(size=(*batch, n, n))
+    steps = [("y", "cofactor", ("a",))]
+    short = simplify(steps, ["y"], {"a": a}, lowered())
+    np.testing.assert_allclose(eval(short, {"a": a})["y"], eval(steps, {"a": a})["y"], rtol=1e-9, atol=1e-12)
+    assert ("cofactor" in [op for _, op, _ in short]) == (n == 4)
 
 
 @pytest.mark.parametrize("lines", [

@@ -28,7 +28,7 @@ def regions_that_repeat(lines: Sequence[Line]) -> list[tuple[int, int, int]]:
         stride = max(1, period // 4)
         sampled = tokens[period::stride] == tokens[:-period:stride]
         length = (FEWEST - 1) * period // stride
-        if np.any(np.lib.stride_tricks.sliding_window_view(sampled, length).all(1)):
+        if np.any(np.lib.stride_tricks.sliding_window_view(sampled, length).all(1)):  # for speed alone
             same = tokens[period:] == tokens[:-period]
             ends = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0])))).reshape(-1, 2)
             long = ends[ends[:, 1] - ends[:, 0] >= (FEWEST - 1) * period]

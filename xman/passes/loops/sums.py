@@ -77,10 +77,8 @@ def hoisted(w: SizedWriter, function: Function, k: int, slices: int, b: Any, *re
     extra = [x for x in factors if x not in stacks and x not in results[k:]]
     results = *results, *extra
     stay = [j for j in range(len(results)) if j not in sums]
-    cut = shorter([("def", name, parameters, lines, results)], k, slices, stay, loop=True)
-    if cut is None or any(j in cut[3] for j in sums):
-        return None
-    functions, counts, left, places = cut
+    step = ("def", name, parameters, lines, results)
+    functions, counts, left, places = shorter([step], k, slices, stay, loop=True)  # type: ignore[misc]  # sums go
     out = f.scan(functions[0], *counts, f.bundle(*[entries[i] for i in left]), *reverse)
     stacks |= {x: f.item(out, places[j]) for j, x in enumerate(results) if j >= k and x not in stacks}
 

@@ -51,9 +51,9 @@ class RolledLoop:
         self.entries_of: dict[tuple, set] = defaultdict(set)  # by movement the keys of a turn that move so
         for i in range(period):
             alike = self.written[i::period]
-            if alike[0][1] == "getitem":
-                keys = [line[2][1:] for line in alike]
-                self.entries_of[movement(alike[0][2][0], keys)].add(repr(keys[0]))
+            (_, op, args), *_ = alike
+            if op == "getitem":
+                self.entries_of[movement(args[0], [line[2][1:] for line in alike])].add(repr(args[1:]))
         for i in range(period):
             self.in_body.append(self.line(i))
         self.after = self.finished(lines[end:], keep, reverse)
@@ -66,7 +66,7 @@ class RolledLoop:
     def line(self, i: int) -> Symbol:
         """The value in the body of line i of all turns."""
         alike = self.written[i::self.period]
-        dst, op, args = alike[0]
+        (dst, op, args), *_ = alike
         if any(self.size(line[0]) != self.size(dst) for line in alike):
             raise NoLoop("shapes or precisions change")
         if op == "getitem" and args[0] not in self.place and all(line[2][0] == args[0] for line in alike):
@@ -136,10 +136,9 @@ class RolledLoop:
     def outside(self, registers: Sequence[str]) -> Symbol:
         """Registers that are made before the loop, another one in each turn."""
         makers = {line[0]: line for line in self.lines}
-        lines = [makers.get(a, ("", "", ())) for a in registers]
-        if all(op == "getitem" and args[0] == lines[0][2][0] for _, op, args in lines):
-            if {token(line) for line in lines} == {token(lines[0])}:
-                return self.moving(lines[0][2][0], [args[1:] for _, _, args in lines])
+        first, *_ = lines = [makers.get(a, ("", "", ())) for a in registers]
+        if first[1] == "getitem" and len({(token(line), line[2][:1]) for line in lines}) == 1:
+            return self.moving(first[2][0], [args[1:] for _, _, args in lines])
         if self.stacked and len({self.size(a) for a in registers}) == 1:
             return self.slice(self.before("stack", 0, *registers))
         raise NoLoop("each turn reads another register")
@@ -189,7 +188,7 @@ class RolledLoop:
         keys = [*fixed, *[slice(None)] * (len(shape) - len(fixed))]
         lengths = [len(range(*k.indices(n))) for k, n in zip(keys, shape, strict=True) if type(k) is slice]
         for j, e in zip(axes_left, entries, strict=True):
-            lengths[j] = 0 if number else len(e[0])
+            lengths[j] = np.size(e[0])
         seen = [n for j, n in enumerate(lengths) if j not in axes_left or not number]
         self.entry_sizes[y] = tuple(seen), dtype
         return self.slice(y)
