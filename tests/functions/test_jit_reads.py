@@ -528,3 +528,17 @@ def test_pythons_floats_are_no_numbers_of_numpy(fn):
 def test_a_gradient_step_in_float32_with_a_rate_in_python_is_compiled_in_float32():
     slope = jit(lambda w, rate: w - rate * (w * 2), "numpy")
     assert [slope(HALVES, rate).dtype for rate in (0.1, 0.2)] == [np.float32] * 2 and len(slope.lists) == 1
+
+
+@pytest.mark.parametrize("kind", [dict, collections.UserDict, type("Named", (dict,), {})])
+def test_a_key_that_has_another_hash_by_now_is_an_entry_still(kind):
+    class Key:
+        place = 1
+
+        def __hash__(self): return self.place
+        def __eq__(self, other): return True
+    rates = kind({Key(): 2.0})
+    fn = lambda x: np.sum(x * rates.get(Key(), 1.0))
+    fast, x = jit(fn), np.arange(3.0)
+    for Key.place in (1, 2, 1):
+        assert fast(x) == fn(x)

@@ -54,8 +54,8 @@ class Entries(NamedTuple):
     base: type
 
     def __call__(self, x: Any) -> list:
-        keys = [*self.base.__iter__(x)]
-        return keys + [dict.__getitem__(x, key) for key in keys] if issubclass(self.base, dict) else keys
+        entries = [*self.base.__iter__(x)]  # of a dictionary not by its keys: one may have another hash by now
+        return entries + [*dict.values(x)] if issubclass(self.base, dict) else entries
 
 
 def pairs(scope: dict) -> list: return [*scope, *scope.values()]
