@@ -3,6 +3,7 @@
 The functions are random compositions, the points those where something is infinite, flat or tied. XMAN_ALL_CASES=1 tries more.
 """
 
+import functools
 import itertools
 import os
 
@@ -189,6 +190,8 @@ def test_all_entries_of_an_array_that_one_mode_does_not_tell_are_told_by_the_oth
     x = np.zeros(100)
     onward = jvp(lambda x: x / (np.sqrt(x * x) + 1e-8), (x,), (np.ones(100),))[1]
     np.testing.assert_array_equal(onward, np.full(100, 1e8))
+    long = lambda x: functools.reduce(lambda y, _: y * 1.0, range(200), x / (np.sqrt(x * x) + 1e-8))
+    np.testing.assert_array_equal(jvp(long, (x,), (np.ones(100),))[1], np.full(100, 1e8))
 
 
 def test_the_other_mode_is_not_asked_where_that_would_take_minutes(monkeypatch):

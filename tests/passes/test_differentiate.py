@@ -9,6 +9,7 @@ import ops
 from ops import f
 from xman import WengertList, XManError, backprop, eval, forward
 from xman.passes import gradient, tangent
+from xman.passes.differentiate import adjoints, tangents
 
 every_list = pytest.mark.parametrize(("steps", "values", "of"), LISTS.values(), ids=LISTS)
 every_case = in_each([(op, k) for op, cases in CASES.items() for k in range(len(cases))])
@@ -270,3 +271,11 @@ def test_an_adjoint_that_is_that_of_another_register_too_keeps_the_name_that_was
 def test_beyond_a_change_of_precision_each_adjoint_has_that_of_its_register():
     steps = [("a", "exp", ("x",)), ("b", "astype", ("a", ("float64",)))]
     assert eval(gradient(steps, "b", ["x"]), {"x": np.float32(1)})["db_da"].dtype == np.float32
+
+
+def test_what_belongs_to_no_line_is_said_to():
+    steps = [("y", "exp", ("x",)), ("z", "sin", ("w",)), ("u", "mul", ("y", "y"))]
+    origins = {line[0]: origin and origin[0] for line, origin in adjoints(steps, "u", ["x", "w"])}
+    assert origins == {**dict.fromkeys(["y", "z", "u", "du_du", "du_dx", "du_dw"]), **dict.fromkeys(["z1", "z2", "z3", "z4", "du_dy"], "u"), "z5": "y"}
+    dots = {line[0]: origin and origin[0] for line, origin in tangents(steps, ["x"])}
+    assert dots["y_dot"] == "y" and dots["u_dot"] == "u" and dots["y"] is dots["z"] is dots["u"] is None
