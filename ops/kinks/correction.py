@@ -42,8 +42,9 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
             sure.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
         if sure and d.steep is not d.flow:
             mask = functools.reduce(f.logical_and, sure)
-            if numbers:  # only a NaN, and one that x itself does not explain
-                mask = f.logical_or(mask, f.logical_or(f.equal(value, value), f.not_equal(out, out)))
+            if numbers:  # only a NaN, and one that x itself does not explain; (eˣ)^½ is infinite where its slope is 0
+                known = f.equal(out, out) if settles or not d.forward else f.isfinite(out)
+                mask = f.logical_or(mask, f.logical_or(f.equal(value, value), f.logical_not(known)))
             if (places := d.where("steep")) is not None:
                 value = f.where(f.logical_or(mask, places()), value, 0.0)
         if settles and not d.forward:
@@ -59,6 +60,9 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
                     return f.logical_or(known, f.logical_and(f.equal(x, 0), sheer))
                 return f.logical_or(f.not_equal(f.abs(product.value), math.inf), sheer)
             certain = Flow(lambda: f.logical_or(finite(), f.logical_not(f.isfinite(d.value))))
-            steep = chosen(certain, product.where("steep"), NOWHERE)
+            places = product.where("steep")
+            if places and numbers and d.forward:  # what stays NaN is not known further on either
+                places = Flow(lambda mask: f.logical_or(mask, f.not_equal(value, value)), places)
+            steep = chosen(certain, places, NOWHERE)
         return Masked(value, product.flow, steep, d.forward)
     return corrected

@@ -205,3 +205,10 @@ def test_the_other_mode_is_not_asked_where_that_would_take_minutes(monkeypatch):
 def test_what_overflows_in_what_does_not_settle_there_is_not_said_to_be_flat(outer, inner):
     for slope in MODES.values():
         assert slope(lambda x: outer(inner(x) ** .5))(1000.0) != 0.0
+
+
+@pytest.mark.parametrize("root", [lambda x: x ** .5, lambda x: x ** .25, np.sqrt, np.cbrt, np.log, np.log1p, np.arcsinh])
+@np.errstate(all="ignore")
+def test_a_root_of_what_overflows_is_not_said_to_be_flat(root):
+    for inner, slope in itertools.product((np.exp, np.expm1, np.exp2, np.sinh, np.cosh), MODES.values()):
+        assert slope(lambda x: root(inner(x)))(np.float64(2000.0)) != 0.0  # noqa: B023
