@@ -35,7 +35,8 @@ def test_what_is_saved_is_the_optimum_on_all_rows_for_the_penalty_that_folds_cho
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
     words = "train", "logreg", "--data", "iris.csv", "--quiet"
-    told, out = json.loads(run(*words, "--save", "m.safetensors", "--json")[1]), run(*words, "--l2", "0.1")[1]
+    told = json.loads(run(*words, "--save", "m.safetensors", "--json")[1])
+    out = run(*words, "--l2", "0.1", "--save", "n.safetensors")[1]
     assert told["rows"] == 150 and told["test_rows"] == 30 and len(told["trials"]) == 7
     assert told["l2"] in [trial["settings"]["l2"] for trial in told["trials"]]
     assert "\nthen fitted to all 150 rows, for --save; the test is of the fit before\ntest loss " in out
@@ -44,6 +45,20 @@ def test_what_is_saved_is_the_optimum_on_all_rows_for_the_penalty_that_folds_cho
     theirs = LogisticRegression(C=1 / (150 * told["l2"]), tol=1e-8, max_iter=10_000).fit(X, y)
     ours = load("m.safetensors").predict_proba(datasets.load_iris().data)
     np.testing.assert_allclose(ours, theirs.predict_proba(X), atol=2e-3)
+
+
+def test_without_a_model_to_save_nothing_is_fitted_again(run):
+    out = run("train", "logreg", "--data", "iris.csv", "--quiet", "--l2", "1,0.1", "--draws", "1")[1]
+    assert out.startswith("trained: l2") and "then fitted" not in out and "of 1 trials" not in out
+
+
+def test_a_rate_is_found_for_an_optimizer_that_takes_one(run):
+    words = "train", "logreg", "--data", "iris.csv", "--quiet", "--find-lr"
+    code, out, err = run(*words, "--optimizer", "adam", "--epochs", "3", "--json")
+    assert f"the loss falls fastest at the rate {json.loads(out)['lr']:g}\n" in err
+    for options, sentence in ((), "newton-cg finds its own step size; a rate is found for sgd"), (
+            ("--optimizer", "adam", "--lr", "0.1"), "leave --lr away"), (("--optimizer", "adam,sgd"), "leave --optimizer away"):
+        assert sentence in run(*words, *options)[2]
 
 
 def test_as_many_epochs_as_were_best_are_taken_with_all_rows(run):
@@ -56,7 +71,8 @@ def test_as_many_epochs_as_were_best_are_taken_with_all_rows(run):
     (("--test-fraction", "0"), (150, 0)), (("--test-fraction", "0.3"), (150, 45)), (("--validation-fraction", "0.5"), (150, 30)),
     (("--optimizer", "adam", "--epochs", "2", "--validation-fraction", "0"), (150, 30))])
 def test_the_shares_of_a_file_are_what_was_said(run, options, rows):
-    told = json.loads(run("train", "logreg", "--data", "iris.csv", "--l2", "0.1", *options, "--json", "--quiet")[1])
+    words = "train", "logreg", "--data", "iris.csv", "--l2", "0.1", "--json", "--quiet", "--save", "m"
+    told = json.loads(run(*words, *options)[1])
     assert (told["rows"], told["test_rows"]) == rows
 
 

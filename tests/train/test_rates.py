@@ -5,7 +5,7 @@ import pytest
 
 from xman import XManError
 from xman.models import LogisticRegression
-from xman.train import OPTIMIZERS, Diverged, fit
+from xman.train import OPTIMIZERS, Diverged, evaluate, find_rate, fit, load
 
 LABELS = np.arange(30) % 3
 X = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
@@ -99,3 +99,34 @@ def test_a_checkpoint_of_a_run_with_other_rates_is_refused_and_left_alone(path, 
     before = path.read_bytes()
     message = refusal(train, lr, checkpoint=path)
     assert f"a run with lr {RATES}, not {lr}" in message and path.read_bytes() == before
+
+
+# the rate that is found
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_rate_that_is_found_trains_nearly_as_well_as_the_best_of_a_grid(optimizer):
+    digits = load("digits")
+
+    def loss(lr):
+        result = fit(LogisticRegression(64, 10), digits.train, optimizer=optimizer, lr=lr, epochs=4, progress=False)
+        return evaluate(LogisticRegression(64, 10), result.parameters, digits.test)[0]
+
+    rate = find_rate(LogisticRegression(64, 10), digits.train, optimizer=optimizer)
+    assert loss(rate.lr) < min(map(loss, 10.0 ** np.arange(-4, 2))) + 0.15
+    assert len(rate.rates) == len(rate.losses) <= 100 and rate.rates[0] == 1e-6 and np.isfinite(rate.losses).all()
+
+
+def test_a_search_for_a_rate_changes_no_model_and_has_its_refusals():
+    model = LogisticRegression(4, 3)
+    before = {name: np.copy(x) for name, x in model.inputDict().items()}
+    find_rate(model, (X, LABELS), batch_size=8)
+    assert all(np.array_equal(x, before[name]) for name, x in model.inputDict().items())
+    assert "find_rate has no setting 'lr'" in refusal(find_rate, model, (X, LABELS), lr=0.1)
+    assert "at least 10 steps" in refusal(find_rate, model, (X, LABELS), steps=3)
+    assert "the loss falls at no rate from 100 to 1000" in refusal(find_rate, model, (X, LABELS), least=100, greatest=1000)
+
+
+def test_a_setting_that_fit_lacks_is_named_with_the_nearest():
+    words = refusal(train, epoch=3)
+    assert "fit has no setting 'epoch'; there are validation, epochs" in words and "did you mean 'epochs'" in words

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib
 import json
 import os
@@ -23,17 +22,37 @@ from ..manager import XMan
 from ..models.bases import KINDS
 from ..scale.launch import launched, report_end
 from ..scale.mpi import TIMEOUT, workers
-from ..scale.streams import MEMORY
-from ..scale.tables import tenths
-from ..train import Dataset, Diverged, Result, Trial, cross_validate, fit, load, predict
+from ..train import Dataset, Diverged, Result, Trial, cross_validate, fit, load
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from ..train.selection import combinations_of, mean_of, searched, trial_text
+from ..train.selection.rates import find_rate
 from ..train.settings import Settings
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table, received
-from .pages import facts_of, print_network, print_result, rows_and_pairs, test_text, tested, write_page
-from .sources import LARGE, MODELS, TABLE, TASKS, costs_of, defaults_of, network_of, penalties_of, schedule_of
+from .pages import (
+           facts_of,
+           print_network,
+           print_result,
+           rows_and_pairs,
+           temperature_of,
+           test_text,
+           tested,
+           write_model,
+)
+from .sources import (
+           LARGE,
+           MODELS,
+           TABLE,
+           TASKS,
+           costs_of,
+           defaults_of,
+           network_of,
+           penalties_of,
+           schedule_of,
+           sha256,
+           streamed,
+)
 
 SettingsOf = Callable[[dict[str, Any]], dict[str, Any]]
 # (option, module, purpose): what is missing for the files at the end is said before training
@@ -82,21 +101,6 @@ def read(model: str, data: str, *, memory: float | None, folds: int | None, repo
     return dataset
 
 
-def sha256(source: str) -> dict[str, str]:
-    """{"sha256": …} of a file; {} where the source is not a file."""
-    return {"sha256": hashlib.sha256(Path(source).read_bytes()).hexdigest()} if Path(source).is_file() else {}
-
-
-def streamed(source: str, memory: float | None, unfit: dict[str, Any], **columns: Any) -> Dataset:
-    """The data set as streams of tables. unfit: options that streams lack; XManError if one is given."""
-    if words := [word for word, value in unfit.items() if value]:
-        raise XManError(f"--{words[0]} is for rows that fit into memory; leave --memory away")
-    sets = tenths(source, memory or MEMORY, **columns)
-    data = sets[0].prepared
-    return Dataset(*sets, data.classes, None, data,
-                   (*(column.name for column in data.columns), data.target.name))
-
-
 def indistinguishable(trial: Trial, best: Trial) -> bool:
     """Whether folds cannot tell the two apart: the mean difference is within its standard error."""
     difference, n = np.subtract(trial.by_fold, best.by_fold), len(best.by_fold)
@@ -131,7 +135,8 @@ def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds:
     if usual is not None:
         equal = [trial for trial in trials if indistinguishable(trial, best)]
         best = min(equal, key=lambda trial: abs(np.log(trial.settings["l2"] / usual)))
-    return options | best.settings, trials, f"chosen of {len(trials)} trials, and trained: {trial_text(best)}"
+    count = f"chosen of {len(trials)} trials, and " * (len(trials) > 1)
+    return options | best.settings, trials, f"{count}trained: {trial_text(best)}"
 
 
 def settings_of(options: dict[str, Any], *, defaults: dict[str, Any], data: Dataset, convex: bool,
@@ -162,6 +167,18 @@ def with_threads(threads: int) -> Iterator[None]:
         sys.exit(1)
 
 
+def rate_of(network: XMan, data: Dataset, options: dict[str, Any], complete: SettingsOf) -> float:
+    """The learning rate that is found for these options, which have none."""
+    several = [name for name, x in options.items() if isinstance(x, tuple)]
+    if word := [*several, *({"lr"} & {*options})]:
+        raise XManError(f"--find-lr is for one value of each setting, and no --lr: leave --{word[0]} away")
+    fixed = {name: x for name, x in complete(options).items() if name not in (
+        "lr", "schedule", "validation", "patience", "checkpoint", "plot")}
+    rate = find_rate(network, data.train, **fixed).lr
+    print(f"the loss falls fastest at the rate {rate:g}", file=sys.stderr)
+    return rate
+
+
 def choose_and_fit(network: XMan, data: Dataset, options: dict[str, Any], complete: SettingsOf, show: bool,
                    *, folds: int | None, usual: float | None, draws: int | None) -> Choice:
     """The training with the best of the options."""
@@ -182,34 +199,6 @@ def fit_all_rows(choice: Choice, network: XMan, data: Dataset, complete: Setting
     return choice._replace(result=final._replace(**told))
 
 
-def temperature_of(network: XMan, result: Result, data: Dataset) -> float:
-    """The temperature that makes the log loss of the validation rows least (Guo et al. 2017)."""
-    from scipy.optimize import minimize_scalar
-    from scipy.special import log_softmax
-
-    X, y = data.valid
-    scores = np.log(np.maximum(predict(network, result.parameters, X).astype(float), 1e-30))
-    if scores.shape[1:] != (len(data.classes),):
-        raise XManError("--calibrate is for classes, each with an output")
-    loss = lambda t: -log_softmax(scores / np.exp(t), 1)[np.arange(len(y)), y].mean()
-    return float(np.exp(minimize_scalar(loss, bounds=(-3, 3), method="bounded").x))
-
-
-def write_model(choice: Choice, final: Choice, data: Dataset, facts: dict[str, Any], *, save: str | None,
-                report: str | None) -> None:
-    """Write the final model, and the page about the one that was tested, if the user asked for them."""
-    if not (save or report):
-        return
-    told = json_terms(facts | {"names": data.names, "first": data.first})
-    tested_model, model = (each.result.model(**told) for each in (choice, final))
-    if temperature := facts.get("temperature"):
-        tested_model, model = (each.tempered(temperature) for each in (tested_model, model))
-    if save:
-        model.save(save)
-    if report:
-        write_page(report, tested_model, data, choice.seconds)
-
-
 @xman.command()
 @click.argument("model", metavar="|".join([*MODELS, "path/to/model.py:Class|…:'Class(64, 10)'"]))
 @option_table(f"""
@@ -218,6 +207,7 @@ def write_model(choice: Choice, final: Choice, data: Dataset, facts: dict[str, A
     --batch-size    size,…        Rows of a minibatch.
     --optimizer     optimizer,…   Mostly adam; the last three take all rows at once, and neither a rate nor a batch size.
     --lr            number,…      The rate, of adam a hundredth of sgd's; of several, 0.1,0.01, that of the least validation loss.
+    --find-lr       flag          Take the rate at which the loss falls fastest, of a hundred steps at rising rates.
     --schedule      cosine|step:EPOCHS:FACTOR|exponential:FACTOR  Falls to 0 over the epochs, by FACTOR every EPOCHS or each.
     --warm-up=0     whole         Epochs in which the rate rises.
     --weight-decay  number,…      The part of a parameter that is added to its gradient, or taken off by adamw.
@@ -272,7 +262,7 @@ def write_model(choice: Choice, final: Choice, data: Dataset, facts: dict[str, A
          least=click.FloatRange(0), point=click.Choice([".", ","]), MB=click.FloatRange(1), seconds=click.FloatRange(0.1),
          share=click.FloatRange(0, 1, max_open=True))
 def train(model: str, data: str, warm_up: int, together: int, restarts: int, timeout: float,
-          threads: int, cost: tuple[str, ...], calibrate: bool, quiet: bool, as_json: bool,
+          threads: int, cost: tuple[str, ...], calibrate: bool, find_lr: bool, quiet: bool, as_json: bool,
           **options: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     if together > 1 or restarts:
@@ -280,6 +270,8 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     workers().timeout = timeout
     if workers().rank:  # only the first worker prints
         quiet, sys.stdout = True, open(os.devnull, "w")
+    is_saved = bool(options["save"])  # all workers fit all rows, and one writes the model
+    if workers().rank:
         options |= {"save": None, "report": None, "plot": None}
     for option, module, purpose in WRITERS:
         if options[option]:
@@ -308,6 +300,9 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
         print_network(network, dataset)
     settings = {key: x for key, x in received(Settings, options).items() if x is not None}
     usual = None
+    if find_lr:
+        with with_threads(threads):
+            settings["lr"] = rate_of(network, dataset, settings, complete)
     if calibrate and not (unseen and dataset.classes):
         raise XManError("--calibrate is for classes, and takes validation rows: leave their fraction above 0")
     if convex and "l2" not in settings:
@@ -318,7 +313,7 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
         choice = final = choose_and_fit(network, dataset, settings, complete, not quiet,
                                         folds=options["folds"], usual=usual, draws=options["draws"])
         fitted, interrupted = rows, choice.result.reason.startswith("interrupted")
-        if dataset.whole and not interrupted:
+        if dataset.whole and is_saved and not interrupted:
             every_row = read(model, data, **received(read, options)
                              | {"test_fraction": 0.0, "validation_fraction": 0.0})
             if model in MODELS or every_row.prepared.shape == dataset.prepared.shape:
@@ -332,7 +327,7 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     if calibrate:
         facts["temperature"] = temperature_of(network, choice.result, dataset)
     test = tested(network, choice.result, dataset)
-    write_model(choice, final, dataset, {**facts, **sha256(data), **shape},
+    write_model((choice.result, final.result), choice.seconds, dataset, {**facts, **sha256(data), **shape},
                 **received(write_model, options))
     if as_json:
         print(json.dumps(json_terms(facts | facts_of(choice.result, choice.trials, choice.seconds) | test)))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import extra
+from ..errors import XManError, extra
 from ..files import Model
 from ..files.container import versions
 from ..files.figures import drawing
@@ -22,11 +22,27 @@ from ..scale import Stream
 from ..tables import Prepared
 from ..train import Dataset, Result, Trial, evaluate, predict
 from ..train.plot import learning_curve
+from .commands import json_terms
 
 TEMPLATE = Path(__file__).with_name("templates") / "model.html"
 MISTAKES = 12  # the most that are shown
 COLUMNS = 12   # the most of their table
 LONG_SETTINGS = "history", "names", "first"  # not shown: lists
+
+
+def write_model(results: tuple[Result, Result], seconds: float, data: Dataset, facts: dict[str, Any], *,
+                save: str | None, report: str | None) -> None:
+    """Write the page about the first, which was tested, and the model of the last, if they are asked for."""
+    if not (save or report):
+        return
+    told = json_terms(facts | {"names": data.names, "first": data.first})
+    tested_model, model = (each.model(**told) for each in results)
+    if temperature := facts.get("temperature"):
+        tested_model, model = (each.tempered(temperature) for each in (tested_model, model))
+    if save:
+        model.save(save)
+    if report:
+        write_page(report, tested_model, data, seconds)
 
 
 def write_page(path: str, model: Model, data: Dataset, seconds: float) -> None:
@@ -97,6 +113,19 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
     columns = [c for c in model.columns if c.register in rows][:COLUMNS]
     table = [[truth[k], predictions[k], *(str(rows[c.register][k])[:40] for c in columns)] for k in worst]
     return {"mistakes": [["truth", "prediction", *(c.name for c in columns)], *table]}
+
+
+def temperature_of(network: XMan, result: Result, data: Dataset) -> float:
+    """The temperature that makes the log loss of the validation rows least (Guo et al. 2017)."""
+    from scipy.optimize import minimize_scalar
+    from scipy.special import log_softmax
+
+    X, y = data.valid
+    scores = np.log(np.maximum(predict(network, result.parameters, X).astype(float), 1e-30))
+    if scores.shape[1:] != (len(data.classes),):
+        raise XManError("--calibrate is for classes, each with an output")
+    loss = lambda t: -log_softmax(scores / np.exp(t), 1)[np.arange(len(y)), y].mean()
+    return float(np.exp(minimize_scalar(loss, bounds=(-3, 3), method="bounded").x))
 
 
 def rows_and_pairs(data: tuple | Stream) -> tuple[int, Iterable[tuple]]:

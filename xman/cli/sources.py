@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import hashlib
 import importlib.util
 import inspect
 import json
@@ -29,6 +30,8 @@ from ..manager import XMan
 from ..notation import shortened
 from ..passes import roll
 from ..scale import Stream
+from ..scale.streams import MEMORY
+from ..scale.tables import tenths
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.evaluation import feed, list_of
 from ..train.schedules import Schedule
@@ -299,3 +302,18 @@ def array_argument(word: str, text: str) -> Any:
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise XManError(f"{shortened(word)}: the value is not a number or a nested list of numbers, as in "
                         "x1=3 or x='[[1, 2], [3, 4]]'") from None
+
+
+def sha256(source: str) -> dict[str, str]:
+    """{"sha256": …} of a file; {} where the source is not a file."""
+    return {"sha256": hashlib.sha256(Path(source).read_bytes()).hexdigest()} if Path(source).is_file() else {}
+
+
+def streamed(source: str, memory: float | None, unfit: dict[str, Any], **columns: Any) -> Dataset:
+    """The data set as streams of tables. unfit: options that streams lack; XManError if one is given."""
+    if words := [word for word, value in unfit.items() if value]:
+        raise XManError(f"--{words[0]} is for rows that fit into memory; leave --memory away")
+    sets = tenths(source, memory or MEMORY, **columns)
+    data = sets[0].prepared
+    return Dataset(*sets, data.classes, None, data,
+                   (*(column.name for column in data.columns), data.target.name))

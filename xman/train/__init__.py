@@ -18,8 +18,9 @@ from .optimizers import (
 )
 from .schedules import cosine, exponential, in_turn, product, step_decay, warm_up
 from .selection import Trial, cross_validate, search
+from .selection.rates import find_rate
 
 __all__ = ["DataError", "Dataset", "Diverged", "OPTIMIZERS", "Result", "TrainingError", "TrainingList", "Trial", "adagrad",
-           "adam", "adamw", "cosine", "cross_validate", "evaluate", "exponential", "fit", "in_turn", "load", "momentum",
-           "nesterov", "predict", "product", "rmsprop", "search", "sgd", "step_decay", "training_list", "warm_up"]
+           "adam", "adamw", "cosine", "cross_validate", "evaluate", "exponential", "find_rate", "fit", "in_turn", "load",
+           "momentum", "nesterov", "predict", "product", "rmsprop", "search", "sgd", "step_decay", "training_list", "warm_up"]
 suggesting(__name__)

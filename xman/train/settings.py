@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 
-from ..errors import XManError
+from ..errors import XManError, refuse_unknown
 from ..files.whole import refuse_unwritable
 from ..manager import XMan
 from ..scale.streams import Stream
@@ -76,6 +76,7 @@ def with_keywords_of(settings: Callable[Keywords, Settings]) -> Callable[
     def decorator(train: Callable[[XMan, tuple, Settings], Result]) -> Callable[..., Result]:
         @functools.wraps(train)
         def fit(model: XMan, data: tuple, **keywords: Any) -> Result:
+            refuse_unknown(keywords, inspect.signature(settings).parameters, "fit has no setting {!r}")
             return train(model, data, settings(**keywords))
         model, data, _ = inspect.signature(train).parameters.values()
         keywords = inspect.signature(settings).parameters.values()
