@@ -33,6 +33,7 @@ from xman.cli import derivatives, learning  # noqa: F401  (it adds the command)
 bundled = lambda name: lambda: getattr(sklearn.datasets, f"load_{name}")(as_frame=True).frame
 statsmodels = lambda name: lambda: getattr(__import__("statsmodels.api").api.datasets, name).load_pandas().data
 vega = lambda name: lambda: getattr(__import__("vega_datasets").data, name)()
+pydataset = lambda name, step=1: lambda: __import__("pydataset").data(name).iloc[::step]
 penguins = lambda: __import__("palmerpenguins").load_penguins()
 
 
@@ -62,6 +63,14 @@ TABLES = {  # the model, the target, what gives the frame
     "seattle-temps": ("linear", "temp", lambda: vega("seattle_temps")().iloc[::5]),
     "seattle-weather": ("logreg", "weather", vega("seattle_weather")),
     "airports": ("linear", "latitude", vega("airports")), "barley": ("linear", "yield", vega("barley")),
+    "forbes": ("linear", "pres", pydataset("forbes")), "OFP": ("poisson", "ofp", pydataset("OFP")),
+    "caschool": ("linear", "testscr", pydataset("Caschool")), "chile": ("logreg", "vote", pydataset("Chile")),
+    "flchain": ("logreg", "death", pydataset("flchain")), "hdma": ("logreg", "deny", pydataset("Hdma")),
+    "movies": ("linear", "rating", lambda: pydataset("movies", 20)().drop(columns="title")),
+    "diamonds": ("linear", "price", pydataset("diamonds", 5)), "computers": ("linear", "price", pydataset("Computers")),
+    "slid": ("linear", "wages", pydataset("SLID")), "colon": ("logreg", "status", pydataset("colon")),
+    "baseball": ("linear", "sal87", lambda: pydataset("Baseball")().drop(columns=["name1", "name2"])),
+    "car-choice": ("logreg", "choice", pydataset("Car")),
     "stocks": ("linear", "price", vega("stocks")), "strikes": ("linear", "duration", statsmodels("strikes")),
 }
 PLAIN = {"logreg": LogisticRegression(max_iter=1000), "linear": RidgeCV(), "poisson": PoissonRegressor()}
