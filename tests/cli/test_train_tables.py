@@ -1,6 +1,7 @@
 """Facts about xman train on one file: which rows train, choose and judge, and what is fitted in the end."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -189,3 +190,18 @@ def test_a_page_tells_which_columns_matter(mixed, tmp_path):
 def test_of_all_combinations_some_are_drawn(mixed):
     told = mixed("--draws", "2", l2=("--l2", "1,0.1,0.01,0.001"))
     assert len(told["trials"]) == 2 and told["l2"] in (1, 0.1, 0.01, 0.001)
+
+
+def test_the_report_ranks_columns_by_how_much_the_loss_rises_without_them(run):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    noise = np.random.default_rng(0).random(300).round(3)
+    with open("t.csv", "w") as file:
+        print("noise,size,town,y", *(f"{noise[k]},{k % 10},{'ab'[k % 7 == 0]},{'uv'[k % 10 > 4]}" for k in range(300)),
+              sep="\n", file=file)
+    assert run("train", "logreg", "--data", "t.csv", "--l2", "0.001", "--report", "r.html", "--quiet")[0] == 0
+    with open("r.html") as file:
+        page = re.sub(r"<[^>]*>|\s+", " ", file.read())
+    rises = {name: float(re.search(rf"{name} +(-?[0-9.e-]+) ", page.partition('change their rows')[2])[1])
+             for name in ("size", "noise", "town")}
+    assert rises["size"] > 0.5 and max(abs(rises["noise"]), abs(rises["town"])) < 0.1
