@@ -22,7 +22,9 @@ def shape_of(like):
 def in_precision_of(x, like):
     """x in the precision of like, if like is an array of floats."""
     dtype = getattr(like, "dtype", None)
-    return x if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype else x.astype(dtype)
+    if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype and type(x) is not float:
+        return x
+    return dtype.type(x) if type(x) is float else x.astype(dtype)
 
 
 def none_of(axis):

@@ -393,6 +393,23 @@ def test_the_way_back_runs_no_turn_of_a_loop_again_for_its_carries():
         assert [op for _, op, _ in run.lists[0]].count("scan") == 2, run.lists[0]
 
 
+def test_seeds_are_in_the_precision_of_what_is_differentiated():
+    def loss(c, X):
+        for t in range(300):
+            c = c + X[2 * t]
+        for _ in range(300):
+            c = c + np.tanh(c) * X[0] + c
+        return c
+    x = np.full(600, 1e-3, "f")
+    value, slopes = xman.value_and_grad(loss, (0, 1))(x[0], x)
+    run = xman.jit(xman.value_and_grad(loss, (0, 1)), engine="numpy")
+    for a, b in zip([value, *slopes], [run(x[0], x)[0], *run(x[0], x)[1]], strict=True):
+        assert a.dtype == b.dtype == np.float32
+        np.testing.assert_allclose(a, b, 1e-4)
+    gained = xman.jit(xman.grad(lambda c, x: np.sum(x) + c), engine="numpy")
+    assert gained(x[0], x).dtype == np.float32
+
+
 def three_turns_ago(x):
     a, b, c = x, np.sin(x), np.cos(x)
     for _ in range(400):

@@ -37,3 +37,15 @@ def test_more_lines_than_anybody_wants_are_refused():
     steps = WengertList.from_text("def step(x, t):\n    x1 = sin(x)\n    return x1\n\nb = bundle(x, 100000000)\nc = scan(step, 1, 1, b)")
     with pytest.raises(XManError, match="the 100,000,000 steps of step make more than 10,000,000 lines"):
         unroll(steps)
+
+
+def test_a_loop_in_a_loop_goes_by_the_rows_of_what_the_outer_step_computes():
+    def nested(h, X):
+        inner = lambda x: xman.scan(lambda c, y: (np.tanh(c * y), None), 0.5, np.sin(x) * h)[0]
+        sums = xman.map(lambda x: xman.scan(lambda c, y: (c + y, c * y), 0.0, x)[1], X)
+        return np.sum(sums) + xman.scan(lambda c, x: (c + inner(x), None), 1.0, X)[0]
+    values = {"h": 0.3, "X": ARGS["X"][0]}
+    steps = trace(nested, *values.values())
+    flat = unroll(steps, values)
+    assert "scan" in programs(steps) and not programs(flat)
+    assert eval(flat, values)["nested"] == eval(steps, values)["nested"]

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 import ops
-from ops.loops.bodies import Bundle, Function
+from ops.loops.bodies import Bundle, Function, functions_in
 from ops.writer import Symbol
 
 from ...errors import XManError
@@ -53,6 +54,7 @@ class Unroller(ListWriter):
         self.names = names
         self.stacked: dict[int, tuple[Symbol, list]] = {}  # by a list's id, the symbol that stacks it
         self.sizes: dict[int, tuple | None] = {}  # by a symbol's id its shape, or None
+        self.sizes_of_bodies: dict[tuple, dict[str, tuple]] = {}  # by function and shapes of arguments
 
     def sized(self, symbol: Symbol, size: tuple | None) -> Symbol:
         self.sizes[id(symbol)] = size
@@ -106,13 +108,34 @@ class Unroller(ListWriter):
 
     def body_at(self, function: Function, args: Sequence[Any], step: str) -> Bundle:
         _, _, parameters, lines, results = function
-        values = dict(zip(parameters, args, strict=True))
+        values, sizes = dict(zip(parameters, args, strict=True)), self.sizes_in(function, args)
         for dst, op, operands in lines:
             inputs = [values[a] if isinstance(a, str) else a for a in operands]
             out = values[dst] = self.expanded(op, inputs, step)
+            if dst in sizes and isinstance(out, Symbol):
+                self.sized(out, sizes[dst])
             if isinstance(out, Symbol) and out.name is None and not is_temporary(dst):
                 out.name = fresh(dst + step, self.names)
         return Bundle(values[r] for r in results)
+
+    def sizes_in(self, function: Function, args: Sequence[Any]) -> dict[str, tuple]:
+        """The shapes of the registers in a function, if it has loops, whose steps they may be."""
+        key = id(function), tuple(map(self.size_of, args))
+        if key not in self.sizes_of_bodies:
+            sizes = {}
+            if functions_in(function[3]) and None not in key[1]:
+                likes = [0 if isinstance(a, (int, np.integer)) else size
+                         for a, size in zip(args, key[1], strict=True)]
+                with suppress(XManError):  # a size may be that of whole numbers
+                    sizes = shapes(function[3], dict(zip(function[2], likes, strict=True)))
+            self.sizes_of_bodies[key] = {x: size for x, (size, _) in sizes.items()}
+        return self.sizes_of_bodies[key]
+
+    def size_of(self, x: Any) -> tuple | None:
+        """The shape of an argument; None if it is not known."""
+        if isinstance(x, list):
+            return None if (size := self.size_of(x[0])) is None else (len(x), *size)
+        return self.sizes.get(id(x)) if isinstance(x, Symbol) else np.shape(x)
 
     def steps_of(self, x: Any) -> int:
         """The number of steps along a slice; 0 if it is not known."""
