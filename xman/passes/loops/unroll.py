@@ -120,22 +120,23 @@ class Unroller(ListWriter):
 
     def sizes_in(self, function: Function, args: Sequence[Any]) -> dict[str, tuple]:
         """The shapes of the registers in a function, if it has loops, whose steps they may be."""
-        key = id(function), tuple(map(self.size_of, args))
-        if key not in self.sizes_of_bodies:
+        likes = *map(self.like_of, args),
+        if (key := (id(function), likes)) not in self.sizes_of_bodies:
             sizes = {}
-            if functions_in(function[3]) and None not in key[1]:
-                likes = [0 if isinstance(a, (int, np.integer)) else size
-                         for a, size in zip(args, key[1], strict=True)]
-                with suppress(XManError):  # a size may be that of whole numbers
+            if functions_in(function[3]) and None not in likes:
+                with suppress(XManError):  # a stand-in of floats may be one for whole numbers
                     sizes = shapes(function[3], dict(zip(function[2], likes, strict=True)))
             self.sizes_of_bodies[key] = {x: size for x, (size, _) in sizes.items()}
         return self.sizes_of_bodies[key]
 
-    def size_of(self, x: Any) -> tuple | None:
-        """The shape of an argument; None if it is not known."""
+    def like_of(self, x: Any) -> tuple | int | None:
+        """What `shapes` may take for an argument; None if its shape is not known."""
         if isinstance(x, list):
-            return None if (size := self.size_of(x[0])) is None else (len(x), *size)
-        return self.sizes.get(id(x)) if isinstance(x, Symbol) else np.shape(x)
+            each = self.like_of(x[0])
+            return (len(x), *each) if isinstance(each, tuple) else None
+        if isinstance(x, Symbol):
+            return self.sizes.get(id(x))
+        return 0 if isinstance(x, (int, np.integer)) else np.shape(x)
 
     def steps_of(self, x: Any) -> int:
         """The number of steps along a slice; 0 if it is not known."""
