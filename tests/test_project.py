@@ -42,6 +42,7 @@ RANKS = [{"errors", "notation", "own_ops", "validity", "wengert", "register", "m
          {"tables"},
          {"files"},
          {"scale"},
+         {"formulas"},
          {"show", "train", "export"},
          {"optimize"},
          {"grade"},

@@ -109,8 +109,8 @@ WRONG = {
         (lambda: derivation(SINE, ["z", "x"], "x"),                 "of names one register here, and found z, x"),
         (lambda: derivation(SINE, "z", []),                         "wrt names one register here, and found none"),
         (lambda: derivation(SINE, "z", None),                       "wrt takes the names of registers, strings, and found None"),
-        (lambda: derivation(SUM, "z", "x"),                         "z = sum(y) is a line on arrays, and a derivation is written for numbers"),
-        (lambda: derivation(LAYER, "loss", "W"),                    "is a line on arrays"),
+        (lambda: derivation(SUM, "z", "x", values={"x": 3.0}),      "no value for the input 'w'"),
+        (lambda: derivation(SUM, "z", "x", values=[3.0]),           "the values are a dictionary with one for each input"),
         (lambda: derivation(NOT_A_TUPLE, "y", "x"),                 "a tuple of one is written ('x',)"),
         (lambda: derivation(DOUBLED, "z39", "z0"),                  "has more than 300 parts")],
     "paths": [

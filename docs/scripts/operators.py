@@ -9,10 +9,10 @@ import numpy as np
 import ops
 from ops.table import OURS
 from xman.cli.commands import arguments
+from xman.formulas.expressions import inlined, mathematical
+from xman.formulas.slopes import LEGIBLE
 from xman.passes import simplify
 from xman.passes.writer import ListWriter, Symbol
-from xman.show.expressions import inlined, mathematical
-from xman.show.slopes import LEGIBLE
 
 LONGEST = 110  # characters of a rule that is worth reading in a table
 NUMBERS = {"0.6931471805599453": "log 2", "2.302585092994046": "log 10", "1.1283791670955126": "2/√π", "0.7071067811865476": "√½",

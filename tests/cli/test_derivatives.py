@@ -20,6 +20,7 @@ FILES = {"f.wl": "z1 = add(x1, x1)\nz2 = add(z1, x2)\nf = square(z2)\n",
          "log.wl": "p = softmax(z)\nq = crossEntropy(p, t)\nloss = sum(q)\n",
          "triangle.py": "from xman import XMan, f\nclass Triangle(XMan):\n    h, w = f.param(), f.param()\n"
                         "    area = f.half(h * w)\n",
+         "exponential.wl": "e = expm(A)\ny = sum(e)\n",
          "none.wl": "y = add(1.0, 2.0)\n"}
 AT = ("x1=1.5", "x2=0.5")
 
@@ -210,7 +211,7 @@ def test_differences_prints_the_slopes_and_draws_them(xman, tmp_path):
     (("explain", "eq17.wl", "x1=1.5"), "no value for the input 'x2'"),
     (("explain", "eq17.wl", *AT, "--wrt", "x3"), "wrt names 'x3', which the list does not have"),
     (("explain", "eq17.wl", "x1=one"), "the value is not a number"),
-    (("derivation", "log.wl"), "a line on arrays"),
+    (("derivation", "exponential.wl"), "has no short formula; `explain` and `paths` take it"),
     (("derivation", "none.wl"), "the list has no inputs"),
     (("paths", "h.wl", "--wrt", "w"), "wrt names 'w', which the list does not have"),
     (("paths", "h.wl", "x=3"), "no value for the input 'y'"),
@@ -236,6 +237,14 @@ def test_algebra_turns_a_power_into_a_root_and_leaves_a_ratio_whose_zero_is_a_ma
 
 def test_raw_is_not_simplified(xman):
     assert "broadcast(1.0" in xman("gradient", "eq17.wl", "--raw", *AT)[1]
+
+
+def test_a_derivation_on_arrays_has_shapes_where_values_give_them_and_comes_in_latex_too(xman):
+    lines = xman("derivation", "log.wl")[1].splitlines()
+    assert [line.split("   ")[0] for line in lines[-2:]] == ["dloss/dz = p ∘ (dloss/dp - Σ(dloss/dp ∘ p)) = p ∘ Σ(t) - t = p - t",
+                                                             "dloss/dz = softmax(z) - t"]
+    assert xman("derivation", "log.wl", "z=[[1, 2]]", "t=[[0, 1]]")[1].splitlines()[-1].endswith("   1×2")
+    assert r"\frac{d\mathrm{loss}}{dz} &= \operatorname{softmax}(z) - t &&" in xman("derivation", "log.wl", "--latex")[1]
 
 
 def test_a_brief_derivation_has_fewer_steps(xman):

@@ -13,11 +13,11 @@ from ops.facts import FACTS, Facts
 from ops.kinks import past_roots
 from ops.reductions import gathered
 from xman import WengertList, XManError, backprop, compile, diagonals, eval, forward, gradient
+from xman.formulas.slopes import slopes_of
 from xman.matrices import GaussNewton, Hessian
 from xman.models import MLP
 from xman.passes.examples import examples
 from xman.scale.mesh import in_mixed_precision
-from xman.show.slopes import slopes_of
 from xman.train import fit
 
 R = np.random.default_rng(14)

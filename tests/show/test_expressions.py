@@ -8,7 +8,7 @@ import ops
 from ops import f
 from tests.ops.operator_cases import APPLYING, CASES, in_each
 from xman import WengertList, XManError
-from xman.show.expressions import expression, inlined, mathematical
+from xman.formulas.expressions import expression, inlined, mathematical
 
 
 def text(op, args):

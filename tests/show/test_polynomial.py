@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-import xman.show.polynomial
+import xman.formulas.polynomial
 from ops import f
 from xman import WengertList, XManError
 from xman import eval as evaluate
+from xman.formulas.polynomial import expand
 from xman.passes import gradient
-from xman.show.polynomial import expand
 
 REPS_3 = """z1 = mul(4, y)
 z2 = add(x, z1)
@@ -29,7 +29,7 @@ def read(source):
 
 
 def test_the_example_in_the_docstring_runs():
-    assert doctest.testmod(xman.show.polynomial).failed == 0
+    assert doctest.testmod(xman.formulas.polynomial).failed == 0
 
 
 @pytest.mark.parametrize("source, of, wrt, answer", [

@@ -18,7 +18,7 @@ from ..plots import difference_errors
 from ..wengert import WengertList
 from .commands import SOURCE, VALUES, of_a_list, xman
 from .drawing import DOT, SVG, columns_here, draw, print_list
-from .options import OF, option_table
+from .options import option_table
 from .sources import list_and_values
 
 WRT = "--wrt  REGISTER*  Differentiate by this input; may be repeated; by all, if not said."
@@ -78,16 +78,15 @@ def explain(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], di
     draw(pictures.picture(*traces), svg)
 
 
-@xman.command()
-@SOURCE
-@option_table(f"""{OF}
-    {FIRST}
-    --brief  flag  Definition and rule in one step.""")
-def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -> None:
-    """Print the steps of the chain rule, each with its reason, as in a textbook."""
-    steps, _ = list_and_values(source, of, ())
-    print("\n\n".join(pictures.derivation(steps, of or steps[-1][0], x, brief).wrapped(columns_here())
-                      for x in wrt or one_input(steps)[:1]))
+@of_a_list(f"""{FIRST}
+    --brief  flag  Definition and rule in one step.
+    --latex  flag  For LaTeX, with amsmath.""")
+def derivation(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], brief: bool,
+               latex: bool) -> None:
+    """Print the steps of the chain rule, each with its reason, as in a textbook; values are for shapes."""
+    for k, x in enumerate(wrt or one_input(steps)[:1]):
+        table = pictures.derivation(steps, of, x, brief, inputs or None)
+        print("\n" * bool(k) + (table.latex() if latex else table.wrapped(columns_here())))
 
 
 @of_a_list(f"""{FIRST}

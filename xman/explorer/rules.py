@@ -15,11 +15,11 @@ from ops.expression import Rule
 from ops.facts import MANY, arity, facts_of, parameters
 
 from ..errors import XManError
+from ..formulas.expressions import inlined, mathematical
+from ..formulas.slopes import LEGIBLE, slopes_of, tidy
 from ..notation import json_lines, json_literal
 from ..passes import rewrite, simplify
 from ..passes.writer import ListWriter, Symbol
-from ..show.expressions import inlined, mathematical
-from ..show.slopes import LEGIBLE, slopes_of, tidy
 from ..wengert import Line, WengertList, needed
 
 SCRIPTS = Path(__file__).with_name("scripts")

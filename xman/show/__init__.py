@@ -1,12 +1,12 @@
 """How a derivative comes about, to look at: as a function, a trace, a derivation, a graph, a cost."""
 from ..errors import suggesting
+from ..formulas.polynomial import expand
 from .cost import Cost, cost
 from .derivation import Derivation, derivation
 from .explain import Explanation, explain
 from .listing import Listing, listing
 from .paths import Paths, paths
 from .picture import Picture, picture
-from .polynomial import expand
 from .source import source
 from .terminal import spell_out
 

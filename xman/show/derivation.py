@@ -8,16 +8,21 @@ import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import ops
 from ops.loops import functions_apart, is_function
 
 from ..errors import XManError
+from ..formulas.expressions import formula, mathematical, node, with_replaced
+from ..formulas.latex import latex
+from ..formulas.polynomial import fraction_text, polynomial, polynomials
+from ..formulas.slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree
+from ..formulas.steps import in_matrices
+from ..interpreters import eval
 from ..notation import definition as definition_of
 from ..notation import shown
 from ..wengert import Steps, WengertList, checked_list, known_registers, needed
-from .expressions import formula, mathematical, node, with_replaced
-from .polynomial import fraction_text, polynomial, polynomials
-from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree
 
 LONGEST_STEP = 300  # the most parts of an expression in a derivation: some lines of text
 TERMS_PUT_IN = 20   # the most terms of a register that a brief derivation substitutes at its end
@@ -30,38 +35,59 @@ class Equation(NamedTuple):
 
 
 class Derivation(list):
-    """A list of steps that prints itself as a table."""
+    """A list of steps that prints itself as a table. shapes: on arrays, those of each step."""
+
+    shapes: list[str] = []
 
     def __str__(self) -> str: return self.wrapped()
 
     def wrapped(self, columns: int | None = None) -> str:
         """The table in so many columns, at least 40, with longer cells on several lines (None: no limit)."""
-        rows = [Equation("Derivation step", "Reason"), *self]
-        left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
-        columns = left + 3 + right if columns is None else max(columns, 40)
+        rows = [("Derivation step", "Reason"), *self]
+        if any(self.shapes):
+            rows = [(*row, shape) for row, shape in zip(rows, ["Shapes", *self.shapes], strict=True)]
+        left, right, *last = (max(map(len, column)) for column in zip(*rows, strict=True))
+        beside = sum(width + 3 for width in last)
+        columns = left + 3 + right if columns is None else max(columns - beside, 40)
         left = min(left, max(columns // 2, columns - 3 - right))
+        widths = (left, columns - 3 - left, *last)
         cut = lambda row: [textwrap.wrap(text, width, subsequent_indent="  ")
-                           for text, width in zip(row, (left, columns - 3 - left), strict=True)]
-        return "\n".join(f"{step:<{left}}   {reason}".rstrip() for row in rows
-                         for step, reason in itertools.zip_longest(*cut(row), fillvalue=""))
+                           for text, width in zip(row, widths, strict=True)]
+        return "\n".join("   ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+                         for row in rows for cells in itertools.zip_longest(*cut(row), fillvalue=""))
+
+    def latex(self) -> str:
+        """The table in LaTeX, an align* of amsmath: a step and its reason in each line."""
+        lines = [f"{latex(step).replace(' = ', ' &= ', 1)} && {latex(reason)}" for step, reason in self]
+        return "\n".join([r"\begin{align*}", *(f"{line} \\\\" for line in lines), r"\end{align*}"])
 
     __repr__ = __str__
+    _repr_latex_ = latex
 
 
-def derivation(steps: Steps, of: str, wrt: Collection[str], brief: bool = False) -> Derivation:
+def derivation(steps: Steps, of: str, wrt: Collection[str], brief: bool = False,
+               values: Mapping[str, Any] | None = None) -> Derivation:
     """The steps that lead to the derivative of `of` with respect to wrt, and to its formula in the inputs.
 
     Each step substitutes a definition from the list, or the derivative of an operator, from its rule in
-    ops.DG. steps: a list on numbers. of, wrt: names of registers; a computed wrt is taken as an input. brief:
+    ops.DG. On arrays it goes from `of` to wrt in the notation of matrices: · is the product of matrices, ∘
+    and / are entry by entry, a vector is a column, 1 is an array of ones too, [x > 0] is 1 where it holds,
+    and Σ_i, Σ_j are sums over rows and columns; each step gives dof/dx in the shape of x, and its rule.
+    steps: the list. of, wrt: names of registers; a computed wrt is taken as an input. brief: on numbers,
     do both in one step, as in Table 3. (Table 2 prints df/dx1 on two of the lines that derive df/dx2; this
-    does not.) The derivations of functions and loops come after the main one. Raises XManError for a name
-    that the list does not have, for a line on arrays, and above 300 parts in an expression.
+    does not.) values: an example of each input, for its shape; without them all are numbers, and where a line
+    is on arrays capital letters are matrices and small ones vectors, as far as these fit. The derivations of
+    functions and loops come after the main one. Raises XManError for a name that the list does not have, for
+    a function or a loop on arrays, and above 300 parts in an expression.
     """
     steps = checked_list(steps, ops.G)
     (of,) = known_registers(steps, of, "of", one=True)
     (wrt,) = known_registers(steps, wrt, "wrt", one=True)
     lines = functions_apart([line for line in steps if line[0] != wrt], definition_of)
     goal = f"d{of}/d{wrt}"
+    if values is not None and any(map(np.ndim, eval(WengertList(lines), values).values())):
+        values = {x: np.asarray(value, float) if x == wrt else value for x, value in values.items()}
+        return on_arrays(lines, of, wrt, values)
     e: ast.expr = ast.Name(goal)
     rows, inside, rules = Derivation(), Derivation(), {}
 
@@ -81,10 +107,11 @@ def derivation(steps: Steps, of: str, wrt: Collection[str], brief: bool = False)
             say(e, reason)
             inside += [row for row in equations if row not in inside]
             continue
+        if partials is None and op not in ops.loops.ROWS:
+            return on_arrays(lines, of, wrt, values)
         if partials is None:
-            reason = "is not one number made of numbers" if op in ops.loops.ROWS else "is a line on arrays"
-            raise XManError(f"{shown(line)} {reason}, and a derivation is written for numbers; "
-                            "`explain` and `paths` take it")
+            raise XManError(f"{shown(line)} is not one number made of numbers, and a derivation is written for "
+                            "numbers; `explain` and `paths` take it")
         definition = f"{dst} = {mathematical(formula(op, args))}"
         if not brief:
             say(put_in(e, dst, wrt, question(op, args, partials, wrt)), definition)
@@ -100,6 +127,14 @@ def derivation(steps: Steps, of: str, wrt: Collection[str], brief: bool = False)
         say(e, "da/da = 1 and da/db = 0 for inputs a, b" + ", dc/da = 0 for a constant c" * constants)
     say(*simplified_term(e, [line for line in lines if line[1] not in ops.loops.ROWS], brief))
     return Derivation(rows + inside)
+
+
+def on_arrays(lines: Steps, of: str, wrt: str, values: Mapping[str, Any] | None) -> Derivation:
+    """The derivation in the notation of matrices."""
+    steps, reasons, shapes = zip(*in_matrices(lines, of, wrt, values), strict=True)
+    table = Derivation(map(Equation, steps, reasons))
+    table.shapes = list(shapes)
+    return table
 
 
 def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:

@@ -9,11 +9,11 @@ import numpy as np
 import ops
 
 from ..errors import XManError
+from ..formulas.expressions import expression, mathematical
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..notation import in_notebooks, table_as_text
 from ..wengert import Steps, checked_list, known_registers
-from .expressions import expression, mathematical
 
 ENTRIES_SHOWN = 6  # an array with more entries is shown by its shape, range and norm
 

@@ -11,12 +11,12 @@ import numpy as np
 import ops
 
 from ..errors import XManError
+from ..formulas.expressions import formula, mathematical
+from ..formulas.slopes import Rules, slopes_of
 from ..interpreters import backprop
 from ..matrices.modes import entries_of
 from ..notation import shown
 from ..wengert import Line, Steps, WengertList, needed, registers
-from .expressions import formula, mathematical
-from .slopes import Rules, slopes_of
 
 MATRIX_ENTRIES = 1_000_000  # the most of a matrix
 EDGES = 40                  # the most that are printed

@@ -17,12 +17,12 @@ import numpy as np
 import ops
 
 from ..errors import XManError
+from ..formulas.polynomial import constant_term, fraction_text, polynomial, polynomials
+from ..formulas.slopes import names_in
 from ..interpreters import eval
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from . import graph
 from .graph import EDGES, Edge, PathWork, Solution, between, edges_between, edges_of, paths_listed, solve
-from .polynomial import constant_term, fraction_text, polynomial, polynomials
-from .slopes import names_in
 
 PATHS_SHOWN = 10  # so many paths, or fewer, are printed one by one
 

@@ -11,6 +11,7 @@ from typing import Any
 from ops.loops import functions_in
 
 from ..errors import XManError
+from ..formulas.expressions import expression
 from ..notation import apart_from_operators, renamings
 from ..passes import EXACT, Rewrite
 from ..passes.differentiate import adjoints, ending, tangents
@@ -18,7 +19,6 @@ from ..passes.simplify import simplified
 from ..passes.writer import Origins
 from ..validity import refuse_name
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
-from .expressions import expression
 
 LINE_WIDTH = 100
 

@@ -14,12 +14,12 @@ import numpy as np
 import ops
 
 from ...errors import XManError
+from ...formulas.expressions import expression, mathematical
 from ...manager import XMan
 from ...notation import literal_text
 from ...register import Register, evaluation_order
 from ...wengert import Line, Steps, checked_list, registers
 from ..explain import Explanation, shown_number_or_array
-from ..expressions import expression, mathematical
 from ..graph import compact, edges_between
 from ..paths import Paths
 from .layout import Pair, layout

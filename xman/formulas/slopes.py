@@ -85,10 +85,10 @@ def names_in(e: ast.AST) -> set[str]:
 def times_tree(*products: ast.expr) -> ast.expr:
     """The product, without brackets around products, and with at most one sign, in front."""
     factors = [factor for product in products for factor in factors_in(product)]
-    unsigned = [positive(e) or e for e in factors]
-    if sum(positive(e) is not None for e in factors) % 2:
-        unsigned[0] = negative(unsigned[0])
-    return reduce(lambda x, y: ast.BinOp(x, ast.Mult(), y), unsigned)
+    positive = [unsigned(e) or e for e in factors]
+    if sum(unsigned(e) is not None for e in factors) % 2:
+        positive[0] = negative(positive[0])
+    return reduce(lambda x, y: ast.BinOp(x, ast.Mult(), y), positive)
 
 
 def sum_tree(*terms: ast.expr) -> ast.expr:
@@ -100,10 +100,8 @@ def plus(x: ast.expr, y: ast.expr) -> ast.expr:
     """x + y, flat, with y's sign in front: a + (b - c) becomes a + b - c, and a + -b·c becomes a - b·c."""
     if isinstance(y, ast.BinOp) and isinstance(y.op, (ast.Add, ast.Sub)):
         return ast.BinOp(plus(x, y.left), y.op, y.right)
-    first, *factors = factors_in(y)
-    if (unsigned := positive(first)) is not None:
-        return ast.BinOp(x, ast.Sub(), times_tree(unsigned, *factors))
-    return ast.BinOp(x, ast.Add(), y)
+    positive = unsigned(y)
+    return ast.BinOp(x, ast.Add(), y) if positive is None else ast.BinOp(x, ast.Sub(), positive)
 
 
 def factors_in(e: ast.expr) -> list[ast.expr]:
@@ -116,16 +114,16 @@ def negative(e: ast.expr) -> ast.expr:
     match e:
         case ast.BinOp(x, ast.Mult() | ast.Div(), y):
             return ast.BinOp(negative(x), e.op, y)
-    return positive(e) or ast.UnaryOp(ast.USub(), e)
+    return unsigned(e) or ast.UnaryOp(ast.USub(), e)
 
 
-def positive(e: ast.expr) -> ast.expr | None:
-    """x for -x, x/y for -x/y; None for an expression without a sign in front."""
+def unsigned(e: ast.expr) -> ast.expr | None:
+    """x for -x, x·y for -x·y; None for an expression without a sign in front."""
     match e:
         case ast.UnaryOp(ast.USub(), x):
             return x
-        case ast.BinOp(x, ast.Div(), y) if (unsigned := positive(x)) is not None:
-            return ast.BinOp(unsigned, ast.Div(), y)
+        case ast.BinOp(x, ast.Mult() | ast.Div() | ast.MatMult() | ast.Mod(), y):
+            return None if (left := unsigned(x)) is None else ast.BinOp(left, e.op, y)
     return None
 
 
