@@ -1,6 +1,7 @@
 """Facts about the commands that write derivatives and show how they come about."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -237,6 +238,27 @@ def test_algebra_turns_a_power_into_a_root_and_leaves_a_ratio_whose_zero_is_a_ma
 
 def test_raw_is_not_simplified(xman):
     assert "broadcast(1.0" in xman("gradient", "eq17.wl", "--raw", *AT)[1]
+
+
+def test_jacobian_and_hessian_print_a_line_for_each_pair(xman):
+    both = {"dh/dx": 155.0, "dh/dy": 459.0, "dz4/dx": 5.0, "dz4/dy": 13.0}
+    assert json.loads(xman("jacobian", "h.wl", "x=3", "y=5", "--of", "h,z4", "--json")[1]) == both
+    assert xman("jacobian", "h.wl", "x=3", "y=5", "--mode", "reverse", "--wrt", "x")[1] == "dh/dx = 155.0\n"
+    assert xman("jacobian", "log.wl", "z=[[0, 0]]", "t=[[1, 0]]", "--wrt", "z", "--of", "p")[1] == (
+        "dp/dz = [[[[0.25, -0.25]], [[-0.25, 0.25]]]]\n")
+    lines = sorted(xman("hessian", "h.wl", "x=3", "y=5")[1].splitlines())   # h = x²y + 5xy² + 4y³
+    assert lines == ["d²h/dxdx = 10.0", "d²h/dxdy = 56.0", "d²h/dydx = 56.0", "d²h/dydy = 150.0"]
+    status, _, errors = xman("hessian", "log.wl", "z=[[0, 0]]", "t=[[1, 0]]", "--of", "p", "--wrt", "z")
+    assert status == 2 and "a Hessian is that of one number" in errors
+
+
+def test_explain_takes_several_outputs_a_direction_and_puts_the_numbers_in(xman):
+    lines = xman("explain", "h.wl", "x=3", "y=5", "--of", "h", "--of", "z4", "--along", "x=2", "--along", "y=-1")[1].splitlines()
+    assert lines[0].split("  ")[-3:] == ["tangent along x, y", "adjoint ∂h/∂", "adjoint ∂z4/∂"]
+    assert lines[-1].split()[-3:] == ["-149.0000", "1.0000", "0.0000"]
+    trace = xman("explain", "eq17.wl", *AT, "--wrt", "x1", "--interleaved")[1]
+    assert "v2′ = cos(v1)·v1′ = cos(3.0000)·2.0000 = -1.9800" in trace.splitlines()
+    assert "say --wrt and --of once" in xman("explain", "h.wl", "x=3", "y=5", "--of", "h,z4", "--dot")[2]
 
 
 def test_a_derivation_on_arrays_has_shapes_where_values_give_them_and_comes_in_latex_too(xman):

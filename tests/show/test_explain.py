@@ -150,3 +150,31 @@ def test_an_array_of_six_entries_is_printed_whole():
 def test_the_norm_of_single_precision_does_not_overflow():
     x = np.float32(1e30) * np.arange(1, 9, dtype=np.float32)
     assert "norm 1.4283e+31" in str(explain([("y", "half", ("x",))], values={"x": x}))
+
+
+# several outputs, a direction, and the numbers put in
+
+
+def test_several_outputs_have_a_column_of_adjoints_each_beside_one_of_tangents():
+    """(8.65) and (8.67): one pass forwards along (2, −1), and one back for each output."""
+    both, direction = [*BISHOP, ("v8", "mul", ("v6", "v5"))], {"v1": 2.0, "v2": -1.0}
+    values = eval(both, {"v1": 0.7, "v2": 1.3})
+    rows = explain(both, ["v7", "v8"], direction, values)
+    tangents = forward(both, values, direction)
+    for k, of in enumerate(("v7", "v8")):
+        adjoints = backprop(both, values, **{of: 1.0})
+        assert [row.adjoint[k] for row in rows] == [adjoints.get(row.register, 0.0) for row in rows]
+        assert tangents[of] == pytest.approx(sum(adjoints[x] * direction[x] for x in direction))
+    assert rows.table()[0][3:] == ["tangent along v1, v2", "adjoint ∂v7/∂", "adjoint ∂v8/∂"]
+    assert len(explain(both, [], None, values).table()[0]) == 3
+
+
+def test_the_interleaved_trace_has_each_tangent_after_its_value_with_the_numbers_put_in():
+    """Adams, (18) to (35), in four decimals."""
+    lines = explain(ADAMS, "y", "x1", AT).interleaved().splitlines()
+    assert lines[4:8] == ["v1 = x1/x2 = 1.5000/0.5000 = 3.0000", "v1′ = 1/x2·x1′ - x1/x2^2·x2′ = 1/0.5000·1.0000 - 1.5000/0.5000^2·0.0000 = 2.0000",
+                          "v2 = sin(v1) = sin(3.0000) = 0.1411", "v2′ = cos(v1)·v1′ = cos(3.0000)·2.0000 = -1.9800"]
+    assert lines[-1] == "y′ = v4·v5′ + v5·v4′ = 1.3513·0.0200 + 1.4924·2.0000 = 3.0118"
+    assert explain(ADAMS, "y", None, AT).interleaved().splitlines() == lines[::2]
+    with pytest.raises(XManError, match="s is not a number made of numbers|x is not a number"):
+        explain([("s", "sum", ("x",))], "s", "x", {"x": np.ones(3)}).interleaved()

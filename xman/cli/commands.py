@@ -72,6 +72,18 @@ def of_a_list(table: str, name: str | None = None, **kinds: Any) -> Callable:
     return command
 
 
+def of_lists(table: str, **kinds: Any) -> Callable:
+    """`of_a_list` for a function of several registers, or of none, where the user says none."""
+    def command(function: Callable) -> Callable:
+        @option_table(f"--of  REGISTER*  A register meant; may be repeated.\n{table}", **kinds)
+        @functools.wraps(function)
+        def reading(source: str, values: tuple[str, ...], of: tuple[str, ...], **options: Any) -> None:
+            steps, inputs = list_and_values(source, of[0] if of else None, values)
+            function(steps, inputs, of, **options)
+        return xman.command()(SOURCE(VALUES(reading)))
+    return command
+
+
 @xman.command()
 def version() -> None:
     """Print the versions of xman, Python, NumPy and SciPy."""
@@ -122,7 +134,7 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
     --wrt  REGISTER*  Differentiate by this input only; may be repeated.""")
 def grad(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...]) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
-    result = eval(steps, inputs | {x: np.asarray(inputs[x], float) for x in wrt if x in inputs})
+    result = eval(steps, inputs | in_wrt_as_floats(inputs, wrt))
     if np.size(value_of(result, of)) != 1:
         raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which "
                         "with --of")
@@ -148,6 +160,11 @@ def check_(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, w
     print(json.dumps(facts) if as_json else report)
     sys.exit(0 if report.ok else 1)
 
+
+
+def in_wrt_as_floats(inputs: dict[str, Any], wrt: tuple[str, ...]) -> dict[str, Any]:
+    """The inputs in wrt as floats: what is typed as [[1, 2]] has a derivative where it is asked for."""
+    return {x: np.asarray(inputs[x], float) for x in wrt if x in inputs}
 
 
 def value_of(values: dict[str, Any], name: str) -> Any:

@@ -9,6 +9,7 @@ import click
 from .. import reasons
 from .. import show as pictures
 from ..errors import XManError
+from ..matrices import Hessian, Jacobian
 from ..notation import table_as_text
 from ..passes import ALGEBRA, EXACT, STABLE, simplify
 from ..passes import gradient as gradient_list
@@ -16,10 +17,10 @@ from ..passes import tangent as tangent_list
 from ..passes.differentiate import ending
 from ..plots import difference_errors
 from ..wengert import WengertList
-from .commands import SOURCE, VALUES, of_a_list, xman
+from .commands import SOURCE, VALUES, in_wrt_as_floats, of_a_list, of_lists, tell, xman
 from .drawing import DOT, SVG, columns_here, draw, print_list
-from .options import option_table
-from .sources import list_and_values
+from .options import JSON, option_table
+from .sources import assignments, list_and_values
 
 WRT = "--wrt  REGISTER*  Differentiate by this input; may be repeated; by all, if not said."
 FIRST = "--wrt  REGISTER*  An input to differentiate by; may be repeated; the first, if not said."
@@ -62,20 +63,45 @@ def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str,
     print(pictures.source(steps, of, wrt, inputs or None, EXACT + ALGEBRA * algebra, name), end="")
 
 
-@of_a_list(f"""
-    --wrt       REGISTER*  The input of the tangents; a table each, if repeated.
-    --digits=4  digits     Decimals.
+@of_lists(f"""
+    --wrt          REGISTER*     The input of the tangents; a table each, if repeated.
+    --along        NAME=NUMBER*  In place of --wrt, a direction: repeated for several inputs.
+    --digits=4     digits        Decimals.
+    --interleaved  flag          Each register and its tangent in turn, with the numbers put in.
     {DOT}
     {SVG}""", digits=click.IntRange(0, 17))
-def explain(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], digits: int, dot: bool,
-            svg: str | None) -> None:
+def explain(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt: tuple[str, ...],
+            along: tuple[str, ...], digits: int, interleaved: bool, dot: bool, svg: str | None) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
-    traces = [pictures.explain(steps, of, x, inputs, digits) for x in wrt or [None]]
+    of = of if len(of) > 1 else of[0] if of else steps[-1][0]
+    directions = [assignments(along, steps)] if along else wrt or [None]
+    traces = [pictures.explain(steps, of, x, inputs, digits) for x in directions]
     if not (dot or svg):
-        return print("\n\n".join(table_as_text(trace.table(), 2, columns_here()) for trace in traces))
-    if len(traces) > 1:
-        raise XManError("a picture has the tangents of one input; say --wrt once")
+        text = lambda trace: (trace.interleaved() if interleaved
+                              else table_as_text(trace.table(), 2, columns_here()))
+        return print("\n\n".join(map(text, traces)))
+    if len(traces) > 1 or not isinstance(of, str):
+        raise XManError("a picture has the tangents of one input and the adjoints of one output: say --wrt and "
+                        "--of once")
     draw(pictures.picture(*traces), svg)
+
+
+@of_lists(f"""{WRT}
+    {JSON}
+    --mode  forward|reverse|mixed  Of the passes; the fewest, if not said.""")
+def jacobian(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt: tuple[str, ...], as_json: bool,
+             mode: str | None) -> None:
+    """Print the Jacobian, a line for each output and input: xman jacobian f.wl x1=3 x2=7."""
+    inputs |= in_wrt_as_floats(inputs, wrt)
+    blocks = {y: Jacobian(steps, y, wrt or one_input(steps), mode)(inputs) for y in of or steps.outputs}
+    tell({f"d{y}/d{x}": J for y, block in blocks.items() for x, J in block.items()}, as_json)
+
+
+@of_a_list(f"{WRT}\n{JSON}")
+def hessian(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], as_json: bool) -> None:
+    """Print the Hessian of a number, a line for each pair of inputs: xman hessian f.wl x1=3 x2=7."""
+    blocks = Hessian(steps, of, wrt or one_input(steps)).blocks(inputs | in_wrt_as_floats(inputs, wrt))
+    tell({f"d²{of}/d{x}d{y}": H for (x, y), H in blocks.items()}, as_json)
 
 
 @of_a_list(f"""{FIRST}

@@ -101,8 +101,8 @@ MATRICES = Rewrites((
 def summing_to_one(targets: Collection[str]) -> Rewrite:
     """The rewrite to 1 of the sum over each row of a target: of probabilities, or of labels, one-hot."""
     def attempt(w, x, axis=None, keepdims=False):
-        op, args = defining_line(x)
-        target = getattr(args[0] if op == "oneHot" else x, "name", None) in targets
+        labels = [y for y in defining_line(x)[1][:1] if w.discrete(y)]  # of oneHot
+        target = any(getattr(y, "name", None) in targets for y in (x, *labels))
         last = axis in (-1, len(w.shape(x) or ()) - 1) or axis is None and axes(w, x) == (1,)
         return 1.0 if target and last else None
     return shaped("sum", attempt, "the sum of a target", "where each row of the target sums to 1")
