@@ -171,3 +171,12 @@ def test_the_three_approaches_give_the_gradient(approach):
     v1, v3, v4, v5 = 3.0, np.exp(0.5), 3.0 - np.exp(0.5), np.sin(3.0) + 3.0 - np.exp(0.5)
     d1 = v4 * c + v5 + v4
     same(approach(), [d1 / 0.5, -(v5 + v4) * v3 - d1 * v1 / 0.5])
+
+
+def test_eqs_18_to_35_the_trace_with_the_numbers_put_in():
+    """Each variable and its tangent in turn, computed with all digits."""
+    steps, values = griewank()
+    lines = explain(steps, "y", "x1", values).interleaved().splitlines()
+    assert [line.partition(" = ")[0] for line in lines[4:8]] == ["va", "va′", "vb", "vb′"]
+    assert lines[8] == "v1 = va/vb = 1.5000/0.5000 = 3.0000" and lines[9].endswith(" = 2.0000")
+    assert lines[11] == "v2′ = cos(v1)·v1′ = cos(3.0000)·2.0000 = -1.9800" and lines[-1] == "y′ = v6′ = 3.0118"

@@ -209,3 +209,14 @@ def test_8_2_loops_branches_recursion_and_procedures_are_differentiated_though_t
     same(grad(halved_below_one)(0.5), np.cos(0.5))
     same(grad(halved_below_one)(3.0), np.cos(0.75) / 4)
     same(grad(halved_below_one)(1.5), 3 * 0.75 ** 2 / 2)
+
+
+def test_8_2_four_ways_to_a_derivative_agree_and_differences_to_fewer_digits():
+    sigma = lambda a: 1 / (1 + np.exp(-a))
+    for point in POINTS:
+        x, w1, b1, w2, b2 = (point[name] for name in ("x", "w1", "b1", "w2", "b2"))
+        y = lambda w1, x=x, b1=b1, w2=w2, b2=b2: np.log1p(np.exp(w2 * np.log1p(np.exp(w1 * x + b1)) + b2))
+        by_hand = sigma(w2 * np.log1p(np.exp(w1 * x + b1)) + b2) * w2 * sigma(w1 * x + b1) * x
+        same(formula_8_48(**point), by_hand)
+        same(backprop(PRINTED, eval(PRINTED, point), y=1.0)["w1"], by_hand)
+        assert abs((y(w1 + 1e-5) - y(w1 - 1e-5)) / 2e-5 - by_hand) < 1e-9

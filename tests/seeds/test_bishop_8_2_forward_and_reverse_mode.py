@@ -343,3 +343,19 @@ def test_8_2_2_for_a_quadratic_form_it_is_the_symmetric_part_of_its_matrix_times
     random = np.random.default_rng(95)
     A, x, v = random.normal(size=(4, 4)), random.normal(size=4), random.normal(size=4)
     same(hvp(lambda x: 0.5 * x @ A @ x, (x,), (v,)), (A + A.T) / 2 @ v)
+
+
+def test_8_2_2_the_product_with_the_hessian_holds_bytes_in_proportion_to_w():
+    steps = [("t", "tanh", ("w",)), ("s", "squaredNorm", ("t",)), ("E", "square", ("s",))]
+    H = Hessian(steps, "E", ["w"])
+    held = lambda W: cost(H.steps, values={"w": np.linspace(0, 1, W), "w_dot": np.ones(W)}, measured=False).evaluation.peak
+    assert held(10_000) < 10.1 * held(1000) and held(1000) < 20 * 8 * 1000   # the matrix has 8 W²
+    w, v = np.linspace(0, 1, 7), np.arange(7.0)
+    same(H.times({"w": w}, {"w": v})["w"], H({"w": w}) @ v)
+
+
+def test_8_65_the_trace_with_the_numbers_put_in_ends_in_the_derivative_by_hand():
+    both = WengertList.from_text("v3 = mul(x1, x2)\nv4 = sin(x2)\nv5 = exp(v3)\nv6 = subtract(v3, v4)\nv8 = mul(v6, v5)")
+    lines = explain(both, "v8", "x1", {"x1": 0.7, "x2": 1.3}, 8).interleaved().splitlines()
+    assert lines[-1].startswith("v8′ = v5·v6′ + v6·v5′ = ") and lines[-1].endswith(" = 3.05664674")
+    assert abs((1 + 0.7 * 1.3 - np.sin(1.3)) * 1.3 * np.exp(0.7 * 1.3) - 3.05664674) < 1e-8

@@ -7,7 +7,20 @@ import numpy as np
 import pytest
 
 import ops
-from xman import Operation, Register, XMan, XManError, XManFunctions, backprop, derivation, eval, f, forward, partials
+from xman import (
+    Operation,
+    Register,
+    WengertList,
+    XMan,
+    XManError,
+    XManFunctions,
+    backprop,
+    derivation,
+    eval,
+    f,
+    forward,
+    partials,
+)
 from xman.show import expand
 
 
@@ -302,3 +315,11 @@ def test_section_1_6_the_list_is_a_post_order_traversal():
     assert [dst for dst, _, _ in listed(Triangle(), Triangle.area)] == ["z1", "area"]
     with pytest.raises(XManError, match="z1"):
         eval([("area", "half", ("z1",)), ("z1", "mul", ("h", "w"))], {"h": 3, "w": 6})
+
+
+def test_section_1_2_the_derivation_by_the_weights_is_in_matrix_notation():
+    steps = WengertList.from_text("z1 = dot(x, W)\nz2 = softmax(z1)\nz3 = crossEntropy(z2, y)\nz4 = frobeniusNorm(W)\nf = add(z3, z4)")
+    values = {"x": np.array([[1.0, 2.0]]), "y": np.array([[0.0, 1.0, 0.0]]), "W": np.array([[0.1, 0.2, 0.3], [0.4, 0.5, -0.6]])}
+    table = derivation(steps, "f", "W", values=values)
+    assert [row.step.rpartition(" = ")[2] for row in table[-3:]] == ["z2 - y", "xᵀ·(z2 - y) + W/z4", "xᵀ·(softmax(x·W) - y) + W/‖W‖"]
+    assert table.shapes[-2] == "2×1·1×3 = 2×3"

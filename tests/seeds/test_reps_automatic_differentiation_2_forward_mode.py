@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from xman import Dual, call, derivative, eval, forward, scan, simplify, source, tangent, trace
+from xman import Dual, Jacobian, backprop, call, cost, derivative, eval, forward, scan, simplify, source, tangent, trace
 from xman.show import expand
 
 
@@ -154,3 +154,28 @@ def test_example_2_1_comes_back_as_source_with_its_loop_and_its_procedures():
     exec(text, space)
     slope = sum(k * np.cos(k * x) * np.prod([g(x, j) for j in ks if j != k]) for k in ks)
     same(space["tangent_of_result"](ks, x, 1.0), (np.prod([g(x, k) for k in ks]), slope))
+
+
+# the end of §2: storage, and the spectrum between the modes
+
+
+def test_section_2_intermediate_values_are_stored_or_computed_again():
+    step = lambda h, x: (np.sin(h * x), None)
+    last = lambda h, rows: scan(step, h, rows, keep=False)[0]
+    stored = lambda h, X: np.sum(scan(step, h, X)[0])
+    again = lambda h, X: np.sum(scan(lambda h, rows: (last(h, rows), None), h, X.reshape(16, 16, 50))[0])
+    at = {"h": np.full(50, 0.5), "X": np.linspace(0.5, 1.5, 256 * 50).reshape(256, 50)}
+    lists = [trace(fn, *at.values()) for fn in (stored, again)]
+    kept, computed = (cost(steps, wrt=["h"], values=at, measured=False) for steps in lists)
+    assert computed.adjoint.peak < 0.6 * kept.adjoint.peak and computed.ratios[1] > 1.2 * kept.ratios[1]
+    slopes = [backprop(steps, eval(steps, at), **{steps[-1][0]: 1.0})["h"] for steps in lists]
+    np.testing.assert_allclose(*slopes, rtol=1e-12)
+
+
+def test_section_2_forward_and_reverse_mode_in_different_parts_take_fewer_passes():
+    steps = [("a", "dot", ("A", "x")), ("t", "tanh", ("a",)), ("y", "dot", ("B", "t"))]
+    random = np.random.default_rng(2)
+    at = {"A": random.normal(size=(2, 50)), "x": random.normal(size=50), "B": random.normal(size=(50, 2))}
+    mixed, reverse = Jacobian(steps, "y", ["x"]), Jacobian(steps, "y", ["x"], "reverse")
+    assert mixed.count(at).mode == "mixed" and mixed.count(at).mixed == 4 and reverse.count(at).passes == 50
+    np.testing.assert_allclose(mixed(at)["x"], reverse(at)["x"], rtol=1e-12)

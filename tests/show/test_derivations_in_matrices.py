@@ -152,13 +152,13 @@ def test_each_step_has_the_value_of_backprop_as_it_is_printed(name):
 
 
 B, S, s2, truths = R.random((3, 3)), R.random((3, 1)), R.random((3, 1)), np.array([True, False, True])
-AT = {"A": A, "B": B, "x": x, "y": w, "c": np.float64(0.7), "S": S, "t": truths}
+AT = {"A": A, "B": B, "x": x, "y": w, "c": np.float64(0.7), "S": S, "t": truths, "O": np.ones((1, 1))}
 LISTS = {
     "dot of vectors and matrices": "r = dot(x, A)", "dot_left of vectors and matrices": "z = dot(x, A)\nr = dot_left(z, x, A)",
     "dot_right of vectors and matrices": "z = dot(A, x)\nr = dot_right(z, A, x)", "mT of vectors and matrices": "r = mT(A)",
     "column of vectors and matrices": "r = column(A, B)", "dot(diag_back(broadcast(a, b), x), y)": "d = diag(A)\nb = broadcast(c, d)\ni = diag_back(b, A)\nr = dot(i, B)",
     "dot(y, diag_back(broadcast(a, b), x))": "d = diag(A)\nb = broadcast(c, d)\ni = diag_back(b, A)\nr = dot(B, i)",
-    "reshape with shapes known": "r = reshape(x, (-1,))", "cofactor(a)": "r = cofactor(A)", "transpose(dot(a, b))": "z = dot(A, B)\nr = transpose(z)",
+    "sum(broadcast(a, b), x, y)": "b = broadcast(c, O)\nr = sum(b, (0, 1))", "reshape with shapes known": "r = reshape(x, (-1,))", "cofactor(a)": "r = cofactor(A)", "transpose(dot(a, b))": "z = dot(A, B)\nr = transpose(z)",
     "transpose(outer(a, b))": "z = outer(x, y)\nr = transpose(z)", "inv(transpose(a))": "z = transpose(A)\nr = inv(z)",
     "dot(x, outer(a, b))": "z = outer(x, y)\nr = dot(A, z)", "dot(outer(a, b), x)": "z = outer(x, y)\nr = dot(z, A)",
     "solve(a, column(b, x))": "k = column(x, y)\nr = solve(A, k)", "reshape(column(a, x), b)": "k = column(x, y)\nr = reshape(k, y)",

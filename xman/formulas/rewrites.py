@@ -38,6 +38,7 @@ def anything(w, *_): return True  # truth values among them
 def is_number(w, c, *_): return axes(w, c) == (0,)
 def vector(w, x): return axes(w, x) == (1,)
 def of_square(w, c, v, a, b): return axes(w, c) == (0,) and len({*w.shape(a)}) == 1
+def of_one(w, c, y, a, k): return w.shape(y) == (1, 1) and not k and a in (None, (0, 1))
 def vectors(w, x, y, *_): return axes(w, x, y) == (1, 1)
 def is_condition(w, c, *_): return getattr(w.value(c), "dtype", np.dtype(float)).kind == "b"
 def one_along(w, x, s, a): return type(a) is int and axes(w, x) == axes(w, s) and w.shape(s)[a] == 1
@@ -61,6 +62,7 @@ MATRICES = Rewrites((
     row(lambda x, y, a: f.outer(x, y) @ a,          lambda x, y, a: f.outer(x, a.T @ y),     vectors),
     row(lambda c, v, a, b: f.diag_back(f.broadcast(c, v), a) @ b, lambda c, v, a, b: c * b,      of_square),
     row(lambda c, v, a, b: b @ f.diag_back(f.broadcast(c, v), a), lambda c, v, a, b: c * b,      of_square),
+    row(lambda c, y, a, k: f.sum(f.broadcast(c, y), a, k), lambda c, y, a, k: c,                 of_one),
     # of vectors, which the rule of solve makes columns
     row(lambda a, x, b: f.solve(a, f.column(x, b)),     lambda a, x, b: f.column(f.solve(a, x), b)),
     row(lambda x, y, b: f.column(x, b) @ f.column(y, b).T, lambda x, y, b: f.outer(x, y),        vectors),

@@ -153,6 +153,8 @@ np.linalg.eigvalsh(Hessian(STEPS, "loss", ["w", "b", "centers", "scales"])(V)).m
             "The figure is referred to as “Figure ???” and is not in the notes."),
     Example("Eqs. (18) to (35)", "The forward trace, digit for digit", "test_eqs_18_to_35_the_forward_trace_digit_for_digit", "$ xman explain eq17.wl x1=1.5 x2=0.5 --wrt x1\n",
             "Eq. 27 ends in 0.000, one zero less than its neighbours."),
+    Example("Eqs. (18) to (35)", "The trace as it is printed: each variable and its tangent in turn, with the numbers put in",
+            "test_eqs_18_to_35_the_trace_with_the_numbers_put_in", "$ xman explain eq17.wl x1=1.5 x2=0.5 --wrt x1 --interleaved\n"),
     Example("Eq. (23)", "The rule for a quotient", "test_eqs_18_to_35_the_forward_trace_formula_for_formula", """\
 forward(EQ_17, v, {"x1": 1.0})["v1"], (0.5 * 1.0 - 1.5 * 0) / 0.25, (0.5 * 1.0 - 1.5 * 0) / 0.25 ** 2
 """, "The denominator is 0.25², with which v̇1 were 8; meant is v_b² = 0.25."),

@@ -81,6 +81,16 @@ backprop(SOFT, eval(SOFT, FAR), y=1.0)["w1"], FAR["w2"] * FAR["x"]
     Example("(8.46)", "As printed, it becomes softplus by the stable rewrites", "test_8_46_as_printed_becomes_softplus_by_the_stable_rewrites", """\
 simplify(PRINTED, ["y"], None, EXACT + STABLE)
 """),
+    Example("§8.2, four ways", "The slope of (8.47) by w1: by hand, by central differences, symbolically, automatically",
+            "test_8_2_four_ways_to_a_derivative_agree_and_differences_to_fewer_digits", """\
+x, w1, b1, w2, b2 = POINT.values()
+y = lambda w1: np.log1p(np.exp(w2 * np.log1p(np.exp(w1 * x + b1)) + b2))
+by_hand = sigma(w2 * np.log1p(np.exp(w1 * x + b1)) + b2) * w2 * sigma(w1 * x + b1) * x
+differences = (y(w1 + 1e-5) - y(w1 - 1e-5)) / 2e-5
+automatic = backprop(SOFT, eval(SOFT, POINT), y=1.0)["w1"]
+[f"{slope:.16f}" for slope in (by_hand, formula_8_48(**POINT), automatic)]
+abs(differences - by_hand) < 1e-9, same(by_hand, automatic), same(by_hand, formula_8_48(**POINT))
+"""),
     Example("§8.2", "Loops, branches, recursion and procedures are differentiated, though they are no closed form",
             "test_8_2_loops_branches_recursion_and_procedures_are_differentiated_though_they_are_no_closed_form", """\
 def power(x, n):
@@ -129,6 +139,16 @@ d["v7"], d["v8"]
 """),
     Example("Fig. 8.5, as a picture", "v8 has the parents v5 and v6, and each node its value, tangent and adjoint", "test_bishop_figure_8_5_with_values_tangents_and_adjoints",
             "$ xman explain trace.wl x1=0.7 x2=1.3 --of v8 --wrt x1 --dot\n"),
+    Example("(8.65), exercise 8.17", "Its tangents line by line with the numbers put in, and the derivative by hand",
+            "test_8_65_the_trace_with_the_numbers_put_in_ends_in_the_derivative_by_hand", """\
+print(explain(BOTH, "v8", "x1", X).interleaved())
+(1 + 0.7 * 1.3 - np.sin(1.3)) * 1.3 * np.exp(0.7 * 1.3)
+"""),
+    Example("(8.65) and (8.67)", "Both outputs on the command line, with the tangents along r = (2, −1)",
+            "test_8_67_the_product_of_the_jacobian_with_a_vector_takes_one_forward_pass",
+            "$ xman explain trace.wl x1=0.7 x2=1.3 --of v7,v8 --along x1=2 --along x2=-1\n"),
+    Example("(8.66)", "The Jacobian on the command line", "test_8_66_each_forward_pass_gives_a_column_of_the_jacobian",
+            "$ xman jacobian trace.wl x1=0.7 x2=1.3\n"),
     Example("(8.65)", "The derivatives by x2 take a separate forward pass", "test_8_65_the_derivatives_by_x2_take_a_separate_forward_pass", """\
 d = forward(BOTH, v, {"x2": 1.0})
 d["v7"], d["v8"]
@@ -231,6 +251,13 @@ found = eval(gradient(pushed, "v7_dot", ["x1", "x2"]), {**X, "x1_dot": 2.0, "x2_
 found["dv7_dot_dx1"], found["dv7_dot_dx2"]
 Hessian(TRACE, "v7", ["x1", "x2"])(X) @ [2.0, -1.0]
 """, "“We start from a vector b”, and then ẋ = v is set; the two are one vector, v."),
+    Example("§8.2.2, O(W)", "The product holds bytes in proportion to W, where the matrix has 8 W² (W, bytes held, of the matrix)",
+            "test_8_2_2_the_product_with_the_hessian_holds_bytes_in_proportion_to_w", """\
+steps = [("t", "tanh", ("w",)), ("s", "squaredNorm", ("t",)), ("E", "square", ("s",))]
+for W in (1000, 10000):
+    at = {"w": np.linspace(0, 1, W), "w_dot": np.ones(W)}
+    print(W, cost(Hessian(steps, "E", ["w"]).steps, values=at, measured=False).evaluation.peak, 8 * W ** 2)
+"""),
     Example("§8.2.2, Pearlmutter", "For a quadratic form it is the symmetric part of its matrix times the vector",
             "test_8_2_2_for_a_quadratic_form_it_is_the_symmetric_part_of_its_matrix_times_the_vector", """\
 A, x, v = np.array([[1.0, 2.0], [-1.0, 3.0]]), np.array([0.5, 0.2]), np.array([1.0, -1.0])

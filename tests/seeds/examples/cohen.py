@@ -95,6 +95,10 @@ dW = backprop(LOSS, AT, f=1.0)["W"]
 dW
 same(dW, AT["x"].T @ (AT["z2"] - AT["y"]) + AT["W"] / AT["z4"])
 """),
+    Example("§1.2, operators", "The same derived in matrix notation, Xᵀ(p − y) with the penalty's W/‖W‖",
+            "test_section_1_2_the_derivation_by_the_weights_is_in_matrix_notation", """\
+derivation(LOSS, "f", "W", values={"x": AT["x"], "y": AT["y"], "W": AT["W"]})
+"""),
     Example("§1.3, encoding", "An assignment is a nested tuple (z, g, (y₁, …, yₖ))", "test_section_1_3_the_encoding_needs_a_comma_in_a_tuple_of_one", """\
 eval([("f", "square", ("z2"))], {"z2": 13})  # refused
 """, '("f", "square", ("z2")) holds a string, not a tuple of one; meant is ("f", "square", ("z2",)).'),

@@ -119,6 +119,25 @@ box.value, box.tangent, same([box.value, box.tangent], [np.exp(0.7), np.exp(0.7)
 tangent([("y", "sin", ("x",)), ("z", "exp", ("y",))], ["x"])
 np.exp(np.sin(Dual(0.7, 1.0))).tangent, np.exp(np.sin(0.7)) * np.cos(0.7)
 """),
+    Example("§2, store or recompute", "Reverse mode stores what it needs, or computes it again: bytes held, and operations beside those of the loop",
+            "test_section_2_intermediate_values_are_stored_or_computed_again", """\
+from xman import scan
+step = lambda h, x: (np.sin(h * x), None)
+last = lambda h, rows: scan(step, h, rows, keep=False)[0]
+stored = lambda h, X: np.sum(scan(step, h, X)[0])
+again = lambda h, X: np.sum(scan(lambda h, rows: (last(h, rows), None), h, X.reshape(16, 16, 50))[0])
+at = {"h": np.full(50, 0.5), "X": np.linspace(0.5, 1.5, 256 * 50).reshape(256, 50)}
+for fn in (stored, again):
+    costs = cost(trace(fn, *at.values()), wrt=["h"], values=at, measured=False)
+    print(costs.adjoint.peak, costs.ratios[1])
+"""),
+    Example("§2, the spectrum", "Forward and reverse mode in different parts of one computation, through what is narrow: 4 passes for 50",
+            "test_section_2_forward_and_reverse_mode_in_different_parts_take_fewer_passes", """\
+steps = [("a", "dot", ("A", "x")), ("t", "tanh", ("a",)), ("y", "dot", ("B", "t"))]
+at = {"A": np.ones((2, 50)) / 50, "x": np.linspace(-1, 1, 50), "B": np.ones((50, 2))}
+Jacobian(steps, "y", ["x"]).count(at)
+same(Jacobian(steps, "y", ["x"])(at)["x"], Jacobian(steps, "y", ["x"], "reverse")(at)["x"])
+"""),
     Example("§3, eq. (3)", "h(3, 5) and its partial derivatives", "test_eq_3_h_is_920_and_its_partials_155_and_459", "$ xman eval h.wl x=3 y=5\n$ xman grad h.wl x=3 y=5\n"),
     Example("§3, eq. (3)", "Multiplied out, h is a polynomial", "test_eq_3_is_the_multivariate_polynomial", 'expand(H, "h")\n'),
     Example("§3, extend and combine", "Extend is ×, combine is +: ∂h/∂x as a path problem with its algebra named",
