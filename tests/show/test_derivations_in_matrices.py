@@ -23,6 +23,7 @@ cross_entropy = lambda p, t: f.sum(f.crossEntropy(p, t))
 FORMULAS = {
     "Cohen, §1.2": (lambda W, X, T: cross_entropy(f.softmax(X @ W), T) + f.frobeniusNorm(W), (W, X, T), "Xᵀ·(softmax(X·W) - T) + W/‖W‖"),
     "softmax regression": (lambda W, X, T: f.mean(f.softmaxCrossEntropy(X @ W, T)), (W, X, T), "Xᵀ·(softmax(X·W) - T)/n"),
+    "the mean of a cross-entropy": (lambda W, X, T: f.mean(f.crossEntropy(f.softmax(X @ W), T)), (W, X, T), "Xᵀ·(softmax(X·W) - T)/n"),
     "labels": (lambda W, X, k: f.mean(f.softmaxCrossEntropy(X @ W, k)), (W, X, np.array([0, 1, 3, 2, 1])), "Xᵀ·(softmax(X·W) - oneHot(k))/n"),
     "logistic regression": (lambda w, X, y: -f.sum(y * f.log(f.sigmoid(X @ w)) + (1 - y) * f.log(1 - f.sigmoid(X @ w))), (w, X, y),
                             "Xᵀ·(sigmoid(X·w) - y)"),
@@ -174,7 +175,8 @@ LISTS = {
     "add(a, stopGradient(divide(equal(a, 0), a)))": "e = equal(x, 0)\nd = divide(e, x)\ng = stopGradient(d)\nr = add(x, g)",
     "where(a, b, 0)": "r = where(t, x, 0.0)", "where(a, 0, b)": "r = where(t, 0.0, x)", "not_equal(a, 0)": "z = not_equal(t, 0)\nr = where(z, x, y)",
     "mul(not_equal(a, 0), mul(a, b))": "n = not_equal(x, 0.0)\nz = mul(x, y)\nr = mul(n, z)", "mul(not_equal(a, 0), a)": "n = not_equal(x, 0.0)\nr = mul(n, x)",
-    "mul(divide(b, a), a)": "d = divide(y, x)\nr = mul(d, x)", "exp_difference(a, logsumexp(a, b, True))": "l = logsumexp(A, 1, True)\nr = exp_difference(A, l)",
+    "mul(divide(divide(b, a), x), a)": "d = divide(y, x)\ne = divide(d, c)\nr = mul(e, x)",
+    "mul(mul(x, divide(b, a)), a)": "d = divide(y, x)\ne = mul(c, d)\nr = mul(e, x)", "mul(divide(b, a), a)": "d = divide(y, x)\nr = mul(d, x)", "exp_difference(a, logsumexp(a, b, True))": "l = logsumexp(A, 1, True)\nr = exp_difference(A, l)",
     "exp_difference(a, logsumexp(a))": "l = logsumexp(x)\nr = exp_difference(x, l)", "add(negative(a), b)": "n = negative(x)\nr = add(n, y)"}
 OWN = MATRICES[sum(row.op != "count" for row in LEGIBLE):]
 

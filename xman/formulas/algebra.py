@@ -43,7 +43,11 @@ def simplest(e: ast.expr, values: Mapping[str, Any]) -> ast.expr:
             case ast.BinOp(x, sign, y) if type(sign) in ALGEBRAIC:
                 return ast.BinOp(entrywise(x), sign, entrywise(y))
             case ast.BinOp(x, sign, y):
-                return letter(ast.BinOp(simplest(x, values), sign, simplest(y, values)))
+                x, y = simplest(x, values), simplest(y, values)
+                match y:
+                    case ast.BinOp(z, ast.Div() as over, n) if np.ndim(evaluated_at(n, values)) == 0:
+                        return ast.BinOp(letter(ast.BinOp(x, sign, z)), over, entrywise(n))  # A·(z/n) is A·z/n
+                return letter(ast.BinOp(x, sign, y))
             case ast.Call(function, args, named):
                 return letter(
                     ast.Call(function, [simplest(a, values) if names_in(a) else a for a in args], named)

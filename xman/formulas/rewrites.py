@@ -42,7 +42,7 @@ def of_one(w, c, y, a, k): return w.shape(y) == (1, 1) and not k and a in (None,
 def vectors(w, x, y, *_): return axes(w, x, y) == (1, 1)
 def is_condition(w, c, *_): return getattr(w.value(c), "dtype", np.dtype(float)).kind == "b"
 def one_along(w, x, s, a): return type(a) is int and axes(w, x) == axes(w, s) and w.shape(s)[a] == 1
-def same_shape(w, x, y): return w.shape(y) is not None and w.shape(x) == w.shape(y)
+def same_shape(w, x, y, *_): return w.shape(y) is not None and w.shape(x) == w.shape(y)
 
 
 MATRICES = Rewrites((
@@ -94,6 +94,8 @@ MATRICES = Rewrites((
     row(lambda d: f.not_equal(d, 0) * d,            lambda d: d,                             anything),
     # the quotients of logarithms and of softmax
     row(lambda x, y: (y / x) * x,                   lambda x, y: y,                          same_shape),
+    row(lambda x, y, n: (y / x / n) * x,                lambda x, y, n: y / n,                   same_shape),
+    row(lambda x, y, n: (n * (y / x)) * x,              lambda x, y, n: n * y,                   same_shape),
     row(lambda x, a: f.exp_difference(x, f.logsumexp(x, a, True)), lambda x, a: f.softmax(x, a)),
     row(lambda x: f.exp_difference(x, f.logsumexp(x)), lambda x: f.softmax(x),              vector),
     row(lambda x, y: -x + y,                        lambda x, y: y - x),
