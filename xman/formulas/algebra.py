@@ -46,7 +46,7 @@ def simplest(e: ast.expr, values: Mapping[str, Any]) -> ast.expr:
                 x, y = simplest(x, values), simplest(y, values)
                 match y:
                     case ast.BinOp(z, ast.Div() as over, n) if np.ndim(evaluated_at(n, values)) == 0:
-                        return ast.BinOp(letter(ast.BinOp(x, sign, z)), over, entrywise(n))  # A·(z/n) is A·z/n
+                        return ast.BinOp(letter(ast.BinOp(x, sign, z)), over, entrywise(n))  # A·(z/n)
                 return letter(ast.BinOp(x, sign, y))
             case ast.Call(function, args, named):
                 return letter(
