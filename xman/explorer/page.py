@@ -70,7 +70,7 @@ class Page:
     """A page of the explorer with a title: save(path) writes it, str(page) is its text, notebooks show it."""
 
     def __init__(self, title: str, own: Mapping[str, Any]):
-        self.title, self.own, self._text = title, own, program(title, own)
+        self.title, self.own, self._text = title, own, page_text(title, own)
 
     def __str__(self) -> str: return self._text
 
@@ -84,7 +84,7 @@ class Page:
     def _repr_html_(self) -> str:
         look = 'style="width:100%;height:46em;border:1px solid #8888"'
         allowed = 'sandbox="allow-scripts allow-downloads"'
-        shared = program("explorer", None)
+        shared = page_text("explorer", None)
         digest, cell = hashlib.sha256(shared.encode()).hexdigest()[:16], cell_that_runs()
         first = cell is None or FIRST_CELLS.setdefault(digest, cell) == cell
         own = environment().from_string("{{ own|tojson }}").render(own=self.own)
@@ -221,7 +221,7 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     return Page(documents[0]["title"], {"documents": documents, "guide": examples, "rules": rules})
 
 
-def program(title: str, own: Mapping[str, Any] | None) -> str:
+def page_text(title: str, own: Mapping[str, Any] | None) -> str:
     """The text of a page; with own=None the program alone, which pages of a notebook share."""
     shared = {"rules": rules_for(()), "values": WRITTEN, "forbidden": RESERVED}
     shared["operators"] = {op: [*map(int, arity(value))] for op, value in ops.G.items()}  # least, greatest
