@@ -383,7 +383,7 @@ def test_a_name_cannot_end_the_script_or_the_title():
     (lambda: explore(H, values={"q": 1.0}), "values names 'q', which the list does not have"),
     (lambda: Triangle().explore(of="volume"), "the model has no register 'volume'; say which with of=: area"),
     (lambda: explore(H, values={"x": np.zeros(3_000_000)}), "the inputs have 3,000,000 entries, and a page takes 2,000,000"),
-    (lambda: explore(H).save("page.txt"), "the page page.txt is to end in .html"),
+    (lambda: explore(H).save("page.txt"), "the name of a page ends in .html, not page.txt"),
     (lambda: explore(H).save("no/such/folder/page.html"), "no/such/folder/page.html cannot be written: No such file or directory")])
 def test_what_cannot_be_explored_is_said_in_a_sentence(made, said):
     with pytest.raises(XManError, match=re.escape(said)):

@@ -198,7 +198,7 @@ GOOD = {"x": np.ones(3), "w": 2.0, "n": np.int64(1)}
     (lambda: Jacobian(PAIR, "yy", ["x"]), "of names 'yy', which the list does not have; did you mean 'y'?"),
     (lambda: Jacobian(PAIR, "y", ["v"]), "wrt names 'v', which the list does not have"),
     (lambda: Jacobian(PAIR, "z", ["y"]), "wrt names 'y', which is computed; it takes inputs: x, w, n"),
-    (lambda: Jacobian(PAIR, "y", ["x"], "backward"), "the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not 'backward'"),
+    (lambda: Jacobian(PAIR, "y", ["x"], "backward"), "mode is 'forward', 'reverse', 'mixed' or None for the cheapest, not 'backward'"),
     (lambda: Jacobian(lambda x: x, "y", ["x"]), "steps is a function, not a list of lines"),
     (lambda: Jacobian(PAIR, "y", ["x"])({"x": np.ones(3)}), "no value for the input 'w'"),
     (lambda: Jacobian(PAIR, "y", ["x"])({"w": 1.0}), "there is no value for 'x', which wrt names"),

@@ -201,7 +201,7 @@ def test_a_picture_is_saved_by_its_ending_and_shown_by_a_notebook(tmp_path):
     assert drawn._repr_svg_() == drawn.svg() and repr(drawn).startswith("<picture of 16 nodes and 18 arrows")
 
 
-@pytest.mark.parametrize("path, message", [("a.png", "is to end in .svg, .dot or .gv"), ("a", "is to end in .svg"),
+@pytest.mark.parametrize("path, message", [("a.png", "a picture's name ends in .svg, .dot or .gv"), ("a", "ends in .svg"),
                                            ("none/a.svg", "cannot be written: No such file")])
 def test_a_file_that_cannot_be_is_refused(tmp_path, path, message):
     with pytest.raises(XManError, match=message):
@@ -227,5 +227,5 @@ def test_what_is_no_list_and_no_model_is_refused(what):
 
 
 def test_the_name_that_what_is_drawn_had_is_answered_with_the_new_one():
-    with pytest.raises(XManError, match=r"pass what is to be drawn, as to explore: picture\(expression, notes\)"):
+    with pytest.raises(XManError, match=r"picture takes what is to be drawn, like explore: picture\(expression, notes\)"):
         picture(of=LISTS["House"][0])

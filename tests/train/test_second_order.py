@@ -195,7 +195,7 @@ def test_settings_of_minibatches_are_refused(name, value):
     with pytest.raises(XManError) as error:
         run(network(), DATA, "gauss-newton", **{name: value})
     assert str(error.value) == ("gauss-newton takes all rows at once and finds the length of its steps itself: leave "
-                                f"{name} away, or take an optimizer of first order")
+                                f"out {name}, or take an optimizer of first order")
 
 
 def test_a_loss_that_is_no_sum_of_squares_or_cross_entropies_is_for_newton_cg_alone():

@@ -94,11 +94,11 @@ def version() -> None:
 @SOURCE
 @VALUES
 @option_table(f"""{OF}
-    --rolled  flag  With loops in place of lines that repeat; for values of all inputs.
+    --rolled  flag  Write lines that repeat as a loop; give the values of all inputs.
     {JSON}\n{DOT}\n{MERMAID}\n{SVG}\n{HTML}""")
 def show(source: str, values: tuple[str, ...], of: str | None, rolled: bool, as_json: bool, dot: bool,
          mermaid: bool, svg: str | None, html: str | None) -> None:
-    """Print the list, with values its shapes; or draw it, a model without --of and values as its objects."""
+    """Print the list, with shapes if values are given; or draw it (a model by itself with its objects)."""
     if html:
         return write_explorer(source, of, values, html, rolled)
     is_model = source.partition(":")[0].endswith(".py")
@@ -149,8 +149,8 @@ def grad(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, wrt
 
 @of_a_list(f"""{JSON}
     --wrt      REGISTER*  Check this input only; may be repeated.
-    --sides=2  sides      Sides of the difference quotient.
-    --seed=0   whole      Of the random directions where a register is large.""", "check", sides=click.IntRange(1, 2))
+    --sides=2  sides      1 for one-sided difference quotients, 2 for central ones.
+    --seed=0   whole      Seed of the directions along which a large register is checked.""", "check", sides=click.IntRange(1, 2))
 def check_(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...],
            sides: int, seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""

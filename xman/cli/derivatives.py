@@ -22,20 +22,20 @@ from .drawing import DOT, SVG, columns_here, draw, print_list
 from .options import JSON, option_table
 from .sources import assignments, list_and_values
 
-WRT = "--wrt  REGISTER*  Differentiate by this input; may be repeated; by all, if not said."
-FIRST = "--wrt  REGISTER*  An input to differentiate by; may be repeated; the first, if not said."
-BRIEF = "--algebra  flag  Shorten as algebra does, at the price of rounding otherwise."
+WRT = "--wrt  REGISTER*  Differentiate by this input; may be repeated.  [default: all inputs]"
+FIRST = "--wrt  REGISTER*  An input to differentiate by; may be repeated.  [default: the first]"
+BRIEF = "--algebra  flag  Shorten by rules of algebra, after which numbers are rounded differently."
 Known = dict[str, Any]
 
 
 @of_a_list(f"""{WRT}
-    --stable   flag  First put in forms that neither overflow nor cancel.
+    --stable   flag  First replace formulas that overflow or cancel by stable ones.
     {BRIEF}
-    --raw      flag  As the rules write it, not simplified.
-    --forward  flag  Tangents, in forward mode, in place of adjoints.""")
+    --raw      flag  Print the lines as the rules write them, not simplified.
+    --forward  flag  Print tangents (forward mode) instead of adjoints.""")
 def gradient(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], stable: bool, algebra: bool,
              raw: bool, forward: bool) -> None:
-    """Print the list of the gradient; with values for the inputs, the shorter one for such shapes."""
+    """Print the list of the gradient; if values are given, shortened for their shapes."""
     steps = simplify(steps, [of], inputs or None, EXACT + STABLE) if stable else steps
     wrt = wrt or one_input(steps)
     if forward:
@@ -52,9 +52,9 @@ def gradient(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], s
 @VALUES
 @option_table(f"""
     --of    REGISTER   Write its gradient too.
-    --wrt   REGISTER*  Differentiate by this input; without --of, forwards.
+    --wrt   REGISTER*  Differentiate by this input, in forward mode if there is no --of.
     {BRIEF}
-    --name  TEXT       Of the function.""")
+    --name  TEXT       The name of the function.""")
 def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], algebra: bool,
            name: str | None) -> None:
     """Print the list, its gradient or its tangent as a Python function."""
@@ -64,9 +64,9 @@ def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str,
 
 
 @of_lists(f"""
-    --wrt          REGISTER*     The input of the tangents; a table each, if repeated.
-    --along        NAME=NUMBER*  In place of --wrt, a direction: repeated for several inputs.
-    --digits=4     digits        Decimals.
+    --wrt          REGISTER*     The input along which tangents go; if repeated, a table for each.
+    --along        NAME=NUMBER*  A direction in place of --wrt; repeat it for several inputs.
+    --digits=4     digits        How many decimals.
     --interleaved  flag          Each register and its tangent in turn, with the numbers put in.
     {DOT}
     {SVG}""", digits=click.IntRange(0, 17))
@@ -88,7 +88,7 @@ def explain(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt: tuple[s
 
 @of_lists(f"""{WRT}
     {JSON}
-    --mode  forward|reverse|mixed  Of the passes; the fewest, if not said.""")
+    --mode  forward|reverse|mixed  Of the passes.  [default: the fewest]""")
 def jacobian(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt: tuple[str, ...], as_json: bool,
              mode: str | None) -> None:
     """Print the Jacobian, a line for each output and input: xman jacobian f.wl x1=3 x2=7."""
@@ -105,8 +105,8 @@ def hessian(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], as
 
 
 @of_a_list(f"""{FIRST}
-    --brief  flag  Definition and rule in one step.
-    --latex  flag  For LaTeX, with amsmath.""")
+    --brief  flag  Write the definition and the rule as one step.
+    --latex  flag  Write it for LaTeX, with amsmath.""")
 def derivation(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], brief: bool,
                latex: bool) -> None:
     """Print the steps of the chain rule, each with its reason, as in a textbook; values are for shapes."""
@@ -118,8 +118,8 @@ def derivation(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...],
 @of_a_list(f"""{FIRST}
     {DOT}
     {SVG}
-    --along     forward|backward  The sums over paths one way.
-    --symbolic  flag              The derivative as a formula in the inputs.""")
+    --along     forward|backward  Print the sums over paths in this direction alone.
+    --symbolic  flag              Print the derivative as a formula in the inputs.""")
 def paths(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], dot: bool, svg: str | None,
           along: str | None, symbolic: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
@@ -134,8 +134,8 @@ def paths(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], dot:
 
 
 @of_a_list("""
-    --register  NAME  The number meant, also a derivative, dloss_dx; if not said, the last line's and its derivatives.
-    --chain     flag  The way to the reason, a line each.""")
+    --register  NAME  A register or a derivative, as dloss_dx.  [default: the last line's, and its derivatives]
+    --chain     flag  Print each line on the way to the reason.""")
 def why(steps: WengertList, inputs: Known, of: str, register: str | None, chain: bool) -> None:
     """Say why a number is NaN, infinite, 0 or huge, with the line. Exit status 1 where something is wrong."""
     reason = reasons.why(steps, inputs, register)
@@ -143,16 +143,16 @@ def why(steps: WengertList, inputs: Known, of: str, register: str | None, chain:
     sys.exit(bool(reason))
 
 
-@of_a_list(f"{WRT}\n--lines  flag  Line by line.")
+@of_a_list(f"{WRT}\n--lines  flag  Count each line by itself.")
 def cost(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], lines: bool) -> None:
     """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
     costs = pictures.cost(steps, of, wrt or None, inputs)
     print(table_as_text((costs.evaluation if lines else costs).table(), 1, columns_here()))
 
 
-@of_a_list(f"{WRT}\n--plot  FILE.png  Draw it, both axes logarithmic.")
+@of_a_list(f"{WRT}\n--plot  FILE.png  Draw the errors, with logarithmic axes.")
 def differences(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], plot: str | None) -> None:
-    """The error of one- and two-sided difference quotients against their step."""
+    """Print the errors of one- and two-sided difference quotients for several steps."""
     errors = difference_errors(steps, of, wrt or None, inputs)
     if plot:
         errors.plot(plot)

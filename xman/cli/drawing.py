@@ -16,10 +16,10 @@ from ..show import Listing, Picture
 from ..wengert import WengertList
 from .sources import assignments, list_and_values, model_of
 
-DOT = "--dot  flag  A picture in its place, as text for Graphviz."
-SVG = "--svg  FILE.svg  A picture in its place, in this file."
-MERMAID = "--mermaid  flag  A picture in its place, as text for Mermaid."
-HTML = "--html  FILE.html  A page to step through values and derivatives in a browser."
+DOT = "--dot  flag  Print a picture instead, as text for Graphviz."
+SVG = "--svg  FILE.svg  Draw a picture instead, into this file."
+MERMAID = "--mermaid  flag  Print a picture instead, as text for Mermaid."
+HTML = "--html  FILE.html  Write a page to step through values and derivatives in a browser."
 
 
 def draw(drawn: Picture, svg: str | None, for_mermaid: bool = False) -> None:

@@ -29,16 +29,16 @@ FORMATS = {".onnx": (to_onnx, ("codes",)), ".stablehlo": (to_stablehlo, ()), ".c
 @SOURCE
 @VALUES
 @option_table("""
-    --to,path!        FILE.onnx|FILE.stablehlo|FILE.c  The file; its ending says the format.
-    --of              REGISTER   The register that is computed; the last line's, or a model's loss, if not said.
-    --wrt             REGISTER*  Its gradient by this input too; may be repeated.
-    --step,optimizer  optimizer  A training step by this optimizer; --wrt are the parameters, a model's if not said.
-    --rows            REGISTER*  An input with any number of rows; may be repeated.
-    --constant        REGISTER*  An input that goes into the file; may be repeated; what a model brings does, unless with --step.
+    --to,path!        FILE.onnx|FILE.stablehlo|FILE.c  The file to write; its ending says the format.
+    --of              REGISTER   The register to compute.  [default: that of the last line, or a model's loss]
+    --wrt             REGISTER*  Write its gradient by this input too; may be repeated.
+    --step,optimizer  optimizer  Write a training step by this optimizer, of the parameters --wrt.  [default: a model's]
+    --rows            REGISTER*  An input that may have any number of rows; may be repeated.
+    --constant        REGISTER*  An input whose value goes into the file, as a model's do unless with --step; may be repeated.
     """, optimizer=click.Choice(list(OPTIMIZERS)))
 def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt: tuple[str, ...],
            optimizer: str | None, rows: tuple[str, ...], constant: tuple[str, ...]) -> None:
-    """Write the list, its gradient or a training step for ONNX, JAX or as C: export f.wl x1=3 x2=7 --to f.c.
+    """Write the list, its gradient or a training step as ONNX, StableHLO or C: export f.wl x=3 --to f.c.
 
     The values are examples; they say the shapes.
     """

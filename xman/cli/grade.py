@@ -16,15 +16,15 @@ from .commands import xman
 from .options import JSON, PATH, NewFile, option_table
 
 ASSIGNMENT = click.argument("name", metavar="ASSIGNMENT")
-WHERE = "--assignments  DIR  Where the assignments are; those of xman's own checkout, if not said."
-TERM = "--term  SECRET  What the inputs are drawn from; a new secret, if not said."
-SETTINGS = "--settings  FILE  The settings of the term; term.toml beside the assignment, if it is there."
+WHERE = "--assignments  DIR  Where the assignments are.  [default: in xman's own checkout]"
+TERM = "--term  SECRET  The secret that inputs are drawn from.  [default: a new one]"
+SETTINGS = "--settings  FILE  The settings of the term.  [default: term.toml beside the assignment]"
 PLACES = {"DIR": PATH, "FILE": NewFile(Path)}
 
 
 @xman.group()
 def grade() -> None:
-    """Assignments: hand out, check, grade a class, for Gradescope and Autolab too.
+    """Assignments: hand out, check and grade, also with Gradescope and Autolab.
 
     ASSIGNMENT is a name in --assignments DIR, or in the folder `assignments` of xman's checkout.
     """
@@ -54,10 +54,10 @@ def packed_term(folder: Path, settings: Path | None) -> dict[str, bytes]:
 @grade.command()
 @ASSIGNMENT
 @option_table(f"""{WHERE}
-    --github  flag  With a workflow for GitHub Actions, which runs the checks.
-    --out!    DIR   A new folder.""", **PLACES)
+    --github  flag  Add a workflow for GitHub Actions that runs the checks.
+    --out!    DIR   The folder to write, a new one.""", **PLACES)
 def handout(name: str, assignments: Path | None, github: bool, out: Path) -> None:
-    """Write what the students get: the starter, their checks, the data; no trace of the solution."""
+    """Write what the students get: the starter, their checks, the data. No trace of the solution is in it."""
     from ..grade.handout import write_handout
     write_handout(assignment_of(name, assignments), out, github)
     print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
@@ -65,10 +65,10 @@ def handout(name: str, assignments: Path | None, github: bool, out: Path) -> Non
 
 @grade.command()
 @click.argument("folder", type=PATH, default=".")
-@option_table("""--yes  flag  Run FOLDER/checks.py without the question whether it is to be trusted.
+@option_table("""--yes  flag  Run FOLDER/checks.py without asking whether you trust it.
     --classroom  FILE  Write result.json, as runners of GitHub Classroom do.""", **PLACES)
 def check(folder: Path, yes: bool, classroom: Path | None) -> None:
-    """Run the checks of a hand-out on your own work in FOLDER (the current one, if not said)."""
+    """Run the checks of a hand-out on your own work in FOLDER (the current one by default)."""
     from ..grade import check as check_folder
     checks = folder.resolve() / "checks.py"
     if not yes and checks.is_file():
@@ -91,16 +91,16 @@ def shard_of(text: str) -> tuple[int, int]:
 @option_table(f"""{WHERE}
     {TERM}
     {SETTINGS}
-    --out         DIR     Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only what is new.
-    --jobs=1      jobs    How many at a time.
-    --shard       K/N     Grade the K-th of N parts; without it, once all are done, come the reports.
-    --unsafe      flag    Also without a sandbox: the submissions can then do what you can do.
-    --again       NAME*   Judge this submission, or student's, though nothing has changed.
+    --out         DIR     Where records and reports go. A second run judges only what is new.  [default: ASSIGNMENT-grades]
+    --jobs=1      jobs    How many submissions are graded at a time.
+    --shard       K/N     Grade the K-th of N parts. When all are done, run without it for the reports.
+    --unsafe      flag    Grade without a sandbox too. Submissions can then do whatever you can do.
+    --again       NAME*   Judge this submission (or this student's) again although nothing has changed.
     --gradescope,results  FILE  Write Gradescope's results.json of the one submission.
     --metadata    FILE    Gradescope's submission_metadata.json of it: who handed in, and when.
     --classroom   FILE    Write result.json, as runners of GitHub Classroom do, of the one submission.
     --at-least    number  End with status 1 where a submission has fewer points.
-    --autolab,last_line   flag  Print Autolab's line of the one submission last.
+    --autolab,last_line   flag  Print the line that Autolab reads at the end, for the one submission.
     --json,as_json        flag  Print the records as JSON.""", jobs=click.IntRange(1, 64), **PLACES)
 def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None,
         settings: Path | None, out: Path | None, jobs: int, shard: str | None, unsafe: bool,

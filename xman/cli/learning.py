@@ -202,60 +202,60 @@ def fit_all_rows(choice: Choice, network: XMan, data: Dataset, complete: Setting
 @xman.command()
 @click.argument("model", metavar="|".join([*MODELS, "path/to/model.py:Class|…:'Class(64, 10)'"]))
 @option_table(f"""
-    --data=digits   digits|names|FILE  What to learn.
+    --data=digits   digits|names|FILE  The data to learn from.
     --epochs        whole         Passes over the data.
-    --batch-size    size,…        Rows of a minibatch.
-    --optimizer     optimizer,…   Mostly adam; the last three take all rows at once, and neither a rate nor a batch size.
-    --lr            number,…      The rate, of adam a hundredth of sgd's; of several, 0.1,0.01, that of the least validation loss.
+    --batch-size    size,…        How many rows a minibatch has.
+    --optimizer     optimizer,…   Mostly adam by default. The last three take all rows at once, without rate and batch size.
+    --lr            number,…      The learning rate, for adam a hundredth of sgd's. Of several, 0.1,0.01, the best is taken.
     --find-lr       flag          Take the rate at which the loss falls fastest, of a hundred steps at rising rates.
-    --schedule      cosine|step:EPOCHS:FACTOR|exponential:FACTOR  Falls to 0 over the epochs, by FACTOR every EPOCHS or each.
+    --schedule      cosine|step:EPOCHS:FACTOR|exponential:FACTOR  How the rate falls: to 0, by FACTOR every EPOCHS, or each.
     --warm-up=0     whole         Epochs in which the rate rises.
-    --weight-decay  number,…      The part of a parameter that is added to its gradient, or taken off by adamw.
-    --l1            number,…      The sum of the weights' sizes in the loss, times this.
-    --l2            number,…      Half the sum of the weights' squares in the loss, times this; linear is then ridge.
-    --class-weight  balanced      Each class counts the same.
-    --folds         folds         Cross-validate on so many folds of the rows first.
-    --draws         size          Of all combinations of several values, so many at random.
-    --test-fraction=0.2    share  Of a single file: the share of rows that judge; 0 for none.
-    --validation-fraction  share  The share of rows that choose.  [default: 0.1, and 0 where folds choose a penalty]
-    --ordered-by    COLUMN        Judge by the last rows in the order of these dates or numbers.
-    --weights       COLUMN        A column of the weights of rows.
+    --weight-decay  number,…      The share of a parameter that is added to its gradient, or with adamw taken off.
+    --l1            number,…      Add to the loss this times the sum of the weights' absolute values.
+    --l2            number,…      Add to the loss this times half the sum of the weights' squares (ridge regression, with linear).
+    --class-weight  balanced      Give each class the same total weight.
+    --folds         folds         First cross-validate on so many folds of the rows.
+    --draws         size          Of all combinations of several values, try so many, drawn at random.
+    --test-fraction=0.2    share  The share of a single file's rows that the model is judged by; 0 for none.
+    --validation-fraction  share  The share of rows that choose settings.  [default: 0.1, and 0 where folds choose a penalty]
+    --ordered-by    COLUMN        Order the rows by this column of dates or numbers, and judge by the last ones.
+    --weights       COLUMN        The column that holds the rows' weights.
     --category      COLUMN*       A column whose numbers only name things; may be repeated.
-    --cost          CLASS=NUMBER*  What an error on a row of this class costs, in predictions; 1 of others.
-    --calibrate     flag          Fit a temperature of the probabilities to the validation rows.
+    --cost          CLASS=NUMBER*  The cost of an error on a row of this class; 1 for others. Predictions keep it low.
+    --calibrate     flag          Fit a temperature for the probabilities to the validation rows.
     --clip          number,…      The largest norm of the gradient.
     --clip-value    number,…      The largest entry of the gradient.
-    --seed=0        whole         Of the parameters, the order of the rows, and a file's split.
+    --seed=0        whole         Seed of the first parameters, the order of rows, and the split of a file.
     --hidden        size*         Size of a hidden layer; repeat it for more layers.
-    --activation    OPERATOR      Of the hidden layers: tanh, relu, … of xman ops.
-    --last          OPERATOR      An activation on the last layer too.
-    --basis         basis         x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′).
+    --activation    OPERATOR      The activation of the hidden layers: tanh, relu, … (see xman ops).
+    --last          OPERATOR      An activation for the last layer too.
+    --basis         basis         The functions of the basis: x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′).
     --loss          TEXT          crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.
-    --max-len       size          Characters of a title that are read.
+    --max-len       size          How many characters of a title are read.
     --patience      size          Stop after so many epochs without a better validation loss.
     --threshold     least         Stop when no parameter moves by more than this in an epoch.
-    --checkpoint    FILE          Save after each epoch, on Ctrl-C and SIGTERM, and go on from it.
-    --checkpoint-every  seconds   Save within an epoch too.  [default: 60]
+    --checkpoint    FILE          Save to this file after each epoch and on Ctrl-C or SIGTERM, and go on from it if it exists.
+    --checkpoint-every  seconds   Save within an epoch too, at this interval.  [default: 60]
     {READING}
     --target        COLUMN        The column to predict.  [default: the last]
     --ignore        COLUMN*       A column to leave out; may be repeated.
-    --task          classify|regress|count  What the target is; a count stays on its scale.  [default: by its looks]
-    --day-first/--no-day-first  flag  Whether 03/04/2024 is in April.
-    --decimal       point         The mark before decimals, where 4,216 may be 4.216 or 4216.  [default: by the column]
+    --task          classify|regress|count  What the target is; a count is not rescaled.  [default: by its looks]
+    --day-first/--no-day-first  flag  Whether 03/04/2024 is the third of April.
+    --decimal       point         The decimal mark, if 4,216 could be 4.216 or 4216.  [default: by the column]
     --save          FILE.safetensors  Write the trained model, for xman predict and xman.load.
     --report        FILE.html     Write a page: the model, its list, its curves and its worst mistakes.
     --plot          FILE.png      Draw the learning curve.
-    --engine        engine        What runs the list.  [default: auto]
-    --threads=1     size          Of BLAS; more than one pays for large models alone.
-    --memory        MB            Stream --data, so many megabytes of rows at a time.
-    --accumulate    size          Pieces of a minibatch that a worker takes one after another.
-    --mesh          data=N,model=M  JAX's devices over which rows and matrices are cut.
-    --precision     mixed         Products of numbers rounded to bfloat16, summed in float32.
+    --engine        engine        The engine that runs the list.  [default: auto]
+    --threads=1     size          Threads of BLAS; more than one pays only for large models.
+    --memory        MB            Stream --data, with so many megabytes of rows at a time.
+    --accumulate    size          How many pieces a worker cuts its part of a minibatch into, to save memory.
+    --mesh          data=N,model=M  Cut rows over N devices of JAX, and matrices over M.
+    --precision     mixed         Round the factors of products to bfloat16, and sum in float32.
     --explain       flag          If the loss turns NaN, say which line made it so.
-    --workers,together=1  size    Processes that share the rows, or trials, by MPI.
-    --restarts=0    whole         How often a killed run goes on again.
-    --timeout={TIMEOUT:g}  seconds  How long workers wait for one that hangs.
-    --quiet         flag          No list and no progress, only the result.
+    --workers,together=1  size    How many processes share the rows, or the trials, by MPI.
+    --restarts=0    whole         How often a run that was killed is started again.
+    --timeout={TIMEOUT:g}  seconds  How long workers wait for one that hangs, in seconds.
+    --quiet         flag          Print only the result, not the list and the progress.
     {JSON}
     """, optimizer=click.Choice([*OPTIMIZERS, *METHODS]), basis=click.Choice(KINDS), engine=click.Choice(["auto", *ENGINES]),
          receivers=(read, Shape, choose_and_fit, write_model, Settings), folds=click.IntRange(2),
@@ -285,7 +285,7 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     if options["validation_fraction"] is None:
         options["validation_fraction"] = 0.0 if convex and not by_validation and not calibrate else 0.1
     if options["report"] and not options["test_fraction"]:
-        raise XManError("--report shows rows that the model has not seen: leave --test-fraction above 0")
+        raise XManError("--report shows rows that the model has not seen: give a --test-fraction above 0")
     dataset = read(model, data, **received(read, options))
     if model in ("mlp", "residual") and dataset.prepared.summary:
         defaults |= TABLE

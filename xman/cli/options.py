@@ -16,7 +16,7 @@ from ..files.whole import refuse_unwritable
 PATH = click.Path(path_type=Path)
 KINDS = {"whole": click.IntRange(0), "size": click.IntRange(1), "number": float}
 JSON = "--json,as_json  flag  Print one JSON object, for a program to read."
-OF = "--of  REGISTER  The register meant; the last line's, or a model's loss, if not said."
+OF = "--of  REGISTER  The register that is meant.  [default: that of the last line, or a model's loss]"
 READING = """
     --header/--no-header?      flag  Whether the first line of a CSV file names the columns.  [default: by its looks]
     --zero-based/--one-based?  flag  Where the indices of a LIBSVM file begin.  [default: at 0 where one of them is 0]

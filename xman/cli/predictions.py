@@ -37,12 +37,12 @@ MODEL = click.argument("model", metavar="MODEL")
 @MODEL
 @click.argument("source", metavar="FILE|-")
 @option_table(f"""
-    --proba  flag      The probability of each class, not the class alone.
-    --out    FILE.csv|FILE.parquet  Where to write; standard output, if not said.
+    --proba  flag      Write the probability of each class, not only the class.
+    --out    FILE.csv|FILE.parquet  Where to write.  [default: standard output]
     {READING}""")
 def predict(model: str, source: str, proba: bool, out: str | None, header: bool | None,
             zero_based: bool | None) -> None:
-    """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
+    """Predict the rows of a table: of FILE, or with - those of standard input, line by line."""
     read_model, strange = load(model), {}
     pieces = (of_lines(read_model, header, strange) if source == "-"
               else of_file(read_model, source, header, zero_based, bool(out), strange))
@@ -154,7 +154,7 @@ def write_parquet(model: Model, pieces: Iterable[np.ndarray], proba: bool, path:
 @click.argument("source", metavar="FILE")
 @option_table(f"{READING}\n{JSON}")
 def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
-    """Compare predictions with the truth: a table's column, the labels of LIBSVM, MNIST's IDX and titles."""
+    """Compare predictions with the truth, which is a column of the table or the labels of the file."""
     read_model = load(model)
     outputs, truth, strange, notes = [], [], {}, []
     for piece, labels in pieces_of(read_model, source, header, zero_based):
@@ -172,8 +172,8 @@ def evaluate(model: str, source: str, header: bool | None, zero_based: bool | No
 @xman.command()
 @MODEL
 @option_table("""
-    --host=127.0.0.1  HOST  Where it listens; 0.0.0.0 lets other machines in.
-    --port=8000       port  The port.
+    --host=127.0.0.1  HOST  The address to listen at; 0.0.0.0 lets other machines in.
+    --port=8000       port  The port to listen at.
     --body=8388608    size  The most bytes of a request.
     """, port=click.IntRange(0, 65535))
 def serve(model: str, host: str, port: int, body: int) -> None:

@@ -213,7 +213,7 @@ def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XM
     features = int(np.prod(X.shape[1:]))
     if name == "basis":
         if isinstance(data.train, Stream):
-            raise XManError("a basis begins with the range of all rows; leave --memory away")
+            raise XManError("a basis begins with the range of all rows; leave out --memory")
         if X.ndim != 2:
             raise XManError("a basis is of rows of numbers; these data are titles")
         low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))

@@ -15,8 +15,8 @@ from .options import PATH, option_table
 @click.argument("names", nargs=-1, required=True, metavar="ASSIGNMENT...")
 @option_table(f"""{WHERE}
     {SETTINGS}
-    --grades     DIR  Where the folders ASSIGNMENT-grades lie, which the runs have written; here, if not said.
-    --out=book   DIR  Where book.csv goes, and canvas.csv and moodle-ASSIGNMENT.csv if the roster is theirs.""",
+    --grades     DIR  Where the folders ASSIGNMENT-grades are that the runs have written.  [default: here]
+    --out=book   DIR  Where to write book.csv, and canvas.csv or moodle-ASSIGNMENT.csv if the roster is from there.""",
               **PLACES)
 def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None, grades: Path | None,
          out: Path) -> None:
@@ -50,11 +50,11 @@ def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None
 @click.argument("submissions", nargs=-1, required=True, type=PATH, metavar="SUBMISSION...")
 @option_table(f"""{WHERE}
     {SETTINGS}
-    --least=50          percent  Tell pairs that have as much in common, in per cent.
-    --out=similar.html  FILE     The page on which they stand side by side.""", percent=click.IntRange(1, 100), **PLACES)
+    --least=50          percent  List pairs that have at least so many per cent in common.
+    --out=similar.html  FILE     The page to write, which shows pairs side by side.""", percent=click.IntRange(1, 100), **PLACES)
 def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, settings: Path | None,
             least: int, out: Path) -> None:
-    """Find submissions that are alike: equal ones, then by syntax trees, whatever names and layout are."""
+    """Find submissions that are equal or have similar syntax trees, whatever their names and layout."""
     from ..grade.handout.handout import starter
     from ..grade.reports.pages import templates
     from ..grade.submissions import find
@@ -91,11 +91,11 @@ def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, 
 @option_table(f"""{WHERE}
     {SETTINGS}
     {TERM}
-    --grades  DIR  The folder into which the runs grade, and which keeps the secret; ASSIGNMENT-grades, if not said.
+    --grades  DIR  The folder of the grades, which keeps the secret.  [default: ASSIGNMENT-grades]
     --out!    DIR  A new folder for sheets.html and key.html.""", **PLACES)
 def sheets(name: str, assignments: Path | None, settings: Path | None, term: str | None, grades: Path | None,
            out: Path) -> None:
-    """Write the list that each student has for themselves, to be printed, and the key for the assistant."""
+    """Write a list for each student to be printed, and a key with the answers for the assistant."""
     from ..grade.handout.handout import fresh_folder
     from ..grade.run import grades_here, kept_term, locked
     from ..grade.term import personal

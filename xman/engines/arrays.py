@@ -227,7 +227,7 @@ def masked(xp: Any, key: Any) -> list:
     if isinstance(key, (bool, np.bool_)) or str(getattr(key, "dtype", "")).rpartition(".")[2] != "bool":
         return [key.item() if isinstance(key, (np.generic, np.ndarray)) and not key.ndim else key]
     if not isinstance(key, np.ndarray) and not hasattr(xp, "nonzero"):
-        raise XManError("a mask that is computed picks as many entries as hold: no shape can depend on that")
+        raise XManError("no shape can depend on how many entries a computed mask picks")
     return list(np.nonzero(key) if isinstance(key, np.ndarray) else xp.nonzero(key))
 
 

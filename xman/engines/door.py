@@ -154,7 +154,7 @@ class Compiled:
 
     def _built(self) -> Built:
         if not self._programs:
-            raise XManError("a list is compiled for the shapes of its values: call it once before")
+            raise XManError("a list is compiled for the shapes of its values: call the program once first")
         return self._latest or self._reference
 
     @functools.cached_property
@@ -343,7 +343,7 @@ def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[s
     if strange := [x for x in known_registers(steps, inplace, "inplace") if x not in steps.inputs]:
         raise XManError(f"inplace names {strange[0]!r}, which is computed; only an input can be overwritten")
     if strange := [y for y in known_registers(steps, inplace.values(), "inplace") if y in steps.inputs]:
-        raise XManError(f"inplace: {strange[0]!r} is an input; what overwrites one is computed")
+        raise XManError(f"inplace: {strange[0]!r} is an input; name a computed register")
     if len(set(inplace.values())) < len(inplace):
         raise XManError("inplace: a register overwrites one input; give each of them its own")
     return dict(inplace)

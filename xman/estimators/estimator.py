@@ -121,7 +121,7 @@ class Estimator:
         """A parameter of a linear model; of two classes the second less the first."""
         places = {"W": ("W", "W1"), "b": ("b", "b1")}[name]
         if self.model != () and not isinstance(getattr(self, "model_", None), Linear):
-            raise AttributeError(f"{type(self).__name__} has coef_ and intercept_ without hidden layers")
+            raise AttributeError(f"{type(self).__name__} has coef_ and intercept_ only without hidden layers")
         array = next(self.parameters_[place] for place in places if place in self.parameters_)
         return array[:, 1:] - array[:, :1] if self.STRATIFIED and array.shape[1] == 2 else array
 

@@ -77,7 +77,7 @@ class Page:
     def save(self, path: str | Path) -> Path:
         """Write the page to path, which ends in .html, and give the path. XManError where it cannot be."""
         if Path(path).suffix not in (".html", ".htm"):
-            raise XManError(f"the page {path} is to end in .html")
+            raise XManError(f"the name of a page ends in .html, not {path}")
         write_whole(path, self._text.encode())
         return Path(path)
 

@@ -142,7 +142,7 @@ def Pad(x, pads, fill=None, axes=None, mode="constant"):
     for a, before, after in zip(axes, pads, pads[len(pads) // 2:], strict=False):
         widths[a] = before, after
     if min(pads, default=0) < 0:
-        raise XManError("a rim of less than nothing is not read")
+        raise XManError("a negative pad is not read")
     within_bounds(n + sum(width) for n, width in zip(np.shape(x), widths, strict=True))
     if mode != "constant":  # 'edge', 'reflect' and 'wrap' mean the same in NumPy
         for axis, width in enumerate(widths):

@@ -32,7 +32,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
     predictions, which has for each row a number for each of so many classes, or a single number.
     """
     if not isinstance(text, str) or len(text) > TEXT or text.count("\n") > LINES:
-        raise ValueError(f"its list is no text of at most {LINES:,} lines and {TEXT:,} characters")
+        raise ValueError(f"its list is not a text of at most {LINES:,} lines and {TEXT:,} characters")
     steps = checked_list(WengertList.from_text(text), ops.G)
     if unknown := [name for name in steps.inputs if name not in values
                    and name not in {c.register for c in columns}]:
@@ -41,7 +41,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
     for where, lines in (("", steps), *bodies):
         for k, (_, op, args) in enumerate(lines, 1):
             if op not in ops.table.OURS:
-                raise ValueError(f"line {k}{where} calls {op!r}, an operator of somebody's own")
+                raise ValueError(f"line {k}{where} calls {op!r}, an operator that is not xman's")
             for a in args:
                 if not (isinstance(a, (str, np.ndarray)) or ops.is_function(a)) and literal_size(a) > LARGEST:
                     raise ValueError(f"line {k}{where} has a literal that is too large: {str(a)[:60]}")

@@ -69,7 +69,7 @@ def rebuilt(tree: Any, subtrees: list) -> Any:
     try:
         return type(tree)._make(subtrees) if hasattr(tree, "_fields") else type(tree)(subtrees)
     except TypeError:
-        raise XManError(f"a {type(tree).__name__} cannot be made from its parts again; give lists, tuples "
+        raise XManError(f"a {type(tree).__name__} cannot be rebuilt from its parts; give lists, tuples "
                         "and dicts") from None
 
 

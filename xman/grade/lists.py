@@ -119,7 +119,7 @@ def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> Non
     for _, _, parameters, lines, results in functions:
         if not all(isinstance(field, tuple) for field in (parameters, lines, results)) or max(
                 len(parameters), len(results)) > 40:
-            raise wrong(" has a function that is none", "it has parameters, lines and results, at most 40")
+            raise wrong(" has a function that is not one", "it has parameters, lines and results, at most 40")
     for name in (dst, op, *registers(args), *(a for f in functions for a in (f[1], *f[2], *f[4]))):
         if not isinstance(name, str) or len(name) > 80 or not name.isprintable():
             raise wrong(" has a name that is no string of at most 80 printable characters")

@@ -125,7 +125,7 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
         if sentence := watch.sentence or watch.changes() or tape.plain:
             raise Impure(sentence)
         if watch.errors != errors:
-            raise Impure("it catches an error, and what stands for an argument raises another there")
+            raise Impure("it catches an error, and where an argument is traced another error is raised there")
         ends, structure = flattened_tree(result)
         operands = (x for _, _, args in tape.lines for x in args)
         if any(issubclass(type(x), Expression) and not tape.has(x) for x in (*operands, *ends)):

@@ -30,7 +30,7 @@ def sparse_jacobian(fn: Callable, argnums: int = 0, by: str | None = None, engin
     """
     callable_or_refused("sparse_jacobian", fn)
     if by not in (None, "columns", "rows", "both"):
-        raise XManError(f"by is 'columns', 'rows', 'both' or None, which chooses, not {by!r}")
+        raise XManError(f"by is 'columns', 'rows', 'both' or None for the cheapest, not {by!r}")
 
     def entries(*args: Any, **options: Any) -> tuple:
         call = call_of_array("sparse_jacobian", fn, args, options, argnums)

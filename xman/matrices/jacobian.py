@@ -42,7 +42,7 @@ class Jacobian(DerivativeMatrix):
         self.steps, self.mode, self.sparse, of = self.primal, mode, sparse, self.of
         if mode not in (None, "forward", "reverse", "mixed"):
             wrong = "a dictionary: call the result with values" if isinstance(mode, Mapping) else repr(mode)
-            raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {wrong}")
+            raise XManError(f"mode is 'forward', 'reverse', 'mixed' or None for the cheapest, not {wrong}")
         dot = ending(self.steps)
         seed = of + ending(self.steps, "_bar")
         dots = {x: x + dot for x in self.wrt}

@@ -59,7 +59,7 @@ def numbered(n: int, word: str) -> str:
 def passes_counted(inputs: int, outputs: int, mode: str | None = None) -> Count:
     """The Count with the mode of the fewer passes, forward if they are equal; or with the mode asked for."""
     if mode not in (None, "forward", "reverse"):
-        raise XManError(f"the mode is 'forward', 'reverse' or None, which chooses, not {mode!r}")
+        raise XManError(f"the mode is 'forward', 'reverse' or None for the cheapest, not {mode!r}")
     return Count(inputs, outputs, mode or ("forward" if inputs <= outputs else "reverse"))
 
 

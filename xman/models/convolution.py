@@ -26,7 +26,7 @@ class ConvolutionalNetwork(Network):
                  dtype: type = np.float32):
         height, width = shape
         if window % 2 != 1 or window < 1:
-            raise XManError(f"a window has a middle, so its side is an odd number of pixels, 1, 3, 5, …, not "
+            raise XManError(f"a window has a pixel in its middle, so its side is an odd number of pixels, 1, 3, 5, …, not "
                             f"{window!r}")
         if height % pool or width % pool:
             raise XManError(f"pools of {pool} x {pool} do not divide an image of {height} x {width}")

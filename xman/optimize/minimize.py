@@ -90,7 +90,7 @@ class Problem:
                                             else float) for w in wrt}
         self.start, self.slopes = packed(self.values, wrt).astype(float), [f"d{of}_d{w}" for w in wrt]
         if (shape := np.shape(eval(steps, self.values)[of])) != ():
-            raise XManError(f"{of!r} has shape {shape}; what is made small has to be one number: write "
+            raise XManError(f"{of!r} has shape {shape}; what is minimized has to be one number: write "
                             "f.mean(…), np.mean(…)")
         first_steps, shared = gradient(steps, of, wrt), []
         engine = "numpy" if engine == "auto" else engine
@@ -227,7 +227,7 @@ def objective_list(fn: Callable, start: Any,
                    data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
     """(the list of fn(start, *data), the names of start's leaves, all values, the function leaves → tree)."""
     if start is None:
-        raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")
+        raise XManError("minimize needs the parameters to begin with: write start=…")
     leaves, structure = flattened_tree(start)
     real = lambda x: np.asarray(x, None if getattr(x, "dtype", np.dtype(int)).kind == "f" else float)
     start = unflatten(structure, list(map(real, leaves)))

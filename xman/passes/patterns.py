@@ -45,7 +45,7 @@ def rewrite(form: Callable, becomes: Callable, changes: str = "", where: Callabl
     pattern = form(*holes)
     if not defining_line(pattern)[0]:
         raise XManError("a rewrite finds an operator, rewrite(lambda x: f.log(f.exp(x)), lambda x: x); this "
-                        "one finds whatever there is")
+                        "one would match every register")
     where = where or (floats if changes else lambda writer, *holes: True)
 
     def attempt(w, args):

@@ -86,7 +86,7 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
             values[dst] = writer.write(op, writer.with_simple_bodies(op, args))
         except RecursionError:
             raise XManError(f"{shown(writer.origin)}: the rewrites go round in a circle; each has to write "
-                            "less than it finds") from None
+                            "fewer operators than it finds") from None
     return writer.finished(values, keep)
 
 

@@ -26,8 +26,8 @@ def mesh_of(text: str) -> Any:
     for entry in text.split(","):
         name, _, n = entry.partition("=")
         if name not in sizes or not n.isdecimal() or not int(n):
-            raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows over the one, "
-                            "parameters over the other")
+            raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows are cut over "
+                            "the first, parameters over the second")
         sizes[name] = int(n)
     together, n = workers().size > 1, math.prod(sizes.values())
     devices = jax.devices() if together else jax.local_devices()

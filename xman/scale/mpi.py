@@ -87,7 +87,7 @@ class Workers:
             for name in first | facts:
                 if (here := facts.get(name)) != first.get(name):
                     raise XManError(f"worker {rank} of {self.size} has another {name} than the first, {here} "
-                                    f"and not {first.get(name)}: all have to be told the same")
+                                    f"and not {first.get(name)}: all workers need the same settings")
 
     def crowded(self) -> bool:
         """Whether a host has fewer than two cores for each of its workers."""
@@ -302,8 +302,8 @@ def of_mpi() -> Workers:
             name = several[0]
             raise XManError(f"the launcher says by {name} that there are {os.environ[name]} workers, and MPI "
                             "that there is one: start them by the launcher of mpi4py's MPI (under Slurm srun "
-                            f"--mpi=pmi2), join them by xman.scale.joined, or unset {name}, and each trains "
-                            "by itself")
+                            f"--mpi=pmi2), join them by xman.scale.joined, or unset {name}, so that each "
+                            "trains by itself")
     processes = OfMPI(comm) if comm else Workers()
     if comm:
         sys.excepthook = processes.uncaught

@@ -283,7 +283,7 @@ def taken_together(line: Line, three: Mapping[str, Any], axes: Mapping[str, tupl
                         if same_entries(joined, out)]
         if combinations:
             return combinations[-1] if op == "mean" else combinations[0]
-    raise XManError(f"{shown(line)}: it takes rows together by more than a sum or a mean, so workers cannot "
+    raise XManError(f"{shown(line)}: it combines rows by something other than a sum or a mean, so workers cannot "
                     "share them; train by one worker, without --accumulate")
 
 

@@ -74,8 +74,8 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, deci
         return column, (), targets
     counts = Counter(targets.tolist())
     if len(counts) < 2:
-        raise TableError(f"the target {name!r} is {str(targets[0])!r} in every row, one class alone: there is "
-                         "nothing to learn; --target names another column")
+        raise TableError(f"the target {name!r} is {str(targets[0])!r} in every row, so there is nothing to "
+                         "learn; --target names another column")
     if len(counts) > max(FEW, len(targets) / 2):
         raise TableError(f"the target {name!r} has {len(counts):,} classes in {len(targets):,} rows, too many "
                          "to learn; --target names another column, --task regress fits numbers")

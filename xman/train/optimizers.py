@@ -154,11 +154,11 @@ def rates_of(lr: float | dict[str, float], names: list[str]) -> dict[str, float]
     refuse_unknown(rates, names, "lr has a rate for {!r}, which is no parameter of the loss")
     if missing := [name for name in names if name not in rates]:
         raise XManError(f"lr has no rate for {', '.join(map(repr, missing))}; a dict names every parameter, "
-                        "with 0 to hold it")
+                        "and a rate of 0 leaves one as it is")
     numbers = all(isinstance(rate, (int, float, np.number)) and 0 <= rate < np.inf for rate in rates.values())
     if not numbers or not any(rates.values()):
-        raise XManError(f"the learning rate has to be a positive number, not {lr!r}; the optimizers descend "
-                        "by themselves")
+        raise XManError(f"the learning rate has to be a positive number, not {lr!r}; the optimizers put "
+                        "the minus sign themselves")
     return {name: float(rates[name]) for name in names}
 
 

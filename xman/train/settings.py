@@ -61,8 +61,8 @@ class Settings:
                 at_least(name, value, least)
         at_least("accumulate", self.accumulate, 1, whole_number=True)
         if self.mesh and self.accumulate > 1:
-            raise XManError("a mesh takes the rows of a minibatch at once: leave accumulate, or the mesh, "
-                            "away")
+            raise XManError("a mesh takes the rows of a minibatch at once: leave out accumulate or the "
+                            "mesh")
         if self.plot:
             check_plot(self.plot)
         if self.checkpoint:

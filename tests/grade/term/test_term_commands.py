@@ -68,7 +68,7 @@ def test_a_student_is_judged_again_by_name_and_a_mark_that_falls_is_said(xman, t
     assert marks["Ada Lovelace"] == "60" and "Ada Lovelace, one: graded again: 75 before, and now LESS" in out
     assert "Grace Hopper, one: graded again" not in out
     status, _, errors = grade(xman, "one", "--again", "Grace Hoper")
-    assert status == 2 and "no submission here is called so; did you mean 'Grace Hopper'" in errors
+    assert status == 2 and "no submission here has this name; did you mean 'Grace Hopper'" in errors
 
 
 @pytest.mark.parametrize("source, least, status", [(RIGHT, "100", 0), (POSITIVE, "60", 0), (POSITIVE, "61", 1), (WRONG, "1", 1)])

@@ -78,7 +78,7 @@ def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection
     with wide():
         if reasons := not_for_jax(program, program.kinds):
             raise NotForDevices("; ".join(f"{dst} {reason}" for dst, reason in reasons.items())
-                                + ": that takes the interpreter, so leave the mesh away")
+                                + ": that needs the interpreter, so leave out the mesh")
         stretches = stretches_of(program, program.kinds, reasons, ())
 
     def run(inputs: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:

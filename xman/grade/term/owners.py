@@ -29,6 +29,6 @@ def slugs_of(names: Iterable[str], submissions: list[Submission], term: Term) ->
         keys = {name} | {each.key for each in (term.roster.identified([name]) if term.roster else ())}
         if not (matches := {slug for slug in words if words[slug] & keys}):
             near = nearest(name, sorted(set().union(*words.values())))
-            raise XManError(f"--again {name}: no submission here is called so{near}")
+            raise XManError(f"--again {name}: no submission here has this name{near}")
         slugs |= matches
     return slugs

@@ -77,7 +77,7 @@ class Roster:
         if not (students or group):
             choices = {each.key for each in self.students} | {each.group for each in self.students}
             near = nearest(who, sorted(choices))
-            raise XManError(f"{where}: nobody in {self.path.name} is called so{near}")
+            raise XManError(f"{where}: nobody in {self.path.name} has this name{near}")
         return students or group
 
 

@@ -90,7 +90,7 @@ class Picture:
         from ...files.whole import write_whole  # not at the top: its package imports models
         forms = {".svg": self.svg, ".dot": self.dot, ".gv": self.dot}
         if (suffix := Path(path).suffix) not in forms:
-            raise XManError(f"the picture {path} is to end in .svg, .dot or .gv; Graphviz makes .png of .dot")
+            raise XManError(f"a picture's name ends in .svg, .dot or .gv, not {path}; Graphviz makes .png")
         write_whole(path, forms[suffix]().encode())
 
     def __repr__(self) -> str:
@@ -160,7 +160,7 @@ def picture(expression: XMan | Steps | Paths | Explanation | None = None,
     Automatic Differentiation and Backpropagation, Figs. 2, 3, 4 and 9.
     """
     if of is not None:
-        raise XManError("pass what is to be drawn, as to explore: picture(expression, notes)")
+        raise XManError("picture takes what is to be drawn, like explore: picture(expression, notes)")
     if isinstance(expression, XMan):
         return objects(expression, notes or {})
     if isinstance(expression, Explanation):

@@ -33,8 +33,8 @@ class Objective:
         self.model, self.seed = model, int(seed)
         if isinstance(data, Stream):
             if sample_weight is not None or class_weight is not None:
-                raise XManError("rows of a stream have no weights; leave sample_weight and class_weight "
-                                "away, or give arrays")
+                raise XManError("rows of a stream have no weights; leave out sample_weight and "
+                                "class_weight, or give arrays")
             self.stream, self.X, self.y, self.rows = data, data.X, data.y, data.rows
         else:
             self.X, self.y = rows_and_labels(data, "data", self.labels)

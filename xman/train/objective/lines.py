@@ -42,7 +42,7 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
             raise XManError(f"{shown(line)}: weights are for a loss that is a mean or a sum over the rows, "
                             "or several added up")
     if not over:
-        raise XManError(f"{loss!r} depends on no rows, which could have weights")
+        raise XManError(f"{loss!r} depends on no rows that could have weights")
     w = unused("sample_weight")
     shaped = {axes: unused(f"{w}_{axes}") for axes in {*over.values()} - {1}}
     lines = [(name, "reshape", (w, (-1, *[1] * (axes - 1)))) for axes, name in shaped.items()]

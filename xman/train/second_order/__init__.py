@@ -117,7 +117,7 @@ class SecondOrder(Run):
         for name in "batch_size", "lr", "schedule", "weight_decay", "clip", "clip_value", "mesh", "precision":
             if getattr(settings, name) is not None:
                 raise XManError(f"{settings.optimizer} takes all rows at once and finds the length of its "
-                                f"steps itself: leave {name} away, or take an optimizer of first order")
+                                f"steps itself: leave out {name}, or take an optimizer of first order")
         refuse_changing(objective, settings.optimizer)
         super().__init__(objective, replace(settings, batch_size=objective.rows))
 
