@@ -69,7 +69,7 @@ def test_a_method_of_second_order_learns_digits_without_a_rate(train, method):
 
 @pytest.mark.parametrize("options, words", [
     (["newton-cg", "--lr", "0.1"], "newton-cg takes all rows at once and finds the length of its steps itself: leave out lr"),
-    (["gauss-newton", "--batch-size", "32"], "leave out batch_size"), (["newton-cg", "--warm-up", "1"], "leave schedule away"),
+    (["gauss-newton", "--batch-size", "32"], "leave out batch_size"), (["newton-cg", "--warm-up", "1"], "leave out schedule"),
     (["gauss-newton", "--loss", "hinge"], "is no loss that Gauss–Newton knows to be convex: those are exp,")], ids=" ".join)
 def test_what_a_method_of_second_order_cannot_take_is_refused_in_a_sentence(train, options, words):
     code, out, err = train("--optimizer", *options)

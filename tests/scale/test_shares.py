@@ -62,7 +62,7 @@ def test_losses_that_take_rows_together_by_means_and_sparse_rows():
     assert apart(models.LogisticRegression(6, 3), (csr_matrix(X.astype("float32")), y)) < 1e-5
 
 
-@pytest.mark.parametrize("settings, model, said", [({}, Farthest().setup(), r"max\(.*more than a sum or a mean"),
+@pytest.mark.parametrize("settings, model, said", [({}, Farthest().setup(), r"max\(.*other than a sum or a mean"),
                                                    ({"pieces": 0}, Together().setup(), "at least 1"),
                                                    ({"pieces": 1.5}, Together().setup(), "at least 1")])
 def test_what_cannot_be_shared_is_refused(settings, model, said):

@@ -164,7 +164,7 @@ def test_parquet_and_feather_are_read_as_csv_is(read, tmp_path, ending):
     HEADER + BODY * 3000 + "1,2,\0\n": "holds a NUL character", TABLE.encode("utf-16-le"): "found a NUL byte",
     "Report of 2024\n\n" + TABLE: "the first line is 'Report of 2024', of fewer cells than those below it; remove what",
     TABLE.replace(",", "~"): "; in a file of text commas, semicolons, tabs or | part the cells",
-    "x,y\n" + "1,a\n2,a\n3,a\n": "'y' is 'a' in every row, one class alone",
+    "x,y\n" + "1,a\n2,a\n3,a\n": "'y' is 'a' in every row, so there is nothing to learn",
     "x,y\n1,a\n1,b\n": "no column tells rows apart: ",
     "x,z,y\n1,1,\n2,2,\n": "the target 'y' is missing in every row; --target names another column",
 }.items(), ids=lambda x: re.sub(r"\W+", " ", str(x))[:30])

@@ -312,7 +312,7 @@ def sha256(source: str) -> dict[str, str]:
 def streamed(source: str, memory: float | None, unfit: dict[str, Any], **columns: Any) -> Dataset:
     """The data set as streams of tables. unfit: options that streams lack; XManError if one is given."""
     if words := [word for word, value in unfit.items() if value]:
-        raise XManError(f"--{words[0]} is for rows that fit into memory; leave --memory away")
+        raise XManError(f"--{words[0]} is for rows that fit into memory; leave out --memory")
     sets = tenths(source, memory or MEMORY, **columns)
     data = sets[0].prepared
     return Dataset(*sets, data.classes, None, data,
