@@ -76,7 +76,7 @@ WRONG = {
         (lambda: simplify(SUM, None, [1.0]),                        "likes is a dictionary with an example of each input"),
         (lambda: simplify(SUM, None, None, "EXACT"),                "rewrites are rows of a table, as in EXACT + STABLE, and found 'E'"),
         (lambda: simplify(SUM, None, None, EXACT[0]),               "one of your own is [rewrite(form, becomes)]"),
-        (lambda: rewrite(lambda x: x, lambda x: x),                 "this one finds whatever there is"),
+        (lambda: rewrite(lambda x: x, lambda x: x),                 "this one would match every register"),
         (lambda: simplify(SUM, G={}),                               "'mul', which is not in the table of operators")],
     "source": [
         (lambda: source(TEXT),                                      NOT_A_LIST),

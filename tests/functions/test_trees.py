@@ -141,5 +141,5 @@ def test_a_list_with_a_constructor_of_its_own_is_refused():
     class Pair(list):
         def __init__(self, a, b):
             super().__init__([a, b])
-    with pytest.raises(XManError, match="a Pair cannot be made from its parts again"):
+    with pytest.raises(XManError, match="a Pair cannot be rebuilt from its parts"):
         flattened_tree(Pair(1.0, 2.0))

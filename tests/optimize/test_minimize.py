@@ -182,7 +182,7 @@ def test_least_squares_of_a_model_are_those_of_its_residuals_or_of_its_outputs(m
 @pytest.mark.parametrize("call, said", [
     (lambda: minimize(rosenbrock, start=np.ones(3), method="lbfgs"), "there is no method 'lbfgs'"),
     (lambda: minimize(rosenbrock), "say start=…"),
-    (lambda: minimize(np.sin, start=np.ones(3)), "'result' has shape (3,); what is made small has"),
+    (lambda: minimize(np.sin, start=np.ones(3)), "'result' has shape (3,); what is minimized has"),
     (lambda: minimize(lambda x: (np.sum(x), np.sum(x)), start=np.ones(3)), "returns 2 arrays"),
     (lambda: minimize(rosenbrock, start=np.ones(3), l2=0.1), "l2 is for models; write it into the function"),
     (lambda: minimize(lambda x: np.float64(3.0), start=np.ones(3)), "does not depend on its parameters"),

@@ -58,7 +58,7 @@ def test_a_rate_of_0_holds_its_parameter_and_no_other(optimizer):
     ({"W": 0.1, "b": 0.1, "w": 0.1}, "lr has a rate for 'w', which is no parameter of the loss; there are W, b"),
     ({"Wb": 0.1, "b": 0.1}, "lr has a rate for 'Wb', which is no parameter of the loss; there are W, b; did you mean 'b'?"),
     ({"X": 0.1, "W": 0.1, "b": 0.1}, "lr has a rate for 'X', which is no parameter"), ({0: 0.1}, "lr has a rate for 0, which"),
-    ({"W": 0.1}, "lr has no rate for 'b'; a dict names every parameter, with 0 to hold it"), ({}, "no rate for 'W', 'b'"),
+    ({"W": 0.1}, "lr has no rate for 'b'; a dict names every parameter, and a rate of 0 leaves one as it is"), ({}, "no rate for 'W', 'b'"),
     ({"W": 0, "b": 0}, "learning rate has to be"), ({"W": -0.1, "b": 0.1}, "learning rate has to be"),
     ({"W": "fast", "b": 0.1}, "learning rate has to be"), ({"W": np.nan, "b": 0.1}, "learning rate has to be"),
     ({"W": np.inf, "b": 0.1}, "learning rate has to be"), ({"W": None, "b": 0.1}, "learning rate has to be"),

@@ -21,8 +21,8 @@ def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
     """Raise XManError unless each input of the list has a value."""
     if lacking := [name for name in steps.inputs if values.get(name) is None]:
         first = next((k, line) for k, line in enumerate(steps, 1) if lacking[0] in registers(line[2]))
-        raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}; "
-                        f"without a value: {', '.join(lacking)}"
+        every = f"; without a value: {', '.join(lacking)}" * (len(lacking) > 1)
+        raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}{every}"
                         f"{'' if lacking[0] in values else nearest(lacking[0], values)}")
 
 
