@@ -227,7 +227,7 @@ def objective_list(fn: Callable, start: Any,
                    data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
     """(the list of fn(start, *data), the names of start's leaves, all values, the function leaves → tree)."""
     if start is None:
-        raise XManError("minimize needs the parameters to begin with: write start=…")
+        raise XManError("minimize needs the parameters to begin with: say start=…")
     leaves, structure = flattened_tree(start)
     real = lambda x: np.asarray(x, None if getattr(x, "dtype", np.dtype(int)).kind == "f" else float)
     start = unflatten(structure, list(map(real, leaves)))
