@@ -17,7 +17,7 @@ from xman.formulas.slopes import slopes_of
 from xman.matrices import GaussNewton, Hessian
 from xman.models import MLP
 from xman.passes.examples import examples
-from xman.scale.mesh import in_mixed_precision
+from xman.passes.precision import in_mixed_precision
 from xman.train import fit
 
 R = np.random.default_rng(14)

@@ -11,7 +11,8 @@ from test_mpi import LAUNCHER
 
 from xman import models
 from xman.errors import XManError
-from xman.scale.mesh import free_address, in_mixed_precision
+from xman.passes.precision import in_mixed_precision
+from xman.scale.mesh import free_address
 from xman.train import fit
 from xman.wengert import WengertList
 

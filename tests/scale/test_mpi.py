@@ -149,10 +149,30 @@ def test_a_launcher_that_is_killed_hung_up_or_told_to_end_takes_its_workers_with
     assert job.returncode == status and sum(text.count(reason) == 1 for text in said) >= 1
 
 
+def proxies(pid):
+    """All processes below one that Python does not run."""
+    below = [int(word) for path in Path(f"/proc/{pid}/task").glob("*/children") for word in path.read_text().split()]
+    return [child for child in below if b"mpi" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0]] + [
+        proxy for child in below for proxy in proxies(child)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells of processes that were stopped")
+def test_a_run_whose_launchers_are_stopped_comes_to_its_end_and_leaves_nobody(tmp_path):
+    path = tmp_path / "run.safetensors"
+    job = started(*TRAIN, "--epochs", "15", "--checkpoint", path, "--workers", "2", "--timeout", "1", workers=1)
+    while not path.exists():
+        assert job.poll() is None
+        time.sleep(0.05)
+    for proxy in proxies(job.pid):
+        os.kill(proxy, signal.SIGSTOP)
+    said = job.communicate(timeout=30)  # when all who hold the pipe have ended
+    assert not job.returncode and '"epoch": 15' in said[0], said
+
+
 def test_workers_for_whom_there_is_no_room_in_shared_memory_are_not_started(monkeypatch):
     monkeypatch.setattr(launch.shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000))
     with pytest.raises(XManError, match="has 2.0 MB left, and 2 workers share 2.1"):
-        launch.launched(["train"], 2, 0, None)
+        launch.launched(["train"], 2, 0, None, 60)
 
 
 def test_a_worker_that_hangs_and_one_that_fails_end_the_job_with_a_sentence(tmp_path):
@@ -232,5 +252,5 @@ main()
 
 def test_a_worker_that_ends_without_a_word_is_no_success(tmp_path):
     words = [*TRAIN[2:], "--epochs", "1", "--checkpoint", str(tmp_path / "run")]
-    assert launch.waited_for([LAUNCHER, "-n", "2", sys.executable, "-c", LEAVES, *words]) == 1
-    assert launch.waited_for([sys.executable, *TRAIN, "--epochs", "1"]) == 0
+    assert launch.waited_for([LAUNCHER, "-n", "2", sys.executable, "-c", LEAVES, *words], 60) == 1
+    assert launch.waited_for([sys.executable, *TRAIN, "--epochs", "1"], 60) == 0

@@ -266,7 +266,7 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
           **options: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     if together > 1 or restarts:
-        sys.exit(launched(sys.argv[1:], together, restarts, options["checkpoint"]))
+        sys.exit(launched(sys.argv[1:], together, restarts, options["checkpoint"], timeout))
     workers().timeout = timeout
     if workers().rank:  # only the first worker prints
         quiet, sys.stdout = True, open(os.devnull, "w")

@@ -37,7 +37,7 @@ class Devices:
 
     def put(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """The arrays that steps overwrite, on the devices."""
-        return {x: laid(arrays[x], self.mesh, "model" if arrays[x].ndim > 1 else None) for x in self.inplace}
+        return {x: laid(a := arrays[x], self.mesh, "model", 0 if a.ndim > 1 else None) for x in self.inplace}
 
     def chunks(self, minibatches: Iterable[tuple[dict, int]]) -> Iterator[tuple[dict[str, Any], int]]:
         """(inputs, rows) of minibatches with equally many rows, stacked along a first axis on the devices, of
@@ -58,10 +58,8 @@ class Devices:
 
     def stacked(self, chunk: list[dict[str, Any]], rows: int) -> dict[str, Any]:
         arrays = {x: np.stack([minibatch[x] for minibatch in chunk]) for x in chunk[0]}
-        place = {x: 1 + axis for x, axis in self.rows.items() if x in arrays}
-        return {x: laid(a, self.mesh, *["data" if k == place.get(x) else None for k in range(a.ndim)],
-                        shape=tuple(rows if k == place.get(x) else n for k, n in enumerate(a.shape)))
-                for x, a in arrays.items()}
+        axes = {x: 1 + axis for x, axis in self.rows.items()}  # behind that of the minibatches
+        return {x: laid(a, self.mesh, "data", axes.get(x), rows) for x, a in arrays.items()}
 
     def after(self, arrays: dict[str, Any], inputs: dict[str, Any], rows: int,
               values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from ..errors import XManError
 
@@ -22,8 +23,9 @@ IN_SHARED_MEMORY = 1_060_000  # bytes per worker that MPICH needs: without them 
 MARK = "XMAN_MARK"  # the file that the first worker makes when it is done
 
 
-def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None) -> int:
-    """The exit status of `xman WORDS`, run on `workers` workers, up to 1 + restarts times."""
+def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None, timeout: float) -> int:
+    """The exit status of `xman WORDS`, run on `workers` workers, up to 1 + restarts times. timeout: seconds for
+    what started the workers to end after them."""
     if restarts and not checkpoint:
         raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
     # if an option is given twice the last one counts
@@ -37,19 +39,19 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
                             f"{workers * IN_SHARED_MEMORY / 1e6:.1f} there; killed jobs leave files "
                             "mpich_shm_…, which may be deleted when no job runs")
         started = time.monotonic()
-        status = waited_for(command)
+        status = waited_for(command, timeout)
         if status in FINAL:
             break
         ending = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         then = f"; it goes on from its checkpoint, and may be started {left} more time{'s' * (left > 1)}"
-        print(f"xman: the run {ending} after {time.monotonic() - started:.0f} s{then * (left > 0)}",
-              file=sys.stderr, flush=True)
+        took = f"after {time.monotonic() - started:.0f} s"
+        print(f"xman: the run {ending} {took}{then * (left > 0)}", file=sys.stderr, flush=True)
         if not left:
             break
     return status if status >= 0 else 128 - status
 
 
-def waited_for(command: list[str]) -> int:
+def waited_for(command: list[str], timeout: float) -> int:
     """The exit status of a command, which gets the signals that tell this process to end."""
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
@@ -57,14 +59,38 @@ def waited_for(command: list[str]) -> int:
         before_it_runs = end_with_parent if sys.platform == "linux" else None
         # in a session of its own, so that it hears a terminal's signals once, from here
         job = subprocess.Popen(command, env=environment, preexec_fn=before_it_runs, start_new_session=True)
-        passed_on = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGTERM}
-        before = {number: signal.signal(number, lambda *_, as_number=as_number: job.send_signal(as_number))
-                  for name, as_number in passed_on.items() if (number := getattr(signal, name, None))}
-        status = job.wait()
+        told: list[int] = []
+        ended = math.inf
+
+        def pass_on(number: int, _: Any) -> None:
+            told.append(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
+            job.send_signal(told[-1])
+
+        before = {number: signal.signal(number, pass_on) for name in ("SIGINT", "SIGTERM", "SIGHUP")
+                  if (number := getattr(signal, name, None))}
+        while (status := job.poll()) is None:
+            # who wants the run to stop stops this process; of a stopped mpiexec nobody else would hear
+            if sys.platform == "linux" and os.waitid(os.P_PID, job.pid, os.WSTOPPED | os.WNOHANG):
+                job.send_signal(signal.SIGCONT)
+            ended = min(ended, time.monotonic()) if os.path.exists(mark) else math.inf
+            if time.monotonic() - ended > timeout:
+                for process in descendants(job.pid):  # the run is done, and MPI does not end
+                    os.kill(process, signal.SIGKILL)
+                status = 0
+                break
+            time.sleep(0.02)
         for number, handler in before.items():
             signal.signal(number, handler)
+        if told and status not in FINAL:  # told twice, mpiexec ends at once, with a status of its own
+            return 128 + told[-1]
         # MPICH takes a worker that ends without a word for one that is done
         return 1 if status == 0 and not os.path.exists(mark) else status
+
+
+def descendants(process: int) -> list[int]:
+    """A process, those that it has started, and those that these have, where Linux tells."""
+    children = (path.read_text().split() for path in Path(f"/proc/{process}/task").glob("*/children"))
+    return [process, *(pid for words in children for child in words for pid in descendants(int(child)))]
 
 
 def report_end() -> None:

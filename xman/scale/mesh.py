@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import facts_of
-
 from ..errors import XManError, extra
-from ..wengert import Line, WengertList, all_registers, fresh, registers
 from .mpi import job, workers
 
 
@@ -61,32 +58,14 @@ def slice_of_devices(mesh: Any) -> Callable[..., slice]:
     return slice_of
 
 
-def laid(a: Any, mesh: Any, *axes: str | None, shape: tuple[int, ...] | None = None) -> Any:
-    """The array on the devices; each of its axes is cut over the given axis of the mesh, if it can be
-    divided. shape: of all of the array, of which a process may have what its own devices take."""
+def laid(a: Any, mesh: Any, name: str, axis: int | None, length: int = 0) -> Any:
+    """The array on the devices, with an axis cut over an axis of the mesh, if it can be divided. length: of
+    this axis in all, of which each process may have what its own devices take; 0 where each has it all."""
     import jax
 
     from ..engines.jax.engine import wide
-    shape = shape or np.shape(a)
-    cut = [axis if axis and n % mesh.shape[axis] == 0 else None for axis, n in zip(axes, shape, strict=False)]
+    shape = tuple(length or n if k == axis else n for k, n in enumerate(np.shape(a)))
+    cut = [name if k == axis and n % mesh.shape[name] == 0 else None for k, n in enumerate(shape)]
     with wide():
-        return jax.make_array_from_process_local_data(jax.NamedSharding(mesh, jax.P(*cut)), np.asarray(a),
-                                                      shape)
-
-
-def in_mixed_precision(steps: WengertList) -> WengertList:
-    """The list with products of numbers that are rounded to bfloat16; their sums are in float32, where a
-    product of two such numbers is exact."""
-    extra("ml_dtypes", "jax", "mixed precision")  # its import makes the type known to NumPy
-    lines: list[Line] = []
-    rounded: dict[str, str] = {}
-    reserved = {*all_registers(steps)}
-    for dst, op, args in steps:
-        product = facts_of(op).flow == "summed" and sum(type(a) is not tuple for a in args) > 1  # or a sum
-        for a in registers(args) if product else ():
-            if a not in rounded:
-                short, rounded[a] = fresh(f"{a}_bfloat16", reserved), fresh(f"{a}_rounded", reserved)
-                lines += [(short, "astype", (a, ("bfloat16",))),
-                          (rounded[a], "astype", (short, ("float32",)))]
-        lines.append((dst, op, tuple(rounded[a] if product and isinstance(a, str) else a for a in args)))
-    return WengertList(lines)
+        sharding = jax.NamedSharding(mesh, jax.P(*cut))
+        return jax.make_array_from_process_local_data(sharding, np.asarray(a), shape)

@@ -2,6 +2,7 @@
 one window ahead of the steps."""
 from __future__ import annotations
 
+import copy
 import mmap
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -41,32 +42,36 @@ class Stream:
     def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False,
                  name: str = "", prepared: Prepared | None = None, draw: tuple = ALL, away: bool = False,
                  where: Sequence[str] = ()):
-        self.source, self.name, self.prepared, self.ordered, self.draw = read, name, prepared, ordered, draw
+        self.source, self.name, self.prepared, self.ordered = read, name, prepared, ordered
         self.away, self.where = away, where
-        counts = np.fromiter(sizes, int)
-        self.starts, self.counts, self.memory = np.cumsum([0, *counts[:-1]]), counts, memory
+        self.counts = np.fromiter(sizes, int)
+        self.starts, self.memory = np.cumsum([0, *self.counts[:-1]]), memory
+        self.take(draw)
+
+    def take(self, draw: tuple) -> None:
+        """Have the rows of these tenths alone."""
+        self.draw, self.sizes = draw, self.counts
         if draw != ALL:
             self.sizes = np.array([drawn_by_number(start, n, *draw).sum()
-                                   for start, n in zip(self.starts, counts, strict=True)])
+                                   for start, n in zip(self.starts, self.counts, strict=True)])
             self.name += f" {draw}"
-        else:
-            self.sizes = counts
         self.rows = int(self.sizes.sum())
         if not self.rows:
             raise XManError("the stream has no rows")
         self.X, self.y = (a[:ROWS].copy() for a in self.block(int(np.argmax(self.sizes > 0))))
         each = self.X[:1].nbytes + self.y[:1].nbytes
-        self.window = max(1, int(memory * 1e6 / COPIES / each))
+        self.window = max(1, int(self.memory * 1e6 / COPIES / each))
         if self.sizes.max() > self.window:
             largest = int(self.sizes.max())
             raise XManError(f"a block of {largest:,} rows takes {largest * each / 1e6:,.3g} MB, and {COPIES} "
-                            f"have to fit into {memory:g} MB: allow more, or write files with smaller row "
-                            "groups")
+                            f"have to fit into {self.memory:g} MB: allow more, or write files with smaller "
+                            "row groups")
 
     def drawn(self, seed: int, begin: int, end: int) -> Stream:
         """The rows that a draw by their numbers puts into these tenths of all."""
-        return Stream(self.source, self.counts, self.memory, self.ordered, self.name, self.prepared,
-                      (begin, end, seed), self.away, self.where)
+        stream = copy.copy(self)
+        stream.take((begin, end, seed))
+        return stream
 
     def block(self, k: int, share: slice = slice(None),
               fetched: Callable[[], tuple] | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -75,21 +75,20 @@ def stream_of_tables(source: str, memory: float, preparation: Prepared | None, s
             read, sizes, columns, where = blocks_of_csv(filesystem, paths)
         else:
             dataset = extra("pyarrow.dataset", "tables", "a table")
-            schemas, pieces, sizes = {}, [], []  # pieces are row groups of Parquet, or files of Feather
+            schemas, pieces, sizes, where = {}, [], [], []
             for file in dataset.dataset(paths, format=kind, filesystem=filesystem).get_fragments():
                 with readable(file.path):
                     schemas[file.path] = file.physical_schema
-                    blocks = file.split_by_row_group() if kind == "parquet" else [file]
-                    sizes += [sum(group.num_rows for group in piece.row_groups) if kind == "parquet"
-                              else piece.count_rows() for piece in blocks]
-                    pieces += blocks
+                    for piece in file.split_by_row_group() if kind == "parquet" else [file]:
+                        (group,) = piece.row_groups if kind == "parquet" else (None,)
+                        sizes.append(group.num_rows if group else piece.count_rows())
+                        where.append(f"{file.path}, row group {group.id + 1}" if group else file.path)
+                        pieces.append(piece)
             schema = pa.schema([])
             for path in sorted(schemas, key=lambda path: -len(schemas[path])):
                 with readable(path):
                     schema = pa.unify_schemas([schema, schemas[path]], promote_options="permissive")
             columns = [len(schemas[piece.path]) for piece in pieces]
-            where = [f"{piece.path}, row group {piece.row_groups[0].id + 1}" if kind == "parquet"
-                     else piece.path for piece in pieces]
 
             def read(k: int) -> Any:
                 with readable(where[k]):
@@ -109,8 +108,8 @@ def stream_of_tables(source: str, memory: float, preparation: Prepared | None, s
 
         return (block.num_rows,) * 2, rows_at
 
-    return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", preparation,
-                  away="://" in source, where=where)
+    return Stream(numbers, sizes, memory, ordered=kind == "csv", name=f"{source} {sizes}",
+                  prepared=preparation, away="://" in source, where=where)
 
 
 def places_of(source: str) -> tuple[str, Any, list[str]]:

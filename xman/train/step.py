@@ -11,10 +11,10 @@ import ops
 from ..engines import Compiled
 from ..errors import XManError
 from ..passes.loops.roll import rolled_where_it_pays
+from ..passes.precision import in_mixed_precision
 from ..reasons import first_nan, reason_of_loss
 from ..scale.common import in_common
 from ..scale.cut import CutProgram, updated_alike
-from ..scale.mesh import in_mixed_precision
 from ..scale.mpi import Workers
 from ..scale.shares import Minibatches, Shares
 from ..scale.streams import Streamed
