@@ -240,6 +240,12 @@ def test_a_worker_that_is_stopped_in_a_trial_ends_the_job():
     assert "has given no sign of life for 2 s" in job.communicate(timeout=60)[1] and job.returncode
 
 
+def test_a_run_without_a_standard_output_trains(tmp_path):
+    words = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, *TRAIN, "--epochs", "1", "--checkpoint", str(tmp_path / "run")]
+    done = subprocess.run(words, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 LEAVES = """
 import os, sys, xman.cli.learning as learning
 from xman.cli import main
@@ -254,3 +260,4 @@ def test_a_worker_that_ends_without_a_word_is_no_success(tmp_path):
     words = [*TRAIN[2:], "--epochs", "1", "--checkpoint", str(tmp_path / "run")]
     assert launch.waited_for([LAUNCHER, "-n", "2", sys.executable, "-c", LEAVES, *words], 60) == 1
     assert launch.waited_for([sys.executable, *TRAIN, "--epochs", "1"], 60) == 0
+    assert launch.waited_for([sys.executable, "-c", "import sys; sys.exit(143)"], 60) == 1  # as MPICH that cannot begin

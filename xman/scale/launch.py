@@ -15,17 +15,18 @@ from typing import Any
 
 from ..errors import XManError
 
+ENDED = 143  # the status of a process that was told to end, as after SIGTERM
 # statuses of a command that has ended, was mistyped, interrupted or told to end, and of mpiexec for a worker
 # that was told so before it could listen: a new start would not help
-FINAL = 0, 2, 130, 143, -15, 15
+FINAL = 0, 2, 130, ENDED, -15, 15
 PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 IN_SHARED_MEMORY = 1_060_000  # bytes per worker that MPICH needs: without them it dies of a bus error
 MARK = "XMAN_MARK"  # the file that the first worker makes when it is done
 
 
 def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None, timeout: float) -> int:
-    """The exit status of `xman WORDS`, run on `workers` workers, up to 1 + restarts times. timeout: seconds for
-    what started the workers to end after them."""
+    """The exit status of `xman WORDS`, run on `workers` workers, up to 1 + restarts times. timeout: seconds
+    in which what started the workers ends after them."""
     if restarts and not checkpoint:
         raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
     # if an option is given twice the last one counts
@@ -83,8 +84,10 @@ def waited_for(command: list[str], timeout: float) -> int:
             signal.signal(number, handler)
         if told and status not in FINAL:  # told twice, mpiexec ends at once, with a status of its own
             return 128 + told[-1]
-        # MPICH takes a worker that ends without a word for one that is done
-        return 1 if status == 0 and not os.path.exists(mark) else status
+        # MPICH takes a worker that ends without a word for one that is done, and 143 is also its status where
+        # it cannot begin
+        silent = not os.path.exists(mark) and (status == 0 or status == ENDED and not told)
+        return 1 if silent else status
 
 
 def descendants(process: int) -> list[int]:

@@ -215,17 +215,7 @@ class Comm:
         os._exit(status)  # the engine, or the others' waits, end the others
 
 
-TEAM: ContextVar[Workers | None] = ContextVar("TEAM", default=None)  # of `by_itself` or `joined`
-
-
-@contextmanager
-def by_itself() -> Iterator[None]:
-    """A context in which this process is the only worker."""
-    before = TEAM.set(Workers())
-    try:
-        yield
-    finally:
-        TEAM.reset(before)
+TEAM: ContextVar[Workers | None] = ContextVar("TEAM", default=None)  # of `joined`
 
 
 @contextmanager
@@ -234,13 +224,14 @@ def joined(comm: Any) -> Iterator[Workers]:
 
     comm: what the engine gives, with rank, size, gather(x) -> the list of everyone's x, for each,
     allreduce(array) -> the sum over all, with the same bits for each, barrier(), and abort(status); a `Comm`
-    has the last three by gather. Another thread calls abort when this worker has waited `timeout` seconds: it
-    has to end the job, or to make the waiting calls raise an error. An error that leaves the context calls it
-    too, since the others would wait for this one.
+    has the last three by gather. None: this process is alone. Another thread calls abort when this worker has
+    waited `timeout` seconds: it has to end the job, or to make the waiting calls raise an error. An error
+    that leaves the context calls it too, since the others would wait for this one.
     """
     team = Workers(comm)
     before = TEAM.set(team)
-    threading.Thread(target=team.watch, daemon=True).start()
+    if comm:
+        threading.Thread(target=team.watch, daemon=True).start()
     try:
         yield team
     except BaseException as error:
@@ -254,7 +245,7 @@ def joined(comm: Any) -> Iterator[Workers]:
 
 
 def workers() -> Workers:
-    """The workers of which this process is one; in `by_itself` this process alone."""
+    """The workers of which this process is one; in `joined(None)` this process alone."""
     return TEAM.get() or job()
 
 
@@ -326,7 +317,7 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
     with team.apart():
         for k in range(team.rank, count, team.size):
             try:
-                with by_itself():
+                with joined(None):
                     answers[k] = call(k)
             except XManError as error:
                 answers[k] = type(error)(str(error))  # its attributes may not be picklable

@@ -7,9 +7,8 @@ import threading
 from types import FrameType
 from typing import Any, NoReturn
 
+from .launch import ENDED, report_end
 from .mpi import ENDING, Workers
-
-ENDED = 143  # the status of a process that was told to end, as after SIGTERM
 
 
 class Ending(KeyboardInterrupt):
@@ -20,6 +19,7 @@ def end_as_told(sentence: str, workers: Workers) -> NoReturn:
     """End this process, as it was told to."""
     if not workers.rank:
         print(f"xman: told to end: {sentence}", file=sys.stderr)
+        report_end()
     sys.exit(ENDED)
 
 

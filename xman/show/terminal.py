@@ -39,7 +39,8 @@ def until_closed() -> Iterator[None]:
         try:
             yield
         finally:
-            sys.stdout.flush()
+            if sys.stdout:  # a process may be started without
+                sys.stdout.flush()
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.ENOSPC):
             raise
