@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from .expression import f
-from .facts import cubic, of_input, of_power
+from .facts import cubic, is_complex, of_input, of_power
 from .formulas import elimination
 from .kinks import branch, only, over, ratio, scale
 from .table import elementwise, expressed, operator
@@ -46,7 +46,9 @@ def slope_by_base(out, x, y):
     return only(0.0) if y == 0 else 1 if y == 1 else y * x ** (y - 1)
 
 
-def slope_by_exponent(out, x, y): return f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x)))
+def slope_by_exponent(out, x, y):
+    x = x + 0j if is_complex(out) and not is_complex(x) else x  # (−2)^z has log(−2)
+    return f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x)))
 
 
 def negative_power(x, y):
@@ -70,49 +72,51 @@ stopGradient = expressed(lambda x: x,                                    "x, for
 
 
 #            op            value          slope per argument
-elementwise("add",        np.add,        lambda out, x, y: 1,                lambda out, x, y: 1,   commutes=True, flow="plus")
-elementwise("subtract",   np.subtract,   lambda out, x, y: 1,                lambda out, x, y: -1,  flow="plus")
+elementwise("add",        np.add,        lambda out, x, y: 1,                lambda out, x, y: 1,   commutes=True, flow="plus", complex=True)
+elementwise("subtract",   np.subtract,   lambda out, x, y: 1,                lambda out, x, y: -1,  flow="plus", complex=True)
 elementwise("mul",        np.multiply,   lambda out, x, y: y,                lambda out, x, y: x,   commutes=True, flow="product",
-            tame=True, overflows=True)
+            tame=True, overflows=True, complex=True)
 elementwise("divide",     np.divide,     lambda out, x, y: over(y),          lambda out, x, y: -over(y, out), flow="product",
-            overflows=True, settles=1)
+            overflows=True, settles=1, complex=True)
 elementwise("power",      np.power,      slope_by_base,                      slope_by_exponent,     flops=of_power,
-            overflows=True, settles=negative_power, squared="alias")  # the root x^½
+            overflows=True, settles=negative_power, squared="alias", complex=True)  # the root x^½
 elementwise("remainder",  np.remainder,  lambda out, x, y: 1,                lambda out, x, y: -f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda out, x, y: (over(y), only(f.not_equal(1.0 / y, 0.0))),
                                          lambda out, x, y: (only(out), -over(y, or_nothing=True)), flow="kept",
-            elsewhere=lambda x, y: x / y if type(x) in (int, float) and x else f.where(f.equal(x, 0), 0, x / y))
+            elsewhere=lambda x, y: x / y if type(x) in (int, float) and x else f.where(f.equal(x, 0), 0, x / y), complex=True)
 elementwise("scale",      scale,         lambda out, x, w: w,                lambda out, x, w: only(x), flow="kept",
-            elsewhere=scale_of_entries)
+            elsewhere=scale_of_entries, complex=True)
 elementwise("maximum",    np.maximum,    lambda out, x, y: only(f.share(x, y)),
                                          lambda out, x, y: only(f.share(y, x)), flow="chosen")
 elementwise("minimum",    np.minimum,    lambda out, x, y: only(f.share(y, x)),
                                          lambda out, x, y: only(f.share(x, y)), flow="chosen")
 elementwise("where",      where,         None,                               lambda out, c, x, y: branch(c),
-                                         lambda out, c, x, y: branch(c, 0, 1), numpy="where")
+                                         lambda out, c, x, y: branch(c, 0, 1), numpy="where", complex=True)
 elementwise("clip",       clip,          lambda out, x, *to: 1 if all(b is None for b in to) else only(f.equal(x, out)),
                                          lambda out, x, lo=None, hi=None: only(x < lo),
                                          lambda out, x, lo=None, hi=None: only(x > hi), view=True,
             formula=clip_of_entries, flow="chosen")
 
-elementwise("negative",   np.negative,   lambda out, x: -1,                  flow="same")
-elementwise("reciprocal", reciprocal,    lambda out, x: -over(x, out),       formula=reciprocal, settles=0)
+elementwise("negative",   np.negative,   lambda out, x: -1,                  flow="same", complex=True)
+elementwise("reciprocal", reciprocal,    lambda out, x: -over(x, out),       formula=reciprocal, settles=0, complex=True)
 elementwise("square",     square,        lambda out, x: 2 * x,               formula=square,
-            tame=True, convex=True, overflows=True)
-elementwise("half",       half,          lambda out, x: f.half,              formula=half, flow="same")
-elementwise("alias",      alias,         lambda out, x: 1,                   flops=0, view=True, flow="moved", elsewhere=alias)
-elementwise("abs",        np.abs,        lambda out, x: f.sign(x),           tame=True, squared="square")     # abs′(0) = 0
+            tame=True, convex=True, overflows=True, complex=True)
+elementwise("half",       half,          lambda out, x: f.half,              formula=half, flow="same", complex=True)
+elementwise("alias",      alias,         lambda out, x: 1,                   flops=0, view=True, flow="moved", elsewhere=alias, complex=True)
+elementwise("abs",        np.abs,        lambda out, x: f.sign(x),           tame=True, squared="square", complex="modulus")     # abs′(0) = 0
 operator(   "sign",       np.sign,       None,                               flops=1)
 
 # without derivative
-for name in ("equal", "not_equal", "logical_and", "logical_or"):
+for name in ("equal", "not_equal"):
+    operator(name, getattr(np, name), None, None, flops=1, gives=bool, commutes=True, complex=True)
+for name in ("logical_and", "logical_or"):
     operator(name, getattr(np, name), None, None, flops=1, gives=bool, commutes=True)
 for name in ("less", "less_equal", "greater", "greater_equal"):
     operator(name, getattr(np, name), None, None, flops=1, gives=bool)
 elementwise("share",      share,         None, None, elsewhere=share_of_entries)
 operator("logical_not",  np.logical_not, None,                                          flops=1, gives=bool)
-operator("isnan",        np.isnan,       None,                                          flops=1, gives=bool)
-operator("isfinite",     np.isfinite,    None,                                          flops=1, gives=bool)
+operator("isnan",        np.isnan,       None,                                          flops=1, gives=bool, complex=True)
+operator("isfinite",     np.isfinite,    None,                                          flops=1, gives=bool, complex=True)
 operator("signbit",      np.signbit,     None,                                          flops=1, gives=bool,
          elsewhere=lambda x: f.logical_or(f.less(x, 0), f.logical_and(f.equal(x, 0), f.less(1.0 / x, 0))))
 operator("floor",        np.floor,       None,                                          flops=1)
@@ -127,4 +131,4 @@ operator("argsort",      argsort,        None, None, gives=int,
          flops=lambda out, x, *_: np.size(x) * max(np.size(x) - 1, 0).bit_length())
 operator("det_sign",     det_sign,       None,                                          flops=cubic(2 / 3),
          elsewhere=elimination.det_sign)
-operator("stopGradient", stopGradient,   None, view=True, formula=alias)
+operator("stopGradient", stopGradient,   None, view=True, formula=alias, complex=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from math import prod
 from typing import Any, NamedTuple
@@ -38,7 +38,8 @@ class Facts(NamedTuple):
     # what it takes and gives
     elementwise: bool = False          # the row is of that kind
     flops: float | Count | None = None  # operations an entry of the result, or (out, *args) -> int for all
-    gives: type = float                # bool or int where its results are never floats
+    gives: type = float                # bool or int where its results are never floats, complex where they always are
+    complex: bool | str = False        # value and rules are right for complex numbers too, or the operator to take for them
     view: bool = False                 # they may lie in an argument's memory
     commutes: bool = False             # its two arguments may change places
     like: int | None = None            # the place of an argument whose shape and precision it takes, and looks at nothing else
@@ -82,6 +83,38 @@ def refuse_facts(op: str, facts: dict) -> None:
 def facts_of(op: str) -> Facts:
     """What is known of an operator; of one that has no row here, nothing."""
     return FACTS.get(op, NOTHING)
+
+
+def is_complex(x: Any) -> bool:
+    """Whether x is a complex number, or an array of them."""
+    return type(x) is complex or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+
+
+def of_complex(op: str) -> str:
+    """The operator that computes op of complex numbers. TypeError where none is known to be right for them."""
+    if (operator := facts_of(op).complex) is True:
+        return op
+    raise TypeError(f"{op} is not defined for complex numbers here; " + (
+        f"their {op} is f.{operator}" if operator else "give it np.real, np.imag, np.abs or np.angle of them"))
+
+
+class TableOfComplex(dict):
+    """A table of values, whose operators refuse complex numbers unless their rows say that they are right."""
+
+    def __init__(self, G: Mapping[str, Callable[..., Any]]):
+        self.table = G
+
+    def __missing__(self, op: str) -> Callable[..., Any]:
+        value = self.table[op]
+        if facts_of(op).complex is True:
+            return self.setdefault(op, value)
+        return self.setdefault(op, lambda *args: of_complex(op) if any(map(is_complex, args)) else value(*args))
+
+
+def makes_complex(lines: Iterable) -> bool:
+    """Whether a line has complex numbers, whatever its registers are; not whether an input has."""
+    return any([facts_of(op).gives is complex or any(map(is_complex, args)) or any(
+        [makes_complex(a[3]) for a in args if type(a) is tuple and a[:1] == ("def",)]) for _, op, args in lines])
 
 
 def operations(op: str) -> Count | None:

@@ -282,24 +282,24 @@ upper        = expressed(lambda a: np.linalg.qr(tall(a))[1],              "R of 
 #          op           value      rule per argument
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),
          tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2), numpy="linalg.inv",
-         elsewhere=by_elimination.inv, reads="matrix")
+         elsewhere=by_elimination.inv, reads="matrix", complex=True)
 operator("pinv",       pinv,       through_pinv,                                        flops=of_columns(24), reads="matrix")
 operator("det",        det,        lambda d, out, a: scalar_of_each(d, a) * f.cofactor(a),
-            flops=cubic(2 / 3), numpy="linalg.det", elsewhere=by_elimination.det, reads="matrix")
+            flops=cubic(2 / 3), numpy="linalg.det", elsewhere=by_elimination.det, reads="matrix", complex=True)
 operator("logabsdet",  logabsdet,  lambda d, out, a: scalar_of_each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3),
          elsewhere=by_elimination.logabsdet, reads="matrix")
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactor_slope(d, a),
          tangents=[lambda t, out, a: f.cofactor_slope(t, a)],                           flops=cubic(24),
-         formula=by_elimination.cofactor_of_few, elsewhere=by_elimination.cofactor, reads="matrix")
+         formula=by_elimination.cofactor_of_few, elsewhere=by_elimination.cofactor, reads="matrix", complex=True)
 operator("cofactor_slope", cofactor_slope, lambda d, out, t, a: f.cofactor_slope(d, a), traced(slope_by_inverse, 1),
          flops=cubic(32), elsewhere=by_elimination.cofactor_slope)
 operator("solve",      solve,      lambda d, out, a, b: -f.dot_left(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
                                    lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b),
          flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1], numpy="linalg.solve",
-         elsewhere=by_elimination.solve, reads="matrix")
+         elsewhere=by_elimination.solve, reads="matrix", complex=True)
 operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3),
          elsewhere=by_elimination.cholesky, reads="matrix")
-linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, flow="moved", formula=column)
+linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, flow="moved", formula=column, complex=True)
 linear(  "lower_half", lower_half, lambda d, out, x: f.lower_half(d),                    flops=2, elsewhere=lower_half,
          reads="matrix")
 #          op              value          rule per argument
@@ -323,7 +323,7 @@ operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.up
 operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)),
          flops=of_columns(2), elsewhere=by_elimination.upper, reads="matrix")
 operator("expm",         expm,         lambda d, out, a: frechet(f.mT(a), d),
-         tangents=[lambda t, out, a: frechet(a, t)],                                    flops=cubic(20), reads="matrix")
+         tangents=[lambda t, out, a: frechet(a, t)],                                    flops=cubic(20), reads="matrix", complex=True)
 operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.mT(a), f.mT(b), d) @ f.mT(out)),
                                        lambda d, out, a, b, q: -(f.mT(out) @ f.sylvester(f.mT(a), f.mT(b), d)),
                                        lambda d, out, a, b, q: f.sylvester(f.mT(a), f.mT(b), d),

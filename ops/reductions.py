@@ -249,21 +249,21 @@ frobeniusNorm = expressed(lambda A: norm(A), "√Σ A² over all entries (the no
 linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d), flops=0, flow="moved", elsewhere=lambda x: x)
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,
-            flops=of_sum, flow="moved", numpy="sum", within=True)
+            flops=of_sum, flow="moved", numpy="sum", within=True, complex=True)
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
             flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean",
             formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True,
-            curvature=gathered())
+            curvature=gathered(), complex=True)
 linear(     "trace",        trace,         lambda d, out, x: f.diag_back(f.broadcast(d, f.diag(x)), x),
-            flops=lambda out, x: min(x.shape), flow="moved", formula=lambda x: f.sum(f.diag(x)))
+            flops=lambda out, x: min(x.shape), flow="moved", formula=lambda x: f.sum(f.diag(x)), complex=True)
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2),
             formula=centered_of_entries, reads="line")
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="max", within=True, curvature=gathered())
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="min", within=True, curvature=gathered())
-reducing(   "prod",         prod,          through_prod,  flops=of_input(1), numpy="prod", curvature=gathered(), overflows=True)
+reducing(   "prod",         prod,          through_prod,  flops=of_input(1), numpy="prod", curvature=gathered(), overflows=True, complex=True)
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x),
             flops=of_input(4), overflows=True, tame=True, within=True, formula=var_of_squares)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .expression import DG, TG
-from .facts import name_or_id
+from .expression import DG, TG, f
+from .facts import is_complex, name_or_id
 from .kinks.masked import Masked
 from .writer import Traced
 
@@ -89,8 +89,8 @@ def rule_for(rules: Sequence, i: int, op: str) -> Any:
 
 def fitted(term: Any, x: Any, i: int, op: str, a: str) -> Any:
     """What a rule gave, in the precision of x. TypeError if it gave nothing, Misshapen for another shape."""
-    if type(term) is type(x) and (
-            type(x) is not np.ndarray or term.dtype is x.dtype and term.shape == x.shape):
+    if type(term) is type(x) and (type(x) is np.float64 or (
+            term.dtype is x.dtype and term.shape == x.shape if type(x) is np.ndarray else not is_mixed(term, x))):
         return term  # the common case
     if term is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")
@@ -98,22 +98,27 @@ def fitted(term: Any, x: Any, i: int, op: str, a: str) -> Any:
         return term.at(fitted(term.value, x, i, op, a))
     if hasattr(x, "tocsr"):
         raise TypeError(f"{a} is a sparse matrix, which has no rules: only dot takes one, on its left")
+    if is_mixed(term, x):
+        term = f.real(term)  # a real argument moves along the real axis alone
     shape, shape_of_x = shape_within(term), shape_within(x)
     if None not in (shape, shape_of_x) and shape != shape_of_x:
         if shape_of_x or np.size(term) != 1:  # one number is a number, however many brackets are around it
             raise Misshapen(op, i, shape, shape_of_x)
         term = term.reshape(())[()]
     dtype = getattr(x, "dtype", None)
-    if dtype is None or not isinstance(term, (np.ndarray, np.floating)) or term.dtype is dtype:
+    if dtype is None or not isinstance(term, (np.ndarray, np.inexact)) or term.dtype is dtype:
         return term
-    return term.astype(dtype if dtype.kind == "f" else float)
+    return term.astype(dtype if dtype.kind in "fc" else float)
+
+
+def is_mixed(term: Any, x: Any) -> bool: return is_complex(term) and not is_complex(x)
 
 
 def shape_within(x: Any) -> tuple[int, ...] | None:
     """The shape of a number, of an array, or of one that a tape traces; None of what has none yet."""
     while isinstance(x, Traced):
         x = x.value
-    return np.shape(x) if isinstance(x, (np.ndarray, np.number, float)) else None
+    return np.shape(x) if isinstance(x, (np.ndarray, np.number, float, complex)) else None
 
 
 # ---- which lines a walk passes -----------------------------------------------------------------------------

@@ -101,17 +101,17 @@ def as_arg(a: Any, op: str) -> Any:
     """The argument a as a list holds it. XManError unless it is a register or can be a literal.
     A list or an array becomes an array that nobody can change, a string becomes a tuple of it."""
     kind = type(a)  # not isinstance: a traced value passes for an array, but it is no literal
-    if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (
+    if issubclass(kind, (Register, bool, int, float, complex, type(None), slice, type(Ellipsis))) or (
             issubclass(kind, tuple) and not any(isinstance(entry, Register) for entry in a)):
         return a
     if issubclass(kind, str):
         return (a,)  # a bare string would name a register
-    if issubclass(kind, (np.ndarray, np.generic)) and a.dtype.kind == "f" and a.dtype.itemsize > 8:
+    if issubclass(kind, (np.ndarray, np.generic)) and a.dtype.kind in "fc" and a.real.itemsize > 8:
         raise XManError(f"{op} was given a {a.dtype}, and a list has numbers of at most 64 bits; write "
                         "x.astype(float)")
-    if issubclass(kind, np.generic) and a.dtype.kind in "biuf":
+    if issubclass(kind, np.generic) and a.dtype.kind in "biufc":
         return a.item()
-    if issubclass(kind, (np.ndarray, list)) and (array := np.asarray(a)).dtype.kind in "biuf":
+    if issubclass(kind, (np.ndarray, list)) and (array := np.asarray(a)).dtype.kind in "biufc":
         return frozen(array)  # the list stays as it is when the user's array changes
     inside = " with registers in it" if isinstance(a, (tuple, list)) else ""
     raise XManError(f"{op} was given a {type(a).__name__}{inside}; an operator takes registers, numbers, "

@@ -134,8 +134,8 @@ def refuse_function_literal(function: tuple, refused: Callable[[str], None],
 def strange_type(a: Any, depth: int = 0) -> str:
     """The type of what cannot stand in a literal; "" for numbers, None, ... and what they make."""
     if isinstance(a, (np.ndarray, np.generic)):
-        return "" if a.dtype.kind in "biuf" and a.dtype.itemsize <= 8 else type(a).__name__
-    if isinstance(a, (bool, float, type(None), type(Ellipsis))) or isinstance(a, str) and depth:
+        return "" if a.dtype.kind in "biufc" and a.real.itemsize <= 8 else type(a).__name__
+    if isinstance(a, (bool, float, complex, type(None), type(Ellipsis))) or isinstance(a, str) and depth:
         return ""
     if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64:
         return ""

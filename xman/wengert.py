@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 import ops
+from ops.facts import makes_complex
 from ops.walk import needed as needed
 from ops.writer import fresh as fresh
 from ops.writer import temporaries as temporaries
@@ -48,6 +49,7 @@ class WengertList(list):
     checked_for: dict[int, Mapping] | None = None  # by id, the tables for which the list was found valid
     places: Mapping[str, Any] = {}  # where in the user's files registers come from, as far as it is known
     differentiates: tuple | None = None  # of a list that `gradient` wrote: its (steps, of, wrt, seed, DG)
+    complex = False  # whether a line has complex numbers, whatever the inputs are
     _inputs: tuple[str, ...] = ()
 
     def __init__(self, steps: Iterable[Line] = (), G: Mapping[str, Callable] | None = None):
@@ -74,6 +76,7 @@ class WengertList(list):
         before, differentiates = self.checked_for or {}, self.differentiates
         self[:] = ops.loops.functions_apart([*map(as_line, self)], notation.definition)
         self._inputs, self.differentiates = inputs_of_valid(self, tables), differentiates
+        self.complex = makes_complex(self)
         # a loop that makes tables anew each time must not have the list hold on to all of them
         self.checked_for = {id(table): table for table in tables} | (before if len(before) < 3 else {})
 

@@ -18,7 +18,8 @@ from .rearrangements import in_precision_of
 def dot_left(d, a, b):
     """The contribution of the adjoint d of a @ b to a: d bᵀ, for any numbers of axes."""
     if np.ndim(d) == b.ndim == 2 or hasattr(b, "tocsr"):  # the common case first
-        return d @ b.T
+        product = d @ b.T
+        return in_precision_of(product, a) if product.dtype.kind == "c" else product
     if b.ndim == 1:
         return f.unbroadcast((d[..., None] if np.ndim(d) else d) * b, a)
     return f.unbroadcast(d @ f.mT(b) if a.ndim > 1 else (d[..., None, :] @ f.mT(b))[..., 0, :], a)
@@ -27,7 +28,8 @@ def dot_left(d, a, b):
 def dot_right(d, a, b):
     """The contribution of the adjoint d of a @ b to b: aᵀ d, for any numbers of axes."""
     if np.ndim(d) == a.ndim == 2 or hasattr(a, "tocsr"):
-        return a.T @ d
+        product = a.T @ d
+        return in_precision_of(product, b) if product.dtype.kind == "c" else product
     if a.ndim == 1:
         return f.unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
     if b.ndim == 1:
@@ -136,7 +138,7 @@ def correlate(a, v):
     """Σ_i a_(k+i) v_i of two vectors, for all k at which v fits into a. ValueError if v is longer."""
     if np.size(v) > np.size(a):
         raise ValueError(f"correlate takes the longer vector first, not {len(a)} numbers and {len(v)}")
-    return np.correlate(np.atleast_1d(a), np.atleast_1d(v))
+    return np.correlate(np.atleast_1d(a), np.atleast_1d(v).conj())  # NumPy's has the conjugate of v
 
 
 def correlate_of_windows(a, v):
@@ -172,28 +174,28 @@ convolve = expressed(lambda a, v: np.convolve(a, v), "Σ a_i v_(k−i) of two ve
 #      op              value        rule per argument
 linear("dot",          dot,         lambda d, out, a, b: f.dot_left(d, a, b),
                                     lambda d, out, a, b: f.dot_right(d, a, b),
-            flow="summed", flops=of_product, entries=of_matrices, within=True, example=dot_of_hollow)
+            flow="summed", flops=of_product, entries=of_matrices, within=True, example=dot_of_hollow, complex=True)
 linear("dot_left",     dot_left,    lambda u, out, d, a, b: f.dot(u, b),
                                     None,
                                     lambda u, out, d, a, b: f.dot_right(d, u, b),
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_left, example=hollow_adjoint(dot_left, 0))
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_left, example=hollow_adjoint(dot_left, 0), complex=True)
 linear("dot_right",    dot_right,   lambda u, out, d, a, b: f.dot(a, u),
                                     lambda u, out, d, a, b: f.dot_left(d, a, u),
                                     None,
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_right, example=hollow_adjoint(dot_right, 1))
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_right, example=hollow_adjoint(dot_right, 1), complex=True)
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
             flow="summed", flops=1, numpy="outer", entries=multiplied,
-            formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)))
+            formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), complex=True)
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None),
-            flow="summed", flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products)
+            flow="summed", flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products, complex=True)
 linear("einsum_back",  einsum_back, einsum_back_rule, None, None,
-            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, formula=einsum_back)
+            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, formula=einsum_back, complex=True)
 linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
             flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,
-            elsewhere=lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)), reads="window")
+            elsewhere=lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)), reads="window", complex=True)
 linear("correlate",    correlate,   lambda d, out, a, v: f.reshape(f.convolve(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(a, d), v),
             flow="summed", flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied,
-            elsewhere=correlate_of_windows, reads="window")
+            elsewhere=correlate_of_windows, reads="window", complex=True)

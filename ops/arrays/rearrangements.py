@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ..expression import f
-from ..facts import of_diagonal, of_shape, of_sum, of_widths
+from ..facts import is_complex, of_diagonal, of_shape, of_sum, of_widths
 from ..table import Each, expressed, linear, operator
 
 
@@ -20,11 +20,16 @@ def shape_of(like):
 
 
 def in_precision_of(x, like):
-    """x in the precision of like, if like is an array of floats."""
+    """x in the precision of like, if like is an array of floats; of a complex x its real part, if like is real.
+
+    The one place where the adjoint of a real argument, as 2.0 in 2.0·exp(iφ), loses its imaginary part.
+    """
     dtype = getattr(like, "dtype", None)
-    if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype and type(x) is not float:
+    if dtype is None or dtype.kind not in "fc" or getattr(x, "dtype", dtype) == dtype and type(x) is not float:
         return x
-    return dtype.type(x) if type(x) is float else x.astype(dtype)
+    if type(x) is float:
+        return dtype.type(x)
+    return (x.real if is_complex(x) and dtype.kind == "f" else x).astype(dtype)
 
 
 def none_of(axis):
@@ -39,7 +44,8 @@ def broadcast(x, like, axis=()):
     dtype, shape = getattr(like, "dtype", None), shape_of(like)
     if np.ndim(x) > len(shape):
         raise ValueError(f"an array of shape {np.shape(x)} does not spread to {shape}")
-    result = np.empty(shape, dtype if dtype is not None and dtype.kind == "f" else np.asarray(x).dtype)
+    floats = dtype is not None and (dtype.kind == "f" and not is_complex(x) or dtype.kind == "c")
+    result = np.empty(shape, dtype if floats else np.asarray(x).dtype)
     result[...] = x
     return result
 
@@ -189,35 +195,35 @@ diag      = expressed(lambda x, k=0: np.diag(x, k),
 
 #       op             value        rule per argument
 linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
-            flops=0, flow="moved", entries=of_shape, like=1, example=spread_hollow)
+            flops=0, flow="moved", entries=of_shape, like=1, example=spread_hollow, complex=True)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
-            flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums)
-linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
-linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved", shape=1)
+            flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums, complex=True)
+linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same", complex=True)
+linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved", shape=1, complex=True)
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
-            view=True, flow="moved", numpy="transpose", within=True)
+            view=True, flow="moved", numpy="transpose", within=True, complex=True)
 linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved", within=True,
-            formula=mT_of_axes)
+            formula=mT_of_axes, complex=True)
 linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None, view=True, flow="moved", numpy="flip",
-            formula=flip_of_slices)
+            formula=flip_of_slices, complex=True)
 linear("roll",         roll,        lambda d, out, x, n, axis=None:
                                         f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None,
-            flops=0, flow="moved", numpy="roll", formula=roll_of_parts)
+            flops=0, flow="moved", numpy="roll", formula=roll_of_parts, complex=True)
 linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None,
-            flops=0, flow="filled", numpy="pad", entries=of_widths, formula=pad_of_parts)
+            flops=0, flow="filled", numpy="pad", entries=of_widths, formula=pad_of_parts, complex=True)
 linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,
-            view=True, flow="part", formula=unpad)
+            view=True, flow="part", formula=unpad, complex=True)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
-            view=True, flow="part", formula=part)
+            view=True, flow="part", formula=part, complex=True)
 linear("diag",         diag,        lambda d, out, x, k=0: f.diag_back(d, x, k), None,
-            view=True, flow="part", numpy="diag", entries=of_diagonal, formula=diag_of_entries)
+            view=True, flow="part", numpy="diag", entries=of_diagonal, formula=diag_of_entries, complex=True)
 linear("diag_back",    diag_back,   lambda u, out, d, x, k=0: f.diag(u, k), None, None,
-            view=True, flow="filled", shape=1, formula=diag_back,
+            view=True, flow="filled", shape=1, formula=diag_back, complex=True,
             entries=lambda d, x, k=0: max(np.size(x), of_diagonal(d, k)))
 # linear in all arguments together: the tangent of one is joined with zeros for the others
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),
-            flops=0, flow="filled")
+            flops=0, flow="filled", complex=True)
 operator("stack", stack, Each(lambda i: lambda d, out, axis, *arrays: f.take(d, i - 1, axis), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None),
-            flops=0, flow="filled")
+            flops=0, flow="filled", complex=True)

@@ -117,17 +117,17 @@ cumprod = expressed(lambda x, axis=None: np.asarray(x).cumprod(axis),
 
 #           op              value          rule
 linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1,
-            flow="moved", numpy="cumsum", reads="before")
+            flow="moved", numpy="cumsum", reads="before", complex=True)
 operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1, numpy="cumprod",
-            elsewhere=cumprod_by_doubling, reads="before")
+            elsewhere=cumprod_by_doubling, reads="before", complex=True)
 operator(   "recurrence",   recurrence,    lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis),
                                            lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis), None,
-            flops=2, elsewhere=recurrence_by_doubling)
+            flops=2, elsewhere=recurrence_by_doubling, complex=True)
 operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
                                            None, lambda d, out, x, axis, first=0.0: f.unbroadcast(f.take(d, 0, axis), first),
             tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None,
                       lambda t, out, x, axis, first=0.0: f.shift(f.broadcast(0.0, out), axis, t)], flops=0, flow="filled",
-            formula=lambda x, axis, first=0.0: moved_on(x, axis, 1, first))
+            formula=lambda x, axis, first=0.0: moved_on(x, axis, 1, first), complex=True)
 operator(   "prod_of_others", prod_of_others, through_others := traced(products_of_others, 0), None,
             tangents=[through_others, None], flops=of_input(3), formula=products_of_others,
-            reads="line")  # its Jacobian is symmetric
+            reads="line", complex=True)  # its Jacobian is symmetric

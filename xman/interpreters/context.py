@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from ops import Bundle, Expression, f
-from ops.facts import arity
+from ops.facts import TableOfComplex, arity, is_complex
 from ops.kinks import MARKS, past_roots, unrooted
 from ops.walk import AtLine, live_forth
 
@@ -44,7 +44,9 @@ def seeds(starts: Mapping[str, Any], values: Mapping[str, Any], word: str) -> di
             raise XManError(f"the {word} given for {name!r} has shape {np.shape(d)}, the register "
                             f"{np.shape(x)}") from None
         if type(start) is np.ndarray:
-            seeds[name] = start[()] if start.dtype.kind == "f" else start.astype(float)[()]
+            seeds[name] = start[()] if start.dtype.kind in "fc" else start.astype(float)[()]
+            if is_complex(start) and not is_complex(x):
+                raise XManError(f"the {word} given for {name!r} is complex, and the register real")
     return seeds
 
 
@@ -67,7 +69,13 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
     return live_forth(steps, names, DG)
 
 
-REAL = (float, np.floating, Expression, Bundle)
+def complex_table(G: Mapping[str, Callable], steps: WengertList, values: Mapping[str, Any]
+                  ) -> Mapping[str, Callable]:
+    """G; where the list has complex numbers, the same with operators that refuse them unless they are right."""
+    return TableOfComplex(G) if steps.complex or any([is_complex(values[x]) for x in steps.inputs]) else G
+
+
+REAL = (float, complex, np.inexact, Expression, Bundle)
 
 
 def varies(x: Any) -> bool:
@@ -75,7 +83,7 @@ def varies(x: Any) -> bool:
     if type(x) is not np.ndarray and isinstance(x, REAL):
         return True
     if isinstance(x, np.ndarray):
-        return x.dtype.kind == "f" or x.ndim == 0 and x.dtype.kind in "iu"
+        return x.dtype.kind in "fc" or x.ndim == 0 and x.dtype.kind in "iu"
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
@@ -133,19 +141,19 @@ def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str], word: str 
                         f"{shortened(values)}")
     reals = {**values}
     for x in names:
-        if isinstance(v := values.get(x), (int, float, list, tuple, str)):
+        if isinstance(v := values.get(x), (int, float, complex, list, tuple, str)):
             reals[x] = numpy_real(x, v)
     return reals
 
 
 def numpy_real(name: str, v: Any) -> Any:
-    if isinstance(v, (bool, np.floating)):
+    if isinstance(v, (bool, np.inexact)):
         return v
     try:
         array = np.asarray(v, float if isinstance(v, int) else None)
     except (ValueError, OverflowError):  # v is a ragged list, or an int too large for a float
         array = np.asarray(None)
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biufc":
         raise XManError(f"the value of {name!r} is {shortened(v)}; wanted a number or an array of numbers")
     return array[()]
 

@@ -8,7 +8,7 @@ import ops
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import failure, missing, with_numpy_reals
+from .context import complex_table, failure, missing, with_numpy_reals
 
 
 @silent
@@ -26,9 +26,10 @@ def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = op
         # A line reads only registers above it, so one pass in order is enough. A string in args names a
         # register, whose value is looked up; anything else, a number or an axis, is the argument itself. Each
         # register is assigned once and never overwritten, so backprop can use all these values afterwards.
-        with ops.by_tables(G=G):  # the functions that lines apply use G too
+        table = complex_table(G, steps, values)
+        with ops.by_tables(G=table):  # the functions that lines apply use it too
             for dst, op, args in steps:
-                values[dst] = out = G[op](*[values[a] if isinstance(a, str) else a for a in args])
+                values[dst] = out = table[op](*[values[a] if isinstance(a, str) else a for a in args])
                 if out is None:
                     raise TypeError(f"the function of {op!r} returned None; does it lack a return?")
     except Exception as error:

@@ -27,12 +27,14 @@ def json_literal(a: Any) -> Any:
     """A literal in JSON's terms; a string inside a tuple stays a string."""
     if isinstance(a, float) and not isinstance(a, np.generic):
         return a if math.isfinite(a) else {"float": str(a)}
+    if isinstance(a, complex) and not isinstance(a, np.generic):
+        return {"complex": [*map(json_literal, (a.real, a.imag))]}
     if isinstance(a, tuple):
         return {"tuple": [*map(json_literal, a)]}
     if isinstance(a, slice):
         return {"slice": [*map(json_literal, (a.start, a.stop, a.step))]}
     if isinstance(a, (np.ndarray, np.generic)):
-        return {"array": [n if math.isfinite(n) else str(n) for n in np.ravel(a).tolist()],
+        return {"array": [n if np.isfinite(n) and type(n) is not complex else str(n) for n in np.ravel(a).tolist()],
                 "dtype": str(a.dtype), "shape": list(a.shape)}
     return {"ellipsis": True} if a is Ellipsis else a
 
@@ -65,6 +67,8 @@ def literal_of_json(a: Any) -> Any:
     match a:
         case {"float": text} if len(a) == 1:
             return float(text)
+        case {"complex": [real, imag]} if len(a) == 1:
+            return complex(literal_of_json(real), literal_of_json(imag))
         case {"tuple": list(entries)} if len(a) == 1:
             return tuple(map(literal_of_json, entries))
         case {"slice": list(ends)} if len(a) == 1:
@@ -72,7 +76,8 @@ def literal_of_json(a: Any) -> Any:
         case {"array": list(entries), "dtype": dtype, "shape": shape} if len(a) == 3:
             if any(isinstance(n, (type(None), list, dict)) for n in entries):
                 raise ValueError("an array holds numbers")
-            entries = [float(n) if isinstance(n, str) else n for n in entries]
+            number = complex if np.dtype(dtype).kind == "c" else float
+            entries = [number(n) if isinstance(n, str) else n for n in entries]
             return array_literal(entries, dtype, tuple(shape))
         case {"ellipsis": _} if len(a) == 1:
             return Ellipsis

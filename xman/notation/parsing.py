@@ -112,8 +112,10 @@ def literal_of_node(node: ast.expr) -> Any:
             return tuple(map(literal_of_node, entries))
         case ast.List(entries):
             return list(map(literal_of_node, entries))
-        case ast.Constant(a) if not isinstance(a, (bytes, complex)):
+        case ast.Constant(a) if not isinstance(a, bytes):
             return a
+        case ast.Call(ast.Name("complex"), [real, imag], []):
+            return complex(literal_of_node(real), literal_of_node(imag))
         case ast.UnaryOp(ast.USub(), operand):
             return -literal_of_node(operand)
     raise ValueError
@@ -121,7 +123,7 @@ def literal_of_node(node: ast.expr) -> Any:
 
 def array_literal(entries: Any, dtype: str, shape: tuple | None = None) -> np.ndarray:
     """An array literal. ValueError unless its dtype is a kind of number."""
-    if not isinstance(dtype, str) or np.dtype(dtype).kind not in "biuf":
+    if not isinstance(dtype, str) or np.dtype(dtype).kind not in "biufc":
         raise ValueError(f"{dtype!r} is not a dtype of numbers")
     array = np.array(entries, dtype)
     array = array if shape is None else array.reshape(shape)

@@ -87,6 +87,8 @@ def literal_text(a: Any) -> str:
     """A literal as text, which Python reads back to the same literal, of the same type."""
     if isinstance(a, float) and not isinstance(a, np.generic):
         return repr(a) if math.isfinite(a) else f"float('{a}')"
+    if isinstance(a, complex) and not isinstance(a, np.generic):  # (-0+1j) reads back as 0+1j
+        return f"complex({literal_text(a.real)}, {literal_text(a.imag)})"
     if ops.is_function(a):
         return a[1]
     if isinstance(a, list):  # the entries of an array

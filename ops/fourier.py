@@ -1,0 +1,84 @@
+"""Parts of complex numbers, and Fourier transforms.
+
+The derivative of a real u by z = x + iy is ∂u/∂x − i ∂u/∂y: an adjoint d of z says that u moves by Re(d dz). So
+rules are transposed and not conjugated, and those of holomorphic operators are the same as for real numbers.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .expression import f
+from .table import expressed, linear, operator
+
+
+def slope_of_angle(z):
+    """s of d angle = Re(s dz), −i/z; 0 at 0."""
+    size = f.modulus(z)
+    return f.ratio(f.ratio(-1j * f.conj(z), size), size)
+
+
+def axes_of(axes):
+    return axes if axes is None or isinstance(axes, tuple) else (axes,)
+
+
+def transform_length(x, n, axis):
+    """n itself. ValueError where x is not as long along axis."""
+    if np.shape(x)[axis] != n:
+        raise ValueError(f"the transform of {n} numbers takes as many, and found {np.shape(x)[axis]} along axis {axis}")
+    return n
+
+
+def counts(n, axis):
+    """How often each of the n // 2 + 1 frequencies of n real numbers is among all n, along axis, a negative one."""
+    twice = np.full(n // 2 + 1, 2.0)
+    twice[0] = twice[-1 if n % 2 == 0 else 0] = 1.0
+    return twice.reshape(-1, *(1,) * (-axis - 1))
+
+
+def flops_of_transform(out, *_):
+    """5 n log₂ n of complex numbers, as benchmarks of transforms count them."""
+    return round(5 * out.size * math.log2(max(out.size, 2)))
+
+
+def dual(norm):
+    """The norm with which the transform in the other direction has this one's factor."""
+    return {"backward": ("forward",), "forward": ("backward",)}.get(norm[0], norm)
+
+
+# the values that are one expression, and what they are
+real    = expressed(lambda z: np.real(z),  "The real part of z.")
+imag    = expressed(lambda z: np.imag(z),  "The imaginary part of z.")
+conj    = expressed(lambda z: np.conj(z),  "x − iy for z = x + iy.")
+modulus = expressed(lambda z: np.abs(z),   "|z|. At 0 its derivative is 0.")
+angle   = expressed(lambda z: np.angle(z), "The angle of z, from −π to π. At 0 its derivative is 0.")
+fft     = expressed(lambda x, axes=-1, norm=("backward",): np.fft.fftn(x, axes=axes_of(axes), norm=norm[0]),
+                    "Σ_j x_j exp(−2πi jk/n) along an axis, a tuple of axes, or all for None; norm as NumPy's, in a tuple.")
+ifft    = expressed(lambda x, axes=-1, norm=("backward",): np.fft.ifftn(x, axes=axes_of(axes), norm=norm[0]),
+                    "The inverse of fft.")
+rfft    = expressed(lambda x, n, axis=-1, norm=("backward",):
+                        np.fft.rfft(x, transform_length(x, n, axis), axis, norm[0]),
+                    "The first n // 2 + 1 entries of fft of n real numbers along axis, a negative one.")
+irfft   = expressed(lambda z, n, axis=-1, norm=("backward",):
+                        np.fft.irfft(z, 2 * transform_length(z, n // 2 + 1, axis) - 2 + n % 2, axis, norm[0]),
+                    "The n real numbers along axis, a negative one, whose rfft is z.")
+
+#        op         value         rule
+linear(  "real",    real,         lambda d, out, z: f.broadcast(d, z),            flops=0, view=True, complex=True)
+linear(  "imag",    imag,         lambda d, out, z: f.unbroadcast(-1j * d, z),    flops=0, view=True, complex=True)
+linear(  "conj",    conj,         lambda d, out, z: f.conj(d),                    flops=0, complex=True)
+operator("modulus", modulus,      lambda d, out, z: f.unbroadcast(d * f.ratio(f.conj(z), out), z),
+         tangents=[lambda t, out, z: f.real(t * f.ratio(f.conj(z), out))],      flops=4, tame=True, complex=True)
+operator("angle",   angle,        lambda d, out, z: f.unbroadcast(d * slope_of_angle(z), z),
+         tangents=[lambda t, out, z: f.real(t * slope_of_angle(z))],            flops=8, complex=True)
+linear(  "fft",     fft,          lambda d, out, x, axes=-1, norm=("backward",): f.unbroadcast(f.fft(d, axes, norm), x), None, None,
+         flops=flops_of_transform, gives=complex, complex=True)
+linear(  "ifft",    ifft,         lambda d, out, x, axes=-1, norm=("backward",): f.unbroadcast(f.ifft(d, axes, norm), x), None, None,
+         flops=flops_of_transform, gives=complex, complex=True)
+linear(  "rfft",    rfft,         lambda d, out, x, n, axis=-1, norm=("backward",):
+                                      f.irfft(f.conj(d) / counts(n, axis), n, axis, dual(norm)), None, None, None,
+         flops=flops_of_transform, gives=complex, complex=True)
+linear(  "irfft",   irfft,        lambda d, out, z, n, axis=-1, norm=("backward",):
+                                      f.conj(f.rfft(d, n, axis, dual(norm))) * counts(n, axis), None, None, None,
+         flops=flops_of_transform, complex=True)
