@@ -94,7 +94,7 @@ for _name, _op in {"neg": "negative", "abs": "abs", "invert": "logical_not"}.ite
 SAME = dict(pair.split("=") for pair in """
     multiply=mul true_divide=divide absolute=abs fabs=abs matmul=dot amax=max amin=min rint=round
     broadcast_to=broadcast matrix_transpose=mT expit=sigmoid log_expit=logSigmoid log_softmax=logSoftmax
-    psi=digamma gamma=Gamma beta=Beta log_ndtr=logNdtr
+    conjugate=conj psi=digamma gamma=Gamma beta=Beta log_ndtr=logNdtr
     jv=besselJ yv=besselY iv=besselI ive=besselIe kv=besselK kve=besselKe""".split())
 
 # other names of operators: in NumPy, and in the code of the course's students; and what xman's parts were
@@ -116,7 +116,9 @@ REARRANGED = {
     np.clip: lambda a, a_min=None, a_max=None: f.clip(a, a_min, a_max),
     **{getattr(np, op): lambda a, axis=None, op=op, **options: getattr(f, op)(a, axis=axis, **options)
        for op in ("sum", "mean", "max", "min", "prod", "var", "std")},
-    np.linalg.norm: lambda x, **options: f.norm(x, **options)}
+    np.linalg.norm: lambda x, **options: f.norm(x, **options),
+    **{getattr(np.fft, op): lambda a, *, axis=-1, norm="backward", op=op: getattr(f, op)(a, axis, (norm,))
+       for op in ("fft", "ifft")}}
 
 
 def operator_for(function):

@@ -24,7 +24,9 @@ def axes_of(axes):
 
 
 def transform_length(x, n, axis):
-    """n itself. ValueError where x is not as long along axis."""
+    """n itself. ValueError where x is not as long along axis, or the axis does not count from the end."""
+    if axis >= 0:
+        raise ValueError(f"the axis of a transform of real numbers counts from the end, as −1 does, and found {axis}")
     if np.shape(x)[axis] != n:
         raise ValueError(f"the transform of {n} numbers takes as many, and found {np.shape(x)[axis]} along axis {axis}")
     return n

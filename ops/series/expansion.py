@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..expression import DG, FLAT, TG, Expression, G, f
-from ..facts import facts_of, operator_called
+from ..facts import facts_of, is_complex, operator_called
 from ..silence import silent
 from ..walk import STILL, rule_for
 from ..writer import Traced
@@ -75,8 +75,10 @@ class Expansion:
     def begin(self, op: str, args: list, out: Any) -> Any:
         out = self.kind.value_of(op, operator_called(op)(*map(self.first, args))) if out is None else out
         moving = [i for i, a in enumerate(args) if self.has(a)]
-        if op in FLAT or getattr(out, "dtype", np.dtype(float)).kind != "f":
+        if op in FLAT or getattr(out, "dtype", np.dtype(float)).kind not in "fc":
             return out
+        if is_complex(out):
+            raise TypeError("complex numbers have none here")
         y = self.series(out)
         value, flow = G.get(op), facts_of(op).flow
         if flow in ("plus", "same") or value in TERMWISE:

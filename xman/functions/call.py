@@ -85,7 +85,7 @@ class TracedCall:
         """Σ delta · ∂output/∂input for each input."""
         seeds: dict[str, Any] = {}
         for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
-            if end is not None and x.dtype.kind == "f":
+            if end is not None and x.dtype.kind in "fc":
                 seeds[end] = seeds[end] + d if end in seeds else d
         return self.derivatives(seeds, False, self.inputs, self.points)
 
@@ -131,7 +131,7 @@ class TracedCall:
 
 
 def zeros(x: Any) -> Any:
-    return np.zeros(np.shape(x), x.dtype if x.dtype.kind == "f" else float)[()]
+    return np.zeros(np.shape(x), x.dtype if x.dtype.kind in "fc" else float)[()]
 
 
 def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
@@ -149,6 +149,7 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
             leaves = [Tracer(x.copy() if type(x := differentiable(leaf, where)) is np.ndarray else x, tape)
                       for leaf in leaves]
             args[i] = unflatten(structure, leaves)
+            tape.complex = tape.complex or any([x.dtype.kind == "c" for x in leaves])
             inputs += leaves
             structures.append(structure)
         before = lengths(inputs)
@@ -206,7 +207,7 @@ def constant_output(name: str, fn: Callable, end: Any) -> Any:
         array = np.asarray(end)
     except ValueError:
         array = np.asarray(None)
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biufc":
         auxiliary = name not in ("trace", "a loop", "taylor", "taylor_ode")
         rest = ", and anything else as an auxiliary output, with has_aux=True" * auxiliary
         raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {name} wants arrays "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
+from ops.facts import is_complex
 from ops.kinks import Masked, bare, half_power, power_of_root
 from ops.silence import silent
 from ops.walk import STILL, AtLine, forth
@@ -15,7 +16,7 @@ from ops.writer import Traced
 
 from ..errors import XManError
 from ..interpreters.context import unshared
-from ..traced.arraylike import ArrayLike, differentiable, real
+from ..traced.arraylike import ArrayLike, as_numpys, differentiable, for_complex
 from .call import Derivative, callable_or_refused, outcome
 from .trees import as_own, number_of, tree_map
 
@@ -78,8 +79,9 @@ class Dual(ArrayLike):
             except AtLine as error:
                 raise error.error from None
 
-        out = real(op, getattr(f, op)(*map(value_of, args)))
-        if out.dtype.kind not in "fO":
+        op = for_complex(op) if any(map(is_complex, args)) else op
+        out = as_numpys(getattr(f, op)(*map(value_of, args)))
+        if out.dtype.kind not in "fcO":
             return out
         roots = {id(a): a.root for a in args if isinstance(a, Dual)}
         root = power_of_root(out, op, args, roots.get, TG)

@@ -117,8 +117,8 @@ def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, An
 
 
 def is_input(leaf: Any) -> bool:
-    numbers = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
-    return numbers or isinstance(leaf, (float, np.generic, ArrayLike))
+    numbers = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biufc"
+    return numbers or isinstance(leaf, (float, complex, np.generic, ArrayLike))
 
 
 def parameter_names(fn: Callable, count: int) -> list[str]:

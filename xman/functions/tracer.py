@@ -10,11 +10,12 @@ import numpy as np
 
 from ops import Expression, G, f, walk
 from ops.expression import FLAT, INFIX
+from ops.facts import is_complex
 from ops.silence import silent
 from ops.walk import AtLine, forth, needed
 from ops.writer import Place, Recording, Symbol, Traced, Writer, frozen, user_line
 
-from ..traced.arraylike import ArrayLike, plain, real
+from ..traced.arraylike import ArrayLike, as_numpys, for_complex, plain
 from ..traced.dispatch import universal
 from ..traced.refusals import line_of, refuse, user_frame
 
@@ -33,6 +34,7 @@ class CallTape(Recording):
     """
 
     tangents: dict[str, Any] | None = None
+    complex = False  # whether a register is complex, so that arguments of operators are looked at
 
     def __init__(self, exact: bool = True, guards: dict | None = None):
         super().__init__()
@@ -56,7 +58,9 @@ class CallTape(Recording):
 
     def argument(self, leaf: Any) -> Tracer:
         """The tracer in place of an argument's leaf."""
-        return self.kind(np.asarray(ordinary(plain(leaf)))[()], self)
+        x = np.asarray(ordinary(plain(leaf)))[()]
+        self.complex = self.complex or is_complex(x)
+        return self.kind(x, self)
 
     def write(self, op: str, args: tuple) -> Any:
         """The result of op, after its line is on the tape."""
@@ -66,6 +70,8 @@ class CallTape(Recording):
         if (self.exact and op in ("broadcast", "unbroadcast")
             and not (self.masks and any(map(self.by_mask, args))) and idle(*args)):
             return args[0]
+        if self.complex and any(map(is_complex, args)):
+            op = for_complex(op)
         # The line has names and constants, the computation their values. If a value is itself an Expression,
         # as in a derivative of a derivative, f.<op> records the operator on the tape of that value, too.
         operands, inputs, value = [], [], G[op]
@@ -80,10 +86,12 @@ class CallTape(Recording):
                 value = getattr(f, op)
         y = value(*inputs)
         if issubclass(type(y), Tracer):  # on another tape
-            out = self.kind(y, self, y.slopeless)
+            out, dtype = self.kind(y, self, y.slopeless), y.dtype
         else:
-            y = real(op, y)
-            out = self.kind(y, self, op in FLAT or getattr(y, "dtype", None) is BOOL)
+            dtype = getattr(y := as_numpys(y), "dtype", None)
+            out = self.kind(y, self, op in FLAT or dtype is BOOL)
+        if dtype is not None and dtype.kind == "c":
+            self.complex = for_complex(op) == op
         self.lines.append((out.name, op, tuple(operands)))
         if self.tangents is not None:
             self.move(self.lines[-1])
@@ -109,7 +117,7 @@ class CallTape(Recording):
             for dst, op, args in self.lines:
                 if self.values[dst] is None:
                     inputs = [self.values[a] if type(a) is str else a for a in args]
-                    self.values[dst] = real(op, G[op](*inputs))
+                    self.values[dst] = as_numpys(G[op](*inputs))
 
     def interleave(self, start: int, middle: int) -> None:
         """Put the lines from `middle` on as early as what they read allows, but not before `start`.

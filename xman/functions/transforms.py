@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
+from ops.facts import is_complex
 
 from ..errors import XManError, with_habits
 from .call import Derivative, TracedCall, callable_or_refused, name_of, traced_call
@@ -23,13 +24,16 @@ from .trees import as_own, matching, number_of, unflatten
 
 
 @with_habits
-def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
+def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False,
+         holomorphic: bool = False) -> Callable:
     """The function that gives ∂fn/∂argument, by reverse mode: one pass back, whatever the number of inputs.
 
     fn: a function whose result is one real number, of shape ().
     argnums: the position of the argument to differentiate by, or several (the gradient is a tuple then);
         negative ones count from the end.
     has_aux: fn returns (output, auxiliary), and the result is (gradient, auxiliary).
+    holomorphic: fn is complex, and has a complex derivative: the gradient is that. Otherwise fn is real, and
+        its gradient by a complex z = x + iy is ∂fn/∂x − i ∂fn/∂y.
 
     XManError for a result of another shape, for arguments that are not floats, and for a line of fn that
     cannot be traced (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
@@ -37,9 +41,9 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
     callable_or_refused("grad", fn, argnums)
 
     def gradient(*args, **options):
-        call, slope = differentiated(fn, argnums, has_aux, args, options)
+        call, slope = differentiated(fn, argnums, has_aux, args, options, holomorphic)
         return (slope, call.aux) if has_aux else slope
-    return Derivative(grad, fn, gradient, argnums, has_aux)
+    return Derivative(grad, fn, gradient, argnums, has_aux, holomorphic)
 
 
 @with_habits
@@ -55,22 +59,29 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
     return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
 
 
-def differentiated(fn: Callable, argnums: Any, has_aux: bool, args: tuple, options: dict) -> tuple:
+def differentiated(fn: Callable, argnums: Any, has_aux: bool, args: tuple, options: dict,
+                   holomorphic: bool = False) -> tuple:
     """The call of fn, and its gradient with respect to argnums."""
     call = traced_call("grad", fn, args, options, positions(argnums, args, fn), has_aux)
     # a 1 in the precision of the result, so that float32 stays float32 on the way back
-    leaves = iter(call.pulled([one_number(call, fn).dtype.type(1)]))
+    leaves = iter(call.pulled([one_number(call, fn, holomorphic).dtype.type(1)]))
     slopes = [unflatten(structure, leaves) for structure in call.arguments]
     return call, slopes[0] if is_whole(argnums) else tuple(slopes)
 
 
-def one_number(call: TracedCall, fn: Callable) -> Any:
+def one_number(call: TracedCall, fn: Callable, holomorphic: bool) -> Any:
     """The one number that fn returned. XManError for anything else."""
+    if holomorphic and not all(map(is_complex, (*call.points, *call.results))):
+        raise XManError(f"holomorphic=True is for complex functions of complex numbers, and {name_of(fn)} has real ones: "
+                        "give it z + 0j, or leave holomorphic out")
     if len(call.results) != 1:
         output = f"{len(call.results)} outputs, {call.result}"
     elif call.results[0].shape:
         output = f"an array of shape {call.results[0].shape}"
-    elif call.outputs[0] is not None and call.results[0].dtype.kind != "f":
+    elif is_complex(call.results[0]) and not holomorphic:
+        raise XManError(f"{name_of(fn)} returned a complex number, and a gradient is that of a real one: return np.abs(…) "
+                        "or np.real(…) of it; or say holomorphic=True, where it has a complex derivative")
+    elif call.outputs[0] is not None and call.results[0].dtype.kind not in "fc":
         raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: "
                         "comparisons and positions are flat; return a float")
     else:
@@ -123,7 +134,7 @@ def like(tree: Any, points: Sequence[Any], structure: Any, name: str, model: str
     leaves = matching(tree, structure, name, model)
     leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, points, strict=True):
-        if leaf.shape != x.shape or leaf.dtype.kind not in "biuf":
+        if leaf.shape != x.shape or leaf.dtype.kind not in ("biufc" if is_complex(x) else "biuf"):
             raise XManError(f"{name} has {leaf.dtype} of shape {leaf.shape} where {model} has {x.dtype} of "
                             f"shape {x.shape}; they have to be alike")
     return [number_of(f.broadcast(leaf, x)) for leaf, x in zip(leaves, points, strict=True)]

@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from ops import f
+from ops.facts import is_complex
 from ops.series import Expansion, Series, Termless
 
 from ..errors import XManError
 from ..functions.call import callable_or_refused, constant_output, name_of, outcome
 from ..functions.transforms import like
 from ..functions.trees import as_own, flattened_tree, matching, unflatten
-from ..traced.arraylike import ArrayLike, differentiable, real
+from ..traced.arraylike import ArrayLike, as_numpys, differentiable
 
 
 class ArraySeries(Series, ArrayLike):
     """A series that passes for the array of its first term."""
 
     value = property(lambda self: self.term(0))
-    value_of = staticmethod(real)
+    value_of = staticmethod(lambda op, value: as_numpys(value))
 
 
 def order_or_refused(name: str, order: Any) -> int:
@@ -41,7 +42,10 @@ def leaf_points(fn: Callable, x: Any) -> tuple[list, Any]:
     """The leaves of the argument x as differentiable values, copies, and their structure."""
     leaves, structure = flattened_tree(x)
     where = lambda: f"the argument of {name_of(fn)}"
-    return [as_own(differentiable(leaf, where)) for leaf in leaves], structure
+    points = [as_own(differentiable(leaf, where)) for leaf in leaves]
+    if any(map(is_complex, points)):
+        raise XManError(f"{where()} has complex numbers, whose series are not known here; give it real ones")
+    return points, structure
 
 
 def taylor(fn: Callable, x: Any, v: Any, order: int) -> list:

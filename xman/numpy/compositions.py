@@ -8,6 +8,7 @@ import operator
 import numpy as np
 
 from ops import f
+from ops.facts import is_complex
 
 from ..traced.arraylike import noted, plain
 from ..traced.dispatch import cast_to, checked, with_shape
@@ -48,7 +49,7 @@ def tensordot(a, b, axes=2):
 def vecdot(a, b):
     if with_shape(a).shape[-1] != with_shape(b).shape[-1]:
         raise ValueError(f"vecdot: the vectors have {np.shape(a)[-1]} and {np.shape(b)[-1]} entries")
-    return f.sum(f.mul(a, b), -1)
+    return f.sum(f.mul(np.conj(a), b), -1)
 
 
 def cholesky(a):
@@ -99,6 +100,10 @@ def pinv(a):
 
 def norm(x, ord=None, axis=None, keepdims=False):
     x, keep = with_shape(x), bool(keepdims)
+    if is_complex(x):
+        if np.ndim(ord) == 0 and ord in (2, -2, "nuc") and (np.ndim(axis) or axis is None and x.ndim > 1):
+            refuse("the singular values of complex matrices have no derivative here", "take another norm")
+        x = f.modulus(x)
     x = x if x.dtype.kind == "f" else cast_to(x, float)
     if ord is None and axis is None:
         return f.norm(x, None, True) if keep else f.norm(x)

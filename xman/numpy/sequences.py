@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import f
+from ops.facts import is_complex
 
 from ..traced.arraylike import ArrayLike, plain
 from ..traced.dispatch import METHODS, NAMES, blank, cast_to, checked, refuse_function, with_shape
@@ -277,13 +278,13 @@ NAMES.update({
     np.logspace:         lambda start, stop, num=50, endpoint=True, base=10.0: base ** np.linspace(start, stop, num, endpoint),
     np.linalg.cross:     cross_of_three,
     np.fix:              lambda x: f.trunc(x),
-    np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
-    np.angle:            checked(lambda z, deg=False: f.arctan2(0.0, in_floats(z)) * (180.0 / math.pi if deg else 1.0), np.angle),
+    np.angle:            checked(lambda z, deg=False: (f.angle(z) if is_complex(z) else f.arctan2(0.0, in_floats(z)))
+                                 * (180.0 / math.pi if deg else 1.0), np.angle),
     np.i0:               lambda x: cast_to(f.besselI(0, in_floats(x)), in_floats(x).dtype),
     np.ldexp:            scaled_by_powers,
     np.real_if_close:    lambda a, tol=100: a,
-    np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
-    np.isreal:           lambda x: np.ones(x.shape, bool)[()],
+    np.iscomplex:        lambda x: f.not_equal(np.imag(x), 0),
+    np.isreal:           lambda x: f.equal(np.imag(x), 0),
     **{shift: gather(shift) for shift in (np.fft.fftshift, np.fft.ifftshift)},
     np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
 })

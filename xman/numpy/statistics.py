@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import f
+from ops.facts import is_complex
 
 from ..traced.arraylike import ArrayLike, plain
 from ..traced.dispatch import NAMES, cast_to, checked, with_shape
@@ -50,6 +51,9 @@ def var_or_std(op: str) -> Any:
         if ddof and correction is not None:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
+        if is_complex(a):
+            options |= {"axis": axis, "ddof": less, "keepdims": keepdims}
+            return checked(spread_by(op), getattr(np, op))(a, **options)
         if not options.keys() <= {"dtype"}:
             options |= {"axis": axis, "ddof": less, "keepdims": keepdims}
             return checked(spread_by(op), getattr(np, op))(a, **options)
@@ -63,10 +67,12 @@ def var_or_std(op: str) -> Any:
 def spread_by(op: str, of_none: float = 0.0) -> Any:
     """np.var or np.std where a mask holds. of_none: in place of the count less ddof where that is below 1."""
     def over_mask(a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None, where=True):
-        x, axis = in_floats(in_summing_precision(op, a, dtype=dtype)), whole_axis(axis)
+        x, axis = in_summing_precision(op, a, dtype=dtype), whole_axis(axis)
+        x = x if is_complex(x) else in_floats(x)
         n = np.sum(np.broadcast_to(where, x.shape), axis, keepdims=True)
         mean = f.sum(f.where(where, x, 0.0), axis, True) / n if mean is None else mean
         deviation = f.where(where, x - mean, 0.0)
+        deviation = f.modulus(deviation) if is_complex(deviation) else deviation
         n = n - (ddof if correction is None else correction)
         n = f.where(n > 0, n, of_none)
         # by the norm, which has a gradient where all entries are equal

@@ -10,12 +10,13 @@ import numpy as np
 
 from ops import f
 from ops.expression import SAME
+from ops.facts import is_complex
 
 from ..traced.arraylike import ArrayLike, plain
-from ..traced.dispatch import NAMES, cast_to, checked, defined_in, with_shape
+from ..traced.dispatch import COMPLEX, NAMES, cast_to, checked, defined_in, with_shape
 from ..traced.refusals import IN_PLACE, refuse
 from . import compositions as c
-from . import decompositions, sequences
+from . import decompositions, sequences, spectra
 from . import rearrangements as r
 from . import statistics as s
 
@@ -143,7 +144,10 @@ NAMES.update({
     **{shape: r.reshaping(shape) for shape in (np.expand_dims, np.squeeze)},
     **{triangle: r.upper_or_lower(triangle) for triangle in (np.tril, np.triu)},
     **dict.fromkeys((np.empty_like, np.zeros_like), full_of(0)),
-    **dict.fromkeys((np.conjugate, np.positive, np.real), lambda x: x),
+    np.positive:      lambda x: x,
+    np.conjugate:     lambda x: f.conj(x) if is_complex(x) else x,
+    np.real:          lambda x: f.real(x) if is_complex(x) else x,
+    np.imag:          lambda val: f.imag(val) if is_complex(val) else np.zeros(val.shape, val.dtype)[()],
     # entry by entry
     np.copy:          lambda a, order="K", subok=False: a,
     np.float_power:   f.power,
@@ -185,7 +189,7 @@ NAMES.update({
     np.cumprod:       lambda a, axis=None, **options: f.cumprod(s.in_summing_precision("cumprod", a, **options), axis),
     np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
     # products
-    np.vdot:          lambda a, b: f.dot(np.ravel(a), np.ravel(b)),
+    np.vdot:          lambda a, b: f.dot(np.conj(np.ravel(a)), np.ravel(b)),
     np.outer:         lambda a, b: f.outer(with_shape(a), with_shape(b)),
     np.linalg.outer:  checked(lambda a, b: f.outer(a, b), np.linalg.outer),
     np.linalg.matmul: lambda a, b: f.dot(a, b),
@@ -223,9 +227,21 @@ NAMES.update({
     np.size:          lambda x, axis=None: np.size(np.broadcast_to(0, x.shape), axis),
     np.ones_like:     full_of(1),
     np.full_like:     checked(lambda a, fill, **_: fill, np.full_like),
-    np.iscomplexobj:  lambda x: False,
-    np.isrealobj:     lambda x: True,
+    np.iscomplexobj:  is_complex,
+    np.isrealobj:     lambda x: not is_complex(x),
     np.result_type:   lambda *args: np.result_type(*(a.dtype if isinstance(a, ArrayLike) else a for a in args)),
     **{write: lambda x, *args, write=write, **options: write(plain(x), *args, **options)
        for write in (np.array2string, np.array_repr, np.array_str)},
 })
+
+COMPLEX.update(THEIRS[name] for name in """
+    sum mean prod cumsum cumprod average var std diff ediff1d dot inner tensordot vdot vecdot outer kron einsum convolve polyval
+    trace diag diagonal diagflat reshape ravel transpose matrix_transpose swapaxes moveaxis rollaxis expand_dims squeeze tril triu
+    concatenate stack vstack hstack dstack column_stack append split array_split vsplit hsplit dsplit flip flipud fliplr roll rot90
+    repeat tile resize where take take_along_axis compress pad broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d copy
+    positive conjugate real imag angle iscomplexobj isrealobj iscomplex isreal isinf isclose allclose array_equal any all count_nonzero
+    result_type shape ndim size zeros_like empty_like ones_like full_like array2string array_repr array_str
+    matrix_power multi_dot norm""".split())
+COMPLEX.update(getattr(np.linalg, name) for name in """
+    det inv solve outer matmul vecdot tensordot trace diagonal matrix_transpose""".split())
+COMPLEX.update(function for function in NAMES if getattr(function, "__module__", "") == "numpy.fft")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import Bundle, Expression, f
+from ops import Bundle, Expression, f, facts_of
 from ops.expression import HABITS, habit
 
 from ..errors import XManError
@@ -35,7 +35,8 @@ class ArrayLike(Expression):
     dtype = property(lambda self: self.value.dtype)
     itemsize = property(lambda self: self.dtype.itemsize)
     nbytes = property(lambda self: self.size * self.itemsize)
-    real = property(lambda self: self)
+    real = property(lambda self: np.real(self))
+    imag = property(lambda self: np.imag(self))
 
     # ---- Python takes its path by the value ----------------------------------------------------------------
 
@@ -162,7 +163,7 @@ class ArrayLike(Expression):
     def clip(self, min=None, max=None): return np.clip(self, min, max)
     def astype(self, dtype, **_): return cast_to(self, dtype)
     def copy(self, order="C"): return self
-    def conjugate(self): return self
+    def conjugate(self): return np.conjugate(self)
 
     conj = conjugate
 
@@ -215,15 +216,18 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, ArrayLike) or isinstance(x, (list, tuple)) and any(map(is_traced, x))
 
 
-def real(op: str, value: Any) -> Any:
-    """An operator's result as NumPy's array or number, or as an Expression. XManError for complex numbers."""
-    if not isinstance(value, (np.ndarray, np.generic)):
-        if isinstance(value, (Expression, Bundle)):
-            return value
-        value = np.asarray(value)[()]  # it was a Python number
-    if value.dtype.kind == "c":
-        refuse(f"{op} gives complex numbers", "work with their real and imaginary parts")
-    return value
+def as_numpys(value: Any) -> Any:
+    """An operator's result as NumPy's array or number, or as an Expression."""
+    if isinstance(value, (np.ndarray, np.generic, Expression, Bundle)):
+        return value
+    return np.asarray(value)[()]  # it was a Python number
+
+
+def for_complex(op: str) -> str:
+    """The operator that computes op of complex numbers. XManError where none is known to be right for them."""
+    operator = facts_of(op).complex
+    return op if operator is True else operator or refuse(
+        f"{op} is not defined for complex numbers here", "give it np.real, np.imag, np.abs or np.angle of them")
 
 
 def plain(x: Any) -> Any:
@@ -241,23 +245,23 @@ def noted(x: Any) -> Any:
 
 
 def differentiable(x: Any, where: Callable[[], str]) -> Any:
-    """x as a differentiable value: an array or a NumPy number of floats, or an ArrayLike of floats.
+    """x as a differentiable value: an array or a NumPy number of floats or complex, or an ArrayLike of them.
 
     Python's int counts as float64. XManError for integers, booleans and all else. where: names x in the
     error.
     """
-    if type(x) in (np.ndarray, np.memmap) and x.dtype.kind == "f":
+    if type(x) in (np.ndarray, np.memmap) and x.dtype.kind in "fc":
         return np.asarray(x)[()]
     if type(x) is float or issubclass(type(x), (int, np.integer)) and type(x) is not bool:
         return np.float64(x)
-    if isinstance(x, ArrayLike) and (x.dtype.kind == "f" or x.dtype.kind in "iu" and not x.ndim):
-        return cast_to(x.as_numpy(), x.dtype if x.dtype.kind == "f" else float)
-    if issubclass(type(x), (float, np.floating)):
+    if isinstance(x, ArrayLike) and (x.dtype.kind in "fc" or x.dtype.kind in "iu" and not x.ndim):
+        return cast_to(x.as_numpy(), x.dtype if x.dtype.kind in "fc" else float)
+    if issubclass(type(x), (float, np.inexact)):
         return x
-    if isinstance(x, (np.ndarray, np.generic, ArrayLike)) and x.dtype.kind in "biuc":
+    if type(x) is complex:
+        return np.complex128(x)
+    if isinstance(x, (np.ndarray, np.generic, ArrayLike)) and x.dtype.kind in "biu":
         instead = "write x.astype(float), or choose other arguments with argnums"
-        if x.dtype.kind == "c":
-            instead = "differentiate by its real and imaginary parts"
         raise XManError(f"{where()} is an array of {x.dtype}, and only floats have derivatives; {instead}")
     kind = f"an array of {x.dtype}" if type(x) is np.ndarray else f"of type {type(x).__name__}"
     raise XManError(f"{where()} is {kind}; wanted a float or an array of floats, "

@@ -10,7 +10,7 @@ import numpy as np
 
 from ops import Expression, G, f
 from ops.expression import SAME
-from ops.facts import parameters
+from ops.facts import is_complex, parameters
 
 from .refusals import IN_PLACE, refuse, refuse_function
 
@@ -18,6 +18,7 @@ from .refusals import IN_PLACE, refuse, refuse_function
 # arguments that NumPy's requires, and by name the options that it knows;
 # other options are refused unless they equal NumPy's defaults.
 NAMES: dict[Any, Callable] = {}
+COMPLEX: set[Any] = set()  # those of these functions that are right for complex numbers
 
 
 def defined_in(module: Mapping[str, Any]) -> dict[str, Callable]:
@@ -61,12 +62,14 @@ def universal(ufunc: np.ufunc, method: str, inputs: Iterable, options: dict) -> 
     if options:
         refuse_function(ufunc, f"takes no {', '.join(options)} here")
     op, same = operator_of(ufunc)
+    if not same and ufunc in NAMES:
+        refuse_complex(ufunc, inputs)
     if (dtype is None
         and (same or all([type(x) is float or getattr(x, "dtype", int) == FLOAT for x in inputs]))):
         return op(*inputs)
     n, outputs = len(inputs), (None,) * ufunc.nout
     forced = {} if dtype is None else {"signature": (*(None,) * n, *(np.dtype(dtype) for _ in outputs))}
-    kinds = (type(x) if type(x) in (int, float) else with_shape(x).dtype for x in inputs)
+    kinds = (type(x) if type(x) in (int, float, complex) else with_shape(x).dtype for x in inputs)
     loop = ufunc.resolve_dtypes((*kinds, *outputs), **forced)
     result = op(*(cast_to(x, kind) for x, kind in zip(inputs, loop, strict=False)))
     if [x.dtype for x in (result if len(outputs) > 1 else (result,))] != list(loop[n:]):
@@ -84,8 +87,10 @@ def operator_of(ufunc: np.ufunc) -> tuple[Callable, bool]:
 
 def call_numpy(function: Any, args: tuple, options: dict) -> Any:
     """The result of NumPy's function for these arguments, some of which are traced values."""
-    if function not in NAMES:
-        refuse_function(function)
+    if function not in COMPLEX:
+        if function not in NAMES:
+            refuse_function(function)
+        refuse_complex(function, (*args, *options.values()))
     names, defaults, variadic, named = parameters(function)
     least = len(names) - len(defaults)  # of what is required
     if names and not variadic and (options or len(args) > least):
@@ -105,6 +110,16 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
         refuse_function(function, f"takes other arguments: {error}")
 
 
+def refuse_complex(function: Any, args: Iterable) -> None:
+    """XManError for complex numbers, in lists too, if our function is not known to be right for them."""
+    if function not in COMPLEX and any(map(is_complex, args)):
+        refuse_function(function, "is not defined for complex numbers here",
+                        "give it np.real, np.imag, np.abs or np.angle of them")
+    for a in args:
+        if type(a) in (list, tuple):
+            refuse_complex(function, a)
+
+
 def with_shape(x: Any) -> Any:
     """An ArrayLike as it is; a list as an array."""
     return x if isinstance(x, Expression) else np.asarray(x)
@@ -115,9 +130,11 @@ def cast_to(x: Any, dtype: Any) -> Any:
     x, dtype = with_shape(x), np.dtype(dtype)
     if dtype == x.dtype:
         return x
-    if dtype.kind not in "biuf":
-        refuse(f"an array of {dtype} has no operators here", "keep to real numbers")
-    return f.astype(x if dtype.kind == "f" else f.stopGradient(x), (str(dtype),))
+    if dtype.kind not in "biufc":
+        refuse(f"an array of {dtype} has no operators here", "keep to numbers")
+    if x.dtype.kind == "c" != dtype.kind:
+        refuse(f"an array of {dtype} has no place for complex numbers", "take np.real or np.imag of them")
+    return f.astype(x if dtype.kind in "fc" else f.stopGradient(x), (str(dtype),))
 
 
 def blank(x: Any) -> Any:

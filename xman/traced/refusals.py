@@ -200,8 +200,5 @@ def refuse_function(function: object, why: str = "has no operator and so no deri
     place = f"{module}." * bool(module)
     close = difflib.get_close_matches(name, [op for op in vars(f) if op[0] != "_"], 1, 0.75)
     example = f"as f.{close[0]}, " if close else ""
-    if module == "np.fft":
-        instead = ("a list has real numbers, so write its parts, np.cos(a) @ x and -np.sin(a) @ x with a = 2π "
-                   "np.outer(k, k) / n, or define them with ops.operator")
     instead = instead or f"write it with functions that have one, {example}or define it with ops.operator"
     refuse(f"{place}{name} {why}", instead)
