@@ -4,8 +4,8 @@ Each family has a file; a row is one call of `elementwise`, `linear` or `operato
 operator is the same call: `operator("cube", lambda x: x * x * x)` also has its derivatives.
 """
 from . import arithmetic  # isort: skip  (the first rows: others are written with them)
-from . import activations, fourier, functions, loops, matrices
-from .arrays import indexing, products
+from . import activations, functions, loops, matrices
+from .arrays import fourier, indexing, products
 from .expression import Expression, f
 from .facts import by_tables, facts_of, operations
 from .loops import Bundle, is_function

@@ -108,7 +108,8 @@ def fitted(term: Any, x: Any, i: int, op: str, a: str) -> Any:
     dtype = getattr(x, "dtype", None)
     if dtype is None or not isinstance(term, (np.ndarray, np.inexact)) or term.dtype is dtype:
         return term
-    return term.astype(dtype if dtype.kind in "fc" else float)
+    dtype = dtype if dtype.kind in "fc" else np.dtype(float)
+    return f.astype(term, (dtype.name,)) if isinstance(term, Traced) else term.astype(dtype)
 
 
 def is_mixed(term: Any, x: Any) -> bool: return is_complex(term) and not is_complex(x)

@@ -170,7 +170,8 @@ class Traced(Symbol):
     __class__ = property(lambda self: self.value.__class__)
     shape = property(lambda self: np.shape(self.value))
     ndim = property(lambda self: np.ndim(self.value))
-    dtype = property(lambda self: getattr(self.value, "dtype", None) or np.asarray(self.value).dtype)
+    dtype = property(lambda self: getattr(self.value, "dtype", None) or (
+        None if isinstance(self.value, Expression) else np.asarray(self.value).dtype))  # a register has none
 
 
 # ---- literals and names ------------------------------------------------------------------------------------

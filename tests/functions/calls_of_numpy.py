@@ -246,6 +246,8 @@ def difference(got, want, signed=True):
         return f"a {type(got).__name__}"
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"{got.dtype} of shape {got.shape}, not {want.dtype} of shape {want.shape}"
+    if want.dtype.kind == "c":
+        return difference(np.stack([got.real, got.imag]), np.stack([want.real, want.imag]), False)
     if want.dtype.kind != "f":
         return "same" if np.array_equal(got, want) else f"{got!r}, not {want!r}"
     near = np.finfo(want.dtype).eps * 64

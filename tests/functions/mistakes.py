@@ -131,10 +131,6 @@ def takes_eigenvalues(x):
     return np.linalg.eigvals(np.outer(x, x)).sum()
 
 
-def takes_a_fourier_transform(x):
-    return np.abs(np.fft.fft(x)).sum()
-
-
 def takes_a_softmax_of_scipy(x):
     return special.softmax(x)[0]
 
@@ -143,8 +139,8 @@ def draws_random_numbers(x):
     return rng.normal(x).sum()
 
 
-def multiplies_by_i(x):
-    return abs(x * 1j).sum()
+def orders_complex_numbers(x):
+    return np.sort(x * 1j)[0].imag
 
 
 def asks_where(x):
@@ -198,10 +194,9 @@ MISTAKES = [
     (multiplies_by_a_sparse,     "return (sparse @ x)",      "a sparse matrix", "f.dot(a, x)"),
     (branches_on_an_array,       "if x > 0:",                "no single truth value", "np.where(condition, x, y)"),
     (takes_eigenvalues,          "return np.linalg.eigvals(", "np.linalg.eigvals has no operator", "ops.operator"),
-    (takes_a_fourier_transform,  "return np.abs(np.fft.fft", "np.fft.fft has no operator", "np.cos(a) @ x and -np.sin(a) @ x"),
     (takes_a_softmax_of_scipy,   "return special.softmax",   "scipy.special turns", "from xman.scipy import special"),
     (draws_random_numbers,       "return rng.normal(", "random number", "loc + scale"),
-    (multiplies_by_i,            "return abs(x * 1j)",       "complex numbers", "real and imaginary parts"),
+    (orders_complex_numbers,     "return np.sort(x * 1j)",   "np.sort is not defined for complex numbers", "np.abs or np.angle"),
     (asks_where,                 "return x[np.where(x > 0)", "one argument", "np.where(condition, x, y)"),
     (indexes_by_a_float,         "return np.ones(3)[x[0]]",  "an index is a whole number", "np.argmax"),
     (pickles,                    "return pickle.loads",      "cannot be pickled", "return it"),

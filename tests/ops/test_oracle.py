@@ -181,7 +181,7 @@ EINSUMS = of(*(((subscripts,), shapes) for subscripts, shapes in {
 
 ROWS = {
     # entry by entry; special functions; activations
-    **{op: (getattr(jnp, op), one(n)) for op in "negative reciprocal square abs sign sin cos arctan sinh cosh arcsinh exp2 cbrt floor ceil trunc".split()},
+    **{op: (getattr(jnp, op), one(n)) for op in "negative reciprocal square abs sign real imag conj angle sin cos arctan sinh cosh arcsinh exp2 cbrt floor ceil trunc".split()},
     **{op: (getattr(jnp, op), one(p)) for op in "log log2 log10 sqrt".split()},
     **{op: (getattr(jnp, op), one(u)) for op in "tan arcsin arccos arctanh".split()},
     "arccosh": (jnp.arccosh, [(np.asarray(1.0 + p(*shape)),) for shape in [(), (3,), (2, 3)]]), "hypot": (jnp.hypot, two(n, ("3", 0.3))),
@@ -206,6 +206,7 @@ ROWS = {
     "gammainc": (special.gammainc, of((1.5, "23"), domain=p)), "gammaincc": (special.gammaincc, of((2.0, "23"), domain=p)),
     "betainc": (special.betainc, of((1.5, 2.5, "23"), domain=rows)),
     "besselJ": (bessel_j, of((0, "23"), (2, "-"))), "besselY": (bessel_y, of((0, "23"), (1, "-"), domain=p)),
+    "modulus": (jnp.abs, one(n)),
     "besselI": (bessel_i, of((0, "23"), (2, "-"))), "besselIe": (lambda v, x: bessel_i(v, x) * jnp.exp(-abs(x)), of((0, "23"), (1, "-"))),
     "besselK": (bessel_k, of((0, "23"), (0.5, "-"), domain=p)), "besselKe": (lambda v, x: bessel_k(v, x) * jnp.exp(x), of((1, "23"), domain=p)),
     "convolve": (jnp.convolve, of("5 3", "2 4")), "correlate": (lambda a, v: jnp.correlate(a, v, "valid"), of("5 3", "3 3")),

@@ -61,7 +61,7 @@ class NumpyWriter:
         events = []
         for dst, op, args in self.lines:
             free = [a for a in self.written_over(op, args) if a in buffered]
-            over = [a for a in free if self.kinds[a] == self.kinds[dst]]
+            over = [a for a in free if self.kinds[a] == self.kinds.get(dst)]
             reads = {root for a in registers(args) for root in holds[a]}
             events.append(Event(reads, {x: self.kinds[x].bytes for x in {dst} & buffered}, {dst: over}))
         events.append(Event({root for x in program.at_the_end for root in holds.get(x, ())}, {}))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import f
-from ops.fourier import dual
+from ops.arrays.fourier import dual
 
 from ..traced.dispatch import NAMES, with_shape
 
@@ -49,8 +49,10 @@ def several_axes(first: Callable, axes: Any = None, last: Callable | None = None
     def transform(a, s=None, axes=axes, norm=None):
         a, norm = with_shape(a), (norm or "backward",)
         axes = range(a.ndim)[-len(s) if s is not None else 0:] if axes is None else axes
-        steps = [(first, n, axis) for n, axis in zip(s or [None] * len(axes), axes, strict=True)]
-        steps = [(function, None if n == -1 else n, axis) for function, n, axis in steps]
+        lengths = [a.shape[axis] if n in (None, -1) else n for n, axis in zip(s or [None] * len(axes), axes, strict=True)]
+        if inverse and (s is None or s[-1] == -1):
+            lengths[-1] = 2 * (lengths[-1] - 1)
+        steps = [(first, n, axis) for n, axis in zip(lengths, axes, strict=True)]
         if last:
             steps[-1] = last, *steps[-1][1:]
         for function, n, axis in steps if inverse else steps[::-1]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ops import Bundle, Expression, f, facts_of
 from ops.expression import HABITS, habit
+from ops.facts import is_complex
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
@@ -35,7 +36,7 @@ class ArrayLike(Expression):
     dtype = property(lambda self: self.value.dtype)
     itemsize = property(lambda self: self.dtype.itemsize)
     nbytes = property(lambda self: self.size * self.itemsize)
-    real = property(lambda self: np.real(self))
+    real = property(lambda self: f.real(self) if is_complex(self) else self)
     imag = property(lambda self: np.imag(self))
 
     # ---- Python takes its path by the value ----------------------------------------------------------------
@@ -163,7 +164,7 @@ class ArrayLike(Expression):
     def clip(self, min=None, max=None): return np.clip(self, min, max)
     def astype(self, dtype, **_): return cast_to(self, dtype)
     def copy(self, order="C"): return self
-    def conjugate(self): return np.conjugate(self)
+    def conjugate(self): return f.conj(self) if is_complex(self) else self
 
     conj = conjugate
 

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from .expression import f
-from .table import expressed, linear, operator
+from ..expression import f
+from ..table import expressed, linear, operator
 
 
 def slope_of_angle(z):
@@ -19,8 +19,13 @@ def slope_of_angle(z):
     return f.ratio(f.ratio(-1j * f.conj(z), size), size)
 
 
-def axes_of(axes):
-    return axes if axes is None or isinstance(axes, tuple) else (axes,)
+def along(one_axis, axes_together):
+    """NumPy's transform along one axis, or along several."""
+    def transform(x, axes=-1, norm=("backward",)):
+        if axes is None or isinstance(axes, tuple):
+            return axes_together(x, axes=axes, norm=norm[0])
+        return one_axis(x, axis=axes, norm=norm[0])
+    return transform
 
 
 def transform_length(x, n, axis):
@@ -34,7 +39,7 @@ def transform_length(x, n, axis):
 
 def counts(n, axis):
     """How often each of the n // 2 + 1 frequencies of n real numbers is among all n, along axis, a negative one."""
-    twice = np.full(n // 2 + 1, 2.0)
+    twice = np.full(n // 2 + 1, 2.0, np.float32)  # exact, and beside float32 no double
     twice[0] = twice[-1 if n % 2 == 0 else 0] = 1.0
     return twice.reshape(-1, *(1,) * (-axis - 1))
 
@@ -55,10 +60,9 @@ imag    = expressed(lambda z: np.imag(z),  "The imaginary part of z.")
 conj    = expressed(lambda z: np.conj(z),  "x − iy for z = x + iy.")
 modulus = expressed(lambda z: np.abs(z),   "|z|. At 0 its derivative is 0.")
 angle   = expressed(lambda z: np.angle(z), "The angle of z, from −π to π. At 0 its derivative is 0.")
-fft     = expressed(lambda x, axes=-1, norm=("backward",): np.fft.fftn(x, axes=axes_of(axes), norm=norm[0]),
+fft     = expressed(along(np.fft.fft, np.fft.fftn),
                     "Σ_j x_j exp(−2πi jk/n) along an axis, a tuple of axes, or all for None; norm as NumPy's, in a tuple.")
-ifft    = expressed(lambda x, axes=-1, norm=("backward",): np.fft.ifftn(x, axes=axes_of(axes), norm=norm[0]),
-                    "The inverse of fft.")
+ifft    = expressed(along(np.fft.ifft, np.fft.ifftn), "The inverse of fft.")
 rfft    = expressed(lambda x, n, axis=-1, norm=("backward",):
                         np.fft.rfft(x, transform_length(x, n, axis), axis, norm[0]),
                     "The first n // 2 + 1 entries of fft of n real numbers along axis, a negative one.")
@@ -79,8 +83,8 @@ linear(  "fft",     fft,          lambda d, out, x, axes=-1, norm=("backward",):
 linear(  "ifft",    ifft,         lambda d, out, x, axes=-1, norm=("backward",): f.unbroadcast(f.ifft(d, axes, norm), x), None, None,
          flops=flops_of_transform, gives=complex, complex=True)
 linear(  "rfft",    rfft,         lambda d, out, x, n, axis=-1, norm=("backward",):
-                                      f.irfft(f.conj(d) / counts(n, axis), n, axis, dual(norm)), None, None, None,
+                                      f.unbroadcast(f.irfft(f.conj(d) / counts(n, axis), n, axis, dual(norm)), x), None, None, None,
          flops=flops_of_transform, gives=complex, complex=True)
 linear(  "irfft",   irfft,        lambda d, out, z, n, axis=-1, norm=("backward",):
-                                      f.conj(f.rfft(d, n, axis, dual(norm))) * counts(n, axis), None, None, None,
+                                      f.unbroadcast(f.conj(f.rfft(d, n, axis, dual(norm))) * counts(n, axis), z), None, None, None,
          flops=flops_of_transform, complex=True)
