@@ -7,7 +7,7 @@ import numpy as np
 
 from .arrays.rearrangements import mT
 from .expression import f
-from .facts import cubic, multiplied, of_columns
+from .facts import cubic, is_complex, multiplied, of_columns
 from .formulas import elimination as by_elimination
 from .kinks import Masked, bare
 from .kinks.masked import share_of
@@ -26,16 +26,16 @@ def cofactor(a):
     if not finite.all():  # LAPACK may seek the singular values of others for ever
         return np.where(finite, cofactor(np.where(finite, a, 0)), np.nan)
     size = np.linalg.det(a)
-    if np.all(size * size > 0):
+    if np.all(np.square(np.abs(size)) > 0):
         inverse = np.linalg.inv(a)
-        if np.vdot(a, a) * np.vdot(inverse, inverse) * np.finfo(inverse.dtype).eps ** 0.5 < 1:
+        if np.vdot(a, a).real * np.vdot(inverse, inverse).real * np.finfo(inverse.dtype).eps ** 0.5 < 1:
             return np.asarray(size)[..., None, None] * mT(inverse)
     u, s, vt = np.linalg.svd(a)
     ones = np.ones_like(s[..., :1])
     before = np.concatenate([ones, np.cumprod(s, -1)[..., :-1]], -1)
     after = np.concatenate([np.cumprod(s[..., ::-1], -1)[..., -2::-1], ones], -1) if s.shape[-1] else s
     sign = np.linalg.det(u) * np.linalg.det(vt)
-    return (sign[..., None, None] * ((u * (before * after)[..., None, :]) @ vt)).astype(u.dtype)
+    return (sign[..., None, None] * ((u.conj() * (before * after)[..., None, :]) @ vt.conj())).astype(u.dtype)
 
 
 def lower_half(x):
@@ -52,10 +52,11 @@ def slope_by_svd(xp, t, a):
     others = np.arange(s.shape[-1]) != np.arange(s.shape[-1])[:, None]
     # the product of s without its i-th and j-th entries
     pairs = xp.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others
-    m = u.mT @ t @ vt.mT
+    m = u.mT.conj() @ t @ vt.mT.conj()
     inner = np.eye(s.shape[-1]) * xp.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * m.mT
     sign = xp.linalg.det(u) * xp.linalg.det(vt)
-    return (sign[..., None, None] * (u @ inner @ vt)).astype(u.dtype)
+    slope = sign[..., None, None] * (u.conj() @ inner @ vt.conj())
+    return slope if is_complex(t) else slope.astype(u.dtype)
 
 
 cofactor_slope = expressed(lambda t, a: slope_by_svd(np, t, a), "The derivative of cofactor(a) in the "
@@ -292,7 +293,7 @@ operator("cofactor",   cofactor,   lambda d, out, a: f.cofactor_slope(d, a),
          tangents=[lambda t, out, a: f.cofactor_slope(t, a)],                           flops=cubic(24),
          formula=by_elimination.cofactor_of_few, elsewhere=by_elimination.cofactor, reads="matrix", complex=True)
 operator("cofactor_slope", cofactor_slope, lambda d, out, t, a: f.cofactor_slope(d, a), traced(slope_by_inverse, 1),
-         flops=cubic(32), elsewhere=by_elimination.cofactor_slope)
+         flops=cubic(32), elsewhere=by_elimination.cofactor_slope, complex=True)
 operator("solve",      solve,      lambda d, out, a, b: -f.dot_left(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
                                    lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b),
          flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1], numpy="linalg.solve",

@@ -290,4 +290,4 @@ elementwise("exp_difference", exp_difference, lambda out, x, y: out,
                                            lambda out, x, y: -out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
 operator(   "ties",         ties,          None, None, None,                            flops=3, formula=ties_of_entries)
-operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count)
+operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count, complex=True)

@@ -44,9 +44,8 @@ def broadcast(x, like, axis=()):
     dtype, shape = getattr(like, "dtype", None), shape_of(like)
     if np.ndim(x) > len(shape):
         raise ValueError(f"an array of shape {np.shape(x)} does not spread to {shape}")
-    floats = dtype is not None and (dtype.kind == "f" and not is_complex(x) or dtype.kind == "c")
-    result = np.empty(shape, dtype if floats else np.asarray(x).dtype)
-    result[...] = x
+    result = np.empty(shape, dtype if dtype is not None and dtype.kind in "fc" else np.asarray(x).dtype)
+    result[...] = x if not is_complex(x) or is_complex(result) else np.real(x)
     return result
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from ..expression import f
-from ..facts import of_input
+from ..facts import is_complex, of_input
 from ..silence import silent
 from ..table import expressed, linear, operator, traced
 
@@ -25,6 +25,7 @@ def cumprod_by_doubling(x, axis=None):
 
 def shift(x, axis, first=0.0):
     """x moved by one place along axis, with `first` at the start."""
+    x = x + 0j if is_complex(first) and not is_complex(x) else x
     moved = np.empty(x.shape, x.dtype)
     before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
     after[:1], after[1:] = first, before[:-1]

@@ -35,6 +35,8 @@ class Dual(ArrayLike):
     def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
         self.value = differentiable(value, lambda: "the value of a Dual")
         tangent = differentiable(tangent, lambda: "the tangent of a Dual")
+        if is_complex(tangent) and not is_complex(self.value):
+            raise XManError("the tangent of a Dual is complex, and its value real; give the value as x + 0j")
         if level is None:  # the arrays are a user's, who may write into them later
             self.value, tangent = as_own(self.value), as_own(tangent)
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)

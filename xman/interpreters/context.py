@@ -37,6 +37,8 @@ def seeds(starts: Mapping[str, Any], values: Mapping[str, Any], word: str) -> di
             near = nearest(name, [*values, *["wrt"] * (word == "delta")])
             raise XManError(f"a {word} was given for {name!r}, which has no value"
                             f"{near or '; values are what eval(steps, inputs) gives'}")
+        if is_complex(d) and not is_complex(values[name]):
+            raise XManError(f"the {word} given for {name!r} is complex, and the register real")
         x = values[name]
         try:
             seeds[name] = start = f.broadcast(d, x)
@@ -45,8 +47,6 @@ def seeds(starts: Mapping[str, Any], values: Mapping[str, Any], word: str) -> di
                             f"{np.shape(x)}") from None
         if type(start) is np.ndarray:
             seeds[name] = start[()] if start.dtype.kind in "fc" else start.astype(float)[()]
-            if is_complex(start) and not is_complex(x):
-                raise XManError(f"the {word} given for {name!r} is complex, and the register real")
     return seeds
 
 
