@@ -64,7 +64,7 @@ def test_a_name_of_another_system_is_answered_with_what_it_is_here(name):
 
 @pytest.mark.parametrize("call, option", [
     (lambda: jit(np.sin, static_argnums=0), "static_argnums"), (lambda: xman.map(np.sin, [1.0], in_axes=1), "in_axes"),
-    (lambda: grad(np.sin, argnames="x"), "argnames"), (lambda: jacobian(np.sin, holomorphic=True), "holomorphic"),
+    (lambda: grad(np.sin, argnames="x"), "argnames"), (lambda: hessian(np.sin, holomorphic=True), "holomorphic"),
     (lambda: vmap(np.sin, in_dims=0), "in_dims"), (lambda: custom_vjp(np.sin, nondiff_argnums=0), "nondiff_argnums"),
     (lambda: xman.cond(True, np.sin, np.cos, operand=1.0), "operand"), (lambda: tree_map(np.sin, [1.0], is_leaf=bool), "is_leaf"),
     (lambda: xman.while_loop(bool, abs, init_val=1.0), "init_val"), (lambda: xman.compile([], fullgraph=True), "fullgraph")])

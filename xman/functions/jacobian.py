@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ops.facts import is_complex
 from ops.loops import ROWS
 
 from ..errors import XManError, with_habits
@@ -13,7 +14,7 @@ from ..matrices.jacobian import Count, passes_counted, stacked
 from ..traced.arraylike import ArrayLike
 from ..traced.directions import Directions
 from .call import Derivative, TracedCall, callable_or_refused, traced_call
-from .transforms import is_whole, positions
+from .transforms import is_whole, positions, refuse_real
 from .trees import flattened_tree, number_of, unflatten
 
 AT_ONCE = 64  # so many directions at once, which bounds the memory
@@ -21,7 +22,7 @@ AT_ONCE = 64  # so many directions at once, which bounds the memory
 
 @with_habits
 def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None,
-             has_aux: bool = False) -> Callable:
+             has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """The function that gives ∂output/∂argument, of shape output.shape + argument.shape, by one call of fn.
 
     fn: a function of arrays, or of trees of them: each leaf of its output then holds a tree like the argument
@@ -30,6 +31,8 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     mode: "forward", one pass for each input; "reverse", one for each output; None: the one of fewer passes,
         forward if they are equal.
     has_aux: fn returns (output, auxiliary), and the result is (Jacobian, auxiliary).
+    holomorphic: as in `grad`, for complex outputs of complex arguments. Without it only one of them may be
+        complex; the mode is reverse for a complex argument, forward for complex outputs.
 
     `jacobian(fn).count(*args)` gives the number of passes. XManError as `grad`, but outputs may have any
     shape (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
@@ -42,7 +45,7 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
 
     def matrices(*args, **options):
         call = call_of(args, options)
-        forward = count_of(call, mode).mode == "forward"
+        forward = count_of(call, mode, holomorphic).mode == "forward"
         # within another derivative each operator costs much more than its numbers do
         traced = forward and any(isinstance(x, ArrayLike) for x in call.points)
         loops = any(op in ROWS for _, op, _ in call.lines)  # a body takes one direction
@@ -53,9 +56,9 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
 
     def count(*args: Any, **options: Any) -> Count:
         """The inputs and the outputs, the mode and its passes."""
-        return count_of(call_of(args, options), mode)
+        return count_of(call_of(args, options), mode, holomorphic)
 
-    result = Derivative(jacobian, fn, matrices, argnums, mode, has_aux)
+    result = Derivative(jacobian, fn, matrices, argnums, mode, has_aux, holomorphic)
     result.count = count
     return result
 
@@ -66,7 +69,18 @@ def inner(call: TracedCall, row: list, k: int) -> Any:
     return unflatten(call.arguments[k], row[sum(sizes[:k]):])
 
 
-def count_of(call: TracedCall, mode: str | None) -> Count:
+def count_of(call: TracedCall, mode: str | None, holomorphic: bool) -> Count:
+    real = [not any(map(is_complex, leaves)) for leaves in (call.points, call.results)]
+    if holomorphic:
+        refuse_real(call)
+    elif real == [False, False]:
+        raise XManError("complex outputs of complex arguments have a matrix of derivatives only where the function "
+                        "has complex derivatives: say holomorphic=True, or differentiate real and imaginary parts")
+    elif not all(real):
+        if mode not in (None, which := "forward" if real[0] else "reverse"):
+            raise XManError(f"mode {mode!r} moves numbers along the real axis alone, and these are complex; leave "
+                            f"it out, or say {which!r}")
+        mode = which
     return passes_counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
 
 
@@ -75,7 +89,7 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
     derivatives: list[list] = [[] for _ in points]
     for k, x in enumerate(points):
         for place in np.ndindex(x.shape):
-            seeds = [np.zeros(p.shape, p.dtype if p.dtype.kind == "f" else float) for p in points]
+            seeds = [np.zeros(p.shape, p.dtype if p.dtype.kind in "fc" else float) for p in points]
             seeds[k][place] = 1.0
             derivatives[k].append(walk(seeds))
     return derivatives
@@ -105,7 +119,7 @@ def blocks_at_once(call: TracedCall) -> list[list]:
         seeds = [Directions(direction.reshape(-1, *x.shape).astype(x.dtype)) for direction, x in directions]
         pairs = zip(call.pushed(seeds), call.results, strict=True)
         passes.append([t.value if isinstance(t, Directions) else
-                       np.zeros((len(rows), *y.shape), y.dtype if y.dtype.kind == "f" else float)
+                       np.zeros((len(rows), *y.shape), y.dtype if y.dtype.kind in "fc" else float)
                        for t, y in pairs])
     blocks, ends = [], np.cumsum(sizes)
     for directions, y in zip(zip(*passes, strict=True), call.results, strict=True):

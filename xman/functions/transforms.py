@@ -71,16 +71,15 @@ def differentiated(fn: Callable, argnums: Any, has_aux: bool, args: tuple, optio
 
 def one_number(call: TracedCall, fn: Callable, holomorphic: bool) -> Any:
     """The one number that fn returned. XManError for anything else."""
-    if holomorphic and not all(map(is_complex, (*call.points, *call.results))):
-        raise XManError(f"holomorphic=True is for complex functions of complex numbers, and {name_of(fn)} has real ones: "
-                        "give it z + 0j, or leave holomorphic out")
+    if holomorphic:
+        refuse_real(call)
     if len(call.results) != 1:
         output = f"{len(call.results)} outputs, {call.result}"
     elif call.results[0].shape:
         output = f"an array of shape {call.results[0].shape}"
     elif is_complex(call.results[0]) and not holomorphic:
-        raise XManError(f"{name_of(fn)} returned a complex number, and a gradient is that of a real one: return np.abs(…) "
-                        "or np.real(…) of it; or say holomorphic=True, where it has a complex derivative")
+        raise XManError(f"{name_of(fn)} returned a complex number, and a gradient is that of a real one: return "
+                        "np.abs(…) or np.real(…) of it; or say holomorphic=True, where it has a complex derivative")
     elif call.outputs[0] is not None and call.results[0].dtype.kind not in "fc":
         raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: "
                         "comparisons and positions are flat; return a float")
@@ -89,6 +88,13 @@ def one_number(call: TracedCall, fn: Callable, holomorphic: bool) -> Any:
     advice = "mark the rest as auxiliary with has_aux=True, " if len(call.results) > 1 else ""
     raise XManError(f"{name_of(fn)} returned {output}, and a gradient is that of one number; return np.sum(…) "
                     f"or np.mean(…) of it, {advice}or use jacobian")
+
+
+def refuse_real(call: TracedCall) -> None:
+    """XManError where arguments or outputs of what is to be holomorphic are real."""
+    if not all(map(is_complex, (*call.points, *call.results))):
+        raise XManError("holomorphic=True is for complex functions of complex numbers, and found real ones; give "
+                        "z + 0j, or leave holomorphic out")
 
 
 @with_habits

@@ -110,7 +110,8 @@ LINES = """
     init=  xman.scan(fn, carry, xs)
     nondiff_argnums=  all arguments go to both functions, and backward gives 0.0 for such a one: leave it out
     is_leaf=  lists, tuples, dicts, dataclasses and None are trees, and all else is a leaf: leave it out
-    holomorphic=, allow_int=  numbers are real, and arguments floats: leave it out
+    holomorphic=  grad and jacobian have it, for complex functions of complex numbers
+    allow_int=  arguments are floats: leave it out
     fullgraph=, dynamic=, backend=, options=  compile(steps, engine="numpy") and jit(fn, engine="numpy") name the engine
 """
 ROWS = [line.strip().split("  ", 1) for line in LINES.strip().replace(",\n        ", ", ").splitlines()]

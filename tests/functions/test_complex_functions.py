@@ -1,0 +1,161 @@
+"""Functions of complex numbers as users write them: beside differences, both modes, JAX, jit, lists and engines."""
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import xman
+from tests.jax_at_once import at_once, jax_in_double
+from xman import Dual, XManError, compile, grad, gradient, hessian, hvp, jacobian, jit, jvp, trace, vjp
+
+R = np.random.default_rng(1637)
+
+
+def z(*shape): return R.normal(size=shape) + 1j * R.normal(size=shape)
+def x(*shape): return R.normal(size=shape)
+
+
+X, Y = np.array([[0, 1], [1, 0]]), np.array([[0, -1j], [1j, 0]])
+SIGNAL, NOISE, MATRIX, POINTS = x(8), x(8), z(3, 3), z(6)
+
+
+def gate(np, angles):
+    """The fidelity of rotations beside a gate."""
+    u = np.eye(2) + 0j
+    for k, pauli in enumerate((X, Y, X)):
+        u = u @ (np.cos(angles[k] / 2) * np.eye(2) - 1j * np.sin(angles[k] / 2) * pauli)
+    return np.abs(np.trace(np.conj(u.T) @ (X + Y) / 2 ** 0.5)) ** 2 / 4
+
+
+def escape(np, c):
+    """The potential of the Mandelbrot set after a few steps."""
+    w = 0 * c
+    for _ in range(6):
+        w = w * w + c
+    return np.sum(np.log(np.abs(w)))
+
+
+def circuit(np, parts):
+    """|Z| of a coil and a condenser beside a resistor, over frequencies."""
+    resistor, coil, condenser = parts[0], parts[1], parts[2]
+    omega = np.arange(1.0, 5.0)
+    return np.sum(np.abs(1 / (1 / resistor + 1 / (1j * omega * coil + 1 / (1j * omega * condenser)))))
+
+
+# each a function of (np, one array), and the array
+FUNCTIONS = {
+    "spectrum": (lambda np, x: np.sum((np.abs(np.fft.rfft(x)) - np.abs(np.fft.rfft(SIGNAL))) ** 2), x(8)),
+    "filter": (lambda np, h: np.sum((np.fft.ifft(h * np.fft.fft(SIGNAL)).real - NOISE) ** 2), z(8)),
+    "phase retrieval": (lambda np, z: np.sum((np.abs(np.fft.fft2(z)) ** 2 - 1.0) ** 2), z(2, 3)),
+    "circuit": (circuit, np.array([1.0, 0.7, 0.4])), "fidelity": (gate, x(3)), "escape": (escape, np.array([0.4 + 0.5j, -1.5 + 0.2j])),
+    "root": (lambda np, r: np.abs(np.polyval(np.array([1.0, -2.0, 3.0 + 1j]), r)) ** 2, np.array(0.3 + 1.2j)),
+    "norms": (lambda np, z: np.linalg.norm(z) + np.var(z) * np.std(z) + np.linalg.norm(z, 1) + np.linalg.norm(z, np.inf), z(5)),
+    "products": (lambda np, z: np.real(np.vdot(z, z * 1j + POINTS) * np.inner(z, z)) + np.imag(np.vecdot(z, POINTS)), z(6)),
+    "matrices": (lambda np, a: np.abs(np.linalg.det(a)) + np.sum(np.abs(np.linalg.inv(a) @ np.linalg.solve(a, MATRIX)) ** 2), z(3, 3)),
+    "kron": (lambda np, z: np.sum(np.abs(np.kron(z, X) @ np.kron(Y, z).T)), z(2, 2)),
+    "angles": (lambda np, z: np.sum(np.angle(z) ** 2 + np.angle(z, deg=True)) + np.sum(np.abs(z + np.conj(z) * z.imag)), z(4)),
+    "powers": (lambda np, z: np.sum(np.real(z ** 2 + z ** -1.5 + 2.0 ** z + z ** z)), z(3)),
+    "a real base": (lambda np, x: np.sum(np.imag(np.abs(x) ** POINTS + POINTS ** x)), x(6)),
+    "functions": (lambda np, z: np.sum(np.abs(np.exp(np.sin(z)) + np.sqrt(z) * np.log(z) + np.arcsinh(z) * np.arccosh(z) + np.tanh(z))),
+                  np.abs(z(4).real) + 1j * x(4)),  # for others JAX has another branch of the slope of arccosh than of arccosh
+    "more functions": (lambda np, z: np.sum(np.abs(np.arcsin(z) + np.arccos(z) * np.arctan(z) + np.arctanh(z) / np.tan(z) + np.log1p(z)
+                                                   + np.expm1(z) + np.log10(z))), z(4)),
+    "real and complex": (lambda np, x: np.abs(np.sum(np.stack([x, x * POINTS]) + np.concatenate([x, POINTS]).reshape(2, 6)
+                                                     + np.convolve(x, POINTS, "same") + np.where(x > 0, x, POINTS)
+                                                     + np.einsum("i,ij->j", x, np.outer(POINTS, x)))), x(6)),
+    "running": (lambda np, z: np.sum(np.abs(np.cumsum(z) * np.cumprod(z) + np.prod(z) + np.mean(z) + np.diff(z)[0])), z(4)),
+    "lengths": (lambda np, x: np.sum(np.fft.irfft(np.fft.rfft(x, 10) * np.fft.fft(x, 6), 7, norm="ortho") ** 3), x(8)),
+    "shifted": (lambda np, z: np.sum(np.abs(np.fft.fftshift(np.fft.fft(z)) * np.fft.fftfreq(6) + np.roll(z, 2) + z[::-1])), z(6)),
+    "parts": (lambda np, z: np.sum(z.real ** 3 * z.imag + np.real(z[:2] * 1j) ** 2), z(2)),
+}
+EACH = pytest.mark.parametrize("fn, at", FUNCTIONS.values(), ids=FUNCTIONS)
+
+
+def ours(fn): return lambda a: fn(np, a)
+def direction(a): return z(*np.shape(a)) if np.iscomplexobj(a) else x(*np.shape(a))
+def along(g, t): return np.sum(np.real(g * t))
+
+
+@EACH
+def test_the_gradient_is_the_differences_and_both_modes_agree(fn, at):
+    run, t = ours(fn), direction(at)
+    g, step = grad(run)(at), 1e-6
+    assert g.dtype == at.dtype and g.shape == at.shape
+    assert (run(at + step * t) - run(at - step * t)) / (2 * step) == pytest.approx(along(g, t), rel=1e-6, abs=1e-6)
+    value, moved = jvp(run, (at,), (t,))
+    np.testing.assert_allclose(value, run(at), rtol=1e-12)
+    assert moved == pytest.approx(along(g, t), rel=1e-9)
+    assert run(Dual(at, t)).tangent == pytest.approx(moved, rel=1e-9)
+
+
+@EACH
+def test_jit_lists_and_engines_give_the_same(fn, at):
+    run, g = ours(fn), grad(ours(fn))(at)
+    for derivative in (jit(grad(run)), grad(jit(run))):
+        for _ in range(2):
+            np.testing.assert_allclose(derivative(at), g, rtol=1e-9, atol=1e-12)
+    steps = trace(run, at)
+    values = xman.eval(steps, {steps.inputs[0]: at})
+    np.testing.assert_allclose(xman.backprop(steps, values, **{steps[-1][0]: 1.0})[steps.inputs[0]], g, rtol=1e-9, atol=1e-12)
+    assert str(xman.WengertList.from_text(str(steps))) == str(xman.WengertList.from_json(steps.to_json())) == str(steps)
+    name = f"d{steps[-1][0]}_d{steps.inputs[0]}"
+    for engine in ("numpy", "auto"):
+        try:
+            step = compile(gradient(steps, steps[-1][0], steps.inputs), [name], engine=engine)
+            np.testing.assert_allclose(step({steps.inputs[0]: at})[name], g, rtol=1e-9, atol=1e-12)
+        except XManError as error:  # without numbers, the slopes of roots are those for real ones
+            assert "abs is not" in str(error) or "hypot is not" in str(error)
+
+
+def test_the_logarithm_of_a_negative_base_is_complex():
+    w = z(3)
+    np.testing.assert_allclose(jacobian(lambda z: (-2.0) ** z, holomorphic=True)(w), np.diag((-2.0) ** w * np.log(-2.0 + 0j)))
+
+
+def test_the_gradient_and_its_derivative_are_those_of_jax():
+    jax = jax_in_double()
+    # JAX takes long to compile them all
+    points = {name: at for name, (_, at) in [*FUNCTIONS.items()][::1 if os.environ.get("XMAN_ALL_CASES") else 5]}
+    directions = {name: direction(at) for name, at in points.items()}
+
+    def theirs(points, directions):
+        return {name: jax.jvp(jax.grad(lambda a, name=name: FUNCTIONS[name][0](jax.numpy, a)), (at,), (directions[name],))
+                for name, at in points.items()}
+    for name, (g, h) in at_once(theirs, points, directions).items():
+        fn, at = FUNCTIONS[name]
+        np.testing.assert_allclose(grad(ours(fn))(at), g, rtol=1e-8, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(hvp(ours(fn), (at,), (directions[name],)), h, rtol=1e-7, atol=1e-7, err_msg=name)
+
+
+def test_a_jacobian_takes_the_mode_that_is_right():
+    w = z(3)
+    square = lambda z: np.abs(z) ** 2
+    np.testing.assert_allclose(jacobian(square)(w), np.diag(2 * w.conj()))
+    np.testing.assert_allclose(jacobian(lambda t: np.exp(1j * t))(w.real), np.diag(1j * np.exp(1j * w.real)))
+    np.testing.assert_allclose(jacobian(np.sin, holomorphic=True)(w), np.diag(np.cos(w)))
+    for refused in (lambda: jacobian(square, mode="forward")(w), lambda: jacobian(np.sin)(w), lambda: hessian(lambda z: square(z).sum())(w),
+                    lambda: jacobian(np.sin, holomorphic=True)(w.real)):
+        with pytest.raises(XManError, match="holomorphic|along the real axis"):
+            refused()
+
+
+def test_a_cotangent_and_a_tangent_are_complex_where_the_value_is():
+    w, u = z(3), z(3)
+    out, pull = vjp(lambda z: np.conj(z) * z.real, w)
+    assert pull(u)[0].dtype == complex and jvp(np.real, (w,), (u,))[1].dtype == float
+    for refused in (lambda: vjp(np.abs, w)[1](u), lambda: jvp(np.sin, (w.real,), (u,)), lambda: Dual(1.0, 1j),
+                    lambda: xman.backprop([("y", "sin", ("x",))], xman.eval([("y", "sin", ("x",))], {"x": 1.0}), y=1j)):
+        with pytest.raises(XManError, match="complex"):
+            refused()
+
+
+@pytest.mark.parametrize("fn", [np.max, np.sort, np.argmax, lambda z: z > 0, np.sign, np.floor, np.linalg.eigvalsh, np.linalg.svd, np.median,
+                                np.cov, lambda z: np.linalg.norm(z, 2), lambda z: np.clip(z, 0, 1), np.nansum, np.linalg.cholesky,
+                                lambda z: z.astype(float), lambda z: float(z[0, 0]), lambda z: np.arctan2(z, 1.0), xman.f.relu, xman.f.softmax,
+                                np.linalg.pinv, np.linalg.slogdet, np.unwrap, np.interp, np.heaviside, np.maximum.accumulate])
+def test_what_is_not_known_to_be_right_is_refused_in_a_sentence(fn):
+    for derivative in (grad(lambda z: np.sum(np.abs(fn(z)))), lambda a: fn(Dual(a, a))):
+        with pytest.raises((XManError, TypeError)):
+            derivative(MATRIX + MATRIX.T)
