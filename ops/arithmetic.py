@@ -72,7 +72,8 @@ stopGradient = expressed(lambda x: x,                                    "x, for
 
 
 #            op            value          slope per argument
-elementwise("add",        np.add,        lambda out, x, y: 1,                lambda out, x, y: 1,   commutes=True, flow="plus", complex=True)
+elementwise("add",        np.add,        lambda out, x, y: 1,                lambda out, x, y: 1,   commutes=True, flow="plus",
+            complex=True)
 elementwise("subtract",   np.subtract,   lambda out, x, y: 1,                lambda out, x, y: -1,  flow="plus", complex=True)
 elementwise("mul",        np.multiply,   lambda out, x, y: y,                lambda out, x, y: x,   commutes=True, flow="product",
             tame=True, overflows=True, complex=True)
@@ -102,8 +103,10 @@ elementwise("reciprocal", reciprocal,    lambda out, x: -over(x, out),       for
 elementwise("square",     square,        lambda out, x: 2 * x,               formula=square,
             tame=True, convex=True, overflows=True, complex=True)
 elementwise("half",       half,          lambda out, x: f.half,              formula=half, flow="same", complex=True)
-elementwise("alias",      alias,         lambda out, x: 1,                   flops=0, view=True, flow="moved", elsewhere=alias, complex=True)
-elementwise("abs",        np.abs,        lambda out, x: f.sign(x),           tame=True, squared="square", complex="modulus")     # abs′(0) = 0
+elementwise("alias",      alias,         lambda out, x: 1,                   flops=0, view=True, flow="moved", elsewhere=alias,
+            complex=True)
+elementwise("abs",        np.abs,        lambda out, x: f.sign(x),           tame=True, squared="square",  # abs′(0) = 0
+            complex="modulus")
 operator(   "sign",       np.sign,       None,                               flops=1)
 
 # without derivative

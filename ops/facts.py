@@ -90,31 +90,35 @@ def is_complex(x: Any) -> bool:
     return type(x) is complex or getattr(getattr(x, "dtype", None), "kind", "") == "c"
 
 
-def of_complex(op: str) -> str:
-    """The operator that computes op of complex numbers. TypeError where none is known to be right for them."""
-    if (operator := facts_of(op).complex) is True:
-        return op
-    raise TypeError(f"{op} is not defined for complex numbers here; " + (
-        f"their {op} is f.{operator}" if operator else "give it np.real, np.imag, np.abs or np.angle of them"))
+INSTEAD = "give it np.real, np.imag, np.abs or np.angle of them"
+
+
+def refuse_complex(op: str) -> None:
+    """TypeError for complex numbers: op is not known to be right for them."""
+    operator = facts_of(op).complex
+    instead = f"their {op} is f.{operator}" if operator else INSTEAD
+    raise TypeError(f"{op} is not defined for complex numbers here; {instead}")
 
 
 class TableOfComplex(dict):
-    """A table of values, whose operators refuse complex numbers unless their rows say that they are right."""
+    """A table of values, whose operators refuse complex numbers unless their rows say they are right."""
 
     def __init__(self, G: Mapping[str, Callable[..., Any]]):
         self.table = G
 
     def __missing__(self, op: str) -> Callable[..., Any]:
-        value = self.table[op]
-        if facts_of(op).complex is True:
-            return self.setdefault(op, value)
-        return self.setdefault(op, lambda *args: of_complex(op) if any(map(is_complex, args)) else value(*args))
+        value, right = self.table[op], facts_of(op).complex is True
+
+        def checked(*args):
+            return refuse_complex(op) if any(map(is_complex, args)) else value(*args)
+        return self.setdefault(op, value if right else checked)
 
 
 def makes_complex(lines: Iterable) -> bool:
     """Whether a line has complex numbers, whatever its registers are; not whether an input has."""
-    return any([facts_of(op).gives is complex or any(map(is_complex, args)) or any(
-        [makes_complex(a[3]) for a in args if type(a) is tuple and a[:1] == ("def",)]) for _, op, args in lines])
+    in_functions = lambda args: [a[3] for a in args if type(a) is tuple and a[:1] == ("def",)]
+    return any([facts_of(op).gives is complex or any(map(is_complex, args))
+                or any(map(makes_complex, in_functions(args))) for _, op, args in lines])
 
 
 def operations(op: str) -> Count | None:

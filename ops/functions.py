@@ -127,6 +127,11 @@ def turned(z, y, x):
     return f.ratio(f.ratio(z, far), far)
 
 
+# a list that is written without numbers has the slopes for real ones, which refuse others
+def size_of_root(out): return out if is_complex(out) else f.abs(out)
+def beside_one(x): return f.sqrt(1.0 + x * x) if is_complex(x) else f.hypot(x, 1.0)
+
+
 ERF = scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt.")
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
@@ -134,16 +139,20 @@ ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 # ratio and scale, not / and *, if a derivative can be infinite: a value that where() leaves out sends back 0
 #            op         value                      slope
-elementwise("exp",      np.exp,                    lambda out, x: out,                  grows=True, settles=0, convex=True, complex=True)
+elementwise("exp",      np.exp,                    lambda out, x: out,                  grows=True, settles=0, convex=True,
+            complex=True)
 elementwise("expm1",    np.expm1,                  lambda out, x: f.exp(x),             grows=True, settles=0,
             elsewhere=expm1_of_logs, complex=True)
 elementwise("exp2",     np.exp2,                   lambda out, x: out * LN2,            grows=True, settles=0,
             elsewhere=lambda x: f.power(2.0, x), complex=True)
 elementwise("log",      np.log,                    lambda out, x: over(x), complex=True)
 elementwise("log1p",    np.log1p,                  lambda out, x: over(1.0 + x),        elsewhere=log1p_of_logs, complex=True)
-elementwise("log2",     np.log2,                   lambda out, x: over(x * LN2),      elsewhere=lambda x: f.log(x) * (1.0 / LN2), complex=True)
-elementwise("log10",    np.log10,                  lambda out, x: over(x * LN10),     elsewhere=lambda x: f.log(x) * (1.0 / LN10), complex=True)
-elementwise("sqrt",     np.sqrt,                   lambda out, x: over(2.0 * (out if is_complex(out) else f.abs(out))), squared="alias", complex=True)  # sqrt′(±0) = +∞
+elementwise("log2",     np.log2,                   lambda out, x: over(x * LN2),      elsewhere=lambda x: f.log(x) * (1.0 / LN2),
+            complex=True)
+elementwise("log10",    np.log10,                  lambda out, x: over(x * LN10),     elsewhere=lambda x: f.log(x) * (1.0 / LN10),
+            complex=True)
+elementwise("sqrt",     np.sqrt,                   lambda out, x: over(2.0 * size_of_root(out)), squared="alias",
+            complex=True)  # sqrt′(±0) = +∞
 elementwise("cbrt",     np.cbrt,                   lambda out, x: over(3.0 * out * out),
             elsewhere=lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0))
 elementwise("sin",      np.sin,                    lambda out, x: f.cos(x),             tame=True, complex=True)
@@ -155,7 +164,8 @@ elementwise("arctan",   np.arctan,                 lambda out, x: over(1.0 + x *
 elementwise("sinh",     np.sinh,                   lambda out, x: f.cosh(x),            grows=True, complex=True)
 elementwise("cosh",     np.cosh,                   lambda out, x: f.sinh(x),            grows=True, complex=True)
 elementwise("tanh",     np.tanh,                   lambda out, x: 1.0 - out * out,      tame=True, settles=0, complex=True)
-elementwise("arcsinh",  np.arcsinh,                lambda out, x: over(f.sqrt(1.0 + x * x) if is_complex(x) else f.hypot(x, 1.0)), tame=True, complex=True)
+elementwise("arcsinh",  np.arcsinh,                lambda out, x: over(beside_one(x)), tame=True,
+            complex=True)
 elementwise("arccosh",  np.arccosh,                lambda out, x: over(f.sqrt(x - 1.0) * f.sqrt(x + 1.0)), complex=True)
 elementwise("arctanh",  np.arctanh,                lambda out, x: over((1.0 - x) * (1.0 + x)), complex=True)
 elementwise("erf",      ERF,                       lambda out, x: TWO_OVER_ROOT_PI * f.exp(-x * x), tame=True, settles=0,

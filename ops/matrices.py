@@ -300,7 +300,8 @@ operator("solve",      solve,      lambda d, out, a, b: -f.dot_left(f.solve(f.mT
          elsewhere=by_elimination.solve, reads="matrix", complex=True)
 operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3),
          elsewhere=by_elimination.cholesky, reads="matrix")
-linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, flow="moved", formula=column, complex=True)
+linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, flow="moved", formula=column,
+            complex=True)
 linear(  "lower_half", lower_half, lambda d, out, x: f.lower_half(d),                    flops=2, elsewhere=lower_half,
          reads="matrix")
 #          op              value          rule per argument
@@ -324,7 +325,8 @@ operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.up
 operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)),
          flops=of_columns(2), elsewhere=by_elimination.upper, reads="matrix")
 operator("expm",         expm,         lambda d, out, a: frechet(f.mT(a), d),
-         tangents=[lambda t, out, a: frechet(a, t)],                                    flops=cubic(20), reads="matrix", complex=True)
+         tangents=[lambda t, out, a: frechet(a, t)],                                    flops=cubic(20), reads="matrix",
+         complex=True)
 operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.mT(a), f.mT(b), d) @ f.mT(out)),
                                        lambda d, out, a, b, q: -(f.mT(out) @ f.sylvester(f.mT(a), f.mT(b), d)),
                                        lambda d, out, a, b, q: f.sylvester(f.mT(a), f.mT(b), d),

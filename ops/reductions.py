@@ -263,7 +263,8 @@ reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.tie
             flops=of_input(1), flow="chosen", numpy="max", within=True, curvature=gathered())
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="min", within=True, curvature=gathered())
-reducing(   "prod",         prod,          through_prod,  flops=of_input(1), numpy="prod", curvature=gathered(), overflows=True, complex=True)
+reducing(   "prod",         prod,          through_prod,  flops=of_input(1), numpy="prod", curvature=gathered(), overflows=True,
+            complex=True)
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x),
             flops=of_input(4), overflows=True, tame=True, within=True, formula=var_of_squares)
@@ -290,4 +291,5 @@ elementwise("exp_difference", exp_difference, lambda out, x, y: out,
                                            lambda out, x, y: -out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
 operator(   "ties",         ties,          None, None, None,                            flops=3, formula=ties_of_entries)
-operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count, complex=True)
+operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count,
+         complex=True)

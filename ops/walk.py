@@ -89,8 +89,9 @@ def rule_for(rules: Sequence, i: int, op: str) -> Any:
 
 def fitted(term: Any, x: Any, i: int, op: str, a: str) -> Any:
     """What a rule gave, in the precision of x. TypeError if it gave nothing, Misshapen for another shape."""
-    if type(term) is type(x) and (type(x) is np.float64 or (
-            term.dtype is x.dtype and term.shape == x.shape if type(x) is np.ndarray else not is_mixed(term, x))):
+    if (kind := type(x)) is type(term) and (
+            term.dtype is x.dtype and term.shape == x.shape if kind is np.ndarray
+            else kind is np.float64 or not is_mixed(term, x)):
         return term  # the common case
     if term is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")

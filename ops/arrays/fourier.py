@@ -1,7 +1,7 @@
 """Parts of complex numbers, and Fourier transforms.
 
-The derivative of a real u by z = x + iy is ∂u/∂x − i ∂u/∂y: an adjoint d of z says that u moves by Re(d dz). So
-rules are transposed and not conjugated, and those of holomorphic operators are the same as for real numbers.
+The derivative of a real u by z = x + iy is ∂u/∂x − i ∂u/∂y: an adjoint d of z says that u moves by Re(d dz).
+So rules are transposed and not conjugated, and those of holomorphic operators are those for real numbers.
 """
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from ..expression import f
 from ..table import expressed, linear, operator
 
+PLAIN = ("backward",)  # the norm of NumPy's transforms
+
 
 def slope_of_angle(z):
     """s of d angle = Re(s dz), −i/z; 0 at 0."""
@@ -19,9 +21,9 @@ def slope_of_angle(z):
     return f.ratio(f.ratio(-1j * f.conj(z), size), size)
 
 
-def along(one_axis, axes_together):
+def by_axes(one_axis, axes_together):
     """NumPy's transform along one axis, or along several."""
-    def transform(x, axes=-1, norm=("backward",)):
+    def transform(x, axes=-1, norm=PLAIN):
         if axes is None or isinstance(axes, tuple):
             return axes_together(x, axes=axes, norm=norm[0])
         return one_axis(x, axis=axes, norm=norm[0])
@@ -31,14 +33,14 @@ def along(one_axis, axes_together):
 def transform_length(x, n, axis):
     """n itself. ValueError where x is not as long along axis, or the axis does not count from the end."""
     if axis >= 0:
-        raise ValueError(f"the axis of a transform of real numbers counts from the end, as −1 does, and found {axis}")
+        raise ValueError(f"the axis of a transform of real numbers counts from the end, and found {axis}")
     if np.shape(x)[axis] != n:
-        raise ValueError(f"the transform of {n} numbers takes as many, and found {np.shape(x)[axis]} along axis {axis}")
+        raise ValueError(f"a transform of {n} numbers found {np.shape(x)[axis]} along axis {axis}")
     return n
 
 
 def counts(n, axis):
-    """How often each of the n // 2 + 1 frequencies of n real numbers is among all n, along axis, a negative one."""
+    """How often each of the n // 2 + 1 frequencies is among all n, along axis, a negative one."""
     twice = np.full(n // 2 + 1, 2.0, np.float32)  # exact, and beside float32 no double
     twice[0] = twice[-1 if n % 2 == 0 else 0] = 1.0
     return twice.reshape(-1, *(1,) * (-axis - 1))
@@ -60,31 +62,31 @@ imag    = expressed(lambda z: np.imag(z),  "The imaginary part of z.")
 conj    = expressed(lambda z: np.conj(z),  "x − iy for z = x + iy.")
 modulus = expressed(lambda z: np.abs(z),   "|z|. At 0 its derivative is 0.")
 angle   = expressed(lambda z: np.angle(z), "The angle of z, from −π to π. At 0 its derivative is 0.")
-fft     = expressed(along(np.fft.fft, np.fft.fftn),
+fft     = expressed(by_axes(np.fft.fft, np.fft.fftn),
                     "Σ_j x_j exp(−2πi jk/n) along an axis, a tuple of axes, or all for None; norm as NumPy's, in a tuple.")
-ifft    = expressed(along(np.fft.ifft, np.fft.ifftn), "The inverse of fft.")
-rfft    = expressed(lambda x, n, axis=-1, norm=("backward",):
+ifft    = expressed(by_axes(np.fft.ifft, np.fft.ifftn), "The inverse of fft.")
+rfft    = expressed(lambda x, n, axis=-1, norm=PLAIN:
                         np.fft.rfft(x, transform_length(x, n, axis), axis, norm[0]),
                     "The first n // 2 + 1 entries of fft of n real numbers along axis, a negative one.")
-irfft   = expressed(lambda z, n, axis=-1, norm=("backward",):
+irfft   = expressed(lambda z, n, axis=-1, norm=PLAIN:
                         np.fft.irfft(z, 2 * transform_length(z, n // 2 + 1, axis) - 2 + n % 2, axis, norm[0]),
                     "The n real numbers along axis, a negative one, whose rfft is z.")
 
-#        op         value         rule
-linear(  "real",    real,         lambda d, out, z: f.broadcast(d, z),            flops=0, view=True, complex=True)
-linear(  "imag",    imag,         lambda d, out, z: f.unbroadcast(-1j * d, z),    flops=0, view=True, complex=True)
-linear(  "conj",    conj,         lambda d, out, z: f.conj(d),                    flops=0, complex=True)
-operator("modulus", modulus,      lambda d, out, z: f.unbroadcast(d * f.ratio(f.conj(z), out), z),
-         tangents=[lambda t, out, z: f.real(t * f.ratio(f.conj(z), out))],      flops=4, tame=True, complex=True)
-operator("angle",   angle,        lambda d, out, z: f.unbroadcast(d * slope_of_angle(z), z),
-         tangents=[lambda t, out, z: f.real(t * slope_of_angle(z))],            flops=8, complex=True)
-linear(  "fft",     fft,          lambda d, out, x, axes=-1, norm=("backward",): f.unbroadcast(f.fft(d, axes, norm), x), None, None,
+#        op         value    rule
+linear(  "real",    real,    lambda d, out, z: f.broadcast(d, z),            flops=0, view=True, complex=True)
+linear(  "imag",    imag,    lambda d, out, z: f.unbroadcast(-1j * d, z),    flops=0, view=True, complex=True)
+linear(  "conj",    conj,    lambda d, out, z: f.conj(d),                    flops=0, complex=True)
+operator("modulus", modulus, lambda d, out, z: f.unbroadcast(d * f.ratio(f.conj(z), out), z),
+         tangents=[lambda t, out, z: f.real(t * f.ratio(f.conj(z), out))],   flops=4, tame=True, complex=True)
+operator("angle",   angle,   lambda d, out, z: f.unbroadcast(d * slope_of_angle(z), z),
+         tangents=[lambda t, out, z: f.real(t * slope_of_angle(z))],         flops=8, complex=True)
+linear(  "fft",     fft,     lambda d, out, x, axes=-1, norm=PLAIN: f.unbroadcast(f.fft(d, axes, norm), x), None, None,
          flops=flops_of_transform, gives=complex, complex=True)
-linear(  "ifft",    ifft,         lambda d, out, x, axes=-1, norm=("backward",): f.unbroadcast(f.ifft(d, axes, norm), x), None, None,
+linear(  "ifft",    ifft,    lambda d, out, x, axes=-1, norm=PLAIN: f.unbroadcast(f.ifft(d, axes, norm), x), None, None,
          flops=flops_of_transform, gives=complex, complex=True)
-linear(  "rfft",    rfft,         lambda d, out, x, n, axis=-1, norm=("backward",):
-                                      f.unbroadcast(f.irfft(f.conj(d) / counts(n, axis), n, axis, dual(norm)), x), None, None, None,
-         flops=flops_of_transform, gives=complex, complex=True)
-linear(  "irfft",   irfft,        lambda d, out, z, n, axis=-1, norm=("backward",):
-                                      f.unbroadcast(f.conj(f.rfft(d, n, axis, dual(norm))) * counts(n, axis), z), None, None, None,
-         flops=flops_of_transform, complex=True)
+linear(  "rfft",    rfft,    lambda d, out, x, n, axis=-1, norm=PLAIN:
+                                 f.unbroadcast(f.irfft(f.conj(d) / counts(n, axis), n, axis, dual(norm)), x),
+         None, None, None, flops=flops_of_transform, gives=complex, complex=True)
+linear(  "irfft",   irfft,   lambda d, out, z, n, axis=-1, norm=PLAIN:
+                                 f.unbroadcast(f.conj(f.rfft(d, n, axis, dual(norm))) * counts(n, axis), z),
+         None, None, None, flops=flops_of_transform, complex=True)

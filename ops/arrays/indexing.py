@@ -113,7 +113,8 @@ linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f
             view=True, flow="part", keys=1, entries=multiplied, complex=True)
 linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.unbroadcast(f.getitem(u, *keys), d), None),
        flops=of_input(1), flow="filled", like=1, keys=2, entries=multiplied, complex=True)
-linear("take",       take,       through_take, None, None, flops=0, flow="part", keys=1, numpy="take", entries=multiplied, complex=True)
+linear("take",       take,       through_take, None, None, flops=0, flow="part", keys=1, numpy="take", entries=multiplied,
+            complex=True)
 
 operator("codes",      codes,      None, None,                                          flops=0, gives=int)
 operator("characters", characters, None, None,                                          flops=0, gives=int, entries=by_literals)

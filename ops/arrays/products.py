@@ -178,11 +178,13 @@ linear("dot",          dot,         lambda d, out, a, b: f.dot_left(d, a, b),
 linear("dot_left",     dot_left,    lambda u, out, d, a, b: f.dot(u, b),
                                     None,
                                     lambda u, out, d, a, b: f.dot_right(d, u, b),
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_left, example=hollow_adjoint(dot_left, 0), complex=True)
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_left, example=hollow_adjoint(dot_left, 0),
+            complex=True)
 linear("dot_right",    dot_right,   lambda u, out, d, a, b: f.dot(a, u),
                                     lambda u, out, d, a, b: f.dot_left(d, a, u),
                                     None,
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_right, example=hollow_adjoint(dot_right, 1), complex=True)
+            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_right, example=hollow_adjoint(dot_right, 1),
+            complex=True)
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
             flow="summed", flops=1, numpy="outer", entries=multiplied,

@@ -20,7 +20,7 @@ def shape_of(like):
 
 
 def in_precision_of(x, like):
-    """x in the precision of like, if like is an array of floats; of a complex x its real part, if like is real.
+    """x in the precision of like, if like is an array of floats; the real part of x, if like is real.
 
     The one place where the adjoint of a real argument, as 2.0 in 2.0·exp(iφ), loses its imaginary part.
     """
@@ -198,7 +198,8 @@ linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadca
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
             flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums, complex=True)
 linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same", complex=True)
-linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved", shape=1, complex=True)
+linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved", shape=1,
+            complex=True)
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
             view=True, flow="moved", numpy="transpose", within=True, complex=True)
 linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved", within=True,

@@ -149,7 +149,7 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
             leaves = [Tracer(x.copy() if type(x := differentiable(leaf, where)) is np.ndarray else x, tape)
                       for leaf in leaves]
             args[i] = unflatten(structure, leaves)
-            tape.complex = tape.complex or any([x.dtype.kind == "c" for x in leaves])
+            tape.complex = tape.complex or any([x.value.dtype.kind == "c" for x in leaves])
             inputs += leaves
             structures.append(structure)
         before = lengths(inputs)

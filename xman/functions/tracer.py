@@ -19,6 +19,7 @@ from ..traced.arraylike import ArrayLike, as_numpys, for_complex, plain
 from ..traced.dispatch import universal
 from ..traced.refusals import line_of, refuse, user_frame
 
+FLOAT = np.dtype(float)
 BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
 NUMBERS = {float, int, np.float64}  # types of constants that cannot change
 
@@ -28,17 +29,17 @@ class CallTape(Recording):
 
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by
     name, (tracer, the user's line) where a value decided Python's path; None: these are not recorded.
+    complex: whether a register is, so that arguments of operators are looked at.
     masks: by name, the masks whose counts a tracer's shape goes by. kind: the class of its tracers.
     tangents: by name, if the tape knows a register's tangent as soon as its value, and keeps both only for as
     long as a tracer of it lives (Bishop, Deep Learning, §8.2.2).
     """
 
     tangents: dict[str, Any] | None = None
-    complex = False  # whether a register is complex, so that arguments of operators are looked at
 
     def __init__(self, exact: bool = True, guards: dict | None = None):
         super().__init__()
-        self.exact, self.open, self.guards = exact, True, guards
+        self.exact, self.open, self.guards, self.complex = exact, True, guards, False
         self.masks: dict[str, tuple[Tracer, ...]] = {}
         self.kind = Tracer
         self.places: dict[str, Place] = {}
@@ -90,7 +91,7 @@ class CallTape(Recording):
         else:
             dtype = getattr(y := as_numpys(y), "dtype", None)
             out = self.kind(y, self, op in FLAT or dtype is BOOL)
-        if dtype is not None and dtype.kind == "c":
+        if dtype is not FLOAT and dtype is not None and dtype.kind == "c":
             self.complex = for_complex(op) == op
         self.lines.append((out.name, op, tuple(operands)))
         if self.tangents is not None:

@@ -77,10 +77,10 @@ def one_number(call: TracedCall, fn: Callable, holomorphic: bool) -> Any:
         output = f"{len(call.results)} outputs, {call.result}"
     elif call.results[0].shape:
         output = f"an array of shape {call.results[0].shape}"
-    elif is_complex(call.results[0]) and not holomorphic:
+    elif (kind := call.results[0].dtype.kind) == "c" and not holomorphic:
         raise XManError(f"{name_of(fn)} returned a complex number, and a gradient is that of a real one: return "
                         "np.abs(…) or np.real(…) of it; or say holomorphic=True, where it has a complex derivative")
-    elif call.outputs[0] is not None and call.results[0].dtype.kind not in "fc":
+    elif kind not in "fc" and call.outputs[0] is not None:
         raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: "
                         "comparisons and positions are flat; return a float")
     else:

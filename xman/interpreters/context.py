@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from ops import Bundle, Expression, f
-from ops.facts import TableOfComplex, arity, is_complex
+from ops.facts import arity, is_complex
 from ops.kinks import MARKS, past_roots, unrooted
 from ops.walk import AtLine, live_forth
 
@@ -16,14 +16,18 @@ from ..errors import XManError, nearest
 from ..notation import shortened, shown
 from ..wengert import WengertList, registers
 
+FLOAT = np.dtype(float)
 
-def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
-    """Raise XManError unless each input of the list has a value."""
-    if lacking := [name for name in steps.inputs if values.get(name) is None]:
+
+def missing(steps: WengertList, values: Mapping[str, Any]) -> bool:
+    """Whether the list has complex numbers. XManError unless each of its inputs has a value."""
+    others = [name for name in steps.inputs if getattr(values.get(name), "dtype", None) is not FLOAT]
+    if lacking := [name for name in others if values.get(name) is None]:
         first = next((k, line) for k, line in enumerate(steps, 1) if lacking[0] in registers(line[2]))
         every = f"; without a value: {', '.join(lacking)}" * (len(lacking) > 1)
         raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}{every}"
                         f"{'' if lacking[0] in values else nearest(lacking[0], values)}")
+    return steps.complex or any([is_complex(values[name]) for name in others])
 
 
 def seeds(starts: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:
@@ -37,7 +41,7 @@ def seeds(starts: Mapping[str, Any], values: Mapping[str, Any], word: str) -> di
             near = nearest(name, [*values, *["wrt"] * (word == "delta")])
             raise XManError(f"a {word} was given for {name!r}, which has no value"
                             f"{near or '; values are what eval(steps, inputs) gives'}")
-        if is_complex(d) and not is_complex(values[name]):
+        if type(d) is not float and is_complex(d) and not is_complex(values[name]):
             raise XManError(f"the {word} given for {name!r} is complex, and the register real")
         x = values[name]
         try:
@@ -67,12 +71,6 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
     return live_forth(steps, names, DG)
-
-
-def complex_table(G: Mapping[str, Callable], steps: WengertList, values: Mapping[str, Any]
-                  ) -> Mapping[str, Callable]:
-    """G; where the list has complex numbers, the same with operators that refuse them unless they are right."""
-    return TableOfComplex(G) if steps.complex or any([is_complex(values[x]) for x in steps.inputs]) else G
 
 
 REAL = (float, complex, np.inexact, Expression, Bundle)
@@ -141,7 +139,8 @@ def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str], word: str 
                         f"{shortened(values)}")
     reals = {**values}
     for x in names:
-        if isinstance(v := values.get(x), (int, float, complex, list, tuple, str)):
+        v = values.get(x)
+        if type(v) is not np.ndarray and isinstance(v, (int, float, complex, list, tuple, str)):
             reals[x] = numpy_real(x, v)
     return reals
 

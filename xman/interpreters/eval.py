@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import ops
+from ops.facts import TableOfComplex
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import complex_table, failure, missing, with_numpy_reals
+from .context import failure, missing, with_numpy_reals
 
 
 @silent
@@ -21,12 +22,11 @@ def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = op
     """
     steps = checked_list(steps, G)
     values = with_numpy_reals(values, steps.inputs)
-    missing(steps, values)
+    table = TableOfComplex(G) if missing(steps, values) else G  # some take real numbers alone
     try:
         # A line reads only registers above it, so one pass in order is enough. A string in args names a
         # register, whose value is looked up; anything else, a number or an axis, is the argument itself. Each
         # register is assigned once and never overwritten, so backprop can use all these values afterwards.
-        table = complex_table(G, steps, values)
         with ops.by_tables(G=table):  # the functions that lines apply use it too
             for dst, op, args in steps:
                 values[dst] = out = table[op](*[values[a] if isinstance(a, str) else a for a in args])

@@ -34,7 +34,8 @@ def json_literal(a: Any) -> Any:
     if isinstance(a, slice):
         return {"slice": [*map(json_literal, (a.start, a.stop, a.step))]}
     if isinstance(a, (np.ndarray, np.generic)):
-        return {"array": [n if np.isfinite(n) and type(n) is not complex else str(n) for n in np.ravel(a).tolist()],
+        plain = lambda n: type(n) is not complex and math.isfinite(n)
+        return {"array": [n if plain(n) else str(n) for n in np.ravel(a).tolist()],
                 "dtype": str(a.dtype), "shape": list(a.shape)}
     return {"ellipsis": True} if a is Ellipsis else a
 

@@ -13,6 +13,7 @@ from ..traced.arraylike import ArrayLike, plain
 from ..traced.dispatch import METHODS, NAMES, blank, cast_to, checked, refuse_function, with_shape
 from .decompositions import in_floats
 from .rearrangements import axis_index, gather
+from .spectra import TRANSFORMS
 
 # ---- differences -------------------------------------------------------------------------------------------
 
@@ -272,7 +273,7 @@ def geomspace(start, stop, num=50, endpoint=True):
     return start * (stop / start) ** np.linspace(0.0 * start, 1.0 + 0.0 * stop, num, endpoint)
 
 
-NAMES.update({
+NAMES.update(TRANSFORMS | {
     np.convolve:         lambda a, v, mode="full": overlap(np.convolve, np.atleast_1d(a), np.atleast_1d(v), mode),
     np.correlate:        lambda a, v, mode="valid": overlap(np.correlate, a, with_shape(v)[::-1] if np.ndim(v) else v, mode),
     np.logspace:         lambda start, stop, num=50, endpoint=True, base=10.0: base ** np.linspace(start, stop, num, endpoint),

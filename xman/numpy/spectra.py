@@ -9,7 +9,7 @@ import numpy as np
 from ops import f
 from ops.arrays.fourier import dual
 
-from ..traced.dispatch import NAMES, with_shape
+from ..traced.dispatch import with_shape
 
 
 def resized(a: Any, n: int | None, axis: int) -> Any:
@@ -21,11 +21,6 @@ def resized(a: Any, n: int | None, axis: int) -> Any:
     if n < length:
         return a[(*(slice(None),) * axis, slice(n))]
     return f.pad(a, tuple((0, (n - length) * (k == axis)) for k in range(a.ndim)))
-
-
-def along(op: Callable, a: Any, n: Any, axis: int, norm: tuple) -> Any:
-    """fft or ifft along one axis."""
-    return op(resized(a, n, axis), axis, norm)
 
 
 def of_real(a: Any, n: Any, axis: int, norm: tuple) -> Any:
@@ -43,13 +38,15 @@ def one_axis(transform: Callable) -> Callable:
     return lambda a, n=None, axis=-1, norm=None: transform(with_shape(a), n, axis, (norm or "backward",))
 
 
-def several_axes(first: Callable, axes: Any = None, last: Callable | None = None, inverse: bool = False) -> Callable:
+def several_axes(first: Callable, axes: Any = None, last: Callable | None = None,
+                 inverse: bool = False) -> Callable:
     """NumPy's function of an array, lengths, axes and a norm. first: the transform along all axes, but the
     last one where `last` is given: that comes before the others, or after them for the inverse."""
     def transform(a, s=None, axes=axes, norm=None):
         a, norm = with_shape(a), (norm or "backward",)
         axes = range(a.ndim)[-len(s) if s is not None else 0:] if axes is None else axes
-        lengths = [a.shape[axis] if n in (None, -1) else n for n, axis in zip(s or [None] * len(axes), axes, strict=True)]
+        pairs = zip(s or [None] * len(axes), axes, strict=True)
+        lengths = [a.shape[axis] if n in (None, -1) else n for n, axis in pairs]
         if inverse and (s is None or s[-1] == -1):
             lengths[-1] = 2 * (lengths[-1] - 1)
         steps = [(first, n, axis) for n, axis in zip(lengths, axes, strict=True)]
@@ -61,11 +58,11 @@ def several_axes(first: Callable, axes: Any = None, last: Callable | None = None
     return transform
 
 
-def forth(*args: Any) -> Any: return along(f.fft, *args)
-def back(*args: Any) -> Any: return along(f.ifft, *args)
+def forth(a: Any, n: Any, axis: int, norm: tuple) -> Any: return f.fft(resized(a, n, axis), axis, norm)
+def back(a: Any, n: Any, axis: int, norm: tuple) -> Any: return f.ifft(resized(a, n, axis), axis, norm)
 
 
-NAMES.update({
+TRANSFORMS = {
     np.fft.fft:    one_axis(forth),
     np.fft.ifft:   one_axis(back),
     np.fft.rfft:   one_axis(of_real),
@@ -80,4 +77,4 @@ NAMES.update({
     np.fft.ifft2:  several_axes(back, (-2, -1)),
     np.fft.rfft2:  several_axes(forth, (-2, -1), of_real),
     np.fft.irfft2: several_axes(back, (-2, -1), to_real, True),
-})
+}

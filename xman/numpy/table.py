@@ -16,7 +16,7 @@ from ..traced.arraylike import ArrayLike, plain
 from ..traced.dispatch import COMPLEX, NAMES, cast_to, checked, defined_in, with_shape
 from ..traced.refusals import IN_PLACE, refuse
 from . import compositions as c
-from . import decompositions, sequences, spectra
+from . import decompositions, sequences
 from . import rearrangements as r
 from . import statistics as s
 
@@ -237,10 +237,10 @@ NAMES.update({
 COMPLEX.update(THEIRS[name] for name in """
     sum mean prod cumsum cumprod average var std diff ediff1d dot inner tensordot vdot vecdot outer kron einsum convolve polyval
     trace diag diagonal diagflat reshape ravel transpose matrix_transpose swapaxes moveaxis rollaxis expand_dims squeeze tril triu
-    concatenate stack vstack hstack dstack column_stack append split array_split vsplit hsplit dsplit flip flipud fliplr roll rot90
-    repeat tile resize where take take_along_axis compress pad broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d copy
-    positive conjugate real imag angle iscomplexobj isrealobj iscomplex isreal isinf isclose allclose array_equal any all count_nonzero
-    result_type shape ndim size zeros_like empty_like ones_like full_like array2string array_repr array_str
+    concatenate stack vstack hstack dstack column_stack append split array_split vsplit hsplit dsplit flip flipud fliplr roll
+    rot90 repeat tile resize where take take_along_axis compress pad broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d copy
+    positive conjugate real imag angle iscomplexobj isrealobj iscomplex isreal isinf isclose allclose array_equal any all
+    count_nonzero result_type shape ndim size zeros_like empty_like ones_like full_like array2string array_repr array_str
     matrix_power multi_dot norm""".split())
 COMPLEX.update(getattr(np.linalg, name) for name in """
     det inv solve outer matmul vecdot tensordot trace diagonal matrix_transpose""".split())

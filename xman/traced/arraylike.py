@@ -9,7 +9,7 @@ import numpy as np
 
 from ops import Bundle, Expression, f, facts_of
 from ops.expression import HABITS, habit
-from ops.facts import is_complex
+from ops.facts import INSTEAD, is_complex
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
@@ -225,10 +225,10 @@ def as_numpys(value: Any) -> Any:
 
 
 def for_complex(op: str) -> str:
-    """The operator that computes op of complex numbers. XManError where none is known to be right for them."""
+    """The operator that computes op of complex numbers. XManError where none is known to be right."""
     operator = facts_of(op).complex
     return op if operator is True else operator or refuse(
-        f"{op} is not defined for complex numbers here", "give it np.real, np.imag, np.abs or np.angle of them")
+        f"{op} is not defined for complex numbers here", INSTEAD)
 
 
 def plain(x: Any) -> Any:

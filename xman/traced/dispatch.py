@@ -10,7 +10,7 @@ import numpy as np
 
 from ops import Expression, G, f
 from ops.expression import SAME
-from ops.facts import is_complex, parameters
+from ops.facts import INSTEAD, is_complex, parameters
 
 from .refusals import IN_PLACE, refuse, refuse_function
 
@@ -63,7 +63,7 @@ def universal(ufunc: np.ufunc, method: str, inputs: Iterable, options: dict) -> 
         refuse_function(ufunc, f"takes no {', '.join(options)} here")
     op, same = operator_of(ufunc)
     if not same and ufunc in NAMES:
-        refuse_complex(ufunc, inputs)
+        refuse_complex_arguments(ufunc, inputs)
     if (dtype is None
         and (same or all([type(x) is float or getattr(x, "dtype", int) == FLOAT for x in inputs]))):
         return op(*inputs)
@@ -90,7 +90,7 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
     if function not in COMPLEX:
         if function not in NAMES:
             refuse_function(function)
-        refuse_complex(function, (*args, *options.values()))
+        refuse_complex_arguments(function, (*args, *options.values()))
     names, defaults, variadic, named = parameters(function)
     least = len(names) - len(defaults)  # of what is required
     if names and not variadic and (options or len(args) > least):
@@ -110,14 +110,13 @@ def call_numpy(function: Any, args: tuple, options: dict) -> Any:
         refuse_function(function, f"takes other arguments: {error}")
 
 
-def refuse_complex(function: Any, args: Iterable) -> None:
+def refuse_complex_arguments(function: Any, args: Iterable) -> None:
     """XManError for complex numbers, in lists too, if our function is not known to be right for them."""
     if function not in COMPLEX and any(map(is_complex, args)):
-        refuse_function(function, "is not defined for complex numbers here",
-                        "give it np.real, np.imag, np.abs or np.angle of them")
+        refuse_function(function, "is not defined for complex numbers here", INSTEAD)
     for a in args:
         if type(a) in (list, tuple):
-            refuse_complex(function, a)
+            refuse_complex_arguments(function, a)
 
 
 def with_shape(x: Any) -> Any:
