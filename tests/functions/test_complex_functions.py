@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 
+import ops
 import xman
 from tests.jax_at_once import at_once, jax_in_double
 from xman import Dual, XManError, compile, grad, gradient, hessian, hvp, jacobian, jit, jvp, trace, vjp
@@ -159,3 +160,29 @@ def test_what_is_not_known_to_be_right_is_refused_in_a_sentence(fn):
     for derivative in (grad(lambda z: np.sum(np.abs(fn(z)))), lambda a: fn(Dual(a, a))):
         with pytest.raises((XManError, TypeError)):
             derivative(MATRIX + MATRIX.T)
+
+
+STEPS = trace(lambda z: np.sum(np.abs(z * z)), POINTS)
+
+
+def test_check_compares_along_both_axes():
+    report = xman.check(STEPS, {"z": POINTS})
+    assert report.ok and len(report.entries) == 12
+    assert xman.check(trace(lambda z, x: np.fft.fft(z * x), POINTS, POINTS.real), {"z": POINTS, "x": POINTS.real}).ok
+    conjugated = {**ops.DG, "square": [lambda d, out, z: d * 2 * np.conj(z)]}
+    assert not xman.check([("y", "square", ("z",))], {"z": POINTS}, ops.G, conjugated).ok
+
+
+@pytest.mark.parametrize("use", [
+    lambda: xman.sparse_jacobian(lambda z: np.abs(z) ** 2)(POINTS), lambda: xman.sparse_hessian(lambda z: np.sum(np.abs(z) ** 2))(POINTS),
+    lambda: xman.minimize(lambda z: np.sum(np.abs(z)), start=POINTS), lambda: xman.least_squares(np.abs, start=POINTS),
+    lambda: xman.Jacobian(STEPS, STEPS.outputs[0], ["z"])({"z": POINTS}), lambda: xman.taylor(np.exp, POINTS, POINTS, 2)])
+def test_a_room_for_real_numbers_refuses_complex_ones(use):
+    with pytest.raises(XManError, match="complex"):
+        use()
+
+
+def test_a_rewrite_for_real_numbers_alone_is_not_made_of_complex_ones():
+    steps = [("a", "mul", (4j, "x")), ("b", "exp", ("a",)), ("c", "log", ("b",)), ("y", "imag", ("c",))]  # 4 − 2π, and not 4
+    simple = xman.simplify(steps, ["y"], rewrites=xman.EXACT + xman.STABLE + xman.ALGEBRA)
+    assert xman.eval(simple, {"x": 1.0})["y"] == pytest.approx(4 - 2 * np.pi)

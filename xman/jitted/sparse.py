@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 
 from ops import Expression, f
+from ops.facts import is_complex
 
 from ..errors import XManError
 from ..functions.call import Derivative, TracedCall, callable_or_refused, name_of, traced_call
@@ -76,6 +77,8 @@ def call_of_array(name: str, fn: Callable, args: Sequence[Any], options: dict, a
     if len(call.inputs) != 1 or len(call.outputs) != 1:
         raise XManError(f"{name} is of one array by one array; {name_of(fn)} has {len(call.inputs)} in its "
                         f"argument and gives {len(call.outputs)}")
+    if any(map(is_complex, (*call.points, *call.results))):
+        raise XManError(f"{name} is of real numbers, and these are complex; use jacobian")
     return call
 
 

@@ -238,8 +238,9 @@ COMPLEX.update(THEIRS[name] for name in """
     sum mean prod cumsum cumprod average var std diff ediff1d dot inner tensordot vdot vecdot outer kron einsum convolve polyval
     trace diag diagonal diagflat reshape ravel transpose matrix_transpose swapaxes moveaxis rollaxis expand_dims squeeze tril triu
     concatenate stack vstack hstack dstack column_stack append split array_split vsplit hsplit dsplit flip flipud fliplr roll
-    rot90 repeat tile resize where take take_along_axis compress pad broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d copy
-    positive conjugate real imag angle iscomplexobj isrealobj iscomplex isreal isinf isclose allclose array_equal any all
+    rot90 repeat tile resize where take take_along_axis compress pad broadcast_to broadcast_arrays atleast_1d atleast_2d
+    atleast_3d copy positive conjugate real imag
+    angle iscomplexobj isrealobj iscomplex isreal isinf isclose allclose array_equal any all
     count_nonzero result_type shape ndim size zeros_like empty_like ones_like full_like array2string array_repr array_str
     matrix_power multi_dot norm""".split())
 COMPLEX.update(getattr(np.linalg, name) for name in """

@@ -14,7 +14,7 @@ from ..matrices import Jacobian, packed, unpacked
 from ..sparse import where_it_pays
 from ..train.evaluation import Result, feed, list_of, rows_and_labels
 from ..train.progress import Progress
-from .minimize import objective_list, unsound
+from .minimize import objective_list, refuse_complex_parameters, unsound
 
 METHODS = "trf", "dogbox", "lm"
 DENSE = 10 ** 5  # entries, up to which a Jacobian is an array
@@ -46,6 +46,7 @@ def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None
     else:
         steps, wrt, values, back = objective_list(model, start, data)
         of = steps[-1][0]
+    refuse_complex_parameters([values[w] for w in wrt])
     values |= {w: np.asarray(values[w], float) for w in wrt}
     jacobian, program = Jacobian(steps, of, wrt), compile(steps, [of], engine)
     sparse = where_it_pays(lambda: jacobian.compressed(values), jacobian.count(values).passes)

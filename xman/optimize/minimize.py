@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ops.facts import is_complex
+
 from ..engines import compile
 from ..errors import XManError, refuse_unknown
 from ..functions.trace import list_at
@@ -85,6 +87,7 @@ class Problem:
 
     def __init__(self, steps: WengertList, of: str, wrt: list[str], values: dict[str, Any], products: bool,
                  engine: str):
+        refuse_complex_parameters([values[w] for w in wrt])
         self.of, self.wrt, self.steps = of, wrt, steps
         self.values = values | {w: np.array(values[w], None if np.asarray(values[w]).dtype.kind == "f"
                                             else float) for w in wrt}
@@ -223,12 +226,20 @@ def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
     return Diverged(f"the loss cannot be made smaller from where the parameters begin: {first}")
 
 
+def refuse_complex_parameters(parameters: Iterable[Any]) -> None:
+    """XManError for complex parameters, of which there is no way down."""
+    if any(map(is_complex, parameters)):
+        raise XManError("the parameters are real numbers, and these are complex; give real and imaginary parts, and "
+                        "write x + 1j * y in the function")
+
+
 def objective_list(fn: Callable, start: Any,
                    data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
     """(the list of fn(start, *data), the names of start's leaves, all values, the function leaves → tree)."""
     if start is None:
         raise XManError("minimize needs the parameters to begin with: say start=…")
     leaves, structure = flattened_tree(start)
+    refuse_complex_parameters(leaves)
     real = lambda x: np.asarray(x, None if getattr(x, "dtype", np.dtype(int)).kind == "f" else float)
     start = unflatten(structure, list(map(real, leaves)))
     steps, values = list_at(fn, (start, *data), {}, CallTape(exact=False))

@@ -75,6 +75,8 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
     if likes is not None and not isinstance(likes, Mapping):
         raise XManError(f"likes is a dictionary with an example of each input, {{'x': 1.0}}, not "
                         f"{shortened(likes)}")
+    if steps.complex:  # log(exp(z)) is z for real numbers alone
+        rewrites = [row for row in rewrites if not getattr(row, "changes", "")]
     writer = Simplifier(rewrites, G)
     values: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
     lines = [(*line, line) for line in needed(steps, keep)]

@@ -8,6 +8,7 @@ import numpy as np
 
 import ops
 from ops.causes import nan_from
+from ops.facts import is_complex
 from ops.walk import Misshapen
 
 from ..errors import XManError
@@ -83,7 +84,8 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
     (of,) = known_registers(steps, steps[-1][0] if of is None else of, "of", one=True)
-    inputs = {**values, **{x: np.asarray(values[x], float) for x in steps.inputs if varies(values.get(x))}}
+    inputs = {**values, **{x: np.asarray(v, complex if is_complex(v) else float) for x in steps.inputs
+                          if varies(v := values.get(x))}}
     wrt = [x for x in steps.inputs if varies(inputs.get(x))] if wrt is None else inputs_of(steps, wrt)
     if still := [x for x in wrt or steps.inputs or ["the list"] if not varies(inputs.get(x))]:
         raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give floats")
@@ -92,6 +94,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     tolerance = tolerance or (1e-6 if sides == 2 else 1e-4)
     registers = refuse_nan(steps, eval(steps, inputs, G), G, of)
     weight = random.uniform(0.5, 1.5, np.shape(registers[of])) if np.ndim(registers[of]) else np.ones(())
+    weight = weight * (1 - 1j if is_complex(registers[of]) else 1)
     try:
         deltas = backprop(steps, registers, DG, wrt, **{of: weight})
     except XManError as error:
@@ -100,9 +103,10 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
         return Report([], [f"WRONG delta of {error.line[2][cause.argument]} has shape {cause.shape}, the "
                            f"register has shape {cause.of_argument}: {error}"])
 
-    def total(a, x): return np.sum(refuse_nan(steps, eval(steps, {**inputs, a: x}, G), G, of)[of] * weight)
+    def sized(y): return np.sum(y * weight).real
+    def total(a, x): return sized(refuse_nan(steps, eval(steps, {**inputs, a: x}, G), G, of)[of])
 
-    entries, misshapen, at_point = [], [], np.sum(registers[of] * weight)
+    entries, misshapen, at_point = [], [], sized(registers[of])
     for name in wrt:
         x, delta = inputs[name], np.asarray(deltas.get(name, np.zeros_like(inputs[name])))
         if delta.shape != x.shape:
@@ -113,7 +117,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
             h = step * float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=1.0))
             below = total(name, x - h * direction) if sides == 2 else at_point
             quotient = (total(name, x + h * direction) - below) / (sides * h)
-            slope = float(np.sum(delta * direction))
+            slope = float(np.sum(delta * direction).real)
             rounding = 100 * np.finfo(float).eps * max(1.0, abs(float(at_point))) / h
             right = abs(slope - quotient) <= tolerance * max(abs(slope), abs(quotient)) + rounding
             entries.append(Entry(name, where, slope, float(quotient), bool(right)))
@@ -129,13 +133,17 @@ def refuse_nan(steps: WengertList, values: Mapping[str, Any], table: Mapping, of
 
 
 def probes(x: np.ndarray, limit: int, directions: int, random: np.random.Generator):
-    """(index, unit array) of each element of x; for more than `most` elements, directions of length 1."""
+    """(index, unit array) of each element of x; for more than `most` elements, directions of length 1.
+    Of complex ones along the real axis, then along the imaginary one."""
+    ways = (1.0, 1j) if is_complex(x) else (1.0,)
     if x.size > limit:
         for k in range(1, directions + 1):
             direction = random.standard_normal(x.shape)
-            yield f"direction {k}", direction / np.linalg.norm(direction)
+            for way in ways:
+                yield f"direction {k}", way * direction / np.linalg.norm(direction)
         return
     for where in np.ndindex(x.shape):
         direction = np.zeros(x.shape)
         direction[where] = 1.0
-        yield where, direction
+        for way in ways:
+            yield where, way * direction
