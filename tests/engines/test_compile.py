@@ -336,7 +336,7 @@ def test_a_name_that_is_none_never_gets_into_a_program(name, place):
         xman.compile([line], engine="numpy")({"x": 1.0, name: 1.0})
 
 
-@pytest.mark.parametrize("literal", [10 ** 400, {"a": 1}, lambda: None, 1j, np.array(["import os"]), type], ids=lambda a: type(a).__name__)
+@pytest.mark.parametrize("literal", [10 ** 400, {"a": 1}, lambda: None, np.clongdouble(1j), np.array(["import os"]), type], ids=lambda a: type(a).__name__)
 def test_a_literal_that_is_none_never_gets_into_a_program(literal):
     with pytest.raises(XManError):
         xman.compile([("y", "add", ("x", literal))], engine="numpy")({"x": 1.0})

@@ -25,7 +25,7 @@ def of_gradient(function: Callable, examples: Sequence,
     make, settings = getattr(function, "recipe", (None, ()))
     if make not in (grad, value_and_grad) or settings[2]:  # with auxiliary results
         return steps, title, None
-    fn, argnums, _ = settings
+    fn, argnums, *_ = settings
     places, words = positions(argnums, examples, fn), parameter_names(fn, len(examples))
     name = name_of(fn) if name_of(fn).isidentifier() else "f"
     slopes = examples[places[0]] if is_whole(argnums) else tuple(examples[i] for i in places)

@@ -97,7 +97,7 @@ def list_of_call(fn: Callable, arguments: tuple) -> tuple[WengertList, dict[str,
     if make is jit:
         return list_of_call(fn.__wrapped__, arguments)
     if make in (grad, value_and_grad):
-        fn, _, has_aux = settings
+        fn, _, has_aux, *_ = settings
         fn = functools.wraps(fn)(lambda *args, of=fn: of(*args)[0]) if has_aux else fn
     return list_at(fn, arguments, {}, PlacedTape(exact=False))
 
