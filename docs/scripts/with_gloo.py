@@ -29,5 +29,7 @@ def training(_=None):
 
 if __name__ == "__main__":
     dist.init_process_group("gloo")
-    print(training())
+    loss = training()
+    if not dist.get_rank():
+        print(loss)
     dist.destroy_process_group()

@@ -231,5 +231,5 @@ def test_the_manuals_engines_give_the_loss_of_one_worker(script):
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=300)
     assert not done.returncode, done.stderr
     alone = fit(models.MLP([64, 10], dtype=float), load("digits").train, batch_size=600, progress=False).history[-1]["loss"]
-    losses = [float(word) for word in done.stdout.split()]  # of all, or as Ray Train gives it, of the first
+    losses = [float(word) for word in done.stdout.split()]  # of all, or of the first
     assert losses and losses == pytest.approx([alone] * len(losses), rel=1e-12)
