@@ -6,6 +6,7 @@ import pytest
 
 import ops
 import xman
+from tests.passes.looped_programs import drawn_program
 from xman import f
 from xman.errors import XManError
 
@@ -609,3 +610,21 @@ def test_of_programs_drawn_at_random():
         again = xman.unroll(rolled, values)
         assert computed(again, values, numbers) == computed(steps, values, numbers), seed
     assert loops > 20
+
+
+def test_of_nested_programs_drawn_as_text():
+    loops = 0
+    for seed in range(300 if os.environ.get("XMAN_ALL_CASES") else 20):
+        fn, parameters = drawn_program(seed)
+        if len(steps := xman.trace(fn, parameters)) > 500:
+            continue  # computed by its lines, which takes long
+        by_name = {f"P_{k}": x for k, x in parameters.items()} | {f"P_L_{k}": x for k, x in enumerate(parameters["L"])}
+        values = {x: by_name[x] for x in steps.inputs}
+        rolled = xman.roll(steps, values)
+        loops += any(op == "scan" for _, op, _ in rolled)
+        a, b = [xman.eval(lines, values)["program"] for lines in (steps, rolled)]
+        assert a.dtype == b.dtype and np.array_equal(a, b, equal_nan=True), seed
+        numbers = {}
+        again = xman.unroll(rolled, values)
+        assert computed(again, values, numbers) == computed(steps, values, numbers), seed
+    assert loops > 5
