@@ -165,6 +165,13 @@ def test_what_is_not_known_to_be_right_is_refused_in_a_sentence(fn):
 STEPS = trace(lambda z: np.sum(np.abs(z * z)), POINTS)
 
 
+def test_second_derivatives_of_sizes_are_finite_where_an_entry_is_zero():
+    w, v = np.array([0j, 1 + 2j]), np.array([1 + 1j, 0.5j])
+    for size in (np.linalg.norm, np.var, lambda z: np.var(z[:1]) + np.std(z, 0)):
+        g = grad(size)
+        np.testing.assert_allclose(hvp(size, (w,), (v,)), (g(w + 1e-6 * v) - g(w - 1e-6 * v)) / 2e-6, rtol=1e-6, atol=1e-8)
+
+
 def test_check_compares_along_both_axes():
     report = xman.check(STEPS, {"z": POINTS})
     assert report.ok and len(report.entries) == 12

@@ -103,6 +103,8 @@ def norm(x, ord=None, axis=None, keepdims=False):
     if is_complex(x):
         if np.ndim(ord) == 0 and ord in (2, -2, "nuc") and (np.ndim(axis) or axis is None and x.ndim > 1):
             refuse("the singular values of complex matrices have no derivative here", "take another norm")
+        if ord is None and axis is None and not keep:  # smooth where an entry is 0
+            return f.norm(f.stack(0, f.real(x), f.imag(x)))
         x = f.modulus(x)
     x = x if x.dtype.kind == "f" else cast_to(x, float)
     if ord is None and axis is None:

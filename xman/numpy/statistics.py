@@ -72,12 +72,16 @@ def spread_by(op: str, of_none: float = 0.0) -> Any:
         n = np.sum(np.broadcast_to(where, x.shape), axis, keepdims=True)
         mean = f.sum(f.where(where, x, 0.0), axis, True) / n if mean is None else mean
         deviation = f.where(where, x - mean, 0.0)
-        deviation = f.modulus(deviation) if is_complex(deviation) else deviation
+        parted = is_complex(deviation)
+        if parted:  # |z|² as x² + y², which is smooth at 0
+            axes = np.lib.array_utils.normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim)
+            deviation, axis = f.stack(0, f.real(deviation), f.imag(deviation)), (0, *(i + 1 for i in axes))
         n = n - (ddof if correction is None else correction)
         n = f.where(n > 0, n, of_none)
         # by the norm, which has a gradient where all entries are equal
         result = (f.norm(deviation, axis, True) / np.sqrt(n) if op == "std"
                   else f.sum(deviation * deviation, axis, True) / n)
+        result, axis = (result[0], axes) if parted else (result, axis)
         return result if keepdims else np.reshape(result, np.sum(np.ones(x.shape), axis).shape)
     return over_mask
 
