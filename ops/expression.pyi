@@ -80,6 +80,9 @@ class f:
     def allreduce(x: Any) -> Any:
         r"""The sum of x over the workers that run the list together, each with its own rows; x for one alone."""
     @staticmethod
+    def angle(z: Any) -> Any:
+        r"""The angle of z, from −π to π. At 0 its derivative is 0."""
+    @staticmethod
     def arccos(x: Any) -> Any: ...
     @staticmethod
     def arccosh(x: Any) -> Any: ...
@@ -167,6 +170,9 @@ class f:
     @staticmethod
     def cond(c: Any, yes: Any, no: Any, args: Any) -> Any:
         r"""The results of the function `yes` for the bundle args if the number c is true, else those of `no`."""
+    @staticmethod
+    def conj(z: Any) -> Any:
+        r"""x − iy for z = x + iy."""
     @staticmethod
     def convolve(a: Any, v: Any) -> Any:
         r"""Σ a_i v_(k−i) of two vectors, at all k where they overlap."""
@@ -257,6 +263,9 @@ class f:
     @staticmethod
     def expm1(x: Any) -> Any: ...
     @staticmethod
+    def fft(x: Any, axes: Any = -1, norm: Any = ('backward',)) -> Any:
+        r"""Σ_j x_j exp(−2πi jk/n) along an axis, a tuple of axes, or all for None; norm as NumPy's, in a tuple."""
+    @staticmethod
     def flip(x: Any, axis: Any = None) -> Any:
         r"""x with its entries in reverse order along axis."""
     @staticmethod
@@ -294,6 +303,12 @@ class f:
     @staticmethod
     def hypot(x: Any, y: Any) -> Any: ...
     @staticmethod
+    def ifft(x: Any, axes: Any = -1, norm: Any = ('backward',)) -> Any:
+        r"""The inverse of fft."""
+    @staticmethod
+    def imag(z: Any) -> Any:
+        r"""The imaginary part of z."""
+    @staticmethod
     def inv(a: Any) -> Any:
         r"""The inverse of a. LinAlgError where a is singular."""
     @staticmethod
@@ -302,6 +317,9 @@ class f:
     @staticmethod
     def inverse_values(s: Any, d: Any, m: Any, sent: Any) -> Any:
         r"""1/s as a row, by which m, the part of d beside all singular vectors, is divided (see inverse_of)."""
+    @staticmethod
+    def irfft(z: Any, n: Any, axis: Any = -1, norm: Any = ('backward',)) -> Any:
+        r"""The n real numbers along axis, a negative one, whose rfft is z."""
     @staticmethod
     def isfinite(x: Any) -> Any: ...
     @staticmethod
@@ -370,6 +388,9 @@ class f:
     @staticmethod
     def minimum(x: Any, y: Any) -> Any: ...
     @staticmethod
+    def modulus(z: Any) -> Any:
+        r"""|z|. At 0 its derivative is 0."""
+    @staticmethod
     def mul(x: Any, y: Any) -> Any: ...
     @staticmethod
     def ndtri(x: Any) -> Any:
@@ -414,6 +435,9 @@ class f:
     def ratio(x: Any, y: Any) -> Any:
         r"""x/y, but 0 wherever x is 0, even if y is 0, infinite or NaN."""
     @staticmethod
+    def real(z: Any) -> Any:
+        r"""The real part of z."""
+    @staticmethod
     def reciprocal(x: Any) -> Any:
         r"""1 / x."""
     @staticmethod
@@ -427,6 +451,9 @@ class f:
     @staticmethod
     def reshape(x: Any, shape: Any) -> Any:
         r"""x in another shape: a tuple, in which one −1 is worked out, or an array that has it."""
+    @staticmethod
+    def rfft(x: Any, n: Any, axis: Any = -1, norm: Any = ('backward',)) -> Any:
+        r"""The first n // 2 + 1 entries of fft of n real numbers along axis, a negative one."""
     @staticmethod
     def right_vectors(a: Any) -> Any:
         r"""The right singular vectors of a, as columns, signed as left_vectors(a): a = l diag(svdvals) rᵀ."""

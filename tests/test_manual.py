@@ -191,7 +191,7 @@ def test_the_table_of_operators_has_a_row_for_each_with_rules_for_all_that_have_
     rows = {row.split("(")[0]: row for row in re.findall(r"(?m)^\| `(.*) \|$", (tmp_path / "operators.md").read_text("utf-8"))}
     assert rows.keys() == OURS
     assert {op for op, row in rows.items() if not row.endswith("none") and "←" not in row} <= {
-        "einsum", "einsum_back", "part", "bundle", "call", "cond", "item", "scan", "while_loop"}
+        "einsum", "einsum_back", "part", "rfft", "irfft", "bundle", "call", "cond", "item", "scan", "while_loop"}
 
 
 def test_the_picture_of_imports_has_a_box_for_each_part(tmp_path, monkeypatch):

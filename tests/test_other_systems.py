@@ -59,7 +59,7 @@ def test_a_command_is_started_without_what_runs_before_it_on_posix_alone():
     run = without("win32", """
 subprocess.Popen = lambda command, env, preexec_fn, **_: sys.exit(f"before it runs: {preexec_fn}")
 from xman.scale.launch import launched
-launched(["train"], 1, 1, "kept.xman")
+launched(["train"], 1, 1, "kept.xman", 60.0)
 """)
     assert run.stderr == "before it runs: None\n"
 

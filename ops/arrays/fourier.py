@@ -21,7 +21,7 @@ def slope_of_angle(z):
     return f.ratio(f.ratio(-1j * f.conj(z), size), size)
 
 
-def by_axes(one_axis, axes_together):
+def transform_by(one_axis, axes_together):
     """NumPy's transform along one axis, or along several."""
     def transform(x, axes=-1, norm=PLAIN):
         if axes is None or isinstance(axes, tuple):
@@ -62,9 +62,9 @@ imag    = expressed(lambda z: np.imag(z),  "The imaginary part of z.")
 conj    = expressed(lambda z: np.conj(z),  "x − iy for z = x + iy.")
 modulus = expressed(lambda z: np.abs(z),   "|z|. At 0 its derivative is 0.")
 angle   = expressed(lambda z: np.angle(z), "The angle of z, from −π to π. At 0 its derivative is 0.")
-fft     = expressed(by_axes(np.fft.fft, np.fft.fftn),
+fft     = expressed(transform_by(np.fft.fft, np.fft.fftn),
                     "Σ_j x_j exp(−2πi jk/n) along an axis, a tuple of axes, or all for None; norm as NumPy's, in a tuple.")
-ifft    = expressed(by_axes(np.fft.ifft, np.fft.ifftn), "The inverse of fft.")
+ifft    = expressed(transform_by(np.fft.ifft, np.fft.ifftn), "The inverse of fft.")
 rfft    = expressed(lambda x, n, axis=-1, norm=PLAIN:
                         np.fft.rfft(x, transform_length(x, n, axis), axis, norm[0]),
                     "The first n // 2 + 1 entries of fft of n real numbers along axis, a negative one.")

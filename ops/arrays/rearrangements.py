@@ -25,10 +25,12 @@ def in_precision_of(x, like):
     The one place where the adjoint of a real argument, as 2.0 in 2.0·exp(iφ), loses its imaginary part.
     """
     dtype = getattr(like, "dtype", None)
-    if dtype is None or dtype.kind not in "fc" or getattr(x, "dtype", dtype) == dtype and type(x) is not float:
+    if dtype is None or dtype.kind not in "fc":
         return x
     if type(x) is float:
         return dtype.type(x)
+    if getattr(x, "dtype", dtype) == dtype:
+        return x
     return (x.real if is_complex(x) and dtype.kind == "f" else x).astype(dtype)
 
 

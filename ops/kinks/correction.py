@@ -42,7 +42,7 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
             sure.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
         if sure and d.steep is not d.flow:
             mask = functools.reduce(f.logical_and, sure)
-            if numbers:  # only a NaN, and one that x itself does not explain; (eˣ)^½ is infinite where its slope is 0
+            if numbers:  # only a NaN, and one that x does not explain; (eˣ)^½ is ∞ where its slope is 0
                 known = f.equal(out, out) if settles or not d.forward else f.isfinite(out)
                 mask = f.logical_or(mask, f.logical_or(f.equal(value, value), f.logical_not(known)))
             if (places := d.where("steep")) is not None:

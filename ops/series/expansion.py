@@ -102,7 +102,7 @@ class Expansion:
                 rules = [(i, rule) for i in moving if (rule := rule_for(TG[op], i, op))]
                 slopes = [rule(series_of_slope(args[i]), y, *args) for i, rule in rules]
                 slope.append(sum_of(s for s in slopes if s is not STILL))
-            term = slope[0].term(k - 1) if self.has(slope[0]) else None  # what is linear in x′ and no series is 0
+            term = slope[0].term(k - 1) if self.has(slope[0]) else None  # linear in x′, so no series is 0
             return None if term is None else term / k if k > 1 else term
         return following
 

@@ -56,7 +56,7 @@ def test_an_empty_list_is_refused():
 
 def test_there_is_no_source_and_no_plan_before_the_first_call():
     step = xman.compile(LAYER, engine="numpy")
-    assert "call it once" in refusal(lambda: step.source) and "call it once" in refusal(lambda: step.plan)
+    assert "once first" in refusal(lambda: step.source) and "once first" in refusal(lambda: step.plan)
 
 
 @pytest.mark.parametrize("engine", ["interpret", "numpy"])

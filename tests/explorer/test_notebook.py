@@ -28,7 +28,7 @@ Triangle().setup()""": (">h</td>", "Triangle"),
     "Hessian(steps, 'area', ['h', 'w'])": ("Its list, of", "<Hessian of area by h, w: call it with values>"),
     "Hessian(steps, 'area', ['h', 'w']).picture(at)": ("<title>[0, 1] 0.5</title>", "the Hessian of area: 2×2, 0 to 0.5"),
     "Jacobian(steps, 'area', ['h', 'w']).picture(at)": ("<title>[0, 0] 3</title>", "the Jacobian of area: 1×2, 1.5 to 3"),
-    "run = compile(steps, ['area'], engine='numpy')\nrun": ("call it once", "<program of 2 lines for area, engine numpy>"),
+    "run = compile(steps, ['area'], engine='numpy')\nrun": ("once first", "<program of 2 lines for area, engine numpy>"),
     "run(at)\nrun": ("Its source", "<program of 2 lines for area, engine numpy>"),
     "run.plan": ("starts at", "engine numpy: "),
     "fit(LogisticRegression(2, 2, seed=1), (np.eye(2), np.eye(2)), epochs=20, progress=False)":

@@ -127,8 +127,7 @@ CASES: dict[str, list[tuple]] = {
     **{op: two(n) for op in ("add", "subtract", "mul", "maximum", "minimum", "scale")},
     **{op: two(n, p) for op in ("divide", "ratio")},
     "power": two(p, n) + [(n(2, 3), 2), (n(3), 3.0), (n(3), 0), (n(3), 1), (p(3), -0.5), (2.0, n(3))],
-    **{op: one(n) for op in ("negative", "reciprocal", "square", "half", "alias", "allreduce", "abs", "sign", "real", "imag", "conj",
-                          "modulus", "angle")},
+    **{op: one(n) for op in ("negative", "reciprocal", "square", "half", "alias", "allreduce", "abs", "sign")},
     "clip": [(n(2, 3), -1.0, 1.0), (n(4), None, 0.5), (n(4), 0.5), (n(), -0.5, 0.5), (n(3, 2), np.array(-1.0), np.array([0.9, 1.0]))],
     "where": [(bits(3), n(3), n(3)), (bits(2, 1), n(3), n(2, 3)), (bits(), n(), n(2)), (bits(3), n(3), 0.0), (bits(0), n(0), n())],
     # functions
@@ -263,6 +262,9 @@ YES, NO = (("def", name, ("x", "y"), (("z", op, ("x", "y")),), ("z",)) for name,
 FAR = ("def", "far", ("x", "y"), (("s", "sum", ("x",)), ("t", "less", ("s", 9.0))), ("t",))
 GROWN = ("def", "grown", ("x", "y"), (("a", "square", ("y",)), ("z", "add", ("x", "a"))), ("z",))
 APPLYING = {"bundle": recurrent(), "item": recurrent((True,)), "cond": chosen,
+            "real": lambda x, y: ops.f.real(ops.f.fft(x)) * y, "imag": lambda x, y: ops.f.imag(ops.f.fft(x)) * y,
+            "conj": lambda x, y: ops.f.real(ops.f.fft(x) * ops.f.conj(ops.f.fft(y))),
+            "modulus": lambda x, y: ops.f.modulus(ops.f.fft(x) + y), "angle": lambda x, y: ops.f.angle(ops.f.fft(x)) * y,
             "fft": lambda x, y: ops.f.real(ops.f.fft(x)) + ops.f.imag(ops.f.fft(y, None)),
             "ifft": lambda x, y: ops.f.modulus(ops.f.ifft(x * y) + y),
             "rfft": lambda x, y: ops.f.angle(ops.f.rfft(x, 3)) * ops.f.sum(y),

@@ -109,6 +109,6 @@ def test_what_a_list_of_a_model_is_made_of_and_what_is_convex_and_tame():
                                    transpose mT dot""".split()}
     assert named("convex") == {*"square exp norm frobeniusNorm logsumexp softplus softmaxCrossEntropy sigmoidCrossEntropy squaredError".split()}
     untamed = ops.OURS - named("tame") - {*ENTRYWISE}
-    assert untamed == {*"""polygamma betainc prod cumprod prod_of_others recurrence inv det logabsdet cofactor pinv cofactor_slope solve
+    assert untamed == {*"""angle polygamma betainc prod cumprod prod_of_others recurrence inv det logabsdet cofactor pinv cofactor_slope solve
                            cholesky eigvalsh eigenvectors inverse_gaps inverse_values svdvals left_vectors right_vectors orthonormal upper
                            expm sylvester sqrtm bundle item cond call scan while_loop""".split()}

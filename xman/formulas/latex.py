@@ -28,20 +28,20 @@ COMPARED = {ast.Gt: ">", ast.Lt: "<", ast.GtE: r"\ge", ast.LtE: r"\le", ast.Eq: 
 def latex(sentence: str) -> str:
     r"""A step or a reason in LaTeX's mathematics: df/dx = 2·x is \frac{df}{dx} = 2 \, x; words are text."""
     pieces = re.split(r"(; (?:and )?|, and | and | for | where |, (?=\w+ = )| ← )", sentence)
-    return "".join(quoted(piece) if k % 2 else equation(piece) for k, piece in enumerate(pieces))
+    return "".join(as_text(piece) if k % 2 else equation(piece) for k, piece in enumerate(pieces))
 
 
-def quoted(text: str) -> str:
+def as_text(text: str) -> str:
     return rf"\text{{{re.sub('([_%&#])', lambda found: chr(92) + found[1], text)}}}"
 
 
 def equation(piece: str) -> str:
     if piece.isidentifier() and len(piece) > 1:
-        return quoted(piece)
+        return as_text(piece)
     try:
         return " = ".join(in_latex(parsed(side))[0] for side in piece.split(" = "))
     except (SyntaxError, NotImplementedError):
-        return quoted(piece)
+        return as_text(piece)
 
 
 def parsed(text: str) -> ast.expr:

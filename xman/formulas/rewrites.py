@@ -35,7 +35,7 @@ def row(form: Callable, becomes: Callable, where: Callable | None = None) -> Rew
 
 
 def anything(w, *_): return True  # truth values among them
-def is_number(w, c, *_): return axes(w, c) == (0,)
+def is_scalar(w, c, *_): return axes(w, c) == (0,)
 def vector(w, x): return axes(w, x) == (1,)
 def of_square(w, c, v, a, b): return axes(w, c) == (0,) and len({*w.shape(a)}) == 1
 def of_one(w, c, y, a, k): return w.shape(y) == (1, 1) and not k and a in (None, (0, 1))
@@ -68,16 +68,16 @@ MATRICES = Rewrites((
     row(lambda x, y, b: f.column(x, b) @ f.column(y, b).T, lambda x, y, b: f.outer(x, y),        vectors),
     row(lambda x, y, b: f.reshape(f.column(x, b), y),   lambda x, y, b: x,                       vectors),
     # numbers in front of what is linear
-    row(lambda c, a, x: a @ (c * x),                lambda c, a, x: c * (a @ x),             is_number),
-    row(lambda c, a, x: (c * a) @ x,                lambda c, a, x: c * (a @ x),             is_number),
-    row(lambda c, a, x: a @ (x / c),                lambda c, a, x: (a @ x) / c,             is_number),
-    row(lambda c, x, y: f.outer(c * x, y),          lambda c, x, y: c * f.outer(x, y),       is_number),
-    row(lambda c, x, y: f.outer(x, c * y),          lambda c, x, y: c * f.outer(x, y),       is_number),
-    row(lambda c, a, x: f.solve(a, c * x),          lambda c, a, x: c * f.solve(a, x),       is_number),
-    row(lambda c, x: f.transpose(c * x),            lambda c, x: c * x.T,                    is_number),
-    row(lambda c, x: f.transpose(x / c),            lambda c, x: x.T / c,                    is_number),
-    row(lambda c, x, a, k: f.sum(c * x, a, k),      lambda c, x, a, k: c * f.sum(x, a, k),   is_number),
-    row(lambda c, x, a, k: f.sum(x / c, a, k),      lambda c, x, a, k: f.sum(x, a, k) / c,   is_number),
+    row(lambda c, a, x: a @ (c * x),                lambda c, a, x: c * (a @ x),             is_scalar),
+    row(lambda c, a, x: (c * a) @ x,                lambda c, a, x: c * (a @ x),             is_scalar),
+    row(lambda c, a, x: a @ (x / c),                lambda c, a, x: (a @ x) / c,             is_scalar),
+    row(lambda c, x, y: f.outer(c * x, y),          lambda c, x, y: c * f.outer(x, y),       is_scalar),
+    row(lambda c, x, y: f.outer(x, c * y),          lambda c, x, y: c * f.outer(x, y),       is_scalar),
+    row(lambda c, a, x: f.solve(a, c * x),          lambda c, a, x: c * f.solve(a, x),       is_scalar),
+    row(lambda c, x: f.transpose(c * x),            lambda c, x: c * x.T,                    is_scalar),
+    row(lambda c, x: f.transpose(x / c),            lambda c, x: x.T / c,                    is_scalar),
+    row(lambda c, x, a, k: f.sum(c * x, a, k),      lambda c, x, a, k: c * f.sum(x, a, k),   is_scalar),
+    row(lambda c, x, a, k: f.sum(x / c, a, k),      lambda c, x, a, k: f.sum(x, a, k) / c,   is_scalar),
     row(lambda x, s, a: f.sum(x / s, a, True),      lambda x, s, a: f.sum(x, a, True) / s,   one_along),
     row(lambda x, a, k: f.sum(-x, a, k),            lambda x, a, k: -f.sum(x, a, k)),
     row(lambda x: f.transpose(-x),                  lambda x: -x.T),

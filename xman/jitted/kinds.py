@@ -54,7 +54,7 @@ class Entries(NamedTuple):
     base: type
 
     def __call__(self, x: Any) -> list:
-        entries = [*self.base.__iter__(x)]  # of a dictionary not by its keys: one may have another hash by now
+        entries = [*self.base.__iter__(x)]  # not by keys: one may have another hash by now
         return entries + [*dict.values(x)] if issubclass(self.base, dict) else entries
 
 

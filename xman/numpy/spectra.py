@@ -58,23 +58,27 @@ def several_axes(first: Callable, axes: Any = None, last: Callable | None = None
     return transform
 
 
-def forth(a: Any, n: Any, axis: int, norm: tuple) -> Any: return f.fft(resized(a, n, axis), axis, norm)
-def back(a: Any, n: Any, axis: int, norm: tuple) -> Any: return f.ifft(resized(a, n, axis), axis, norm)
+def to_frequencies(a: Any, n: Any, axis: int, norm: tuple) -> Any:
+    return f.fft(resized(a, n, axis), axis, norm)
+
+
+def from_frequencies(a: Any, n: Any, axis: int, norm: tuple) -> Any:
+    return f.ifft(resized(a, n, axis), axis, norm)
 
 
 TRANSFORMS = {
-    np.fft.fft:    one_axis(forth),
-    np.fft.ifft:   one_axis(back),
+    np.fft.fft:    one_axis(to_frequencies),
+    np.fft.ifft:   one_axis(from_frequencies),
     np.fft.rfft:   one_axis(of_real),
     np.fft.irfft:  one_axis(to_real),
     np.fft.hfft:   one_axis(lambda a, n, axis, norm: to_real(np.conj(a), n, axis, dual(norm))),
     np.fft.ihfft:  one_axis(lambda a, n, axis, norm: np.conj(of_real(a, n, axis, dual(norm)))),
-    np.fft.fftn:   several_axes(forth),
-    np.fft.ifftn:  several_axes(back),
-    np.fft.rfftn:  several_axes(forth, last=of_real),
-    np.fft.irfftn: several_axes(back, last=to_real, inverse=True),
-    np.fft.fft2:   several_axes(forth, (-2, -1)),
-    np.fft.ifft2:  several_axes(back, (-2, -1)),
-    np.fft.rfft2:  several_axes(forth, (-2, -1), of_real),
-    np.fft.irfft2: several_axes(back, (-2, -1), to_real, True),
+    np.fft.fftn:   several_axes(to_frequencies),
+    np.fft.ifftn:  several_axes(from_frequencies),
+    np.fft.rfftn:  several_axes(to_frequencies, last=of_real),
+    np.fft.irfftn: several_axes(from_frequencies, last=to_real, inverse=True),
+    np.fft.fft2:   several_axes(to_frequencies, (-2, -1)),
+    np.fft.ifft2:  several_axes(from_frequencies, (-2, -1)),
+    np.fft.rfft2:  several_axes(to_frequencies, (-2, -1), of_real),
+    np.fft.irfft2: several_axes(from_frequencies, (-2, -1), to_real, True),
 }

@@ -46,13 +46,13 @@ def content_kind(path: Path) -> str:
     if other := next((name for magic, name in OTHERS.items() if start.startswith(magic.lower())), ""):
         raise TableError(f"{path}: this is {other}, which xman does not read; write it as CSV or Parquet")
     with unpacked(path) as file:
-        text = decoded(file.read(2 ** 16)).strip()
+        text = text_of(file.read(2 ** 16)).strip()
     with suppress(ValueError):
         return "json" * isinstance(json.loads(text.partition("\n")[0]), (dict, list))
     return "json" if re.match(r'\[\s*[\[{]|\{\s*"', text) else ""
 
 
-def decoded(text: bytes) -> str:
+def text_of(text: bytes) -> str:
     """Text in the encoding that its first bytes tell, or UTF-8."""
     is_utf16 = text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     return text.decode("utf-16" if is_utf16 else "utf-8-sig", "replace")
@@ -133,7 +133,7 @@ def from_json(path: Path, rows: int | None) -> Iterator[Any]:
     """A list of objects or of lists, an object of columns, or an object or a list a line; also inside of an
     object, beside what is no table."""
     with unpacked(path) as file:
-        text = decoded(file.read())
+        text = text_of(file.read())
     try:
         document = json.loads(text)
     except ValueError:

@@ -78,7 +78,7 @@ def hoisted(w: SizedWriter, function: Function, k: int, slices: int, b: Any, *re
     results = *results, *extra
     stay = [j for j in range(len(results)) if j not in sums]
     step = ("def", name, parameters, lines, results)
-    functions, counts, left, places = shorter([step], k, slices, stay, loop=True)  # type: ignore[misc]  # sums go
+    functions, counts, left, places = shorter([step], k, slices, stay, loop=True)  # type: ignore[misc]
     out = f.scan(functions[0], *counts, f.bundle(*[entries[i] for i in left]), *reverse)
     stacks |= {x: f.item(out, places[j]) for j, x in enumerate(results) if j >= k and x not in stacks}
 

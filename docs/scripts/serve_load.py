@@ -1,6 +1,6 @@
 """How many requests a second xman serve answers on one core, and how much of the core each takes (Linux).
 
-    python docs/scripts/requests.py m.safetensors '{"rows": [{"age": 31, "town": "Bonn"}]}'
+    python docs/scripts/serve_load.py m.safetensors '{"rows": [{"age": 31, "town": "Bonn"}]}'
 """
 import asyncio
 import os
