@@ -19,7 +19,8 @@ NUMBERS = {"0.6931471805599453": "log 2", "2.302585092994046": "log 10", "1.1283
            "2.5066282746310002": "√2π", "0.3989422804014327": "1/√2π", "+ -1": "- 1", "linalg.": "", ".mT": "ᵀ", ".T": "ᵀ"}
 FAMILIES = {"arithmetic": "Arithmetic and comparisons", "functions": "Functions", "activations": "Activations and losses",
             "reductions": "Reductions", "arrays/running": "Running sums and products",
-            "loops/rules": "Loops, branches and calls", "arrays/products": "Products", "arrays/fourier": "Complex numbers and Fourier transforms",
+            "loops/rules": "Loops, branches and calls", "arrays/products": "Products",
+            "arrays/fourier": "Complex numbers and Fourier transforms",
             "arrays/rearrangements": "Rearrangements",
             "arrays/indexing": "Indexing", "matrices": "Matrices"}
 

@@ -20,7 +20,8 @@ def z(*shape): return R.normal(size=shape) + 1j * R.normal(size=shape)
 SPECTRA = {"fft": [(z(5),), (z(2, 3), 0), (z(2, 3), None, ("ortho",)), (z(2, 3, 2), (0, -1), ("forward",)), (z(2, 3).real,)],
            "ifft": [(z(5),), (z(2, 3), 0), (z(2, 3), (1, 0), ("ortho",)), (z(4).real,)],
            "rfft": [(z(5).real, 5), (z(4, 2).real, 4, -2, ("ortho",)), (z(2, 6).real, 6, -1, ("forward",)), (z(1).real, 1)],
-           "irfft": [(z(3), 5), (z(3), 4), (z(3, 2), 5, -2, ("ortho",)), (z(2, 4), 6, -1, ("forward",)), (z(1), 1), (z(3).real, 4)]}
+           "irfft": [(z(3), 5), (z(3), 4), (z(3, 2), 5, -2, ("ortho",)), (z(2, 4), 6, -1, ("forward",)), (z(1), 1), (z(3).real, 4)],
+           **{op: [(z(),), (z(0),), (z(5),), (z(2, 3),), (z(4).real,)] for op in ("real", "imag", "conj", "modulus", "angle")}}
 CLAIMED = [op for op, facts in FACTS.items() if facts.complex is True and op in ops.table.OURS]
 REAL_ALONE = {"rfft", "astype"}  # rfft takes real numbers; the literal of astype says float64
 
