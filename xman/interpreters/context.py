@@ -19,14 +19,20 @@ from ..wengert import WengertList, registers
 FLOAT = np.dtype(float)
 
 
-def missing(steps: WengertList, values: Mapping[str, Any]) -> bool:
-    """Whether the list has complex numbers. XManError unless each of its inputs has a value."""
-    others = [name for name in steps.inputs if getattr(values.get(name), "dtype", None) is not FLOAT]
-    if lacking := [name for name in others if values.get(name) is None]:
+def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
+    """Raise XManError unless each input of the list has a value."""
+    if lacking := [name for name in steps.inputs if values.get(name) is None]:
         first = next((k, line) for k, line in enumerate(steps, 1) if lacking[0] in registers(line[2]))
         every = f"; without a value: {', '.join(lacking)}" * (len(lacking) > 1)
         raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}{every}"
                         f"{'' if lacking[0] in values else nearest(lacking[0], values)}")
+
+
+def has_complex(steps: WengertList, values: Mapping[str, Any]) -> bool:
+    """Whether the list has complex numbers. XManError where an input has no value."""
+    others = [name for name in steps.inputs if getattr(values.get(name), "dtype", None) is not FLOAT]
+    if any([values.get(name) is None for name in others]):
+        missing(steps, values)
     return steps.complex or any([is_complex(values[name]) for name in others])
 
 

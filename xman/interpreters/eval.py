@@ -9,7 +9,7 @@ from ops.facts import TableOfComplex
 from ops.silence import silent
 
 from ..wengert import Steps, checked_list
-from .context import failure, missing, with_numpy_reals
+from .context import failure, has_complex, with_numpy_reals
 
 
 @silent
@@ -22,7 +22,7 @@ def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = op
     """
     steps = checked_list(steps, G)
     values = with_numpy_reals(values, steps.inputs)
-    table = TableOfComplex(G) if missing(steps, values) else G  # some take real numbers alone
+    table = TableOfComplex(G) if has_complex(steps, values) else G  # some take real numbers alone
     try:
         # A line reads only registers above it, so one pass in order is enough. A string in args names a
         # register, whose value is looked up; anything else, a number or an axis, is the argument itself. Each
