@@ -11,8 +11,9 @@ PIP = -m pip install --quiet --disable-pip-version-check
 SOME = tests/test_first_hour.py tests/ops/test_shapes.py tests/functions/test_numpy_names.py tests/engines/test_engines.py \
        tests/tables tests/files tests/plots tests/cli/test_derivatives.py
 
-# what is read, and codespell reads first
+# what is read, and codespell and proselint read first
 PAGES = *.md docs assignments ops xman data/README.md tests/bench/README.md
+PROSE = *.md docs/*.md docs/book/*.md docs/documents/*.md assignments/*.md assignments/*/*.md $$(find ops xman -name '*.py')
 
 .PHONY: oldest newest train test some docs slides browser release bench clean
 
@@ -23,6 +24,7 @@ test: export OPENBLAS_NUM_THREADS = 1
 test: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/python -m codespell_lib $(PAGES)
+	$(BIN)/proselint check --config proselint.json $(PROSE)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 some:

@@ -48,7 +48,7 @@ class Expression:
     level, slopeless = 0, False
     __array_priority__ = 1000
     __hash__ = object.__hash__
-    __iter__ = __contains__ = None  # without them Python would loop over x[0], x[1], … for ever
+    __iter__ = __contains__ = None  # without them Python would loop over x[0], x[1], … forever
 
     def __pos__(self): return self
     def __getitem__(self, key): return f.getitem(self, *(key if isinstance(key, tuple) else (key,)))

@@ -23,7 +23,7 @@ def through_pinv(d, out, a):
 def cofactor(a):
     """The matrix of cofactors, det(a) a⁻ᵀ; by singular values if a is singular, or nearly so."""
     finite = np.isfinite(a).all((-2, -1), keepdims=True)
-    if not finite.all():  # LAPACK may seek the singular values of others for ever
+    if not finite.all():  # LAPACK may seek the singular values of others forever
         return np.where(finite, cofactor(np.where(finite, a, 0)), np.nan)
     size = np.linalg.det(a)
     if np.all(np.square(np.abs(size)) > 0):

@@ -87,7 +87,7 @@ MUTANTS = [
     ("no buffer is ever free", ENDING, "", FEW),
     ("the last reader is forgotten", LAST, "last.update((a, k) for a in args[:1] if isinstance(a, str))", (FEW, IN_PLACE)),
     ("wanted values die", "last.update((name, len(steps)) for name in keep)", "pass", TO_THE_END),
-    ("what nobody reads lives for ever", "        if last[dst] == k:\n            free.append(buffers[dst])\n", "", UNREAD),
+    ("what nobody reads lives forever", "        if last[dst] == k:\n            free.append(buffers[dst])\n", "", UNREAD),
     ("always in place", "        if op in inplace:", "        if True:", FEW),
     ("all in place where one may", "        if op in inplace:", "        if inplace:", IN_PLACE),
     ("never in place", "free, count = {}, [], 0", "free, count, inplace = {}, [], 0, ()", IN_PLACE),

@@ -276,7 +276,7 @@ def second_handle(pipe: IO[bytes]) -> io.FileIO:
 def bounded_args(args: Any) -> Any:
     """The arguments of an ask. ValueError if adding, multiplying or repeating them would give a large object.
 
-    A whole number beyond 10,000 becomes a float, since its powers could take for ever.
+    A whole number beyond 10,000 becomes a float, since its powers could take forever.
     """
     # broadcasting aligns shapes at their last axes, so they are kept reversed: (3, 1) and (4,) become
     # (1, 3) and (4,), and the larger entry of each axis gives (4, 3), 12 entries

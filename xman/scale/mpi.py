@@ -101,7 +101,7 @@ class Workers:
         return answer
 
     def watch(self) -> None:
-        """End the job if this worker has waited too long, since MPI itself waits for ever."""
+        """End the job if this worker has waited too long, since MPI itself waits forever."""
         while not self.over:
             time.sleep(min(1.0, self.timeout / 4))
             since = self.waiting

@@ -134,7 +134,7 @@ def the_bounds(student, rng, kind, sizes):
     for name in [name for name in want if name[0] == "W"]:
         w = in_shape(found[name], want[name])
         expect_that(not isinstance(w, np.ndarray) or len(np.unique(w)) > 1, f"{name} with different elements", w,
-                    "where all weights are alike, all hidden units compute the same and have the same delta (8.13), for ever")
+                    "where all weights are alike, all hidden units compute the same and have the same delta (8.13), forever")
         expect(w, want[name], f"{name}, drawn between −limit and limit",
                look="limit = √(6/(inputs + outputs)) of this layer, and each element a draw: uniform(-limit, limit, shape)")
 

@@ -1,4 +1,4 @@
-# Tries: to make the grader compute for ever in the functions that it lends: powers of whole numbers with thirty digits.
+# Tries: to make the grader compute forever in the functions that it lends: powers of whole numbers with thirty digits.
 # Worked: the record comes late.
 # worth: 40
 def gradient(steps, values, rules):

@@ -1,4 +1,4 @@
-# Tries: to keep the grader busy for ever: it asks, and throws the replies away, as fast as it can, with asks that are prepared.
+# Tries: to keep the grader busy forever: it asks, and throws the replies away, as fast as it can, with asks that are prepared.
 # Worked: the record comes late, or other submissions wait.
 # worth: 40
 # waits: 1

@@ -1,4 +1,4 @@
-# Tries: to compute for ever, and to take the signal that says that its time is over.
+# Tries: to compute forever, and to take the signal that says that its time is over.
 # Worked: the record comes late.
 # worth: 40
 # waits: 1

@@ -1,4 +1,4 @@
-# Tries: to compute for ever in C, where no Python code can be interrupted: a power of whole numbers.
+# Tries: to compute forever in C, where no Python code can be interrupted: a power of whole numbers.
 # Worked: the record comes late.
 # worth: 40
 # waits: 1

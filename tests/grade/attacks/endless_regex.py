@@ -1,4 +1,4 @@
-# Tries: to compute for ever in C: a regular expression that backtracks, after handlers for the signals of the limits.
+# Tries: to compute forever in C: a regular expression that backtracks, after handlers for the signals of the limits.
 # Worked: the record comes late.
 # worth: 40
 # waits: 1

@@ -1,4 +1,4 @@
-# Tries: to raise an error whose message is computed for ever.
+# Tries: to raise an error whose message is computed forever.
 # Worked: the record comes late.
 # worth: 40
 # waits: 1

@@ -1,4 +1,4 @@
-# Tries: to sleep for ever, and again after every signal.
+# Tries: to sleep forever, and again after every signal.
 # Worked: the record comes late.
 # worth: 40
 # waits: 1

@@ -1,4 +1,4 @@
-# Tries: to sleep for ever while it is imported, once for each task.
+# Tries: to sleep forever while it is imported, once for each task.
 # Worked: the record comes late: the limit must not be waited for in every task.
 # worth: 0
 # waits: 1

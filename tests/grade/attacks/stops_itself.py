@@ -1,4 +1,4 @@
-# Tries: to stop itself with SIGSTOP, so that a grader that waits for it waits for ever.
+# Tries: to stop itself with SIGSTOP, so that a grader that waits for it waits forever.
 # Worked: the record comes late.
 # worth: 40
 # waits: 1

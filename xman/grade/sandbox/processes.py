@@ -48,7 +48,7 @@ def end_stranded() -> int:
     """End this user's sandboxes whose grader was killed while bubblewrap made them; give their number.
 
     bubblewrap ends with its parent, and then cannot tell the sandbox's first process to go on, which waits
-    for ever (https://github.com/containers/bubblewrap/blob/main/bubblewrap.c: child_wait_fd).
+    forever (https://github.com/containers/bubblewrap/blob/main/bubblewrap.c: child_wait_fd).
     """
     count = 0
     for process in running_processes().values():
