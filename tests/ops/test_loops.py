@@ -293,3 +293,16 @@ def test_tables_of_somebodys_own_reach_the_bodies():
         eval(steps, values)
     with pytest.raises(XManError, match="in step: the operator 'cube' has no rule; put it in the table"):
         backprop(steps, known, loss=1.0)
+
+
+def test_functions_within_functions_are_found_to_a_depth_of_twenty_and_no_deeper():
+    function = ("def", "f0", ("x",), (("y", "sin", ("x",)),), ("y",))
+    for k in range(1, 5000):
+        function = ("def", f"f{k}", ("x",), (("b", "bundle", ("x",)), ("c", "call", (function, "b")), ("y", "item", ("c", 0))), ("y",))
+    assert len(ops.loops.functions_in([("c", "call", (function, "b"))])) == 20
+
+
+def test_a_carry_that_grows_along_one_axis_and_not_by_broadcasting_is_refused():
+    grown = ("def", "grown", ("h", "t"), (("k", "concat", (0, "h", "h")),), ("k",))
+    with pytest.raises(XManError, match=r"takes h of shape \(2, 3\) and hands it on with shape \(4, 3\); a carry keeps its shape"):
+        eval([("b", "bundle", ("h", 2)), ("s", "scan", (grown, 1, 1, "b"))], {"h": np.ones((2, 3))})

@@ -53,3 +53,9 @@ def test_what_a_rule_returns_has_the_shape_of_its_argument():
     operator("squares", lambda x: np.sum(x ** 2), lambda d, out, x: (2 * d * x)[:, None])
     with pytest.raises(XManError, match=r"the rule of squares for its argument 1 returned the shape \(3, 1\); wanted \(3,\)"):
         grad(lambda x: f.squares(x * np.ones(3)))(np.ones(3))
+
+
+@pytest.mark.parametrize(("y", "slope"), [(0.0, np.inf), (np.inf, 0.0), (4.0, 0.25)])
+def test_the_slope_of_a_ratio_by_what_is_above_is_one_over_what_is_below(y, slope):
+    steps, values = [("q", "ratio", ("x", "y"))], {"x": 1.0, "y": y}
+    assert backprop(steps, eval(steps, values), q=1.0)["x"] == slope == forward(steps, eval(steps, values), x=1.0)["q"]

@@ -9,7 +9,7 @@ from xman.passes import ALGEBRA, simplify
 
 R = np.random.default_rng(21)
 VALUES = {"X": R.normal(size=(5, 4, 3)), "D": R.normal(size=(5, 4, 2)), "u": R.normal(size=(5, 3)), "v": R.normal(size=(5, 2)),
-          "W": R.normal(size=(3, 2)), "h": R.normal(size=3), "E": R.normal(size=(6, 2)), "N": R.integers(0, 6, (5, 4)), "w": R.normal(size=(4, 2)),
+          "W": R.normal(size=(3, 2)), "h": R.normal(size=3), "E": R.normal(size=(6, 2)), "N": R.integers(0, 6, (5, 4)), "M": np.array([1, 0, 1, 5]), "w": R.normal(size=(4, 2)),
           "A0": R.normal(size=(3, 2)), "b0": R.normal(size=2), "E0": R.normal(size=(6, 2)), "k0": R.normal(size=(1, 2))}
 # by name: (the carry's first value, the slices and constants of a step, the lines of the term p)
 TERMS = {
@@ -22,11 +22,12 @@ TERMS = {
     "lookup":         ("E0", "d n E", [("p", "scatterAdd", ("d", "E", "n"))]),
     # no such sums: of a constant, of another axis, of a vector, of a product that reads the carry
     "constant":       ("b0", "d w", [("p", "sum", ("w", 0))]),
+    "one place":      ("E0", "d m E", [("p", "scatterAdd", ("d", "E", "m"))]),
     "other axis":     ("w", "x d", [("s", "sum", ("x", 1, True)), ("p", "mul", ("s", "d"))]),
     "vectors":        ("b0", "v", [("p", "mul", ("v", 2.0))]),
     "of itself":      ("A0", "x d", [("q", "transpose", ("x",)), ("r", "dot", ("q", "d")), ("p", "mul", ("r", "c"))]),
 }
-ARRAYS = dict(x="X", d="D", u="u", v="v", n="N", W="W", E="E", w="w")
+ARRAYS = dict(x="X", d="D", u="u", v="v", n="N", m="M", W="W", E="E", w="w")
 SUMS = {  # how the step adds its term
     "added": [("c1", "add", ("c", "p"))], "in front": [("c1", "add", ("p", "c"))], "taken off": [("c1", "subtract", ("c", "p"))],
     "twice": [("c0", "add", ("c", "p")), ("c1", "subtract", ("c0", "p"))], "taken from": [("c1", "subtract", ("p", "c"))],
@@ -36,7 +37,7 @@ SUMS = {  # how the step adds its term
 def scan_of(term, added, reverse=(), more=False):
     """The list of a loop with the carries c and h, whose h goes on by a rule of its own."""
     start, reads, lines = TERMS[term]
-    slices = [a for a in reads.split() if a not in ("W", "E", "w")] + (["u"] if "u" not in reads else [])
+    slices = [a for a in reads.split() if a not in ("W", "E", "w", "m")] + (["u"] if "u" not in reads else [])
     constants = [a for a in reads.split() if a not in slices]
     body = (*lines, *SUMS[added], ("h1", "add", ("h", "u")))
     results = ("c1", "h1", *["more"] * (added == "read as well"), *["p"] * more)
