@@ -59,3 +59,9 @@ def test_what_a_rule_returns_has_the_shape_of_its_argument():
 def test_the_slope_of_a_ratio_by_what_is_above_is_one_over_what_is_below(y, slope):
     steps, values = [("q", "ratio", ("x", "y"))], {"x": 1.0, "y": y}
     assert backprop(steps, eval(steps, values), q=1.0)["x"] == slope == forward(steps, eval(steps, values), x=1.0)["q"]
+
+
+@pytest.mark.parametrize("x", [0.0, 1.0, 1.5, 2.0, 3.0])
+def test_a_number_at_a_bound_of_clip_moves_by_itself_alone(x):
+    slopes = grad(lambda x, low, high: f.clip(x, low, high), (0, 1, 2))(x, 1.0, 2.0)
+    assert slopes == ((x >= 1) & (x <= 2), x < 1, x > 2)
