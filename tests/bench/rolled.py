@@ -1,6 +1,6 @@
 """python -m tests.bench.rolled [turns or programs …]: loops that Python wrote out, found again, beside JAX, as a table.
 
-Each row is a program of tests/passes/test_roll.py with so many turns: lines as traced and as rolled; seconds of the first two
+Each row is a program of `programs_of_loops` with so many turns: lines as traced and as rolled; seconds of the first two
 calls and microseconds of a later one (processor time, medians) of `jit(value_and_grad)`, of `jax.jit(jax.value_and_grad)` of the
 same Python loop (not above 300 turns, where its first call takes minutes), and of the gradient of the rolled list on the engine
 jax, where it is a `lax.scan`.
@@ -14,7 +14,8 @@ import types
 import numpy as np
 
 import xman
-from tests.passes import test_roll as programs
+from tests.passes import programs_of_loops as programs
+from tests.passes.test_roll import computed
 
 from .loops import timed
 
@@ -61,7 +62,7 @@ def row(fn, args: tuple, n: int) -> list[str]:
     assert all(np.array_equal(xman.eval(steps, values)[x], xman.eval(rolled, values)[x]) for x in steps.outputs)
     numbers: dict = {}
     if n <= 300:
-        assert programs.computed(xman.unroll(rolled, values), values, numbers) == programs.computed(steps, values, numbers)
+        assert computed(xman.unroll(rolled, values), values, numbers) == computed(steps, values, numbers)
     run = xman.jit(xman.value_and_grad(total, tuple(range(len(args)))))
     cells = [f"{len(steps):,}", str(len(rolled)), measured(lambda: run(*args), run.settle)]
     if n <= 300:
