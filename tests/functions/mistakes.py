@@ -5,8 +5,9 @@ import math
 import pickle
 
 import numpy as np
-from scipy import special
+from scipy import integrate, interpolate, special
 from scipy.sparse import csr_array
+from scipy.spatial import distance
 
 from ops import f
 
@@ -135,6 +136,18 @@ def takes_a_softmax_of_scipy(x):
     return special.softmax(x)[0]
 
 
+def integrates(x):
+    return integrate.quad(lambda t: f.exp(-x[0] * t), 0, 1)[0]
+
+
+def interpolates(x):
+    return interpolate.CubicSpline(np.arange(3.0), x)(0.5)
+
+
+def takes_distances(x):
+    return distance.cdist(x[:, None], x[:, None]).sum()
+
+
 def draws_random_numbers(x):
     return rng.normal(x).sum()
 
@@ -195,6 +208,9 @@ MISTAKES = [
     (branches_on_an_array,       "if x > 0:",                "no single truth value", "np.where(condition, x, y)"),
     (takes_eigenvalues,          "return np.linalg.eigvals(", "np.linalg.eigvals has no operator", "ops.operator"),
     (takes_a_softmax_of_scipy,   "return special.softmax",   "scipy.special turns", "from xman.scipy import special"),
+    (integrates,                 "return integrate.quad(",   "scipy.integrate.quad turns", "xman.custom_vjp"),
+    (interpolates,               "return interpolate.Cubic", "scipy.interpolate.CubicSpline turns", "xman.custom_vjp"),
+    (takes_distances,            "return distance.cdist(",   "scipy.spatial.distance.cdist turns", "xman.custom_vjp"),
     (draws_random_numbers,       "return rng.normal(", "random number", "loc + scale"),
     (orders_complex_numbers,     "return np.sort(x * 1j)",   "np.sort is not defined for complex numbers", "np.abs or np.angle"),
     (asks_where,                 "return x[np.where(x > 0)", "one argument", "np.where(condition, x, y)"),

@@ -9,7 +9,7 @@ line and what to write there: `import xman.numpy as np`, say.
 # these imports fill the tables of NumPy's functions
 from ..errors import suggesting
 from ..numpy import decompositions, sequences, table
-from ..scipy import distributions, functions, matrices
+from ..scipy import distributions, functions, matrices, signal
 from .dual import Dual, derivative
 from .jacobian import Count, hessian, jacobian, sparse_rows
 from .trace import trace

@@ -153,4 +153,4 @@ DISTRIBUTIONS |= {
     "multivariate_normal": {"logpdf": mvn_logpdf, "pdf": exp_of(mvn_logpdf), "entropy": mvn_entropy},
     "wishart": {"logpdf": wishart_logpdf, "pdf": exp_of(wishart_logpdf)},
 }
-SCIPY["stats"] = DISTRIBUTIONS
+SCIPY["scipy.stats"] = DISTRIBUTIONS

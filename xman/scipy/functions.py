@@ -161,4 +161,4 @@ def factorial(n, exact=False, extend="zero"):
 
 
 FUNCTIONS = {g.__name__: g for g in (logsumexp, softmax, log_softmax, multigammaln, polygamma, factorial)}
-SCIPY["special"] = FUNCTIONS
+SCIPY["scipy.special"] = FUNCTIONS

@@ -94,4 +94,4 @@ LINALG = {
     "expm": lambda A: f.expm(A),
     "sqrtm": lambda A, *_: f.sqrtm(A),
 } | defined_in(globals())
-SCIPY["linalg"] = LINALG
+SCIPY["scipy.linalg"] = LINALG

@@ -70,6 +70,7 @@ def of_images(function: Any) -> Any:
     return on_images
 
 
-SIGNAL = SCIPY["signal"] = {"convolve": convolve, "correlate": correlate, "fftconvolve": fftconvolve, "oaconvolve": fftconvolve,
-                            "convolve2d": of_images(convolve), "correlate2d": of_images(correlate_images)}
+SIGNAL = SCIPY["scipy.signal"] = {
+    "convolve": convolve, "correlate": correlate, "fftconvolve": fftconvolve, "oaconvolve": fftconvolve,
+    "convolve2d": of_images(convolve), "correlate2d": of_images(correlate_images)}
 __getattr__, __dir__ = module_like("scipy.signal", SIGNAL)

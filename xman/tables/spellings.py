@@ -95,14 +95,14 @@ def looked_up(strings: Any, value: Callable[[str], float]) -> np.ndarray:
 def number_pattern(spelling: str) -> str:
     """The pattern of numbers that are spelled like this example; sign, digits and unit are groups."""
     prefix, group, point, suffix = re.fullmatch(EXAMPLE, spelling).groups("")
-    whole, decimals = "[0-9]+", f"{SEPARATORS[point]}[0-9]"
+    integer, decimals = "[0-9]+", f"{SEPARATORS[point]}[0-9]"
     if group:
-        whole += f"|[1-9][0-9]{{0,2}}(?:{SEPARATORS[group]}[0-9]{{3}})+"
+        integer += f"|[1-9][0-9]{{0,2}}(?:{SEPARATORS[group]}[0-9]{{3}})+"
     if group == ",":  # a crore is 1,00,00,000 in India
-        whole += "|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
+        integer += "|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
     unit = f"{SPACE}*(?P<unit>{re.escape((prefix or suffix).strip())})?{SPACE}*" * bool(prefix or suffix)
     return (rf"(?P<open>\(?)(?P<sign>{SIGN}){unit * bool(prefix)}(?P<inner>\(?)(?P<minus>{SIGN})(?P<digits>"
-            rf"(?:{whole})(?:{decimals}*)?(?:[eE][-+]?[0-9]+)?|{decimals}+)"
+            rf"(?:{integer})(?:{decimals}*)?(?:[eE][-+]?[0-9]+)?|{decimals}+)"
             rf"{unit * (not prefix)}(?P<last>-?)\)?")
 
 

@@ -145,16 +145,16 @@ CONVERSIONS = [
 SCIPY: dict[str, Collection[str]] = {}
 
 
-def room_of_scipy(user: FrameType) -> str:
-    """The module of SciPy whose function the user has called, if xman.scipy has the function; else ""."""
-    frame = sys._getframe(2)
+def function_of_scipy(user: FrameType) -> tuple[str, str]:
+    """The function of SciPy that the line at this frame calls, and its module; ("", "") if there is none."""
+    frame, function = sys._getframe(2), ("", "")
     while frame is not user:
-        module = frame.f_globals.get("__name__", "").removeprefix("scipy.").partition(".")[0]
-        if ({frame.f_code.co_name, type(frame.f_locals.get("self")).__name__.removesuffix("_gen")}
-            & {*SCIPY.get(module, ())}):
-            return module
+        module = frame.f_globals.get("__name__", "").partition("._")[0]
+        for name in frame.f_code.co_name, type(frame.f_locals.get("self")).__name__.removesuffix("_gen"):
+            if module.startswith("scipy.") and hasattr(sys.modules.get(module), name):
+                function = module, name
         frame = frame.f_back
-    return ""
+    return function
 
 
 def refuse_conversion(method: str) -> NoReturn:
@@ -163,11 +163,15 @@ def refuse_conversion(method: str) -> NoReturn:
     instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if instruction in ("STORE_SUBSCR", "STORE_SLICE"):
         refuse(*IN_PLACE)
-    if module := room_of_scipy(frame):
-        refuse(f"scipy.{module} turns a traced value into plain numbers",
-               f"write from xman.scipy import {module}, which does not")
     if SPARSE.search(sys._getframe(2).f_code.co_filename):
         refuse("a sparse matrix takes plain arrays alone", "write f.dot(a, x) (from xman import f)")
+    module, name = function_of_scipy(frame)
+    if name in SCIPY.get(module, ()):
+        refuse(f"{module} turns a traced value into plain numbers",
+               f"write from xman.scipy import {module.removeprefix('scipy.')}, which does not")
+    if name:
+        refuse(f"{module}.{name} turns a traced value into plain numbers",
+               "write it with NumPy's functions, or give its derivative, by hand, in xman.custom_vjp")
     text = running(frame) if not asking_library() else ""
     for pattern, problem, instead in CONVERSIONS:
         if match := re.search(pattern, text):

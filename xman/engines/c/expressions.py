@@ -126,8 +126,8 @@ def c_expression(op: str, dtype: np.dtype, args: list[str]) -> str:
         return WRITTEN[op].format(*args)
     if op in LIBRARY:
         return f"{LIBRARY[op]}{'f' * (dtype.itemsize == 4)}({', '.join(args)})"
-    whole = {"maximum": "larger", "minimum": "smaller"} if dtype.kind != "f" else {}
-    return f"{whole.get(op, op)}_{c_type(dtype)}({', '.join(args)})"
+    comparisons = {"maximum": "larger", "minimum": "smaller"} if dtype.kind != "f" else {}
+    return f"{comparisons.get(op, op)}_{c_type(dtype)}({', '.join(args)})"
 
 
 def helpers(text: str) -> list[str]:
