@@ -8,8 +8,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,7 +53,6 @@ from .sources import (
            streamed,
 )
 
-SettingsOf = Callable[[dict[str, Any]], dict[str, Any]]
 # (option, module, purpose): what is missing for the files at the end is said before training
 WRITERS = [("report", "jinja2", "a page of a model"), ("report", "matplotlib.figure", "a plot"),
            ("plot", "matplotlib.figure", "a plot"), ("save", "safetensors.numpy", "a checkpoint or a model"),
@@ -68,6 +66,40 @@ class Shape(NamedTuple):
     last: str | None
     basis: str | None
     loss: str | None
+
+
+class Plan(NamedTuple):
+    """What is trained: a model and its data, and the settings that it has where no option says another."""
+    model: str
+    source: str
+    reading: dict[str, Any]   # the options that say how the source is read
+    shape: dict[str, Any]     # those that say what the model is like
+    network: XMan
+    data: Dataset
+    defaults: dict[str, Any]
+    convex: bool              # whether training goes to the one optimum of a convex loss
+    by_folds: bool            # whether folds choose the penalty, and not withheld rows
+    warm_up: int
+
+    @property
+    def rows(self) -> int: return rows_and_pairs(self.data.train)[0]
+
+    @property
+    def unseen(self) -> int:
+        """The rows that validate."""
+        return rows_and_pairs(self.data.valid)[0]
+
+    def settings(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The settings of `fit`: the options, and the model's defaults for all others."""
+        settings = self.defaults | options
+        if settings["optimizer"] in METHODS:  # these take all rows at once, and find their own step size
+            settings = options | {key: x for key, x in settings.items() if key not in ("lr", "batch_size")}
+        batches = -(-self.rows // settings.get("batch_size", self.rows))
+        schedule = schedule_of(settings.get("schedule"), self.warm_up, settings["epochs"], batches)
+        # a convex loss has one optimum, and the best epoch by a validation would be one on the way to it
+        validation = self.data.valid if self.unseen and not self.convex else None
+        return settings | {"schedule": schedule, "validation": validation} | (
+            {} if self.data.weights is None else {"sample_weight": self.data.weights})
 
 
 class Choice(NamedTuple):
@@ -107,13 +139,12 @@ def indistinguishable(trial: Trial, best: Trial) -> bool:
     return trial is best or n > 1 and difference.mean() <= difference.std(ddof=1) / n ** 0.5
 
 
-def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds: int | None,
-                   complete: SettingsOf, show: bool, usual: float | None,
+def settings_tried(plan: Plan, options: dict[str, Any], folds: int | None, show: bool, usual: float | None,
                    draws: int | None) -> tuple[dict[str, Any], list[Trial], str]:
     """(the options of least loss, all trials, a line that reports the choice).
 
-    The loss is that of the validation rows, or the mean of folds. complete: from options to `fit`'s settings.
-    usual: the l2 that is taken where folds cannot tell others from it; few rows choose at random.
+    The loss is that of the validation rows, or the mean of folds. usual: the l2 that is taken where folds
+    cannot tell others from it; few rows choose at random.
     """
     grid = {name: values for name, values in options.items() if isinstance(values, tuple)}
     if not grid and not folds:
@@ -123,34 +154,20 @@ def settings_tried(network: XMan, data: Dataset, options: dict[str, Any], folds:
         combination = dict(zip(grid, values, strict=True))
         # patience needs a validation
         unfit = ("plot", *("patience", "validation") * bool(folds))
-        cases.append((combination, network, {"progress": False} | {
-            name: x for name, x in complete(options | combination).items() if name not in unfit}))
+        cases.append((combination, plan.network, {"progress": False} | {
+            name: x for name, x in plan.settings(options | combination).items() if name not in unfit}))
     if not grid:
-        trials = cross_validate(network, data.train, folds, **cases[0][-1])
+        trials = cross_validate(plan.network, plan.data.train, folds, **cases[0][-1])
         if show:
             print(*map(trial_text, trials), sep="\n", file=sys.stderr)
         return options, trials, trial_text(mean_of(trials))
-    trials = searched(cases, data.train, None if folds else data.valid, folds, show)
+    trials = searched(cases, plan.data.train, None if folds else plan.data.valid, folds, show)
     best = min(trials, key=lambda trial: trial.loss)
     if usual is not None:
         equal = [trial for trial in trials if indistinguishable(trial, best)]
         best = min(equal, key=lambda trial: abs(np.log(trial.settings["l2"] / usual)))
     count = f"chosen of {len(trials)} trials, and " * (len(trials) > 1)
     return options | best.settings, trials, f"{count}trained: {trial_text(best)}"
-
-
-def settings_of(options: dict[str, Any], *, defaults: dict[str, Any], data: Dataset, convex: bool,
-                warm_up: int) -> dict[str, Any]:
-    """The settings of `fit`: the options, and the model's defaults for all others."""
-    (rows, _), (unseen, _) = map(rows_and_pairs, data[:2])
-    settings = defaults | options
-    if settings["optimizer"] in METHODS:  # these take all rows at once, and find their own step size
-        settings = options | {key: x for key, x in settings.items() if key not in ("lr", "batch_size")}
-    batches = -(-rows // settings.get("batch_size", rows))
-    schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
-    # a convex loss has one optimum, and the best epoch by a validation would be one on the way to it
-    return settings | {"schedule": schedule, "validation": data.valid if unseen and not convex else None} | (
-        {} if data.weights is None else {"sample_weight": data.weights})
 
 
 @contextlib.contextmanager
@@ -167,36 +184,86 @@ def with_threads(threads: int) -> Iterator[None]:
         sys.exit(1)
 
 
-def rate_of(network: XMan, data: Dataset, options: dict[str, Any], complete: SettingsOf) -> float:
+def rate_of(plan: Plan, options: dict[str, Any]) -> float:
     """The learning rate that is found for these options, which have none."""
     several = [name for name, x in options.items() if isinstance(x, tuple)]
     if word := [*several, *({"lr"} & {*options})]:
         raise XManError(f"--find-lr is for one value of each setting, and no --lr: leave --{word[0]} away")
-    fixed = {name: x for name, x in complete(options).items() if name not in (
+    fixed = {name: x for name, x in plan.settings(options).items() if name not in (
         "lr", "schedule", "validation", "patience", "checkpoint", "plot")}
-    rate = find_rate(network, data.train, **fixed).lr
+    rate = find_rate(plan.network, plan.data.train, **fixed).lr
     print(f"the loss falls fastest at the rate {rate:g}", file=sys.stderr)
     return rate
 
 
-def choose_and_fit(network: XMan, data: Dataset, options: dict[str, Any], complete: SettingsOf, show: bool,
-                   *, folds: int | None, usual: float | None, draws: int | None) -> Choice:
-    """The training with the best of the options."""
-    started = time.perf_counter()
-    options, trials, sentence = settings_tried(network, data, options, folds, complete, show, usual, draws)
-    result = fit(network, data.train, **{"progress": show, "prepared": data.prepared} | complete(options))
+def choose_and_fit(plan: Plan, options: dict[str, Any], show: bool, *, folds: int | None,
+                   draws: int | None) -> Choice:
+    """The training with the best of the options; a convex model has several penalties, if options say none."""
+    started, usual = time.perf_counter(), None
+    if plan.convex and "l2" not in options:
+        penalties, usual = penalties_of(plan.model, plan.rows)
+        options = options | {"l2": penalties}
+    if (plan.by_folds or not plan.unseen) and any(isinstance(x, tuple) for x in options.values()):
+        folds = folds or (5 if plan.rows > 1000 else min(10, plan.rows))
+    options, trials, sentence = settings_tried(plan, options, folds, show, usual, draws)
+    result = fit(plan.network, plan.data.train,
+                 **{"progress": show, "prepared": plan.data.prepared} | plan.settings(options))
     return Choice(options, trials, sentence, result, time.perf_counter() - started)
 
 
-def fit_all_rows(choice: Choice, network: XMan, data: Dataset, complete: SettingsOf) -> Choice:
-    """The same training on all rows: with the settings that were chosen, for as many epochs as were best."""
+def on_all_rows(plan: Plan) -> Plan | None:
+    """The plan for all rows, those that it withheld too; None if a model of the user's does not fit them."""
+    data = read(plan.model, plan.source, **plan.reading | {"test_fraction": 0.0, "validation_fraction": 0.0})
+    if plan.model not in MODELS and data.prepared.shape != plan.data.prepared.shape:
+        return None
+    return plan._replace(data=data, network=network_of(plan.model, data, plan.reading["seed"], plan.shape))
+
+
+def fit_again(choice: Choice, plan: Plan) -> Result:
+    """The same training with the settings that were chosen, for as many epochs as were best."""
     result = choice.result
     judged = result.history and "validation_loss" in result.history[-1]
-    settings = complete(choice.options | ({"epochs": result.best} if judged else {}))
+    settings = plan.settings(choice.options | ({"epochs": result.best} if judged else {}))
     settings = {key: x for key, x in settings.items() if key not in ("checkpoint", "plot", "patience")}
-    final = fit(network, data.train, **settings | {"progress": False, "prepared": data.prepared})
-    told = {"history": result.history, "best": result.best, "reason": result.reason}  # they show the choice
-    return choice._replace(result=final._replace(**told))
+    final = fit(plan.network, plan.data.train,
+                **settings | {"progress": False, "prepared": plan.data.prepared})
+    # these show the choice
+    return final._replace(history=result.history, best=result.best, reason=result.reason)
+
+
+def planned(model: str, source: str, warm_up: int, calibrate: bool, options: dict[str, Any]) -> Plan:
+    """The plan for a model's name and its data."""
+    defaults = defaults_of(model, options | {"data": source, "warm_up": warm_up})
+    convex = (options["optimizer"] or defaults["optimizer"]) == defaults["optimizer"] == "newton-cg"
+    share, ordered = options["validation_fraction"], bool(options["ordered_by"])
+    by_folds = convex and not ordered and (share is None or calibrate)
+    if share is None:
+        share = 0.0 if by_folds and not calibrate else 0.1
+    reading = received(read, options | {"validation_fraction": share})
+    data = read(model, source, **reading)
+    if model in ("mlp", "residual") and data.prepared.summary:
+        defaults |= TABLE
+    shape = {key: x for key, x in received(Shape, options).items() if x}
+    network = network_of(model, data, options["seed"], shape)
+    plan = Plan(model, source, reading, shape, network, data, defaults, convex, by_folds, warm_up)
+    numbers = sum(map(np.size, network.inputDict().values()))
+    if convex and not options["optimizer"] and plan.rows * numbers > LARGE:
+        return plan._replace(convex=False, by_folds=False, defaults=defaults | {"optimizer": "adam"})
+    return plan
+
+
+def facts_of_training(plan: Plan, choice: Choice, rows: int) -> dict[str, Any]:
+    """What is written with the model, and printed as JSON. rows: how many it was fitted to."""
+    unsaid = {"validation", "schedule", "sample_weight"} - choice.options.keys()
+    settings = {key: x for key, x in plan.settings(choice.options).items() if key not in unsaid}
+    return {"model": plan.model, "data": plan.source, **settings, **choice.options, "rows": rows}
+
+
+def file_of_standard_input() -> str:
+    """The path of a file with what standard input gives; errors name it."""
+    path = Path(tempfile.mkdtemp()) / "standard input"
+    path.write_bytes(sys.stdin.buffer.read())
+    return str(path)
 
 
 @xman.command()
@@ -268,75 +335,43 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     if together > 1 or restarts:
         sys.exit(launched(sys.argv[1:], together, restarts, options["checkpoint"], timeout))
     workers().timeout = timeout
-    if workers().rank:  # only the first worker prints
-        quiet, sys.stdout = True, open(os.devnull, "w")
     is_saved = bool(options["save"])  # all workers fit all rows, and one writes the model
-    if workers().rank:
+    if workers().rank:  # only the first worker prints and writes
+        quiet, sys.stdout = True, open(os.devnull, "w")
         options |= {"save": None, "report": None, "plot": None}
     for option, module, purpose in WRITERS:
         if options[option]:
             extra(module, "cli", purpose)
-    if data == "-":
-        data = str(Path(tempfile.mkdtemp()) / "standard input")  # which errors name
-        Path(data).write_bytes(sys.stdin.buffer.read())
-    defaults = defaults_of(model, options | {"data": data, "warm_up": warm_up})
-    convex = (options["optimizer"] or defaults["optimizer"]) == defaults["optimizer"] == "newton-cg"
-    by_validation = options["ordered_by"] or options["validation_fraction"] is not None and not calibrate
-    if options["validation_fraction"] is None:
-        options["validation_fraction"] = 0.0 if convex and not by_validation and not calibrate else 0.1
     if options["report"] and not options["test_fraction"]:
         raise XManError("--report shows rows that the model has not seen: give a --test-fraction above 0")
-    dataset = read(model, data, **received(read, options))
-    if model in ("mlp", "residual") and dataset.prepared.summary:
-        defaults |= TABLE
-    shape = {key: x for key, x in received(Shape, options).items() if x}
-    network = network_of(model, dataset, options["seed"], shape)
-    costs = costs_of(cost, dataset.classes)
-    (rows, _), (unseen, _) = map(rows_and_pairs, dataset[:2])
-    if convex and not options["optimizer"] and rows * sum(map(np.size, network.inputDict().values())) > LARGE:
-        convex, defaults = False, defaults | {"optimizer": "adam"}
-    complete = partial(settings_of, defaults=defaults, data=dataset, convex=convex, warm_up=warm_up)
-    if not quiet and not as_json:
-        print_network(network, dataset)
-    settings = {key: x for key, x in received(Settings, options).items() if x is not None}
-    usual = None
-    if find_lr:
-        with with_threads(threads):
-            settings["lr"] = rate_of(network, dataset, settings, complete)
-    if calibrate and not (unseen and dataset.classes):
+    plan = planned(model, file_of_standard_input() if data == "-" else data, warm_up, calibrate, options)
+    costs = costs_of(cost, plan.data.classes)
+    if calibrate and not (plan.unseen and plan.data.classes):
         raise XManError("--calibrate is for classes, and takes validation rows: leave their fraction above 0")
-    if convex and "l2" not in settings:
-        settings["l2"], usual = penalties_of(model, rows)
-    if (convex and not by_validation or not unseen) and any(isinstance(x, tuple) for x in settings.values()):
-        options["folds"] = options["folds"] or (5 if rows > 1000 else min(10, rows))
+    if not quiet and not as_json:
+        print_network(plan.network, plan.data)
+    settings = {key: x for key, x in received(Settings, options).items() if x is not None}
     with with_threads(threads):
-        choice = final = choose_and_fit(network, dataset, settings, complete, not quiet,
-                                        folds=options["folds"], usual=usual, draws=options["draws"])
-        fitted, interrupted = rows, choice.result.reason.startswith("interrupted")
-        if dataset.whole and is_saved and not interrupted:
-            every_row = read(model, data, **received(read, options)
-                             | {"test_fraction": 0.0, "validation_fraction": 0.0})
-            if model in MODELS or every_row.prepared.shape == dataset.prepared.shape:
-                again = network_of(model, every_row, options["seed"], shape)
-                final = fit_all_rows(choice, again, every_row, partial(complete, data=every_row))
-                fitted = rows_and_pairs(every_row.train)[0]
-    facts = {"model": model, "data": data, **complete(choice.options), **choice.options, "rows": fitted}
-    for key in {"validation", "schedule", "sample_weight"} - choice.options.keys():
-        facts.pop(key, None)
-    facts |= {"costs": costs} if costs else {}
+        if find_lr:
+            settings["lr"] = rate_of(plan, settings)
+        choice = choose_and_fit(plan, settings, not quiet, folds=options["folds"], draws=options["draws"])
+        interrupted = choice.result.reason.startswith("interrupted")
+        every_row = on_all_rows(plan) if plan.data.whole and is_saved and not interrupted else None
+        saved = fit_again(choice, every_row) if every_row else choice.result
+    facts = facts_of_training(plan, choice, (every_row or plan).rows) | ({"costs": costs} if costs else {})
     if calibrate:
-        facts["temperature"] = temperature_of(network, choice.result, dataset)
-    test = tested(network, choice.result, dataset)
-    write_model((choice.result, final.result), choice.seconds, dataset, {**facts, **sha256(data), **shape},
-                **received(write_model, options))
+        facts["temperature"] = temperature_of(plan.network, choice.result, plan.data)
+    test = tested(plan.network, choice.result, plan.data)
+    write_model((choice.result, saved), choice.seconds, plan.data,
+                {**facts, **sha256(plan.source), **plan.shape}, **received(write_model, options))
     if as_json:
         print(json.dumps(json_terms(facts | facts_of(choice.result, choice.trials, choice.seconds) | test)))
     else:
         print_result(choice.result, choice.sentence, choice.seconds)
         if calibrate:
-            print(f"temperature {facts['temperature']:.3g}, of {unseen:,} validation rows")
-        if fitted > rows:
-            print(f"then fitted to all {fitted:,} rows, for --save; the test is of the fit before")
+            print(f"temperature {facts['temperature']:.3g}, of {plan.unseen:,} validation rows")
+        if facts["rows"] > plan.rows:
+            print(f"then fitted to all {facts['rows']:,} rows, for --save; the test is of the fit before")
         print(test_text(test), end="")
     if interrupted:
         sys.exit(130)
