@@ -45,7 +45,7 @@ CALLED = {"any": "all", "all": "any", "min": "max", "max": "min", "minimum": "ma
           "argmin": "argmax", "argmax": "argmin"}
 # or fail at any call
 COMMUTE = {"equal", "not_equal", "add", "mul", "maximum", "minimum", "max", "min", "logical_and", "logical_or", "array_equal",
-           "allclose", "isclose", "result_type", "isinstance", "hasattr", "broadcast_shapes", "about_shapes"}
+           "allclose", "isclose", "result_type", "isinstance", "hasattr", "broadcast_shapes", "about_shapes", "multiplied"}
 
 
 # how much work a row is, roughly, and how large a result may become; that zip finds its arguments of one length
@@ -264,8 +264,9 @@ def chosen(mutant: Mutant, lines: dict, seconds: dict) -> list[str]:
     folder = Path(mutant.file).parent.name
     for first, last in [*mutant.spans, (1, 10 ** 6)]:
         tests = set().union(*(tests for line, tests in at.items() if first <= line <= last)) - names.keys()
-        names |= dict.fromkeys(sorted(tests, key=lambda t: (not (f"/{folder}/" in t or room in t) if last == 10 ** 6 else 0,
-                                                              seconds[t], t)))
+        wide = last == 10 ** 6  # the tests of the room first, then those of its folder
+        order = lambda t, wide=wide: (wide and room not in t, wide and f"/{folder}/" not in t, seconds[t], t)
+        names |= dict.fromkeys(sorted(tests, key=order))
     for k, name in enumerate(names):
         if (spent := spent + seconds[name]) > LIMIT:
             return list(names)[:max(k, 1)]

@@ -1,5 +1,6 @@
 """A row of one's own is first-class by itself: what passes, matrices, engines and models ask for are its facts."""
 
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from unittest import mock
@@ -86,6 +87,12 @@ def test_its_sums_and_products_have_slopes_for_constants_too():
 def test_mixed_precision_rounds_what_its_product_reads():
     pytest.importorskip("ml_dtypes")
     assert [op for _, op, _ in in_mixed_precision(WengertList(LAYER[:1]))] == ["astype"] * 4 + ["timesRows"]
+
+
+def test_mixed_precision_names_the_extra_that_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(XManError, match=r"mixed precision needs the package ml_dtypes: pip install 'xman\[jax\]'"):
+        in_mixed_precision(WengertList(LAYER[:1]))
 
 
 def test_stand_ins_go_by_its_example():

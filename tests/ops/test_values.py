@@ -6,7 +6,7 @@ from operator_cases import CASES, in_each, slope_by
 import ops
 from ops import G, elementwise, f, operator
 from ops.arrays.products import einsum_parts
-from ops.facts import parameters_of, taken_by
+from ops.facts import facts_of, parameters_of, taken_by
 
 
 @pytest.mark.parametrize("row", [elementwise, operator])
@@ -35,6 +35,17 @@ def test_what_is_not_there_is_refused():
         f.correlate(np.ones(1), np.ones(3))
     with pytest.raises(ValueError, match=r"matrices of shape \(1, 3\) are not square"):
         f.eigvalsh(np.ones((1, 3)))
+
+
+@pytest.mark.parametrize("k", [-7, -3, -2, 2, 3, 7])
+def test_a_diagonal_past_a_corner_is_empty(k):
+    x = np.arange(6.0).reshape(3, 2)
+    for diagonal in f.diag, facts_of("diag").formula:
+        np.testing.assert_array_equal(diagonal(x, k), np.diag(x, k))
+
+
+def test_a_difference_of_unsigned_numbers_does_not_wrap_round():
+    np.testing.assert_allclose(f.exp_difference(np.uint8([1, 3]), np.uint8([2, 3])), np.exp([-1.0, 0.0]), rtol=1e-3)
 
 
 def test_argsort_leaves_equal_entries_in_their_own_order():
