@@ -92,3 +92,11 @@ def test_a_hollow_array_is_one_number_in_memory_and_matrices_are_the_unit_matrix
         n = 400 if op != "inv" else 3
         out = example(op, [hollow(np.zeros((n, n)))] * arity(ops.G[op])[0])
         assert sum(memory_of(out).values()) <= 8 * n
+
+
+def test_an_example_of_a_loop_goes_on_until_whole_numbers_no_longer_become_floats():
+    handed_on = ("def", "step", ("a", "b", "c", "t"), (("s", "mul", ("a", 1.5)),), ("s", "a", "b", "c"))
+    args = ops.Bundle((np.float64(1.5), 0, 0, 6))
+    kinds = [[(np.shape(x), np.asarray(x).dtype) for x in results]
+             for results in (ops.G["scan"](handed_on, 3, 1, args), example("scan", [handed_on, 3, 1, args]))]
+    assert kinds[0] == kinds[1]

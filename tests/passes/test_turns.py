@@ -107,3 +107,10 @@ def test_a_carry_begins_with_what_has_its_kind_to_the_last_bit(start, op, other,
         found = xman.eval(rolled, values)["z5"]
     assert np.asarray(found).dtype == np.asarray(whole).dtype and np.array_equal(found, whole, equal_nan=True)
     assert "scan" in [op for _, op, _ in rolled] and (rolled[0][1] in ("bundle",)) == loop, rolled
+
+
+def test_places_behind_an_ellipsis_are_no_slice():
+    steps = [line for t in range(5) for line in ((f"e{t}", "getitem", ("x", Ellipsis, t)), (f"m{t}", "sum", (f"e{t}",)),
+                                                 (f"s{t}", "add", (f"s{t - 1}" if t else 0.0, f"m{t}")))]
+    likes = {"x": np.arange(120.0).reshape(4, 5, 6)}
+    assert xman.eval(xman.roll(steps, likes), likes)["s4"] == likes["x"][..., :5].sum()
