@@ -197,45 +197,25 @@ def letters_for_dots(subscripts, ndims):
 # ---- arrays of arrays --------------------------------------------------------------------------------------
 
 def block(arrays):
-    depth, ndim = depth_of(arrays)
-    if not depth:
-        return with_shape(arrays)
-    return joined_blocks(arrays, depth, max(depth, ndim))
+    ndim = np.block(blank(arrays)).ndim  # raises what NumPy does
 
+    def depth_of(nested: Any) -> int:
+        return 1 + depth_of(nested[0]) if isinstance(nested, list) else 0
 
-def depth_of(nested: Any) -> tuple[int, int]:
-    """The depth of nested lists, and the most axes of an array in them; ValueError if depths differ."""
-    if isinstance(nested, tuple):
-        raise TypeError("np.block takes lists, and found a tuple; write […]")
-    if not isinstance(nested, list):
-        return 0, np.ndim(nested)
-    depths = [depth_of(p) for p in nested]
-    if not depths or len({depth for depth, _ in depths}) > 1:
-        raise ValueError("List depths are mismatched" if depths else "List at arrays cannot be empty")
-    return depths[0][0] + 1, max(ndim for _, ndim in depths)
-
-
-def joined_blocks(nested, depth, ndim):
-    if not isinstance(nested, list):
+    def joined(nested: Any) -> Any:
+        if isinstance(nested, list):
+            return np.concatenate([joined(inner) for inner in nested], -depth_of(nested))
         nested = with_shape(nested)
         return np.reshape(nested, (*(1,) * (ndim - nested.ndim), *nested.shape))
-    return np.concatenate([joined_blocks(p, depth - 1, ndim) for p in nested], -depth)
+    return joined(arrays) if isinstance(arrays, list) else with_shape(arrays)
 
 
 def insert(arr, obj, values, axis=None):
-    x, obj, values = with_shape(arr), plain(obj), with_shape(values)
-    np.insert(np.zeros(x.shape), obj, plain(values), axis)  # raises what NumPy does
-    x, axis = (np.ravel(x), 0) if axis is None else (x, axis % x.ndim)
-    n = x.shape[axis]
-    places = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(obj)
-    places = np.flatnonzero(places) if places.dtype.kind == "b" else places.astype(int)
-    count = places.size
-    if count == 1:  # one position for all values
-        values = np.reshape(values, (*(1,) * (x.ndim - values.ndim), *values.shape))
-        values = np.moveaxis(values, 0, axis) if places.ndim == 0 else values
-        places, count = int(places.item()), values.shape[axis]
-    values = np.broadcast_to(cast_to(values, x.dtype), (*x.shape[:axis], count, *x.shape[axis + 1:]))
-    return f.take(f.concat(axis, x, values), np.insert(np.arange(n), places, np.arange(n, n + count)), axis)
+    # NumPy's function of the places of all entries, those of values after those of x, shows what goes where
+    x, values = with_shape(arr), with_shape(values)
+    places = np.arange(x.size + values.size)
+    inserted = np.insert(places[:x.size].reshape(x.shape), plain(obj), places[x.size:].reshape(values.shape), axis)
+    return f.take(f.concat(0, np.ravel(x), np.ravel(cast_to(values, x.dtype))), inserted)
 
 
 def bincount(x, weights=None, minlength=0):
