@@ -130,12 +130,9 @@ def diff(a, n=1, axis=-1):
 
 
 def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
-    vectors = [np.ravel(v) for v in vectors]
-    place = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else range(len(vectors))
-    grids = [np.reshape(v, tuple(-1 if p == i else 1 for i in range(len(vectors))))
-             for v, p in zip(vectors, place, strict=True)]
-    grids = grids if sparse else list(np.broadcast_arrays(*grids))
-    return tuple(grids) if copy or not sparse else grids
+    shapes = np.meshgrid(*[np.zeros(np.size(v)) for v in vectors], indexing=indexing, sparse=True)
+    grids = tuple(np.reshape(v, like.shape) for v, like in zip(vectors, shapes, strict=True))
+    return grids if sparse else broadcast_arrays(*grids)
 
 
 def take_along_axis(arr, indices, axis=-1):
