@@ -93,6 +93,11 @@ def in_summing_precision(op: str, a: Any, *, dtype: Any = None) -> Any:
     return a if dtype is None else cast_to(a, dtype)
 
 
+def running(op: str) -> Any:
+    """np.cumsum or np.cumprod."""
+    return lambda a, axis=None, **options: getattr(f, op)(in_summing_precision(op, a, **options), axis)
+
+
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
     a, options = with_shape(a), {"axis": axis, "keepdims": keepdims}
     ones = None if weights is None else np.ones(np.shape(weights))
@@ -303,10 +308,6 @@ NAMES.update({
     np.nanargmin:        nanposition(np.argmin),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
     np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
-    np.tril_indices_from: lambda arr, k=0: np.tril_indices_from(plain(arr), k),
-    np.triu_indices_from: lambda arr, k=0: np.triu_indices_from(plain(arr), k),
-    np.diag_indices_from: lambda arr: np.diag_indices_from(plain(arr)),
-    np.array_equiv:      lambda a1, a2: np.array_equiv(plain(a1), plain(a2)),
 })
 if hasattr(np, "cumulative_sum"):  # NumPy 2.1
     NAMES[np.cumulative_sum] = cumulative(np.cumsum, 0)

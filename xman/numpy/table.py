@@ -10,7 +10,7 @@ import numpy as np
 
 from ops import f
 from ops.expression import SAME
-from ops.facts import is_complex
+from ops.facts import FACTS, is_complex
 
 from ..traced.arraylike import ArrayLike, plain
 from ..traced.dispatch import COMPLEX, NAMES, cast_to, checked, defined_in, with_shape
@@ -68,7 +68,10 @@ def array_equal(a1, a2, equal_nan=False):
     return bool(np.all(f.logical_or(same, f.logical_and(f.isnan(a1), f.isnan(a2))) if equal_nan else same))
 
 
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+@checked
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    if not copy:
+        refuse(*IN_PLACE)
     if x.dtype.kind != "f":
         return x
     top = np.finfo(x.dtype).max
@@ -133,11 +136,17 @@ def clip(a, *ends, **bounds):
     return np.positive(a) if low is None is high else f.clip(a, low, high)
 
 
+def on_plain(function: Callable) -> Callable:
+    """NumPy's function of the plain values: texts and positions have no derivative."""
+    return lambda *args, **options: function(*map(plain, args), **options)
+
+
 THEIRS = {**vars(np.linalg), **vars(np)}
+# what its row calls NumPy's function, arguments and all; ours take more options of some
+NAMES.update((operator.attrgetter(facts.numpy)(np), getattr(f, op)) for op, facts in FACTS.items() if facts.numpy)
 for module in (*map(vars, (c, decompositions, r, s, sequences)), globals()):
     NAMES.update((THEIRS[name], ours) for name, ours in defined_in(module).items() if name in THEIRS)
 NAMES.update({
-    np.linalg.det: f.det, np.linalg.inv: f.inv,
     # rearrangements that NumPy's own function shows
     **{move: r.rearranged(move) for move in (np.moveaxis, np.rollaxis, np.swapaxes)},
     **{move: r.gather(move) for move in (np.delete, np.repeat, np.rot90, np.tile, np.lib.stride_tricks.sliding_window_view)},
@@ -167,9 +176,7 @@ NAMES.update({
     np.bitwise_xor:   bitwise(f.not_equal),
     np.invert:        bitwise(f.logical_not),
     np.copysign:      lambda x, y: f.where(f.signbit(y), -f.abs(x), f.abs(x)),
-    np.nan_to_num:    lambda x, copy=True, **fill: checked(nan_to_num)(x, **fill) if copy else refuse(*IN_PLACE),
-    np.round:         lambda a, decimals=0: f.round(a, decimals) if decimals else f.round(a),
-    np.around:        lambda a, decimals=0: np.round(a, decimals),
+    np.around:        f.round,
     np.allclose:      lambda a, b, **near: bool(np.all(isclose(a, b, **near))),
     # reductions
     **{getattr(np, name): s.reduction_by(SAME.get(name, name)) for name in ("sum", "mean", "prod", "max", "min", "amax", "amin")},
@@ -185,12 +192,10 @@ NAMES.update({
     np.nancumprod:    without_nan(1.0, np.cumprod),
     np.nanmax:        without_nan(-np.inf, np.max),
     np.nanmin:        without_nan(np.inf, np.min),
-    np.cumsum:        lambda a, axis=None, **options: f.cumsum(s.in_summing_precision("cumsum", a, **options), axis),
-    np.cumprod:       lambda a, axis=None, **options: f.cumprod(s.in_summing_precision("cumprod", a, **options), axis),
+    **{getattr(np, op): s.running(op) for op in ("cumsum", "cumprod")},
     np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
     # products
     np.vdot:          lambda a, b: f.dot(np.conj(np.ravel(a)), np.ravel(b)),
-    np.outer:         lambda a, b: f.outer(with_shape(a), with_shape(b)),
     np.linalg.outer:  checked(lambda a, b: f.outer(a, b), np.linalg.outer),
     np.linalg.matmul: lambda a, b: f.dot(a, b),
     np.linalg.vecdot: lambda a, b, axis=-1: np.vecdot(np.moveaxis(a, operator.index(axis), -1), np.moveaxis(b, axis, -1)),
@@ -199,7 +204,6 @@ NAMES.update({
     np.linalg.diagonal: lambda x, offset=0: np.diagonal(x, offset, -2, -1),
     np.linalg.matrix_transpose: lambda x: f.mT(x),
     np.linalg.matrix_norm: lambda x, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
-    np.linalg.solve:  lambda a, b: f.solve(with_shape(a), with_shape(b)),
     # rearrangements
     np.transpose:     lambda x, axes=None: f.transpose(x) if axes is None else f.transpose(x, r.whole_axis(axes)),
     np.matrix_transpose: f.mT,
@@ -212,12 +216,9 @@ NAMES.update({
     np.column_stack:  lambda arrays: r.concatenate([np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a for a in arrays], 1),
     np.append:        lambda x, values, axis=None: r.concatenate([x, values], axis),
     **{split: r.split_like(split) for split in (np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)},
-    np.flip:          lambda x, axis=None: f.flip(x) if axis is None else f.flip(x, axis),
     np.flipud:        lambda x: f.flip(x, 0),
     np.fliplr:        lambda x: f.flip(x, 1),
-    np.roll:          lambda x, shift, axis=None: f.roll(x, shift, axis),
     np.resize:        lambda a, new_shape: r.gather(np.resize)(a if np.size(a) else np.zeros(1, with_shape(a).dtype), new_shape),
-    np.diag:          lambda x, k=0: f.diag(x, k),
     np.trace:         lambda x, offset=0, axis1=0, axis2=1: f.sum(r.diagonal(x, offset, axis1, axis2), -1),
     np.compress:      lambda condition, a, axis=None: r.gather(lambda i, holds: np.compress(holds, i, axis))(a, condition),
     np.flatnonzero:   lambda x: c.nonzero(np.ravel(x))[0],
@@ -230,19 +231,17 @@ NAMES.update({
     np.iscomplexobj:  is_complex,
     np.isrealobj:     lambda x: not is_complex(x),
     np.result_type:   lambda *args: np.result_type(*(a.dtype if isinstance(a, ArrayLike) else a for a in args)),
-    **{write: lambda x, *args, write=write, **options: write(plain(x), *args, **options)
-       for write in (np.array2string, np.array_repr, np.array_str)},
+    # functions of the numbers alone
+    **{g: on_plain(g) for g in (np.array2string, np.array_repr, np.array_str, np.array_equiv, np.linalg.matrix_rank,
+                                np.diag_indices_from, np.tril_indices_from, np.triu_indices_from)},
 })
 
-COMPLEX.update(THEIRS[name] for name in """
+COMPLEX.update(getattr(module, name) for name in """
     sum mean prod cumsum cumprod average var std diff ediff1d dot inner tensordot vdot vecdot outer kron einsum convolve polyval
     trace diag diagonal diagflat reshape ravel transpose matrix_transpose swapaxes moveaxis rollaxis expand_dims squeeze tril triu
     concatenate stack vstack hstack dstack column_stack append split array_split vsplit hsplit dsplit flip flipud fliplr roll
     rot90 repeat tile resize where take take_along_axis compress pad broadcast_to broadcast_arrays atleast_1d atleast_2d
-    atleast_3d copy positive conjugate real imag
-    angle iscomplexobj isrealobj iscomplex isreal isinf isclose allclose array_equal any all
-    count_nonzero result_type shape ndim size zeros_like empty_like ones_like full_like array2string array_repr array_str
-    matrix_power multi_dot norm""".split())
-COMPLEX.update(getattr(np.linalg, name) for name in """
-    det inv solve outer matmul vecdot tensordot trace diagonal matrix_transpose""".split())
-COMPLEX.update(function for function in NAMES if getattr(function, "__module__", "") == "numpy.fft")
+    atleast_3d copy positive conjugate real imag angle iscomplexobj isrealobj iscomplex isreal isinf isclose allclose array_equal
+    any all count_nonzero result_type shape ndim size zeros_like empty_like ones_like full_like array2string array_repr array_str
+    det inv solve matmul matrix_power multi_dot norm""".split() for module in (np, np.linalg) if hasattr(module, name))
+COMPLEX.update(sequences.TRANSFORMS, (np.fft.fftshift, np.fft.ifftshift))
