@@ -214,3 +214,12 @@ def test_the_methods_of_ufuncs_are_numpys_and_have_slopes(ufunc, call):
 def test_reduceat_refuses_the_indices_that_numpy_refuses():
     with pytest.raises(IndexError):
         grad(lambda x: np.sum(np.add.reduceat(x, [0, 3])))(np.ones(3))
+
+
+@pytest.mark.parametrize(("name", "shapes"), [("norm", ()), ("expon", ()), ("uniform", ()), ("gamma", (2.0,)), ("chi2", (3.0,)), ("beta", (2.0, 3.0))])
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "sf"])
+def test_a_distribution_at_nan_is_nan_as_in_scipy(name, shapes, method):
+    from xman.scipy import stats
+
+    values, _ = xman.vjp(lambda x: getattr(getattr(stats, name), method)(x, *shapes), np.array([np.nan, 0.4]))
+    np.testing.assert_allclose(values, getattr(getattr(scipy.stats, name), method)([np.nan, 0.4], *shapes), rtol=1e-12)

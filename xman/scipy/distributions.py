@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from ops import f
+from ops.facts import parameters_of
 
 from ..numpy.decompositions import mirrored
 from ..traced.dispatch import SPECIAL, with_shape
@@ -22,45 +23,40 @@ def t_cdf(z, df):
     return f.where(z > 0, 1.0 - tail, tail)
 
 
-# for each distribution the log density at z = (x − loc)/scale, and the domain where the density is not 0
-POSITIVE, WHOLE_LINE, UNIT = (lambda z: z >= 0), None, (lambda z: f.logical_and(z >= 0, z <= 1))
-DENSITIES = {
-    "norm":     (WHOLE_LINE, lambda z: -f.half(z * z + LOG_2PI)),
-    "expon":    (POSITIVE,   lambda z: -z),
-    "laplace":  (WHOLE_LINE, lambda z: -f.abs(z) - math.log(2.0)),
-    "logistic": (WHOLE_LINE, lambda z: -f.abs(z) - 2.0 * f.log1p(f.exp(-f.abs(z)))),
-    "cauchy":   (WHOLE_LINE, lambda z: -f.log1p(z * z) - math.log(math.pi)),
-    "uniform":  (UNIT,       lambda z: 0.0 * z),
-    "gamma":    (POSITIVE,   lambda z, a: xlogy(a - 1.0, z) - z - f.gammaln(a)),
-    "chi2":     (POSITIVE,   lambda z, df: xlogy(f.half(df) - 1.0, z) - f.half(z) - f.gammaln(f.half(df))
-                             - f.half(df) * math.log(2.0)),
-    "beta":     (UNIT,       lambda z, a, b: xlog1py(b - 1.0, -z) + xlogy(a - 1.0, z) - f.betaln(a, b)),
-    "t":        (WHOLE_LINE, lambda z, df: f.gammaln(f.half(df + 1.0)) - f.gammaln(f.half(df)) - f.half(f.log(df * math.pi))
-                             - f.half(df + 1.0) * f.log1p(z * z / df)),
-}
-# for each distribution the probability below z, and above z
-CDF = {
-    "norm":     (ndtr, lambda z: ndtr(-z)),
-    "expon":    (lambda z: -f.expm1(-f.maximum(z, 0.0)), lambda z: f.exp(-f.maximum(z, 0.0))),
-    "laplace":  (lambda z: f.where(z > 0, 1.0 - f.half(f.exp(-f.abs(z))), f.half(f.exp(-f.abs(z)))),
-                 lambda z: f.where(z > 0, f.half(f.exp(-f.abs(z))), 1.0 - f.half(f.exp(-f.abs(z))))),
-    "logistic": (lambda z: f.sigmoid(z), lambda z: f.sigmoid(-z)),
-    "cauchy":   (lambda z: 0.5 + f.arctan(z) / math.pi, lambda z: 0.5 - f.arctan(z) / math.pi),
-    "uniform":  (lambda z: f.clip(z, 0.0, 1.0), lambda z: 1.0 - f.clip(z, 0.0, 1.0)),
-    "gamma":    (lambda z, a: f.gammainc(a, f.maximum(z, 0.0)), lambda z, a: f.gammaincc(a, f.maximum(z, 0.0))),
-    "chi2":     (lambda z, df: f.gammainc(f.half(df), f.half(f.maximum(z, 0.0))),
-                 lambda z, df: f.gammaincc(f.half(df), f.half(f.maximum(z, 0.0)))),
-    "beta":     (lambda z, a, b: f.betainc(a, b, f.clip(z, 0.0, 1.0)),
-                 lambda z, a, b: f.betainc(b, a, 1.0 - f.clip(z, 0.0, 1.0))),
-    "t":        (t_cdf, lambda z, df: t_cdf(-z, df)),
+def laplace_cdf(z):
+    tail = f.half(f.exp(-f.abs(z)))
+    return f.where(z > 0, 1.0 - tail, tail)
+
+
+def t_logpdf(z, df):
+    scale = f.gammaln(f.half(df + 1.0)) - f.gammaln(f.half(df)) - f.half(f.log(df * math.pi))
+    return scale - f.half(df + 1.0) * f.log1p(z * z / df)
+
+
+# for each distribution the ends of its domain, the log density at z = (x − loc)/scale, the probability below z,
+# and that above z; on the whole line all densities are symmetric, and what is above z is what is below −z
+WHOLE_LINE, POSITIVE, UNIT = None, (0.0, np.inf), (0.0, 1.0)
+FAMILIES = {
+    "norm":     (WHOLE_LINE, lambda z: -f.half(z * z + LOG_2PI),                        ndtr),
+    "laplace":  (WHOLE_LINE, lambda z: -f.abs(z) - math.log(2.0),                       laplace_cdf),
+    "logistic": (WHOLE_LINE, lambda z: -f.abs(z) - 2.0 * f.log1p(f.exp(-f.abs(z))),     f.sigmoid),
+    "cauchy":   (WHOLE_LINE, lambda z: -f.log1p(z * z) - math.log(math.pi),             lambda z: 0.5 + f.arctan(z) / math.pi),
+    "t":        (WHOLE_LINE, t_logpdf,                                                  t_cdf),
+    "expon":    (POSITIVE,   lambda z: -z,              lambda z: -f.expm1(-z),         lambda z: f.exp(-z)),
+    "uniform":  (UNIT,       lambda z: 0.0 * z,         lambda z: z,                    lambda z: 1.0 - z),
+    "gamma":    (POSITIVE,   lambda z, a: xlogy(a - 1.0, z) - z - f.gammaln(a),
+                 lambda z, a: f.gammainc(a, z), lambda z, a: f.gammaincc(a, z)),
+    "beta":     (UNIT,       lambda z, a, b: xlog1py(b - 1.0, -z) + xlogy(a - 1.0, z) - f.betaln(a, b),
+                 lambda z, a, b: f.betainc(a, b, z), lambda z, a, b: f.betainc(b, a, 1.0 - z)),
 }
 
 
 def located(name, method):
     """The method of SciPy's distribution, on traced values: a function of x, its shapes, loc and scale."""
-    support, density = DENSITIES[name]
-    shapes = density.__code__.co_varnames[1:density.__code__.co_argcount]
-    function = {"cdf": CDF[name][0], "sf": CDF[name][1]}.get(method.removeprefix("log"))
+    domain, density, below, *above = FAMILIES[name]
+    above = above[0] if above else lambda z, *shapes: below(-z, *shapes)
+    shapes = parameters_of(density)[0][1:]
+    log, kind = method.startswith("log"), method.removeprefix("log")
 
     def value(x, *args, **named):
         arguments = dict(zip((*shapes, "loc", "scale"), args, strict=False)) | named
@@ -69,15 +65,20 @@ def located(name, method):
         if arguments:
             raise TypeError(f"scipy.stats.{name}.{method} takes no argument {next(iter(arguments))!r}")
         z = (x - loc) / scale
-        if function:
-            result = function(z, *parameters)
-            return f.log(result) if method.startswith("log") else result
-        inside = support(z) if support else True
-        safe = z if support is None else f.where(inside, z, 0.5)
-        log = f.where(inside, density(safe, *parameters) - f.log(with_shape(scale) + 0.0), -np.inf)
-        return log if method == "logpdf" else f.exp(log)
+        if kind != "pdf":
+            z = f.clip(z, *domain) if domain else z
+            probability = (below if kind == "cdf" else above)(z, *parameters)
+            return f.log(probability) if log else probability
+        outside = f.logical_or(z < domain[0], z > domain[1]) if domain else False  # NaN is not
+        safe = f.where(outside, 0.5, z) if domain else z
+        logarithm = f.where(outside, -np.inf, density(safe, *parameters) - f.log(with_shape(scale) + 0.0))
+        return logarithm if log else f.exp(logarithm)
     return value
 
+
+def chi2(of_gamma):
+    """The method of the χ² distribution: it is a Γ distribution of twice the scale."""
+    return lambda x, df, loc=0, scale=1: of_gamma(x, f.half(with_shape(df)), loc, 2.0 * with_shape(scale))
 
 
 # ---- what is no density of one variable --------------------------------------------------------------------
@@ -134,23 +135,22 @@ def wishart_logpdf(x, df, scale):
     return f.half(sizes - np.sum(f.inv(scale) * x, (-2, -1))) - multigammaln(f.half(df), n)
 
 
-def exp_of(log):
-    return lambda *args, **named: f.exp(log(*args, **named))
-
-
 METHODS = "pdf", "logpdf", "cdf", "logcdf", "sf", "logsf"
-DISTRIBUTIONS = {name: {method: located(name, method) for method in METHODS} for name in DENSITIES}
+DISTRIBUTIONS = {name: {method: located(name, method) for method in METHODS} for name in FAMILIES}
+DISTRIBUTIONS |= {
+    "chi2": {method: chi2(of_gamma) for method, of_gamma in DISTRIBUTIONS["gamma"].items()},
+    "poisson": {"logpmf": poisson_logpmf, "cdf": lambda k, mu, loc=0: f.gammaincc(f.floor(with_shape(k) - loc) + 1.0, mu)},
+    "bernoulli": {"logpmf": bernoulli_logpmf},
+    "dirichlet": {"logpdf": dirichlet_logpdf},
+    "multivariate_normal": {"logpdf": mvn_logpdf, "entropy": mvn_entropy},
+    "wishart": {"logpdf": wishart_logpdf},
+}
 DISTRIBUTIONS["norm"] |= {
     "logcdf": lambda x, loc=0, scale=1: f.logNdtr((x - loc) / scale),
     "logsf": lambda x, loc=0, scale=1: f.logNdtr(-1.0 * ((x - loc) / scale)),
     "ppf": lambda q, loc=0, scale=1: loc + scale * f.ndtri(with_shape(q) + 0.0),
     "isf": lambda q, loc=0, scale=1: loc + scale * (-1.0 * f.ndtri(with_shape(q) + 0.0))}
-DISTRIBUTIONS |= {
-    "poisson": {"logpmf": poisson_logpmf, "pmf": exp_of(poisson_logpmf),
-                "cdf": lambda k, mu, loc=0: f.gammaincc(f.floor(with_shape(k) - loc) + 1.0, mu)},
-    "bernoulli": {"logpmf": bernoulli_logpmf, "pmf": exp_of(bernoulli_logpmf)},
-    "dirichlet": {"logpdf": dirichlet_logpdf, "pdf": exp_of(dirichlet_logpdf)},
-    "multivariate_normal": {"logpdf": mvn_logpdf, "pdf": exp_of(mvn_logpdf), "entropy": mvn_entropy},
-    "wishart": {"logpdf": wishart_logpdf, "pdf": exp_of(wishart_logpdf)},
-}
+for _methods in DISTRIBUTIONS.values():
+    for _log in {"logpdf", "logpmf"} & _methods.keys():  # what is given by its logarithm alone
+        _methods.setdefault(_log.removeprefix("log"), lambda *args, _log=_methods[_log], **named: f.exp(_log(*args, **named)))
 SCIPY["scipy.stats"] = DISTRIBUTIONS
