@@ -12,12 +12,17 @@ from typing import Any
 
 from ..traced.arraylike import is_traced
 
+# options of the routines that compute with arrays; of traced values they mean nothing
+OF_ROUTINES = {"check_finite", "overwrite_a", "overwrite_b", "lapack_driver", "lwork"}
+
 
 def plain_or_traced(on_arrays: Callable, on_traced: Callable) -> Callable:
     """A function that calls `on_traced` where an argument is traced, and else SciPy's own, `on_arrays`."""
     @functools.wraps(on_arrays)
     def function(*args, **options):
-        return (on_traced if is_traced((args, options)) else on_arrays)(*args, **options)
+        if not is_traced((args, options)):
+            return on_arrays(*args, **options)
+        return on_traced(*args, **{name: x for name, x in options.items() if name not in OF_ROUTINES})
     return function
 
 

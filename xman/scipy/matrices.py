@@ -1,4 +1,4 @@
-"""The functions of scipy.linalg on traced values; check_finite and overwrite_… have no effect."""
+"""The functions of scipy.linalg on traced values."""
 from __future__ import annotations
 
 import numpy as np
@@ -12,8 +12,7 @@ from ..traced.dispatch import defined_in, with_shape
 from ..traced.refusals import SCIPY, refuse
 
 
-def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None,
-          transposed=False):
+def solve(a, b, lower=False, *, assume_a=None, transposed=False):
     a, b = with_shape(a), with_shape(b)
     if assume_a in ("sym", "her", "pos", "symmetric", "hermitian", "positive definite"):
         a = mirrored(a, lower)
@@ -24,47 +23,47 @@ def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=
     return f.solve(f.mT(a) if transposed else a, b)
 
 
-def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True):
+def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     a = f.where(triangle_mask(with_shape(a), lower), with_shape(a), 0.0)
     if unit_diagonal:
         a = f.where(np.eye(a.shape[-1], dtype=bool), 1.0, a)
     return f.solve(a if trans in (0, "N") else f.mT(a), with_shape(b))
 
 
-def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
+def cholesky(a, lower=False):
     factor = f.cholesky(mirrored(a, lower))
     return factor if lower else f.mT(factor)
 
 
-def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
+def cho_factor(a, lower=False):
     return f.where(triangle_mask(a, lower), cholesky(a, lower), a), lower
 
 
-def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
+def cho_solve(c_and_lower, b):
     factor, lower = c_and_lower
     first, last = (0, 1) if lower else (1, 0)
     return solve_triangular(factor, solve_triangular(factor, b, first, lower), last, lower)
 
 
-def eigh(a, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, check_finite=True):
+def eigh(a, *, lower=True, eigvals_only=False):
     a = mirrored(a, lower)
     if eigvals_only:
         return f.eigvalsh(a)
     return f.eigvalsh(a), f.eigenvectors(a, ("L" if lower else "U", "scipy"))
 
 
-def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
+def svd(a, full_matrices=True, compute_uv=True):
     factors = numpys.svd(a, full_matrices, compute_uv)
     return tuple(factors) if compute_uv else factors
 
 
-def qr(a, overwrite_a=False, lwork=None, mode="full", check_finite=True):
+def qr(a, *, mode="full"):
     if mode not in ("economic", "full", "r") or mode != "economic" and a.shape[-2] > a.shape[-1]:
         refuse(f"scipy.linalg.qr with mode={mode!r} has no derivative here", "write mode='economic'")
     return (numpys.qr(a, "r"),) if mode == "r" else tuple(numpys.qr(a))
 
 
-def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
+def lstsq(a, b, cond=None):
     x, residuals, rank, sizes = numpys.lstsq(a, b, cond)
     return x, np.squeeze(residuals, 0) if np.ndim(b) == 1 and np.size(residuals) else residuals, rank, sizes
 
@@ -83,15 +82,11 @@ def toeplitz(c, r=None):
 
 
 LINALG = {
-    "inv": lambda a, overwrite_a=False, check_finite=True, **_: f.inv(a),
-    "det": lambda a, overwrite_a=False, check_finite=True: f.det(a),
-    "pinv": lambda a, check_finite=True: c.pinv(a),
-    "norm": lambda a, ord=None, axis=None, keepdims=False, check_finite=True: c.norm(a, ord, axis, keepdims),
-    "eigvalsh": lambda a, **options: eigh(a, eigvals_only=True, **options),
-    "svdvals": lambda a, overwrite_a=False, check_finite=True: f.svdvals(a),
-    "solve_sylvester": lambda a, b, q: f.sylvester(with_shape(a), with_shape(b), with_shape(q)),
-    "solve_continuous_lyapunov": lambda a, q: f.sylvester(with_shape(a), f.mT(with_shape(a)), with_shape(q)),
-    "expm": lambda A: f.expm(A),
+    "inv": lambda a, **_: f.inv(a),
+    "det": f.det, "pinv": c.pinv, "svdvals": f.svdvals, "expm": f.expm, "solve_sylvester": f.sylvester,
+    "norm": lambda a, ord=None, axis=None, keepdims=False: c.norm(a, ord, axis, keepdims),
+    "eigvalsh": lambda a, *, lower=True: eigh(a, lower=lower, eigvals_only=True),
+    "solve_continuous_lyapunov": lambda a, q: f.sylvester(a, f.mT(with_shape(a)), q),
     "sqrtm": lambda A, *_: f.sqrtm(A),
 } | defined_in(globals())
 SCIPY["scipy.linalg"] = LINALG
