@@ -13,6 +13,7 @@ from ops.facts import is_complex
 from ..traced.arraylike import noted, plain
 from ..traced.dispatch import cast_to, checked, with_shape
 from ..traced.refusals import refuse
+from .decompositions import in_floats
 from .rearrangements import axis_index, whole_axis
 from .statistics import axes_first, reduction_by
 
@@ -56,7 +57,7 @@ def cholesky(a):
     if not np.allclose(matrix := noted(a), np.swapaxes(matrix, -1, -2)):
         refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric "
                "matrix", "give it (a + a.T) / 2")
-    return f.cholesky(a if a.dtype.kind == "f" else cast_to(a, float))
+    return f.cholesky(in_floats(a))
 
 
 def kron(a, b):
@@ -84,10 +85,7 @@ def matrix_power(a, n):
 
 def multi_dot(arrays):
     np.linalg.multi_dot([np.ones(np.shape(a)) for a in arrays])  # raises what NumPy does
-    result = arrays[0]
-    for a in arrays[1:]:
-        result = dot(result, a)
-    return result
+    return functools.reduce(dot, arrays)
 
 
 def pinv(a):
@@ -106,10 +104,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
         if ord is None and axis is None and not keep:  # smooth where an entry is 0
             return f.norm(f.stack(0, f.real(x), f.imag(x)))
         x = f.modulus(x)
-    x = x if x.dtype.kind == "f" else cast_to(x, float)
-    if ord is None and axis is None:
-        return f.norm(x, None, True) if keep else f.norm(x)
-    axis = whole_axis(axis)
+    x, axis = in_floats(x), whole_axis(axis)
     axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
     euclidean = ord is None if axes not in (1, 2) else ord in ((None, 2) if axes == 1 else (None, "fro", "f"))
     if euclidean and axis != () and (x.ndim or axis is None):

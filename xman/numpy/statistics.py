@@ -51,38 +51,30 @@ def var_or_std(op: str) -> Any:
         if ddof and correction is not None:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
-        if is_complex(a):
-            options |= {"axis": axis, "ddof": less, "keepdims": keepdims}
-            return checked(spread_by(op), getattr(np, op))(a, **options)
-        if not options.keys() <= {"dtype"}:
-            options |= {"axis": axis, "ddof": less, "keepdims": keepdims}
-            return checked(spread_by(op), getattr(np, op))(a, **options)
+        if is_complex(a) or options.keys() - {"dtype"}:
+            return checked(spread_by(op), getattr(np, op))(a, axis=axis, ddof=less, keepdims=keepdims, **options)
         a = in_summing_precision(op, a, **options)
-        if less:
-            return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less)
-        return reduction_by(op)(a, axis, keepdims)
+        return getattr(f, op)(a, axis=whole_axis(axis), keepdims=bool(keepdims), ddof=less)
     return reduced
 
 
 def spread_by(op: str, of_none: float = 0.0) -> Any:
     """np.var or np.std where a mask holds. of_none: in place of the count less ddof where that is below 1."""
     def over_mask(a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None, where=True):
-        x, axis = in_summing_precision(op, a, dtype=dtype), whole_axis(axis)
+        x = in_summing_precision(op, a, dtype=dtype)
         x = x if is_complex(x) else in_floats(x)
-        n = np.sum(np.broadcast_to(where, x.shape), axis, keepdims=True)
-        mean = f.sum(f.where(where, x, 0.0), axis, True) / n if mean is None else mean
+        every = axis is None or not x.ndim
+        axes = np.lib.array_utils.normalize_axis_tuple(range(x.ndim) if every else axis, x.ndim)
+        n = np.sum(np.broadcast_to(where, x.shape), axes, keepdims=True)
+        mean = f.sum(f.where(where, x, 0.0), axes, True) / n if mean is None else mean
         deviation = f.where(where, x - mean, 0.0)
-        parted = is_complex(deviation)
-        if parted:  # |z|² as x² + y², which is smooth at 0
-            axes = np.lib.array_utils.normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim)
-            deviation, axis = f.stack(0, f.real(deviation), f.imag(deviation)), (0, *(i + 1 for i in axes))
+        # |z|² is x² + y², which is smooth at 0; std goes by the norm, which has a gradient where all are equal
+        sides = f.stack(0, *((f.real(deviation), f.imag(deviation)) if is_complex(deviation) else (deviation,)))
+        sums = (f.norm if op == "std" else f.squaredNorm)(sides, (0, *(i + 1 for i in axes)), True)[0]
         n = n - (ddof if correction is None else correction)
         n = f.where(n > 0, n, of_none)
-        # by the norm, which has a gradient where all entries are equal
-        result = (f.norm(deviation, axis, True) / np.sqrt(n) if op == "std"
-                  else f.sum(deviation * deviation, axis, True) / n)
-        result, axis = (result[0], axes) if parted else (result, axis)
-        return result if keepdims else np.reshape(result, np.sum(np.ones(x.shape), axis).shape)
+        spread = sums / (np.sqrt(n) if op == "std" else n)
+        return spread if keepdims else np.squeeze(spread, axes)
     return over_mask
 
 
