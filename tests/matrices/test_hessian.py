@@ -184,7 +184,7 @@ MODEL, GOOD = network()
     (lambda: Hessian(MODEL, "loss", WEIGHTS)({}), "there is no value for 'W1'"),
     (lambda: Hessian(MODEL, "loss", WEIGHTS).times(GOOD, {"W1": np.ones(4)}), "for 'W1' has shape (4,), the register (3, 4)"),
     (lambda: Hessian(MODEL, "loss", WEIGHTS).times(GOOD, np.ones(26)), "the vectors are a dictionary with one for each of W1, b1"),
-    (lambda: Hessian(MODEL, "loss", WEIGHTS).times(GOOD, {"W": 1.0}), "'W', which wrt does not name; did you mean 'W"),
+    (lambda: Hessian(MODEL, "loss", WEIGHTS).times(GOOD, {"W": 1.0}), "'W', which wrt does not name; there are W1, b1, W2, b2; did you mean 'W"),
     (lambda: outer_products(MODEL, "scores", WEIGHTS, GOOD, "hinge"), "there is no error 'hinge'; there are squares, logistic, softmax"),
     (lambda: outer_products(MODEL, "score", WEIGHTS, GOOD), "of names 'score', which the list does not have; did you mean 'scores'?"),
     (lambda: outer_products(MODEL, "scores", WEIGHTS, GOOD, weight=0), "the weight of an example is a positive number, not 0"),

@@ -17,6 +17,7 @@ from ops.walk import AtLine
 
 from ..errors import XManError
 from ..interpreters.context import unshared
+from ..notation import shortened
 from ..passes.loops.roll import WRITTEN_OUT
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
@@ -29,13 +30,17 @@ def name_of(fn: Callable) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
 
 
+def is_whole(argnums: Any) -> bool:
+    return isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)
+
+
 def callable_or_refused(name: str, fn: Any, argnums: Any = 0) -> None:
     if not callable(fn):
-        raise XManError(f"{name} takes a function, and found {type(fn).__name__}; write fn itself in its "
-                        "place, not fn(x)")
-    if not isinstance(argnums, (int, np.integer, tuple, list, range)):
-        raise XManError("argnums is the position of an argument, or a tuple of positions, and found "
-                        f"{type(argnums).__name__}; the numbers come in a second call: {name}(fn)(x)")
+        raise XManError(f"{name} takes a function, and found {type(fn).__name__}; write fn itself, not fn(x)")
+    places = [argnums] if is_whole(argnums) else argnums
+    if not (isinstance(places, (tuple, list, range)) and places and all(map(is_whole, places))):
+        raise XManError(f"argnums is the position of an argument, or a tuple of them, not {shortened(argnums)}; "
+                        f"the numbers come in a second call: {name}(fn)(x)")
 
 
 class Derivative(partial):
@@ -52,9 +57,8 @@ class Derivative(partial):
 
     def __reduce__(self) -> tuple:
         if "<" in (name := getattr(self.__wrapped__, "__qualname__", "")):
-            raise XManError(f"{self.__name__} cannot be pickled: another process finds a function by its "
-                            f"name in a file, and {name} has none there; write it with def at the top of a "
-                            "file")
+            raise XManError(f"{self.__name__} cannot be pickled: another process finds it by its name in a file, and "
+                            f"{name} has none there; write it with def at the top of a file")
         return self.recipe
 
     def __deepcopy__(self, memo: dict) -> Derivative:
@@ -92,13 +96,14 @@ class TracedCall:
     def pushed(self, tangents: Sequence[Any] | None = None) -> list:
         """Σ ∂output/∂input · tangent for each output. tangents: None for those that the call began with."""
         seeds = dict(zip(self.inputs, self.seeds if tangents is None else tangents, strict=True))
-        # the outermost trace around, whose lines become a program; one pass after another has nothing to gain
-        trace = None if tangents is not None else next(
-            (x.tape for x in self.results if isinstance(x, Tracer) and not isinstance(x.value, Expression)
-             and x.level in self.before), None)
-        middle = len(trace.lines) if trace else 0
+        # in the outermost trace around, whose lines become a program, tangents go beside values; one pass after
+        # another has nothing to gain
+        traces = [] if tangents is not None else [
+            x.tape for x in self.results if isinstance(x, Tracer) and not isinstance(x.value, Expression)
+            and x.level in self.before]
+        middles = [len(trace.lines) for trace in traces[:1]]
         slopes = self.derivatives(seeds, True, self.outputs, self.results)
-        if trace:
+        for trace, middle in zip(traces, middles, strict=False):
             trace.interleave(self.before[trace.level], middle)
         return slopes
 
@@ -144,10 +149,9 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
     with CallTape() as tape:
         for i in argnums:
             leaves, structure = flattened_tree(args[i])
-            where = lambda i=i, structure=structure: f"argument {i} of {name_of(fn)}" + (
-                "" if structure is LEAF else f", in {structure},")
-            leaves = [Tracer(x.copy() if type(x := differentiable(leaf, where)) is np.ndarray else x, tape)
-                      for leaf in leaves]
+            where = lambda i=i, s=structure: f"argument {i} of {name_of(fn)}" + f", in {s}," * (s is not LEAF)
+            points = [differentiable(leaf, where) for leaf in leaves]
+            leaves = [Tracer(x.copy() if type(x) is np.ndarray else x, tape) for x in points]
             args[i] = unflatten(structure, leaves)
             tape.complex = tape.complex or any([x.value.dtype.kind == "c" for x in leaves])
             inputs += leaves
@@ -162,18 +166,15 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
         if has_aux:
             result, aux = result_and_aux(name, fn, result)
         ends, shape = flattened_tree(result)
-        registers, results = [], []
-        for end in ends:
-            traced = is_on(tape, end)
-            registers.append(end.name if traced else None)
-            results.append(end.value if traced else constant_output(name, fn, end))
+        registers = [end.name if is_on(tape, end) else None for end in ends]
+        results = [constant_output(name, fn, end) if x is None else end.value
+                   for x, end in zip(registers, ends, strict=True)]
         aux = tree_map(lambda a: as_own(a.value) if is_on(tape, a) else a, aux) if has_aux else None
-        square = lambda value, _: Tracer(value, tape).name
         if powers := past_roots(tape.lines, DG):
+            square = lambda value, _: Tracer(value, tape).name
             tape.keep()
             tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
-        names = [x.name for x in inputs]
-        call = TracedCall(tape, names, structures, registers, results, shape, aux, seeds, before)
+        call = TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux, seeds, before)
         long = len(tape.lines) > WRITTEN_OUT and before and any(isinstance(x, Expression) for x in results)
         return unheard(with_loops, call, before) if long else call
 
@@ -210,8 +211,7 @@ def constant_output(name: str, fn: Callable, end: Any) -> Any:
     if array.dtype.kind not in "biufc":
         auxiliary = name not in ("trace", "a loop", "taylor", "taylor_ode")
         rest = ", and anything else as an auxiliary output, with has_aux=True" * auxiliary
-        raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {name} wants arrays "
-                        f"of numbers{rest}")
+        raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {name} wants arrays{rest}")
     return array[()]
 
 

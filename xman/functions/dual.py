@@ -134,14 +134,13 @@ class Dual(ArrayLike):
     def from_matrix(matrix: Any, depth: int = 1) -> Dual:
         """The Dual of a matrix (2n, 2m), nested `depth` deep. XManError unless it is [[v, t], [0, v]]."""
         matrix = np.asarray(matrix, float)
-        if matrix.ndim != 2 or any(n % 2 ** depth or not n for n in matrix.shape):
-            raise XManError(f"the matrix of a Dual has {2 ** depth}n rows and {2 ** depth}m columns, not "
-                            f"{matrix.shape}")
+        k = 2 ** depth
+        if matrix.ndim != 2 or any(n % k or not n for n in matrix.shape):
+            raise XManError(f"the matrix of a Dual has {k}n rows and {k}m columns, not {matrix.shape}")
         n, m = (size // 2 for size in matrix.shape)
         v, t = matrix[:n, :m], matrix[:n, m:]
         if not (np.array_equal(v, matrix[n:, m:], equal_nan=True) and not matrix[n:, :m].any()):
-            raise XManError("the matrix of a Dual is [[v, t], [0, v]]; found another block below or beside "
-                            "the diagonal")
+            raise XManError("a Dual's matrix is [[v, t], [0, v]]; found another block on or below the diagonal")
         dual_of = lambda x: Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.size == 1 else x
         return Dual(dual_of(v), dual_of(t))
 
@@ -184,8 +183,7 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
     def slope(x):
         x = differentiable(x, lambda: "the point of a derivative")
         if x.shape:
-            raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use "
-                            "jvp, grad or jacobian")
+            raise XManError(f"a derivative is at one number, not at shape {x.shape}; use jvp, grad or jacobian")
         level = next(Traced.levels)
         output = outcome(fn, [Dual(x, 1.0, level)], {})
         moves = lambda y: isinstance(y, Dual) and y.level == level

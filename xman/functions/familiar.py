@@ -11,10 +11,9 @@ from ops import G, f, operator
 from ops.table import arity
 
 from ..errors import XManError, with_habits
-from .call import callable_or_refused, name_of
+from .call import callable_or_refused, is_whole, name_of
 from .jacobian import jacobian
 from .loops import map
-from .transforms import is_whole
 from .trees import children, flattened_tree, tree_map, unflatten
 
 
@@ -97,6 +96,5 @@ class custom_vjp:
 
     def __call__(self, *args: Any) -> Any:
         if not self.op:
-            raise XManError(f"{name_of(self)} has no way back yet: call {name_of(self)}.defvjp(forward, "
-                            "backward)")
+            raise XManError(f"{name_of(self)} has no way back yet: call its defvjp(forward, backward)")
         return getattr(f, self.op)(*args)

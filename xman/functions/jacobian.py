@@ -13,8 +13,8 @@ from ..errors import XManError, with_habits
 from ..matrices.jacobian import Count, passes_counted, stacked
 from ..traced.arraylike import ArrayLike
 from ..traced.directions import Directions
-from .call import Derivative, TracedCall, callable_or_refused, traced_call
-from .transforms import is_whole, positions, refuse_real
+from .call import Derivative, TracedCall, callable_or_refused, is_whole, traced_call
+from .transforms import positions, refuse_real
 from .trees import flattened_tree, number_of, unflatten
 
 AT_ONCE = 64  # so many directions at once, which bounds the memory
@@ -162,14 +162,11 @@ def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any
     ends = [end for x in columns if x.size for end in (x.min(), x.max())]
     if ends and not 0 <= min(ends) <= max(ends) < size:
         raise XManError(f"columns lie from {min(ends)} to {max(ends)}, and the matrix has {size}, from 0")
-    n, widths = len(columns[0]), [places.shape[1] for places in columns]
-    outputs, width = np.size(blocks[0]) // max(n * widths[0], 1), sum(widths)
+    n, width = len(columns[0]), sum(places.shape[1] for places in columns)
+    outputs = np.size(blocks[0]) // max(columns[0].size, 1)
     kind = np.int32 if max(n * outputs * width, size) < 2 ** 31 else np.int64
-    data = np.empty((n, outputs, width), np.result_type(*blocks))
-    indices = np.empty(data.shape, kind)
-    for block, places, end in zip(blocks, columns, np.cumsum(widths), strict=True):
-        block_columns = slice(end - places.shape[1], end)
-        data[..., block_columns] = np.reshape(block, (n, outputs, -1))
-        indices[..., block_columns] = places[:, None]
+    data = np.concatenate([np.reshape(block, (n, outputs, -1)) for block in blocks], -1)
+    indices = np.concatenate([np.broadcast_to(places[:, None], (n, outputs, places.shape[1])) for places in columns],
+                             -1, dtype=kind)
     starts = width * np.arange(n * outputs + 1, dtype=kind)
     return csr_array((data.ravel(), indices.ravel(), starts), (n * outputs, size))

@@ -51,8 +51,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
         raise XManError(f"length is the whole number of steps where there are no xs, not {length!r}{beside}")
     if not slices:
         if length is None:
-            raise XManError(f"scan of {name_of(fn)} has no xs to say how many steps there are: give it "
-                            "length=100")
+            raise XManError(f"scan of {name_of(fn)} has neither xs nor a number of steps: say length=100")
         slices = [int(length)]
     k, m, shape = len(first), len(first) + len(slices), []
 
@@ -63,8 +62,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
                             "y), y None where there is none")
         (after, next_carry), (y, ys) = [flattened_tree(tree) for tree in result]
         if look(next_carry) != look(carries):
-            raise XManError(f"{name_of(fn)} returned the carry {next_carry} and was given {carries}; they have "
-                            "to be alike")
+            raise XManError(f"{name_of(fn)} returned the carry {next_carry}, and was given {carries}")
         shape[:] = [ys]
         # A scan stacks all results behind the carries. The carries come again there if they are to be kept
         # for the way back, but not twice if y has them already, as in lambda h, x: (h1, h1).
@@ -308,8 +306,7 @@ def by_numbers(fn: Callable, run: Callable, body: Body, examples: Sequence, arra
             if decided.dtype.kind in "iu" and SLICED.search(line):
                 instead = ("write np.take(x, i + np.arange(2), 0) for x[i:i + 2], and f.take (from xman import f) "
                            "for a plain array x")
-            raise XManError(f"{line}: {name_of(fn)} goes by a value here, and it is written once for all "
-                            f"values; {instead}")
+            raise XManError(f"{line}: {name_of(fn)} goes by a value, and is written once for all; {instead}")
         for end in ends:
             if not is_on(tape, end):
                 constant_output("a loop", fn, numbers_within(end))

@@ -213,8 +213,7 @@ class Tracer(ArrayLike, Traced):
         self.tape.refuse_closed()
         flat = super().is_flat()
         if flat and not self.tape.exact:
-            refuse("this index, mask or number would be a constant of the list",
-                   "write f.getitem(array, index) (from xman import f)")
+            refuse("this index, mask or number is traced", "write f.getitem(array, index) (from xman import f)")
         return self.value.is_flat() if isinstance(self.value, ArrayLike) else flat
 
 
@@ -261,8 +260,7 @@ def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
 def ordinary(a: Any) -> Any:
     """The same. XManError for an array of a kind that has its own products, or masks."""
     if isinstance(a, np.ndarray) and type(a).__mul__ is not np.ndarray.__mul__:
-        refuse(f"a {type(a).__name__} has products or sums of its own",
-               "give np.asarray(…) of it, and np.where for a mask")
+        refuse(f"a {type(a).__name__} has products of its own", "give np.asarray(…), or np.where for a mask")
     return a
 
 

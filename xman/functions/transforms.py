@@ -19,7 +19,7 @@ from ops import Expression, f
 from ops.facts import is_complex
 
 from ..errors import XManError, with_habits
-from .call import Derivative, TracedCall, callable_or_refused, name_of, traced_call
+from .call import Derivative, TracedCall, callable_or_refused, is_whole, name_of, traced_call
 from .trees import as_own, matching, number_of, unflatten
 
 
@@ -155,12 +155,11 @@ def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
     directions, one for each of argnums, of its structure and shapes. The result is like the argument, a tuple
     if argnums is a tuple. XManError as `grad`.
     """
-    callable_or_refused("hvp", fn)
+    callable_or_refused("hvp", fn, argnums)
     tuples_or_refused("hvp", primals=primals, vectors=vectors)
     which = positions(argnums, primals, fn)
     if len(vectors) != len(which):
-        raise XManError(f"hvp has {len(vectors)} vectors for {len(which)} arguments, those of argnums; give "
-                        "it one for each")
+        raise XManError(f"hvp has {len(vectors)} vectors for {len(which)} arguments; give it one for each")
     slope = grad(fn, which)
 
     # H v is the derivative of the gradient along v: one pass forward through the way back
@@ -183,18 +182,11 @@ def tuples_or_refused(word: str, **tuples: Any) -> None:
                             f"write (x,), as in {word}(fn, (x,), (v,))")
 
 
-def is_whole(argnums: Any) -> bool:
-    return isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)
-
-
 def positions(argnums: Any, args: Sequence[Any], fn: Callable) -> tuple[int, ...]:
     """argnums as positions from 0. XManError for a position that has no argument or comes twice."""
     if type(argnums) is int and 0 <= argnums < len(args):
         return (argnums,)
-    places = (argnums,) if is_whole(argnums) else tuple(argnums) if isinstance(argnums, range) else argnums
-    if not isinstance(places, (tuple, list)) or not places or not all(map(is_whole, places)):
-        raise XManError(f"argnums is the position of an argument, 0 for the first, or a tuple of positions, "
-                        f"not {argnums!r}")
+    places = (argnums,) if is_whole(argnums) else tuple(argnums)
     for i in places:
         if not -len(args) <= i < len(args):
             raise XManError(f"argnums names argument {i} of {name_of(fn)}, which was called with {len(args)} "

@@ -69,8 +69,7 @@ def rebuilt(tree: Any, subtrees: list) -> Any:
     try:
         return type(tree)._make(subtrees) if hasattr(tree, "_fields") else type(tree)(subtrees)
     except TypeError:
-        raise XManError(f"a {type(tree).__name__} cannot be rebuilt from its parts; give lists, tuples "
-                        "and dicts") from None
+        raise XManError(f"a {type(tree).__name__} cannot be rebuilt from its parts; give a tuple or dict") from None
 
 
 def flattened_tree(tree: Any) -> tuple[list, Any]:
@@ -118,8 +117,7 @@ def matching(tree: Any, structure: Any, name: str, like: str) -> list:
     leaves, shape = flattened_tree(tree)
     if look(shape) != look(structure):
         path, kind, expected = difference(shape, structure, name)
-        raise XManError(f"{path} is {kind} where {like} has {expected}; give {name} the same structure, "
-                        f"{structure}")
+        raise XManError(f"{path} is {kind} where {like} has {expected}; give {name} as {structure}")
     return leaves
 
 

@@ -23,7 +23,7 @@ from ..notation import shown
 from ..passes.differentiate import inputs_of
 from ..wengert import Line, Steps, checked_list, known_registers, registers
 from .hessian import Hessian
-from .linear import Point, point
+from .linear import Point, one_number, point
 
 
 class Diagonals(NamedTuple):
@@ -67,8 +67,7 @@ def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> 
     (of,) = known_registers(steps, of, "of", one=True)
     wrt = inputs_of(steps, wrt)
     values = eval(steps, point(values, wrt))
-    if (shape := np.shape(values[of])) != ():
-        raise XManError(f"{of!r} has shape {shape}; a Hessian is that of one number: take a mean or a sum")
+    one_number(of, values[of])
     moving, curvatures = depends(steps, wrt, values), {of: np.zeros_like(values[of])}
     deltas = backprop(steps, values, ops.DG, moving, **{of: 1.0})
     for line in reversed(steps):

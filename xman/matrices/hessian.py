@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import XManError
 from ..interpreters import eval
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps
 from .jacobian import stacked
-from .linear import DerivativeMatrix, LinearMap, Point, point, units
+from .linear import DerivativeMatrix, LinearMap, Point, one_number, point, units
 
 if TYPE_CHECKING:
     from ..sparse import Compressed
@@ -79,9 +78,7 @@ class Hessian(DerivativeMatrix):
         return {x: stacked(entries[x], 0, np.shape(values[x]), values[x]) for x in self.wrt}
 
     def _refuse_arrays(self, values: Point) -> None:
-        if (shape := np.shape(eval(self.primal, values)[self.of])) != ():
-            raise XManError(f"{self.of!r} has shape {shape}; a Hessian is that of one number: take a sum or "
-                            "a mean of it first")
+        one_number(self.of, eval(self.primal, values)[self.of])
 
     def _columns(self, values: Point) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """For each element of all wrt: its register, its unit vector, and the product with this vector."""

@@ -11,7 +11,7 @@ import numpy as np
 from ops import Expression
 from ops.kinks import unclear
 
-from ..errors import XManError, nearest
+from ..errors import XManError, nearest, refuse_unknown
 from ..interpreters import eval, forward
 from ..interpreters.context import depends, unshared
 from ..notation import in_notebooks
@@ -123,6 +123,12 @@ def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
     return inputs
 
 
+def one_number(of: str, y: Any, what: str = "a Hessian is that of") -> None:
+    """XManError unless y, the value of the register `of`, is one number."""
+    if (shape := np.shape(y)) != ():
+        raise XManError(f"{of!r} has shape {shape}; {what} one number: write f.mean(…), np.mean(…)")
+
+
 def columns_apart(matrix: Any, wrt: Sequence[str], values: Point) -> dict[str, Any]:
     """A matrix whose columns are those of all wrt, one of them beside the other, as a matrix for each."""
     ends = np.cumsum([np.size(values[x]) for x in wrt]).tolist()
@@ -150,8 +156,6 @@ def vectors_like(vectors: Point, values: Point, wrt: Sequence[str]) -> dict[str,
     if not isinstance(vectors, Mapping):
         raise XManError(f"the vectors are a dictionary with one for each of {', '.join(wrt)}, not a "
                         f"{type(vectors).__name__}")
-    if unknown := [name for name in vectors if name not in wrt]:
-        raise XManError(f"a vector was given for {unknown[0]!r}, which wrt does not "
-                        f"name{nearest(unknown[0], wrt)}")
+    refuse_unknown(vectors, wrt, "a vector was given for {!r}, which wrt does not name")
     return {x: vector_like(x, vectors[x], values[x]) if x in vectors else np.zeros_like(values[x])
             for x in wrt}

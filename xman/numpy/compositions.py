@@ -13,7 +13,7 @@ from ops.facts import is_complex
 from ..traced.arraylike import noted, plain
 from ..traced.dispatch import cast_to, checked, with_shape
 from ..traced.refusals import refuse
-from .decompositions import in_floats
+from .decompositions import in_floats, refuse_deficient
 from .rearrangements import axis_index, whole_axis
 from .statistics import axes_first, reduction_by
 
@@ -90,8 +90,7 @@ def multi_dot(arrays):
 
 def pinv(a):
     if np.linalg.matrix_rank(plain(a)).min() < min(a.shape[-2:]):
-        refuse("np.linalg.pinv of a matrix without full rank has no derivative",
-               "add a multiple of np.eye to a.T @ a, and use np.linalg.solve")
+        refuse_deficient("pinv")
     return f.pinv(a)
 
 

@@ -20,6 +20,11 @@ def in_floats(x):
     return x if x.dtype.kind == "f" else cast_to(x, float)
 
 
+def refuse_deficient(function):
+    refuse(f"np.linalg.{function} of a matrix without full rank has no derivative",
+           "add a multiple of np.eye to a.T @ a, and use np.linalg.solve")
+
+
 def triangle_mask(a, lower):
     """A mask of the lower triangle of a, with its diagonal; or of the upper triangle."""
     return (np.tril if lower else np.triu)(np.ones(a.shape[-2:], bool))
@@ -44,8 +49,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     if not compute_uv:
         return f.svdvals(a)
     if full_matrices and a.shape[-1] != a.shape[-2]:
-        refuse("svd with full_matrices=True gives any basis of a null space, and no derivative",
-               "write full_matrices=False")
+        refuse("svd with full_matrices=True has no derivative", "write full_matrices=False")
     return SVD(f.left_vectors(a), f.svdvals(a), f.mT(f.right_vectors(a)))
 
 
@@ -65,8 +69,7 @@ def lstsq(a, b, rcond=None):
     a, b = with_shape(a), with_shape(b)
     x, residuals, rank, sizes = np.linalg.lstsq(plain(a), plain(b), rcond)
     if rank < min(a.shape):
-        refuse("np.linalg.lstsq of a matrix without full rank has no derivative",
-               "add a multiple of np.eye to a.T @ a, and use np.linalg.solve")
+        refuse_deficient("lstsq")
     x = f.dot(f.pinv(a), b)
     residuals = np.sum((b - a @ x) ** 2, 0, keepdims=b.ndim == 1) if residuals.size else residuals
     return x, residuals, rank, f.svdvals(a)

@@ -27,8 +27,7 @@ def reshape(x, shape, order="C", copy=None):
     np.reshape(0, (), order=order)  # raises what NumPy does
     order = "C" if order is None else order.upper()
     if order == "A" and sum(n != 1 for n in x.shape) > 1:
-        refuse(f"order={order!r} goes by the layout of an array in memory, which no list knows",
-               "write order='C' or order='F'")
+        refuse(f"order={order!r} goes by an array's layout in memory", "write order='C' or order='F'")
     if order == "F":
         return f.transpose(f.reshape(f.transpose(x), whole_shape(shape)[::-1]))
     return f.reshape(x, whole_shape(shape))

@@ -157,8 +157,7 @@ def at_quantile(a, q):
 
 def quantile(a, q, **options):
     if isinstance(q, ArrayLike) or options.get("axis") == ():
-        refuse("np.quantile and np.percentile have a derivative here for a plain q, over an axis",
-               "give q as a number")
+        refuse("np.quantile takes a plain q, and an axis, here", "give q as a number")
     if not np.ndim(q):
         return along_order(at_quantile)(a, q, **options)
     quantiles = [quantile(a, each, **options) for each in np.ravel(q)]

@@ -27,8 +27,7 @@ def bitwise(op: Callable) -> Callable:
     """A bitwise function, which takes booleans alone."""
     def on_booleans(*args):
         if any(with_shape(a).dtype.kind != "b" for a in args):
-            refuse("bitwise functions of whole numbers have no operator here",
-                   "use them on booleans, or on plain integers")
+            refuse("bitwise functions of whole numbers are no operators", "use booleans, or plain integers")
         return op(*args)
     return on_booleans
 

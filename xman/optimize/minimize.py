@@ -18,7 +18,7 @@ from ..functions.trees import flattened_tree, unflatten
 from ..interpreters import eval
 from ..manager import XMan
 from ..matrices import Hessian, packed, unpacked
-from ..matrices.linear import LinearMap
+from ..matrices.linear import LinearMap, one_number
 from ..passes import EXACT, STABLE, gradient, simplify
 from ..reasons import first_nan
 from ..sparse import where_it_pays
@@ -92,9 +92,7 @@ class Problem:
         self.values = values | {w: np.array(values[w], None if np.asarray(values[w]).dtype.kind == "f"
                                             else float) for w in wrt}
         self.start, self.slopes = packed(self.values, wrt).astype(float), [f"d{of}_d{w}" for w in wrt]
-        if (shape := np.shape(eval(steps, self.values)[of])) != ():
-            raise XManError(f"{of!r} has shape {shape}; what is minimized has to be one number: write "
-                            "f.mean(…), np.mean(…)")
+        one_number(of, eval(steps, self.values)[of], "what is minimized has to be")
         first_steps, shared = gradient(steps, of, wrt), []
         engine = "numpy" if engine == "auto" else engine
         self.hessian, hessian = None, Hessian(steps, of, wrt) if products else None
@@ -245,8 +243,7 @@ def objective_list(fn: Callable, start: Any,
     steps, values = list_at(fn, (start, *data), {}, CallTape(exact=False))
     parameters = [*values][:len(leaves)]
     if len(steps.outputs) != 1:
-        raise XManError(f"the function returns {len(steps.outputs)} arrays, {', '.join(steps.outputs)}; it "
-                        "has to return one")
+        raise XManError(f"the function returns {len(steps.outputs)} arrays; it has to return one")
     steps = simplify(steps, [steps[-1][0]], rewrites=EXACT + STABLE)
     if not (wrt := [name for name in parameters if name in steps.inputs]):
         raise XManError("the function does not depend on its parameters")

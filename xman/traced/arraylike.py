@@ -13,7 +13,7 @@ from ops.facts import INSTEAD, is_complex
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
-from .refusals import IN_PLACE, INDEX, in_text, refuse, refuse_conversion
+from .refusals import IN_PLACE, INDEX, in_text, refuse, refuse_conversion, refuse_plain
 
 # attributes that NumPy's numbers have, and its arrays have not
 OF_NUMBERS = {*dir(np.float64), *dir(np.int64)} - {*dir(np.ndarray)}
@@ -121,14 +121,12 @@ class ArrayLike(Expression):
     def item(self, *place):
         if self.is_flat():
             return plain(self).item(*place)
-        refuse("item() would turn a traced value into a plain number, and its derivative would be lost",
-               "leave the array as it is, or index it: x[i, j]")
+        refuse_plain("item()", "leave the array as it is, or index it: x[i, j]")
 
     def tolist(self):
         if self.is_flat():
             return plain(self).tolist()
-        refuse("tolist() would turn a traced array into plain numbers, and their derivatives would be lost",
-               "write list(x)")
+        refuse_plain("tolist()", "write list(x)")
 
     def __getattr__(self, name):
         of_number = name in OF_NUMBERS and not self.ndim

@@ -120,25 +120,25 @@ INDEX = ("an index is a whole number, and this one was computed from floats",
 RANDOM = ("a random number whose distribution depends on the arguments has no derivative here",
           "draw plain numbers and transform them, as in loc + scale * np.random.normal(size=n)")
 
-# (a pattern of lines that turn an array into plain numbers, what they do, what to write instead)
+# (a pattern of lines that turn an array into plain numbers, what does so, what to write instead)
 CONVERSIONS = [
-    (r"\brandom\.|\brng\.", *RANDOM),
-    (r"\bmath\.(\w+)", "math.{0} would turn a traced value into a plain number, and its derivative would be lost",
-                       "write np.{0}"),
-    (r"\barray\(\s*[\[(]|\bfromiter\(", "np.array of traced values would lose their derivatives",
-                       "write np.stack([…]), or import xman.numpy as np"),
-    (r"\b(?:asarray|array|asanyarray|ascontiguousarray)\(", "a traced value is an array already, and a plain copy of it would "
-                       "lose its derivative", "leave the conversion out, or import xman.numpy as np"),
-    (r"\b([rc])_\[", "np.{0}_ takes plain numbers", "import xman.numpy as np, or write np.concatenate"),
-    (r"(?<!\bnp)(?<!\bf)\.(dot|clip|take)\(", "the method .{0} of a plain array takes plain numbers", "write np.{0}(array, …)"),
-    (r"\bnp\.full\(", "np.full copies a plain number", "write x * np.ones(shape), or import xman.numpy as np"),
-    (r"\b(float|int|complex|float32|float64)\(",
-                       "{0}() would turn a traced value into a plain number, and its derivative would be lost",
-                       "leave it an array; np.floor(x) and np.round(x), without derivative, can become one"),
-    (r"\bnp\.(?:sum|mean|max|min|prod|std|var|linalg\.norm)\(|(?:^|[(,=+*/@-])\s*\[",
-                       "NumPy would turn this list of traced values into plain numbers",
-                       "give it np.array([…]) of import xman.numpy as np, or np.stack([…])"),
+    (r"\bmath\.(\w+)", "math.{0}", "write np.{0}"),
+    (r"\barray\(\s*[\[(]|\bfromiter\(", "np.array of traced values", "write np.stack([…]), or import xman.numpy as np"),
+    (r"\b(?:as|asany|ascontiguous)?array\(", "a copy of what is an array already",
+     "leave the conversion out, or import xman.numpy as np"),
+    (r"\b([rc])_\[", "np.{0}_", "import xman.numpy as np, or write np.concatenate"),
+    (r"(?<!\bnp)(?<!\bf)\.(dot|clip|take)\(", "the method .{0} of a plain array", "write np.{0}(array, …)"),
+    (r"\bnp\.full\(", "np.full copies a number, and", "write x * np.ones(shape), or import xman.numpy as np"),
+    (r"\b(float|int|complex|float32|float64)\(", "{0}()",
+     "leave it an array; np.floor(x) and np.round(x), without derivative, can become one"),
+    (r"\bnp\.(?:sum|mean|max|min|prod|std|var|linalg\.norm)\(|(?:^|[(,=+*/@-])\s*\[", "an array of this list of traced values",
+     "give it np.array([…]) of import xman.numpy as np, or np.stack([…])"),
 ]
+
+
+def refuse_plain(subject: str, instead: str) -> NoReturn:
+    """Raise XManError for what makes a plain number."""
+    refuse(f"{subject} would turn a traced value into a plain number, and its derivative would be lost", instead)
 
 
 # for each module of SciPy the functions that xman.scipy has for traced values
@@ -167,25 +167,23 @@ def refuse_conversion(method: str) -> NoReturn:
         refuse("a sparse matrix takes plain arrays alone", "write f.dot(a, x) (from xman import f)")
     module, name = function_of_scipy(frame)
     if name in SCIPY.get(module, ()):
-        refuse(f"{module} turns a traced value into plain numbers",
-               f"write from xman.scipy import {module.removeprefix('scipy.')}, which does not")
+        refuse_plain(f"{module}.{name}", f"write from xman.scipy import {module.removeprefix('scipy.')}")
     if name:
-        refuse(f"{module}.{name} turns a traced value into plain numbers",
-               "write it with NumPy's functions, or give its derivative, by hand, in xman.custom_vjp")
+        refuse_plain(f"{module}.{name}", "write it with NumPy's functions, or give its derivative in xman.custom_vjp")
     text = running(frame) if not asking_library() else ""
-    for pattern, problem, instead in CONVERSIONS:
+    if re.search(r"\brandom\.|\brng\.", text):
+        refuse(*RANDOM)
+    for pattern, subject, instead in CONVERSIONS:
         if match := re.search(pattern, text):
             words = match.groups() or ("",)
             if instead == "write np.{0}" and not hasattr(np, words[0]):
                 instead = "write it with the functions that NumPy has"
-            refuse(problem.format(*words), instead.format(*words))
+            refuse_plain(subject.format(*words), instead.format(*words))
     if instruction == "BINARY_SUBSCR":
         refuse(*INDEX)
     if ours := [name for name in re.findall(r"(\w+)\(", text) if hasattr(f, name)]:
-        refuse(f"this {ours[0]} takes plain numbers, and the derivative would be lost",
-               f"write f.{ours[0]} (from xman import f)")
-    refuse(f"{method} would turn a traced value into plain numbers, and its derivative would be lost",
-           "write it with NumPy's functions, or define the function with ops.operator")
+        refuse(f"this {ours[0]} takes plain numbers alone", f"write f.{ours[0]} (from xman import f)")
+    refuse_plain(method, "write it with NumPy's functions, or define the function with ops.operator")
 
 
 def replaced(error: Exception) -> bool:
