@@ -24,7 +24,7 @@ from ..traced.arraylike import ArrayLike
 from .call import callable_or_refused, constant_output, name_of
 from .trace import allowed, parameter_names, unused, watched
 from .tracer import CallTape, Tracer, as_constant, is_on, replayed
-from .trees import flattened_tree, leaf_names, look, unflatten
+from .trees import LEAF, flattened_tree, leaf_names, look, unflatten
 
 SLICED = re.compile(r"[\w)\]]\[[^\[\]]*:[^\[\]]*\]")  # x[i:i + 2] in a line of text
 
@@ -51,7 +51,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
         raise XManError(f"length is the whole number of steps where there are no xs, not {length!r}{beside}")
     if not slices:
         if length is None:
-            raise XManError(f"scan of {name_of(fn)} has neither xs nor a number of steps: say length=100")
+            raise XManError(f"scan of {name_of(fn)} has neither xs nor a number of steps: give it length=100")
         slices = [int(length)]
     k, m, shape = len(first), len(first) + len(slices), []
 
@@ -62,7 +62,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
                             "y), y None where there is none")
         (after, next_carry), (y, ys) = [flattened_tree(tree) for tree in result]
         if look(next_carry) != look(carries):
-            raise XManError(f"{name_of(fn)} returned the carry {next_carry}, and was given {carries}")
+            raise XManError(f"{name_of(fn)} returned the carry {next_carry} for {carries}; they have to be alike")
         shape[:] = [ys]
         # A scan stacks all results behind the carries. The carries come again there if they are to be kept
         # for the way back, but not twice if y has them already, as in lambda h, x: (h1, h1).
@@ -96,7 +96,7 @@ def call(fn: Callable, *args: Any) -> Any:
     Raises as `scan`.
     """
     function, inputs, shape = procedure(fn, args, "procedure", "call")
-    return applied_in(shape[0], f.call, function, f.bundle(*inputs))
+    return applied_in(shape, f.call, function, f.bundle(*inputs))
 
 
 @with_habits
@@ -106,15 +106,12 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
     c: one number or truth value. yes, no: functions of args that return the same structure. args: as for
     `call`. Raises XManError if the structures differ, and as `scan`.
     """
-    (left, entries, left_shape), (right, right_entries, right_shape) = (procedure(fn, args, role, "cond")
-                                                   for fn, role in ((yes, "yes"), (no, "no")))
-    if look(left_shape[0]) != look(right_shape[0]):
-        raise XManError(f"{name_of(yes)} returns {left_shape[0]} and {name_of(no)} {right_shape[0]}; the "
-                        "branches of cond return the same structure")
-    n = len(flattened_tree(args)[0])
-    left, right, entries = with_parameters_of_both(left, right, entries, right_entries, n)
+    (left, right, entries), (shape, other) = both_functions("cond", args, yes=yes, no=no)
+    if look(shape) != look(other):
+        raise XManError(f"{name_of(yes)} returns {shape} and {name_of(no)} {other}; the branches of cond return the "
+                        "same structure")
     c = c if isinstance(c, Expression) else np.asarray(c)[()]
-    return applied_in(left_shape[0], f.cond, c, left, right, f.bundle(*entries))
+    return applied_in(shape, f.cond, c, left, right, f.bundle(*entries))
 
 
 @with_habits
@@ -130,15 +127,12 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
     """
     if not isinstance(most, (int, np.integer)) or most < 0:
         raise XManError(f"most is the greatest number of steps, a whole number, not {most!r}")
-    whether, entries, shape = procedure(test, (carry,), "test", "while_loop")
-    step, step_entries, after = procedure(fn, (carry,), "step", "while_loop")
-    structure = flattened_tree(carry)[1]
-    if len(whether[4]) != 1 or look(after[0]) != look(structure):
+    (whether, step, entries), (truth, after) = both_functions("while_loop", (carry,), test=test, step=fn)
+    leaves, structure = flattened_tree(carry)
+    if truth is not LEAF or look(after) != look(structure):
         raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; "
-                        f"found {shape[0]} and {after[0]}")
-    n = len(flattened_tree(carry)[0])
-    whether, step, entries = with_parameters_of_both(whether, step, entries, step_entries, n)
-    return applied_in(structure, f.while_loop, whether, step, n, f.bundle(*entries), most)
+                        f"found {truth} and {after}")
+    return applied_in(structure, f.while_loop, whether, step, len(leaves), f.bundle(*entries), most)
 
 
 # ---- what they have in common ------------------------------------------------------------------------------
@@ -183,18 +177,17 @@ def slice_seen(x: Any) -> Any:
 
 def leaf_words(fn: Callable, structures: Sequence, counters: Sequence[str] = ()) -> list[str]:
     """A name for each leaf of the arguments: that of fn's parameter, or of the key in a dict."""
-    names: list[str] = []
-    for name, structure in zip(parameter_names(fn, len(structures)), structures, strict=True):
-        for leaf in leaf_names(structure, name):
-            names.append(leaf.removeprefix(f"{name}_") if leaf[len(name) + 1:].isidentifier() else leaf)
     words: list[str] = []
+    pairs = zip(parameter_names(fn, len(structures)), structures, strict=True)
+    paths = [(name, path) for name, structure in pairs for path in leaf_names(structure, name)]
+    names = [path.removeprefix(f"{name}_") if path[len(name) + 1:].isidentifier() else path for name, path in paths]
     for name in [*names, *counters]:
         words.append(unused(name, words))
     return words
 
 
-def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Function, list, list]:
-    """(fn(*args) as a literal, its bundle's entries, [its result's structure]). role: its part in `of`."""
+def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Function, list, Any]:
+    """(fn(*args) as a literal, its bundle's entries, its result's structure). role: its part in `of`."""
     callable_or_refused(of, fn)
     leaves, structure = flattened_tree(tuple(args))
     shape: list = []
@@ -205,27 +198,27 @@ def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Functio
         return ends
     carries = len(leaves) * (role == "step")
     function, outside = function_of(fn, role, run, leaf_words(fn, structure), leaves, carries)
-    return function, [*[entry(x) for x in leaves], *outside], shape
+    return function, [*[entry(x) for x in leaves], *outside], shape[0]
 
 
-def with_parameters_of_both(left: Function, right: Function, entries: list, right_entries: list,
-                            n: int) -> tuple[Function, Function, list]:
-    """Both functions with the parameters of both, and the arguments: the n common ones first, then those of
-    the left, then those that the right alone has.
+def both_functions(of: str, args: Sequence, **functions: Callable) -> tuple[tuple[Function, Function, list], list]:
+    """(both functions of args, with the parameters of both, and the arguments of these; the results' structures).
 
-    Of (x, U) -> … and (x, b, U) -> …, where x is common, both become functions of (x, U, b)."""
-    def words_by_id(function: Function, entries: list) -> dict[int, str]:
-        return {id(x): word for x, word in zip(entries[n:], function[2][n:], strict=True)}
+    The common arguments come first, then what the first function takes from outside, then what the second
+    alone takes: of (x, U) -> … and (x, b, U) -> …, where x is common, both become functions of (x, U, b).
+    """
+    literals, bundles, shapes = zip(*[procedure(fn, args, role, of) for role, fn in functions.items()], strict=True)
+    n = len(flattened_tree(tuple(args))[0])
+    outside = {id(x): x for entries in bundles for x in entries[n:]}
+    words = [{id(x): word for x, word in zip(entries[n:], parameters[n:], strict=True)}
+             for (_, _, parameters, *_), entries in zip(literals, bundles, strict=True)]
 
-    values = {id(x): x for x in (*entries[n:], *right_entries[n:])}
-    words = words_by_id(right, right_entries) | words_by_id(left, entries)
-
-    def widened(function: Function, entries: list) -> Function:
-        names = words_by_id(function, entries)
+    def widened(function: Function, names: dict[int, str], others: dict[int, str]) -> Function:
         registers = {*G, *function[2], *(line[0] for line in function[3])}
-        parameters = (*function[2][:n], *(names.get(x) or fresh(words[x], registers) for x in values))
+        parameters = (*function[2][:n], *(names.get(x) or fresh(others[x], registers) for x in outside))
         return (*function[:2], parameters, *function[3:])
-    return widened(left, entries), widened(right, right_entries), [*entries[:n], *values.values()]
+    first, second = widened(literals[0], *words), widened(literals[1], *words[::-1])
+    return (first, second, [*bundles[0][:n], *outside.values()]), [*shapes]
 
 
 def names_around(fn: Callable) -> dict[int, str]:
@@ -233,13 +226,11 @@ def names_around(fn: Callable) -> dict[int, str]:
     fn, names = inspect.unwrap(fn), {}
     variables = getattr(getattr(fn, "__code__", None), "co_freevars", ())
     for name, cell in zip(variables, getattr(fn, "__closure__", None) or (), strict=False):
-        try:
-            names[id(cell.cell_contents)] = name
-        except ValueError:
-            continue  # the variable has no value yet
+        if cell == CellType():  # the variable has no value yet
+            continue
+        names[id(cell.cell_contents)] = name
         if isinstance(cell.cell_contents, XMan):
-            items = cell.cell_contents.namedRegisterItems()
-            names |= {id(register): attribute for attribute, register in items}
+            names |= {id(register): word for word, register in cell.cell_contents.namedRegisterItems()}
     return names
 
 

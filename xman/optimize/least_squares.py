@@ -44,8 +44,7 @@ def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None
         values, back = model.inputDict(**feed(model, X, y)), dict
         wrt = [name for name in steps.inputs if model.isParam(name)]
     else:
-        steps, wrt, values, back = objective_list(model, start, data)
-        of = steps[-1][0]
+        steps, of, wrt, values, back = objective_list(model, start, data)
     refuse_complex_parameters([values[w] for w in wrt])
     values |= {w: np.asarray(values[w], float) for w in wrt}
     jacobian, program = Jacobian(steps, of, wrt), compile(steps, [of], engine)
@@ -71,8 +70,8 @@ def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None
             blocks = jacobian(point)
             matrix = np.hstack([np.reshape(blocks[x], (-1, np.size(values[x]))) for x in wrt])
         now = time.perf_counter()
-        history.append({"epoch": len(history), "loss": 0.5 * float(np.sum(residuals(w) ** 2)),
-                        "seconds": now - begun})
+        loss = 0.5 * float(np.sum(residuals(w) ** 2))
+        history.append({"epoch": len(history), "loss": loss, "seconds": now - begun})
         if len(history) > 1:  # the first entry is the start
             shown.step()
             shown.line(history[-1])

@@ -60,19 +60,17 @@ def minimize(model: XMan | Callable, data: tuple = (), *, start: Any = None, met
         objective = Objective(model, data, 0, sample_weight, class_weight, l1, l2)
         if validation is not None:
             judged = judge_of(model, rows_and_labels(validation, "validation", objective.labels))
-        facts = {"network": model, "shape": objective.X.shape[1:], "classes": objective.labels,
-                 "settings": {"optimizer": method}}
         refuse_changing(objective, method)
+        facts = dict(network=model, shape=objective.X.shape[1:], classes=objective.labels, settings={"optimizer": method})
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
         rows = np.arange(objective.rows)
         values = objective.inputs | objective.minibatch_inputs(objective.X, objective.y, rows, 0)
     else:
-        of_models = dict(validation=validation, l1=l1, l2=l2, sample_weight=sample_weight,
-                   class_weight=class_weight)
-        if unfit := [name for name, value in of_models.items() if value is not None]:
-            raise XManError(f"{unfit[0]} is for models; write it into the function")
-        steps, wrt, values, back = objective_list(model, start, data)
-        of = steps[-1][0]
+        names = "validation", "l1", "l2", "sample_weight", "class_weight"
+        for name, option in zip(names, (validation, l1, l2, sample_weight, class_weight), strict=True):
+            if option is not None:
+                raise XManError(f"{name} is for models; write it into the function")
+        steps, of, wrt, values, back = objective_list(model, start, data)
     problem = Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine)
     descent = Descent(problem, back, tolerance, judged, callbacks)
     return descent.run(method, epochs, progress)._replace(**facts)
@@ -85,8 +83,7 @@ class Problem:
     are the value, the gradient, and the common part of all products.
     """
 
-    def __init__(self, steps: WengertList, of: str, wrt: list[str], values: dict[str, Any], products: bool,
-                 engine: str):
+    def __init__(self, steps: WengertList, of: str, wrt: list[str], values: dict, products: bool, engine: str):
         refuse_complex_parameters([values[w] for w in wrt])
         self.of, self.wrt, self.steps = of, wrt, steps
         self.values = values | {w: np.array(values[w], None if np.asarray(values[w]).dtype.kind == "f"
@@ -147,15 +144,15 @@ class Problem:
         dots = {dot: vectors[name] for name, dot in self.dots.items()}
         values = self.values | self.moved_to(w).point | self.outputs | dots
         images = self.products(values) if self.products else {}
-        return packed({name: images.get(self.images[name], 0 * x) for name, x in vectors.items()},
-                      self.wrt).astype(float)
+        product = {name: images.get(self.images[name], 0 * x) for name, x in vectors.items()}
+        return packed(product, self.wrt).astype(float)
 
 
 class Descent:
     """A run of one of SciPy's methods, and the results of its iterations."""
 
-    def __init__(self, problem: Problem, back: Callable[[dict], Any], tolerance: float,
-                 judged: Callable | None = None, callbacks: Iterable[Callback] = ()):
+    def __init__(self, problem: Problem, back: Callable, tolerance: float, judged: Callable | None,
+                 callbacks: Iterable[Callback]):
         self.problem, self.back, self.tolerance, self.judged = problem, back, tolerance, judged
         self.callbacks, self.history, self.best, self.stalled = list(callbacks), [], 0, False
         self.parameters = back(problem.named(problem.start))
@@ -170,6 +167,8 @@ class Descent:
         if not problem.moved_to(problem.start).sound:
             raise unsound(problem.steps, problem.values)
         limits = {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}
+        calls = {"jac": problem.gradient, "hessp": problem.product if method in WITH_PRODUCTS else None,
+                 "callback": self.record}
         w, second, self.reason = problem.start, method in WITH_PRODUCTS, "" if epochs else "all 0 epochs done"
         self.begun = time.perf_counter()
         with Progress(progress, total=epochs, done=0) as self.shown:
@@ -179,9 +178,7 @@ class Descent:
                         break
                     self.crawl = 1e-9 * (second and way != FINAL)
                     options = {"maxiter": epochs - len(self.history), **limits.get(way, {"gtol": 0.0})}
-                    minimum = optimize.minimize(problem.value, w, (), way, problem.gradient,
-                                                callback=self.record, options=options,
-                                                hessp=problem.product if second else None)
+                    minimum = optimize.minimize(problem.value, w, method=way, options=options, **calls)
                     w, slope = minimum.x, problem.gradient(minimum.x)
                     self.reason = self.reason or f"all {epochs} epochs done" * (len(self.history) >= epochs)
                 self.reason = self.reason or SMALLEST + f" ({way}: {minimum.message})" * (not self.stalled)
@@ -227,13 +224,11 @@ def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
 def refuse_complex_parameters(parameters: Iterable[Any]) -> None:
     """XManError for complex parameters, of which there is no way down."""
     if any(map(is_complex, parameters)):
-        raise XManError("the parameters are real numbers, and these are complex; give real and imaginary parts, and "
-                        "write x + 1j * y in the function")
+        raise XManError("parameters are real numbers; give real and imaginary parts, and write x + 1j * y in fn")
 
 
-def objective_list(fn: Callable, start: Any,
-                   data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
-    """(the list of fn(start, *data), the names of start's leaves, all values, the function leaves → tree)."""
+def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, str, list[str], dict, Callable]:
+    """(the list of fn(start, *data), its output, the names of start's leaves, all values, leaves → tree)."""
     if start is None:
         raise XManError("minimize needs the parameters to begin with: say start=…")
     leaves, structure = flattened_tree(start)
@@ -244,8 +239,8 @@ def objective_list(fn: Callable, start: Any,
     parameters = [*values][:len(leaves)]
     if len(steps.outputs) != 1:
         raise XManError(f"the function returns {len(steps.outputs)} arrays; it has to return one")
-    steps = simplify(steps, [steps[-1][0]], rewrites=EXACT + STABLE)
+    steps = simplify(steps, [of := steps[-1][0]], rewrites=EXACT + STABLE)
     if not (wrt := [name for name in parameters if name in steps.inputs]):
         raise XManError("the function does not depend on its parameters")
     back = lambda registers: unflatten(structure, [registers.get(name, values[name]) for name in parameters])
-    return steps, wrt, values, back
+    return steps, of, wrt, values, back
