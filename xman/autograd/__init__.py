@@ -27,8 +27,7 @@ class Autograd:
     EVAL_FUNS: Mapping[str, Callable] | None = None
     BP_FUNS: Mapping[str, Sequence] | None = None
 
-    def __init__(self, xman: XMan, EVAL_FUNS: Mapping[str, Callable] | None = None,
-                 BP_FUNS: Mapping[str, Sequence] | None = None):
+    def __init__(self, xman: XMan, EVAL_FUNS: Mapping | None = None, BP_FUNS: Mapping | None = None):
         self.xman = xman
         self.EVAL_FUNS, self.BP_FUNS = EVAL_FUNS or self.EVAL_FUNS, BP_FUNS or self.BP_FUNS
         self._table("EVAL_FUNS")

@@ -30,6 +30,9 @@ def name_of(fn: Callable) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
 
 
+Argnums = int | Sequence[int]  # the positions of the arguments to differentiate by
+
+
 def is_whole(argnums: Any) -> bool:
     return isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)
 
@@ -124,9 +127,8 @@ class TracedCall:
             slopes = unheard(derivatives_by, step, seeds, seeds, tape.lines, values, ends, forward, other)
         except AtLine as error:
             raise self.failure(error.error, error.line) from error.error
-        slopes = {k: slopes[end] if end in slopes else zeros(x)
-                  for k, (end, x) in enumerate(zip(ends, points, strict=True))}
-        return [*map(number_of, unshared(slopes, [*values, *seeds.values()]).values())]
+        slopes = [slopes[end] if end in slopes else zeros(x) for end, x in zip(ends, points, strict=True)]
+        return [*map(number_of, unshared(dict(enumerate(slopes)), [*values, *seeds.values()]).values())]
 
     def failure(self, error: Exception, line: tuple) -> XManError:
         """The error that a rule raised, as a sentence with its operator and the shapes of its arguments."""
@@ -167,14 +169,14 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
             result, aux = result_and_aux(name, fn, result)
         ends, shape = flattened_tree(result)
         registers = [end.name if is_on(tape, end) else None for end in ends]
-        results = [constant_output(name, fn, end) if x is None else end.value
-                   for x, end in zip(registers, ends, strict=True)]
+        results = [end.value if is_on(tape, end) else constant_output(name, fn, end) for end in ends]
         aux = tree_map(lambda a: as_own(a.value) if is_on(tape, a) else a, aux) if has_aux else None
         if powers := past_roots(tape.lines, DG):
             square = lambda value, _: Tracer(value, tape).name
             tape.keep()
             tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
-        call = TracedCall(tape, [x.name for x in inputs], structures, registers, results, shape, aux, seeds, before)
+        names = [x.name for x in inputs]
+        call = TracedCall(tape, names, structures, registers, results, shape, aux, seeds, before)
         long = len(tape.lines) > WRITTEN_OUT and before and any(isinstance(x, Expression) for x in results)
         return unheard(with_loops, call, before) if long else call
 

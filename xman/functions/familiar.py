@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,20 +11,20 @@ from ops import G, f, operator
 from ops.table import arity
 
 from ..errors import XManError, with_habits
-from .call import callable_or_refused, is_whole, name_of
+from .call import Argnums, callable_or_refused, is_whole, name_of
 from .jacobian import jacobian
 from .loops import map
 from .trees import children, flattened_tree, tree_map, unflatten
 
 
 @with_habits
-def jacfwd(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
+def jacfwd(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """`jacobian` in forward mode."""
     return jacobian(fn, argnums, "forward", has_aux)
 
 
 @with_habits
-def jacrev(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
+def jacrev(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """`jacobian` in reverse mode."""
     return jacobian(fn, argnums, "reverse", has_aux)
 

@@ -13,7 +13,7 @@ from ..errors import XManError, with_habits
 from ..matrices.jacobian import Count, passes_counted, stacked
 from ..traced.arraylike import ArrayLike
 from ..traced.directions import Directions
-from .call import Derivative, TracedCall, callable_or_refused, is_whole, traced_call
+from .call import Argnums, Derivative, TracedCall, callable_or_refused, is_whole, traced_call
 from .transforms import positions, refuse_real
 from .trees import flattened_tree, number_of, unflatten
 
@@ -21,7 +21,7 @@ AT_ONCE = 64  # so many directions at once, which bounds the memory
 
 
 @with_habits
-def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None,
+def jacobian(fn: Callable, argnums: Argnums = 0, mode: str | None = None,
              has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """The function that gives ∂output/∂argument, of shape output.shape + argument.shape, by one call of fn.
 
@@ -130,7 +130,7 @@ def blocks_at_once(call: TracedCall) -> list[list]:
 
 
 @with_habits
-def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
+def hessian(fn: Callable, argnums: Argnums = 0) -> Callable:
     """The function that gives ∂²fn/∂argument², (*argument.shape, *argument.shape), forward over reverse.
 
     fn, argnums: as for `jacobian`; for an array the result's shape begins with that of the array, so that
@@ -166,7 +166,6 @@ def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any
     outputs = np.size(blocks[0]) // max(columns[0].size, 1)
     kind = np.int32 if max(n * outputs * width, size) < 2 ** 31 else np.int64
     data = np.concatenate([np.reshape(block, (n, outputs, -1)) for block in blocks], -1)
-    indices = np.concatenate([np.broadcast_to(places[:, None], (n, outputs, places.shape[1])) for places in columns],
-                             -1, dtype=kind)
+    indices = np.broadcast_to(np.concatenate(columns, 1, dtype=kind)[:, None], data.shape)
     starts = width * np.arange(n * outputs + 1, dtype=kind)
     return csr_array((data.ravel(), indices.ravel(), starts), (n * outputs, size))

@@ -180,7 +180,7 @@ def leaf_words(fn: Callable, structures: Sequence, counters: Sequence[str] = ())
     words: list[str] = []
     pairs = zip(parameter_names(fn, len(structures)), structures, strict=True)
     paths = [(name, path) for name, structure in pairs for path in leaf_names(structure, name)]
-    names = [path.removeprefix(f"{name}_") if path[len(name) + 1:].isidentifier() else path for name, path in paths]
+    names = [key if (key := path.removeprefix(f"{name}_")).isidentifier() else path for name, path in paths]
     for name in [*names, *counters]:
         words.append(unused(name, words))
     return words
@@ -201,13 +201,14 @@ def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Functio
     return function, [*[entry(x) for x in leaves], *outside], shape[0]
 
 
-def both_functions(of: str, args: Sequence, **functions: Callable) -> tuple[tuple[Function, Function, list], list]:
+def both_functions(of: str, args: Sequence, **functions: Callable) -> tuple[tuple, list]:
     """(both functions of args, with the parameters of both, and the arguments of these; the results' structures).
 
     The common arguments come first, then what the first function takes from outside, then what the second
     alone takes: of (x, U) -> … and (x, b, U) -> …, where x is common, both become functions of (x, U, b).
     """
-    literals, bundles, shapes = zip(*[procedure(fn, args, role, of) for role, fn in functions.items()], strict=True)
+    procedures = [procedure(fn, args, role, of) for role, fn in functions.items()]
+    literals, bundles, shapes = zip(*procedures, strict=True)
     n = len(flattened_tree(tuple(args))[0])
     outside = {id(x): x for entries in bundles for x in entries[n:]}
     words = [{id(x): word for x, word in zip(entries[n:], parameters[n:], strict=True)}

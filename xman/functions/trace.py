@@ -37,8 +37,7 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
     return list_at(fn, examples, fixed, CallTape(exact=False))[0]
 
 
-def list_at(fn: Callable, examples: Sequence, fixed: dict,
-            tape: CallTape) -> tuple[WengertList, dict[str, Any]]:
+def list_at(fn: Callable, examples: Sequence, fixed: dict, tape: CallTape) -> tuple[WengertList, dict]:
     """(the list of `trace`, the values of its inputs). tape: a new one."""
     callable_or_refused("trace", fn)
     with tape:

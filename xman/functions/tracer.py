@@ -68,8 +68,7 @@ class CallTape(Recording):
         if (listener := sys.getprofile()) is not None and hasattr(listener, "of_users"):
             return unheard(self.write, op, args)
         self.refuse_closed()
-        if (self.exact and op in ("broadcast", "unbroadcast")
-            and not (self.masks and any(map(self.by_mask, args))) and idle(*args)):
+        if op in ("broadcast", "unbroadcast") and self.is_idle(*args):
             return args[0]
         if self.complex and any(map(is_complex, args)):
             op = for_complex(op)
@@ -149,6 +148,14 @@ class CallTape(Recording):
         tracer.slopeless = name in self.flat
         return tracer
 
+    def is_idle(self, x: Any, like: Any, axis: tuple = ()) -> bool:
+        """Whether x has the shape and the precision of like already, and these are final."""
+        if not self.exact or axis != () or not isinstance(x, ArrayLike) or not hasattr(like, "dtype"):
+            return False
+        if self.masks and (self.by_mask(x) or self.by_mask(like)):
+            return False
+        return x.shape == like.shape and x.dtype == like.dtype
+
     def by_mask(self, a: Any) -> bool: return self.has(a) and a.name in self.masks
 
     def follow_masks(self, out: Tracer, op: str, args: tuple) -> None:
@@ -213,7 +220,8 @@ class Tracer(ArrayLike, Traced):
         self.tape.refuse_closed()
         flat = super().is_flat()
         if flat and not self.tape.exact:
-            refuse("this index, mask or number is traced", "write f.getitem(array, index) (from xman import f)")
+            refuse("this index or mask would be a constant of the list",
+                   "write f.getitem(array, index) (from xman import f)")
         return self.value.is_flat() if isinstance(self.value, ArrayLike) else flat
 
 
@@ -250,13 +258,6 @@ for _name in filter(lambda name: hasattr(ArrayLike, f"__{name}__"), _names):
     setattr(Tracer, f"__{_name}__", silent_to_listeners(f"__{_name}__"))
 
 
-def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
-    """Whether x has the shape and the precision of like already."""
-    if axis != () or not isinstance(x, ArrayLike) or not hasattr(like, "dtype"):
-        return False
-    return x.shape == like.shape and x.dtype == like.dtype
-
-
 def ordinary(a: Any) -> Any:
     """The same. XManError for an array of a kind that has its own products, or masks."""
     if isinstance(a, np.ndarray) and type(a).__mul__ is not np.ndarray.__mul__:
@@ -279,8 +280,7 @@ def is_on(tape: CallTape, x: Any) -> bool:
     return traced and x.writer is tape
 
 
-def replayed(tape: CallTape, writer: Writer, inputs: Mapping[str, Symbol],
-             ends: Iterable[str]) -> dict[str, Symbol]:
+def replayed(tape: CallTape, writer: Writer, inputs: Mapping, ends: Iterable[str]) -> dict[str, Symbol]:
     """The writer's symbol for each register of the tape, after it has written the lines that lead to `ends`.
 
     inputs: the symbols for the inputs of the tape.

@@ -19,12 +19,12 @@ from ops import Expression, f
 from ops.facts import is_complex
 
 from ..errors import XManError, with_habits
-from .call import Derivative, TracedCall, callable_or_refused, is_whole, name_of, traced_call
+from .call import Argnums, Derivative, TracedCall, callable_or_refused, is_whole, name_of, traced_call
 from .trees import as_own, matching, number_of, unflatten
 
 
 @with_habits
-def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False,
+def grad(fn: Callable, argnums: Argnums = 0, has_aux: bool = False,
          holomorphic: bool = False) -> Callable:
     """The function that gives ∂fn/∂argument, by reverse mode: one pass back, whatever the number of inputs.
 
@@ -47,7 +47,7 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False,
 
 
 @with_habits
-def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
+def value_and_grad(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """The function that gives (fn(…), its gradient), or with has_aux ((output, auxiliary), gradient).
 
     fn, argnums, has_aux: as for `grad`, which raises the same errors."""
@@ -148,7 +148,7 @@ def like(tree: Any, points: Sequence[Any], structure: Any, name: str, model: str
 
 @with_habits
 def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
-        argnums: int | Sequence[int] = 0) -> Any:
+        argnums: Argnums = 0) -> Any:
     """The product H·v of the Hessian of fn, forward over reverse, without the matrix (Bishop, §8.2).
 
     fn, argnums: as for `grad`. primals: the tuple of all positional arguments. vectors: the tuple of

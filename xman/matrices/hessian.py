@@ -67,8 +67,8 @@ class Hessian(DerivativeMatrix):
         """For each pair (x, y) of wrt the array ∂²of/∂x∂y, of the shape of x followed by that of y."""
         columns = {y: [column for x, _, column in self._columns(values) if x == y] for y in self.wrt}
         shape = lambda x, y: np.shape(values[x]) + np.shape(values[y])
-        return {(x, y): stacked([column[x] for column in columns[y]], -1, shape(x, y), values[x])
-                for x in self.wrt for y in self.wrt}
+        block = lambda x, y: stacked([column[x] for column in columns[y]], -1, shape(x, y), values[x])
+        return {(x, y): block(x, y) for x in self.wrt for y in self.wrt}
 
     def diagonal(self, values: Point) -> dict[str, Any]:
         """For each register ∂²of/∂x² for its elements x, in its shape: it takes n products, but no matrix."""
@@ -96,6 +96,5 @@ def packed(arrays: Mapping[str, Any], wrt: Sequence[str]) -> Any:
 def unpacked(vector: Any, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
     """The vector as arrays of the shapes of values[x], for x in wrt: the inverse of `packed`."""
     wrt = [wrt] if isinstance(wrt, str) else wrt
-    ends = np.cumsum([np.size(values[x]) for x in wrt])[:-1]
-    return {x: piece.reshape(np.shape(values[x]))
-            for x, piece in zip(wrt, np.split(np.asarray(vector), ends), strict=True)}
+    pieces = np.split(np.asarray(vector), np.cumsum([np.size(values[x]) for x in wrt])[:-1])
+    return {x: piece.reshape(np.shape(values[x])) for x, piece in zip(wrt, pieces, strict=True)}

@@ -47,8 +47,8 @@ class Jacobian(DerivativeMatrix):
         seed = of + ending(self.steps, "_bar")
         dots = {x: x + dot for x in self.wrt}
         self.forward = LinearMap(tangent(self.steps, self.wrt), dots, {of: of + dot})
-        self.reverse = LinearMap(gradient(self.steps, of, self.wrt, seed=seed), {of: seed},
-                                 {x: f"d{of}_d{x}" for x in self.wrt})
+        adjoint = gradient(self.steps, of, self.wrt, seed=seed)
+        self.reverse = LinearMap(adjoint, {of: seed}, {x: f"d{of}_d{x}" for x in self.wrt})
         self._routes: dict[tuple, Route] = {}
         self._blocks: dict[tuple, Jacobian] = {}  # on the way of mixed mode
 
@@ -92,7 +92,7 @@ class Jacobian(DerivativeMatrix):
             matrices = without_registers(blocks, way.through)[self.of]
             return {x: stacked([matrices[x]] if x in matrices else [], 0, shapes[x], y) for x in self.wrt}
         if count.mode == "reverse":
-            rows = list(map(self.pullback(values), units(y)))
+            rows = [*map(self.pullback(values), units(y))]
             return {x: stacked([row[x] for row in rows], 0, shapes[x], y) for x in self.wrt}
         push = self.pushforward(values)
         columns = {x: [push({x: v}) for v in units(values[x])] for x in self.wrt}
@@ -114,12 +114,11 @@ class Jacobian(DerivativeMatrix):
 
     def _count(self, values: Point, y: Any) -> tuple[Count, Route | None]:
         mixed, way = self.mode == "mixed", None
-        count = passes_counted(sum(entries_of(values[x]) for x in self.wrt), entries_of(y), None if mixed
-                               else self.mode)
+        inputs = sum(entries_of(values[x]) for x in self.wrt)
+        count = passes_counted(inputs, entries_of(y), None if mixed else self.mode)
         # with two passes there is nothing to save; symbols have no sizes
         if not isinstance(y, Expression) and (mixed or self.mode is None and count.passes > 2):
-            sizes = {name: np.size(x) for name, x in values.items()
-                     if getattr(x, "dtype", y.dtype).kind == "f"}
+            sizes = {r: np.size(x) for r, x in values.items() if getattr(x, "dtype", y.dtype).kind == "f"}
             key = tuple(sizes.items())
             way = self._routes[key] = self._routes.get(key) or route(self.steps, self.of, self.wrt, sizes)
             if way.through and (mixed or way.passes < count.passes):

@@ -65,8 +65,7 @@ class LinearMap:
     these shapes and split.
     """
 
-    def __init__(self, steps: WengertList, moving: Mapping[str, str], images: Mapping[str, str],
-                 refuse: Callable[[Point], None] | None = None):
+    def __init__(self, steps: WengertList, moving: Mapping, images: Mapping, refuse: Callable | None = None):
         self.steps, self.moving, self.images, self.refuse = steps, moving, images, refuse
         self._split: dict[Any, tuple[WengertList, WengertList]] = {}
 
@@ -103,8 +102,8 @@ class LinearMap:
             registers = names.union(dst for dst, _, _ in self.steps)
             short = simplify(self.steps, [y for y in self.images.values() if y in registers], likes)
             moves = depends(short, names, names)
-            self._split[key] = (WengertList(line for line in short if line[0] not in moves),
-                                WengertList(line for line in short if line[0] in moves))
+            fixed = WengertList(line for line in short if line[0] not in moves)
+            self._split[key] = fixed, WengertList(line for line in short if line[0] in moves)
         return self._split[key]
 
 

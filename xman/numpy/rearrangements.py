@@ -27,7 +27,7 @@ def reshape(x, shape, order="C", copy=None):
     np.reshape(0, (), order=order)  # raises what NumPy does
     order = "C" if order is None else order.upper()
     if order == "A" and sum(n != 1 for n in x.shape) > 1:
-        refuse(f"order={order!r} goes by an array's layout in memory", "write order='C' or order='F'")
+        refuse(f"order={order!r} goes by the layout of an array in memory", "write order='C' or order='F'")
     if order == "F":
         return f.transpose(f.reshape(f.transpose(x), whole_shape(shape)[::-1]))
     return f.reshape(x, whole_shape(shape))
@@ -78,8 +78,8 @@ def split_like(split: Any) -> Any:
 def of_positions(function: Any, a: Any, args: tuple, options: dict) -> Any:
     """NumPy's function of the positions of a's entries; what it is told in traced arrays is a constant."""
     constant = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
-    return function(np.arange(a.size).reshape(a.shape), *map(constant, args),
-                    **{name: constant(x) for name, x in options.items()})
+    options = {name: constant(x) for name, x in options.items()}
+    return function(np.arange(a.size).reshape(a.shape), *map(constant, args), **options)
 
 
 def concatenate(arrays, axis=0):

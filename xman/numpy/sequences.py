@@ -118,9 +118,8 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None):
     ufunc.reduceat(blank(array), starts := np.asarray(plain(indices)).tolist(), axis)
     x = np.moveaxis(with_shape(array), axis, 0)
     x = x if dtype is None else cast_to(x, dtype)
-    pieces = [ufunc.reduce(x[i:max(j, i + 1)], axis=0)
-              for i, j in zip(starts, [*starts[1:], len(x)], strict=True)]
-    return np.stack(pieces, axis)
+    pairs = zip(starts, [*starts[1:], len(x)], strict=True)
+    return np.stack([ufunc.reduce(x[i:max(j, i + 1)], axis=0) for i, j in pairs], axis)
 
 
 METHODS["any"] |= {"accumulate": accumulate, "reduce": reduce, "reduceat": reduceat}
@@ -137,8 +136,8 @@ def overlap(function, a, v, mode):
     full = f.convolve(a, v)
     n, m = max(len(a), len(v)), min(len(a), len(v))
     size = len(function(np.ones(n), np.ones(m), mode))
-    cut = {n + m - 1: 0, n - m + 1: m - 1}.get(size, (m - 1) // 2 if function is np.convolve
-                                               or len(a) >= len(v) else m // 2)
+    half = (m - 1) // 2 if function is np.convolve or len(a) >= len(v) else m // 2
+    cut = {n + m - 1: 0, n - m + 1: m - 1}.get(size, half)
     return full[cut:cut + size]
 
 
@@ -213,15 +212,15 @@ def block(arrays):
 def insert(arr, obj, values, axis=None):
     # NumPy's function of the places of all entries, those of values after those of x, shows what goes where
     x, values = with_shape(arr), with_shape(values)
-    places = np.arange(x.size + values.size)
-    inserted = np.insert(places[:x.size].reshape(x.shape), plain(obj), places[x.size:].reshape(values.shape), axis)
+    first, last = np.split(np.arange(x.size + values.size), [x.size])
+    inserted = np.insert(first.reshape(x.shape), plain(obj), last.reshape(values.shape), axis)
     return f.take(f.concat(0, np.ravel(x), np.ravel(cast_to(values, x.dtype))), inserted)
 
 
 def bincount(x, weights=None, minlength=0):
     blank = np.zeros(len(np.bincount(plain(x), minlength=minlength)), int if weights is None else float)
-    return f.scatterAdd(np.ones(x.shape, int) if weights is None else with_shape(weights), blank,
-                        cast_to(x, np.dtype(int)))
+    weights = np.ones(x.shape, int) if weights is None else with_shape(weights)
+    return f.scatterAdd(weights, blank, cast_to(x, int))
 
 
 def scaled_by_powers(x, i):
@@ -232,8 +231,8 @@ def scaled_by_powers(x, i):
 @checked
 def vander(x, N=None, increasing=False):
     x, powers = in_floats(x), np.arange(len(x) if N is None else N)
-    columns = np.concatenate([np.ones_like(x)[:, None],
-                              np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)], 1)
+    others = np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)
+    columns = np.concatenate([np.ones_like(x)[:, None], others], 1)
     return columns[:, powers if increasing else powers[::-1]]
 
 
@@ -244,6 +243,15 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     k, n = np.ndim(results[0]), rows.ndim - 1
     return np.moveaxis(full, range(n, n + k), range(axis % arr.ndim, axis % arr.ndim + k))
 
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0):
+    return base ** np.linspace(start, stop, num, endpoint)
+
+
+@checked
+def angle(z, deg=False):
+    radians = f.angle(z) if is_complex(z) else f.arctan2(0.0, in_floats(z))
+    return radians * (180.0 / math.pi) if deg else radians
 
 
 def geomspace(start, stop, num=50, endpoint=True):
@@ -256,11 +264,8 @@ def geomspace(start, stop, num=50, endpoint=True):
 NAMES.update(TRANSFORMS | {
     np.convolve:         lambda a, v, mode="full": overlap(np.convolve, np.atleast_1d(a), np.atleast_1d(v), mode),
     np.correlate:        lambda a, v, mode="valid": overlap(np.correlate, a, with_shape(v)[::-1] if np.ndim(v) else v, mode),
-    np.logspace:         lambda start, stop, num=50, endpoint=True, base=10.0: base ** np.linspace(start, stop, num, endpoint),
     np.linalg.cross:     cross_of_three,
     np.fix:              lambda x: f.trunc(x),
-    np.angle:            checked(lambda z, deg=False: (f.angle(z) if is_complex(z) else f.arctan2(0.0, in_floats(z)))
-                                 * (180.0 / math.pi if deg else 1.0), np.angle),
     np.i0:               lambda x: cast_to(f.besselI(0, in_floats(x)), in_floats(x).dtype),
     np.ldexp:            scaled_by_powers,
     np.real_if_close:    lambda a, tol=100: a,

@@ -38,8 +38,7 @@ def one_axis(transform: Callable) -> Callable:
     return lambda a, n=None, axis=-1, norm=None: transform(with_shape(a), n, axis, (norm or "backward",))
 
 
-def several_axes(first: Callable, axes: Any = None, last: Callable | None = None,
-                 inverse: bool = False) -> Callable:
+def several_axes(first: Callable, axes: Any = None, last: Any = None, inverse: bool = False) -> Callable:
     """NumPy's function of an array, lengths, axes and a norm. first: the transform along all axes, but the
     last one where `last` is given: that comes before the others, or after them for the inverse."""
     def transform(a, s=None, axes=axes, norm=None):

@@ -47,12 +47,14 @@ def reduction_by(op: str) -> Any:
 
 def var_or_std(op: str) -> Any:
     """np.var or np.std."""
+    spread = checked(spread_by(op), getattr(np, op))
+
     def reduced(a, axis=None, ddof=0, keepdims=False, correction=None, **options):
         if ddof and correction is not None:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
         if is_complex(a) or options.keys() - {"dtype"}:
-            return checked(spread_by(op), getattr(np, op))(a, axis=axis, ddof=less, keepdims=keepdims, **options)
+            return spread(a, axis=axis, ddof=less, keepdims=keepdims, **options)
         a = in_summing_precision(op, a, **options)
         return getattr(f, op)(a, axis=whole_axis(axis), keepdims=bool(keepdims), ddof=less)
     return reduced
@@ -69,8 +71,9 @@ def spread_by(op: str, of_none: float = 0.0) -> Any:
         mean = f.sum(f.where(where, x, 0.0), axes, True) / n if mean is None else mean
         deviation = f.where(where, x - mean, 0.0)
         # |z|² is x² + y², which is smooth at 0; std goes by the norm, which has a gradient where all are equal
-        sides = f.stack(0, *((f.real(deviation), f.imag(deviation)) if is_complex(deviation) else (deviation,)))
-        sums = (f.norm if op == "std" else f.squaredNorm)(sides, (0, *(i + 1 for i in axes)), True)[0]
+        sides = (f.real(deviation), f.imag(deviation)) if is_complex(deviation) else (deviation,)
+        summed = f.norm if op == "std" else f.squaredNorm
+        sums = summed(f.stack(0, *sides), (0, *(i + 1 for i in axes)), True)[0]
         n = n - (ddof if correction is None else correction)
         n = f.where(n > 0, n, of_none)
         spread = sums / (np.sqrt(n) if op == "std" else n)
@@ -157,7 +160,7 @@ def at_quantile(a, q):
 
 def quantile(a, q, **options):
     if isinstance(q, ArrayLike) or options.get("axis") == ():
-        refuse("np.quantile takes a plain q, and an axis, here", "give q as a number")
+        refuse("np.quantile is for a plain q here, over an axis", "give q as a number")
     if not np.ndim(q):
         return along_order(at_quantile)(a, q, **options)
     quantiles = [quantile(a, each, **options) for each in np.ravel(q)]
@@ -221,8 +224,9 @@ def nan_spread(op):
     return checked(over_numbers, getattr(np, f"nan{op}"))
 
 
-def quantile_past_nan(a, q, axis=None, overwrite_input=False, keepdims=False):
-    """np.nanquantile: linear between the two nearest entries in order."""
+@checked
+def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
+    """Linear between the two nearest entries in order."""
     def quantile_at(q):
         quantile_rows = quantile_of_numbers(rows, q)
         return np.expand_dims(quantile_rows, axes) if keepdims else quantile_rows
@@ -233,6 +237,10 @@ def quantile_past_nan(a, q, axis=None, overwrite_input=False, keepdims=False):
         return quantile_at(q)
     rows = cast_to(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
     return np.stack([quantile_at(probability) for probability in q])
+
+
+def nanpercentile(a, q, **options):
+    return nanquantile(a, np.true_divide(q, 100), **options)
 
 
 def quantile_of_numbers(a, q):
@@ -291,10 +299,7 @@ def cumulative(function, number):
 NAMES.update({
     np.nanvar:           nan_spread("var"),
     np.nanstd:           nan_spread("std"),
-    np.nanquantile:      checked(quantile_past_nan, np.nanquantile),
-    np.nanpercentile:    checked(lambda a, q, **options: quantile_past_nan(a, np.true_divide(q, 100), **options),
-                                 np.nanpercentile),
-    np.nanmedian:        checked(lambda a, **options: quantile_past_nan(a, 0.5, **options), np.nanmedian),
+    np.nanmedian:        checked(lambda a, **options: nanquantile(a, 0.5, **options), np.nanmedian),
     np.nanargmax:        nanposition(np.argmax),
     np.nanargmin:        nanposition(np.argmin),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],

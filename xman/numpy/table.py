@@ -142,7 +142,7 @@ def on_plain(function: Callable) -> Callable:
 
 THEIRS = {**vars(np.linalg), **vars(np)}
 # what its row calls NumPy's function, arguments and all; ours take more options of some
-NAMES.update((operator.attrgetter(facts.numpy)(np), getattr(f, op)) for op, facts in FACTS.items() if facts.numpy)
+NAMES.update((operator.attrgetter(row.numpy)(np), getattr(f, op)) for op, row in FACTS.items() if row.numpy)
 for module in (*map(vars, (c, decompositions, r, s, sequences)), globals()):
     NAMES.update((THEIRS[name], ours) for name, ours in defined_in(module).items() if name in THEIRS)
 NAMES.update({
@@ -197,14 +197,14 @@ NAMES.update({
     np.vdot:          lambda a, b: f.dot(np.conj(np.ravel(a)), np.ravel(b)),
     np.linalg.outer:  checked(lambda a, b: f.outer(a, b), np.linalg.outer),
     np.linalg.matmul: lambda a, b: f.dot(a, b),
-    np.linalg.vecdot: lambda a, b, axis=-1: np.vecdot(np.moveaxis(a, operator.index(axis), -1), np.moveaxis(b, axis, -1)),
+    np.linalg.vecdot: lambda a, b, axis=-1: np.vecdot(np.moveaxis(a, axis, -1), np.moveaxis(b, axis, -1)),
     np.linalg.tensordot: lambda a, b, axes=2: c.tensordot(a, b, axes),
     np.linalg.trace:  lambda x, offset=0: np.trace(x, offset, -2, -1),
     np.linalg.diagonal: lambda x, offset=0: np.diagonal(x, offset, -2, -1),
     np.linalg.matrix_transpose: lambda x: f.mT(x),
     np.linalg.matrix_norm: lambda x, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
     # rearrangements
-    np.transpose:     lambda x, axes=None: f.transpose(x) if axes is None else f.transpose(x, r.whole_axis(axes)),
+    np.transpose:     lambda x, axes=None: f.transpose(x, axes=r.whole_axis(axes)),
     np.matrix_transpose: f.mT,
     **{at_least: each_reshaped(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
     np.broadcast_to:  lambda a, shape, subok=False: f.broadcast(a, r.whole_shape(shape)),
@@ -214,7 +214,7 @@ NAMES.update({
     np.dstack:        lambda arrays: r.concatenate([np.atleast_3d(a) for a in arrays], 2),
     np.column_stack:  lambda arrays: r.concatenate([np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a for a in arrays], 1),
     np.append:        lambda x, values, axis=None: r.concatenate([x, values], axis),
-    **{split: r.split_like(split) for split in (np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)},
+    **{cut: r.split_like(cut) for cut in (np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)},
     np.flipud:        lambda x: f.flip(x, 0),
     np.fliplr:        lambda x: f.flip(x, 1),
     np.resize:        lambda a, new_shape: r.gather(np.resize)(a if np.size(a) else np.zeros(1, with_shape(a).dtype), new_shape),
@@ -229,7 +229,7 @@ NAMES.update({
     np.full_like:     checked(lambda a, fill, **_: fill, np.full_like),
     np.iscomplexobj:  is_complex,
     np.isrealobj:     lambda x: not is_complex(x),
-    np.result_type:   lambda *args: np.result_type(*(a.dtype if isinstance(a, ArrayLike) else a for a in args)),
+    np.result_type:   lambda *xs: np.result_type(*(x.dtype if isinstance(x, ArrayLike) else x for x in xs)),
     # functions of the numbers alone
     **{g: on_plain(g) for g in (np.array2string, np.array_repr, np.array_str, np.array_equiv, np.linalg.matrix_rank,
                                 np.diag_indices_from, np.tril_indices_from, np.triu_indices_from)},

@@ -30,7 +30,8 @@ from ..train.second_order import SMALLEST, refuse_changing
 from ..train.settings import Callback
 from ..wengert import WengertList
 
-WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov", "trust-constr")
+WITH_GRADIENT = "L-BFGS-B", "BFGS", "CG"
+WITH_PRODUCTS = "Newton-CG", "trust-ncg", "trust-krylov", "trust-constr"
 # rounding stops the other two earlier: they end at a gradient of 1e-7 where this one reaches 1e-14
 FINAL = "trust-ncg"
 STALLED = 10  # so many epochs without a smaller loss end a method
@@ -61,7 +62,8 @@ def minimize(model: XMan | Callable, data: tuple = (), *, start: Any = None, met
         if validation is not None:
             judged = judge_of(model, rows_and_labels(validation, "validation", objective.labels))
         refuse_changing(objective, method)
-        facts = dict(network=model, shape=objective.X.shape[1:], classes=objective.labels, settings={"optimizer": method})
+        facts = {"network": model, "classes": objective.labels, "settings": {"optimizer": method}}
+        facts["shape"] = objective.X.shape[1:]
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
         rows = np.arange(objective.rows)
         values = objective.inputs | objective.minibatch_inputs(objective.X, objective.y, rows, 0)
@@ -83,7 +85,7 @@ class Problem:
     are the value, the gradient, and the common part of all products.
     """
 
-    def __init__(self, steps: WengertList, of: str, wrt: list[str], values: dict, products: bool, engine: str):
+    def __init__(self, steps: WengertList, of: str, wrt: list, values: dict, products: bool, engine: str):
         refuse_complex_parameters([values[w] for w in wrt])
         self.of, self.wrt, self.steps = of, wrt, steps
         self.values = values | {w: np.array(values[w], None if np.asarray(values[w]).dtype.kind == "f"
@@ -125,8 +127,8 @@ class Problem:
         return self
 
     def named(self, w: np.ndarray) -> dict[str, np.ndarray]:
-        return {name: x.astype(self.values[name].dtype)
-                for name, x in unpacked(w, self.values, self.wrt).items()}
+        arrays = unpacked(w, self.values, self.wrt)
+        return {name: x.astype(self.values[name].dtype) for name, x in arrays.items()}
 
     def value(self, w: np.ndarray) -> float:
         return self.moved_to(w).loss
@@ -152,7 +154,7 @@ class Descent:
     """A run of one of SciPy's methods, and the results of its iterations."""
 
     def __init__(self, problem: Problem, back: Callable, tolerance: float, judged: Callable | None,
-                 callbacks: Iterable[Callback]):
+                 callbacks: Iterable):
         self.problem, self.back, self.tolerance, self.judged = problem, back, tolerance, judged
         self.callbacks, self.history, self.best, self.stalled = list(callbacks), [], 0, False
         self.parameters = back(problem.named(problem.start))
@@ -224,10 +226,10 @@ def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
 def refuse_complex_parameters(parameters: Iterable[Any]) -> None:
     """XManError for complex parameters, of which there is no way down."""
     if any(map(is_complex, parameters)):
-        raise XManError("parameters are real numbers; give real and imaginary parts, and write x + 1j * y in fn")
+        raise XManError("parameters are real, not complex; give real and imaginary parts, and write x + 1j * y")
 
 
-def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, str, list[str], dict, Callable]:
+def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, str, list, dict, Callable]:
     """(the list of fn(start, *data), its output, the names of start's leaves, all values, leaves → tree)."""
     if start is None:
         raise XManError("minimize needs the parameters to begin with: say start=…")

@@ -35,13 +35,13 @@ def t_logpdf(z, df):
 
 # for each distribution the ends of its domain, the log density at z = (x − loc)/scale, the probability below z,
 # and that above z; on the whole line all densities are symmetric, and what is above z is what is below −z
-WHOLE_LINE, POSITIVE, UNIT = None, (0.0, np.inf), (0.0, 1.0)
+LINE, POSITIVE, UNIT = None, (0.0, np.inf), (0.0, 1.0)
 FAMILIES = {
-    "norm":     (WHOLE_LINE, lambda z: -f.half(z * z + LOG_2PI),                        ndtr),
-    "laplace":  (WHOLE_LINE, lambda z: -f.abs(z) - math.log(2.0),                       laplace_cdf),
-    "logistic": (WHOLE_LINE, lambda z: -f.abs(z) - 2.0 * f.log1p(f.exp(-f.abs(z))),     f.sigmoid),
-    "cauchy":   (WHOLE_LINE, lambda z: -f.log1p(z * z) - math.log(math.pi),             lambda z: 0.5 + f.arctan(z) / math.pi),
-    "t":        (WHOLE_LINE, t_logpdf,                                                  t_cdf),
+    "norm":     (LINE,     lambda z: -f.half(z * z + LOG_2PI),                        ndtr),
+    "laplace":  (LINE,     lambda z: -f.abs(z) - math.log(2.0),                       laplace_cdf),
+    "logistic": (LINE,     lambda z: -f.abs(z) - 2.0 * f.log1p(f.exp(-f.abs(z))),     f.sigmoid),
+    "cauchy":   (LINE,     lambda z: -f.log1p(z * z) - math.log(math.pi),             lambda z: 0.5 + f.arctan(z) / math.pi),
+    "t":        (LINE,     t_logpdf,                                                  t_cdf),
     "expon":    (POSITIVE,   lambda z: -z,              lambda z: -f.expm1(-z),         lambda z: f.exp(-z)),
     "uniform":  (UNIT,       lambda z: 0.0 * z,         lambda z: z,                    lambda z: 1.0 - z),
     "gamma":    (POSITIVE,   lambda z, a: xlogy(a - 1.0, z) - z - f.gammaln(a),
@@ -130,8 +130,7 @@ def mvn_entropy(mean=None, cov=1):
 
 def wishart_logpdf(x, df, scale):
     x, scale, n = with_shape(x), mirrored(scale, lower=True), np.shape(x)[-1]
-    sizes = ((df - n - 1.0) * f.logabsdet(mirrored(x, lower=True)) - df
-             * (f.logabsdet(scale) + n * math.log(2.0)))
+    sizes = (df - n - 1.0) * f.logabsdet(mirrored(x, True)) - df * (f.logabsdet(scale) + n * math.log(2.0))
     return f.half(sizes - np.sum(f.inv(scale) * x, (-2, -1))) - multigammaln(f.half(df), n)
 
 

@@ -55,8 +55,8 @@ def rgamma(x):
     left = f.logical_and(f.less(x, 0.5), f.greater(x, -np.inf))
     y = f.where(left, x, 0.0)
     r = f.round(y)
-    reflected = ((1.0 - 2.0 * f.remainder(r, 2.0)) * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y)
-                 + 0.0)
+    sign = 1.0 - 2.0 * f.remainder(r, 2.0)
+    reflected = sign * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y) + 0.0
     right = f.where(left, 1.0, x)
     reflected = f.where(f.equal(x, 0), x * (1.0 + np.euler_gamma * x), reflected)  # keeps the sign of 0
     return f.where(left, reflected, f.where(f.equal(right, -np.inf), 0.0, f.reciprocal(f.Gamma(right))))
@@ -104,7 +104,8 @@ SPECIAL.update({
     "kl_div":       lambda x, y: rel_entr(x, y, lambda x, y: f.subtract(y, x)),
     **{f"{op[-1].lower()}{order}": partial(getattr(f, op), order)
        for op in ("besselJ", "besselY", "besselI", "besselK") for order in (0, 1)},
-    "j1":           lambda x: f.where(f.equal(x, 0), f.half(x) * (1.0 - x * x / 8.0), f.besselJ(1, x)),  # the sign of 0
+    # keeps the sign of 0
+    "j1":           lambda x: f.where(f.equal(x, 0), f.half(x) * (1.0 - x * x / 8.0), f.besselJ(1, x)),
     "yn":           whole_order("besselY"),
     "kn":           whole_order("besselK"),
     "i0e":          vanishing("besselIe", 0, 0.0),

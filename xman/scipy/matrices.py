@@ -71,8 +71,8 @@ def lstsq(a, b, cond=None):
 def block_diag(*arrays):
     arrays = [np.atleast_2d(with_shape(a)) for a in arrays]
     ends = np.cumsum([a.shape[1] for a in arrays]).tolist()
-    return np.concatenate([f.pad(a, ((0, 0), (end - a.shape[1], ends[-1] - end)))
-                           for a, end in zip(arrays, ends, strict=True)])
+    pairs = zip(arrays, ends, strict=True)
+    return np.concatenate([f.pad(a, ((0, 0), (end - a.shape[1], ends[-1] - end))) for a, end in pairs])
 
 
 def toeplitz(c, r=None):

@@ -60,8 +60,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
 
 def of_images(function: Any) -> Any:
     """SciPy's function of two axes, which may fill up with other numbers than zeros."""
-    def on_images(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill",
-                  fillvalue: float = 0) -> Any:
+    def on_images(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
         if boundary not in ("fill", "pad") or fillvalue != 0:
             refuse("at its rim a convolution has no derivative here but with zeros", "pad in1 with np.pad")
         if axes := {len(with_shape(x).shape) for x in (in1, in2)} - {2}:

@@ -203,8 +203,8 @@ for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mea
 def plain_key(key: Any) -> Any:
     """An index in an operator's form: the ends of a slice become numbers, a list becomes an array."""
     if isinstance(key, slice):
-        return slice(*(None if end is None else operator.index(end)
-                       for end in (key.start, key.stop, key.step)))
+        ends = key.start, key.stop, key.step
+        return slice(*(None if end is None else operator.index(end) for end in ends))
     return np.asarray(key, None if key else int) if isinstance(key, list) else key
 
 
@@ -224,9 +224,8 @@ def as_numpys(value: Any) -> Any:
 
 def for_complex(op: str) -> str:
     """The operator that computes op of complex numbers. XManError where none is known to be right."""
-    operator = facts_of(op).complex
-    return op if operator is True else operator or refuse(
-        f"{op} is not defined for complex numbers here", INSTEAD)
+    other = facts_of(op).complex
+    return op if other is True else other or refuse(f"{op} is not defined for complex numbers here", INSTEAD)
 
 
 def plain(x: Any) -> Any:

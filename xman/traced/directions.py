@@ -114,8 +114,8 @@ def stays(keys: tuple) -> bool:
     """Whether the axes of the result keep their order with a slice put before the keys."""
     places = [k for k, key in enumerate(keys) if not isinstance(key, (slice, type(None), type(Ellipsis)))]
     arrays = any(not isinstance(keys[k], (int, np.integer)) for k in places)
-    return not any(map(is_many, keys)) and (not arrays
-                                            or places == [*range(places[0], places[0] + len(places))])
+    together = not arrays or places == [*range(places[0], places[-1] + 1)]
+    return together and not any(map(is_many, keys))
 
 
 def getitem(op: str, x: Any, *keys: Any) -> Any:
@@ -137,8 +137,8 @@ def take(op: str, x: Any, indices: Any, axis: int | None = None) -> Any:
 
 def joined(op: str, axis: int, *arrays: Any) -> Any:
     n, ndim = how_many(arrays), len(np.shape(arrays[0])) + (op == "stack")
-    return getattr(f, op)(axis % ndim + 1, *[a.value if is_many(a) else f.broadcast(a, (n, *np.shape(a)))
-                                             for a in arrays])
+    arrays = [a.value if is_many(a) else f.broadcast(a, (n, *np.shape(a))) for a in arrays]
+    return getattr(f, op)(axis % ndim + 1, *arrays)
 
 
 def part(op: str, x: Any, i: int, axis: int, *arrays: Any) -> Any:

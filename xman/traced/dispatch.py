@@ -151,7 +151,6 @@ def checked(ours: Callable, function: Any = None) -> Callable:
     def call(*args, **options):
         with np.errstate(all="ignore"):
             like = function(*map(blank, args), **{name: blank(x) for name, x in options.items()})
-        result = ours(*args, **options)
-        return cast_to(result if np.shape(result) == like.shape else f.broadcast(result, like.shape),
-                       like.dtype)
+        y = ours(*args, **options)
+        return cast_to(y if np.shape(y) == like.shape else f.broadcast(y, like.shape), like.dtype)
     return call
