@@ -99,8 +99,8 @@ class TracedCall:
     def pushed(self, tangents: Sequence[Any] | None = None) -> list:
         """Σ ∂output/∂input · tangent for each output. tangents: None for those that the call began with."""
         seeds = dict(zip(self.inputs, self.seeds if tangents is None else tangents, strict=True))
-        # in the outermost trace around, whose lines become a program, tangents go beside values; one pass after
-        # another has nothing to gain
+        # in the outermost trace around, whose lines become a program, tangents go beside values; for one pass
+        # after another that would gain nothing
         traces = [] if tangents is not None else [
             x.tape for x in self.results if isinstance(x, Tracer) and not isinstance(x.value, Expression)
             and x.level in self.before]
@@ -213,7 +213,8 @@ def constant_output(name: str, fn: Callable, end: Any) -> Any:
     if array.dtype.kind not in "biufc":
         auxiliary = name not in ("trace", "a loop", "taylor", "taylor_ode")
         rest = ", and anything else as an auxiliary output, with has_aux=True" * auxiliary
-        raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {name} wants arrays{rest}")
+        kind = type(end).__name__
+        raise XManError(f"{name_of(fn)} returned an object of type {kind}; {name} wants arrays{rest}")
     return array[()]
 
 

@@ -140,7 +140,7 @@ class Dual(ArrayLike):
         n, m = (size // 2 for size in matrix.shape)
         v, t = matrix[:n, :m], matrix[:n, m:]
         if not (np.array_equal(v, matrix[n:, m:], equal_nan=True) and not matrix[n:, :m].any()):
-            raise XManError("a Dual's matrix is [[v, t], [0, v]]; found another block on or below the diagonal")
+            raise XManError("a Dual's matrix is [[v, t], [0, v]]; found another block on or below it")
         dual_of = lambda x: Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.size == 1 else x
         return Dual(dual_of(v), dual_of(t))
 
@@ -183,7 +183,7 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
     def slope(x):
         x = differentiable(x, lambda: "the point of a derivative")
         if x.shape:
-            raise XManError(f"a derivative is at one number, not at shape {x.shape}; use jvp, grad or jacobian")
+            raise XManError(f"a derivative is at one number, not shape {x.shape}; use jvp, grad or jacobian")
         level = next(Traced.levels)
         output = outcome(fn, [Dual(x, 1.0, level)], {})
         moves = lambda y: isinstance(y, Dual) and y.level == level

@@ -164,7 +164,7 @@ def of_numpy(result: Any) -> Any:
 
 class FloatTracer(GuardedTracer):
     """What a user's code has in place of a Python float: its operators give Python's floats and truth values,
-    and no others are there."""
+    and no operands are there."""
 
     __slots__ = ()
 
@@ -185,14 +185,14 @@ def numerical(file: str) -> bool:
 
 
 def operator_of(name: str) -> Callable:
-    """Python's operator with that name, for a float and others."""
+    """Python's operator with that name, for a float and operands."""
     base, word = getattr(Tracer, f"__{name}__"), name.removeprefix("r")
 
-    def operate(x: FloatTracer, *others: Any) -> Any:
-        tape, y = x.tape, others[0] if others else 0.0
+    def operate(x: FloatTracer, *operands: Any) -> Any:
+        tape, y = x.tape, operands[0] if operands else 0.0
         if type(y) not in (float, int, bool, FloatTracer):
             return base(x, y) if isinstance(y, (np.ndarray, np.generic, Expression)) else NotImplemented
-        out = base(x, *others)
+        out = base(x, *operands)
         if word in COMPARISONS:
             if type(y) is int and abs(y) > 2 ** 53:
                 tape.plain = "it compares a Python float with an int that no float is equal to"
@@ -208,9 +208,9 @@ def operator_of(name: str) -> Callable:
 
 def for_users(operate: Callable, base: Callable) -> Callable:
     """A method that operates in a user's code, and is that of a number of NumPy in libraries."""
-    def method(x: FloatTracer, *others: Any) -> Any:
+    def method(x: FloatTracer, *operands: Any) -> Any:
         library = numerical(sys._getframe(1).f_code.co_filename)
-        return unheard(base if library else operate, x, *others)
+        return unheard(base if library else operate, x, *operands)
     return method
 
 

@@ -62,7 +62,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
                             "y), y None where there is none")
         (after, next_carry), (y, ys) = [flattened_tree(tree) for tree in result]
         if look(next_carry) != look(carries):
-            raise XManError(f"{name_of(fn)} returned the carry {next_carry} for {carries}; they have to be alike")
+            raise XManError(f"{name_of(fn)} made {next_carry} of the carry {carries}; they have to be alike")
         shape[:] = [ys]
         # A scan stacks all results behind the carries. The carries come again there if they are to be kept
         # for the way back, but not twice if y has them already, as in lambda h, x: (h1, h1).
@@ -106,10 +106,10 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
     c: one number or truth value. yes, no: functions of args that return the same structure. args: as for
     `call`. Raises XManError if the structures differ, and as `scan`.
     """
-    (left, right, entries), (shape, other) = both_functions("cond", args, yes=yes, no=no)
-    if look(shape) != look(other):
-        raise XManError(f"{name_of(yes)} returns {shape} and {name_of(no)} {other}; the branches of cond return the "
-                        "same structure")
+    (left, right, entries), (shape, shape_of_no) = both_functions("cond", args, yes=yes, no=no)
+    if look(shape) != look(shape_of_no):
+        raise XManError(f"{name_of(yes)} returns {shape} and {name_of(no)} {shape_of_no}; the branches of cond "
+                        "return the same structure")
     c = c if isinstance(c, Expression) else np.asarray(c)[()]
     return applied_in(shape, f.cond, c, left, right, f.bundle(*entries))
 
@@ -202,7 +202,7 @@ def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Functio
 
 
 def both_functions(of: str, args: Sequence, **functions: Callable) -> tuple[tuple, list]:
-    """(both functions of args, with the parameters of both, and the arguments of these; the results' structures).
+    """(both functions of args, with the parameters of both, and these arguments; the results' structures).
 
     The common arguments come first, then what the first function takes from outside, then what the second
     alone takes: of (x, U) -> … and (x, b, U) -> …, where x is common, both become functions of (x, U, b).
@@ -214,9 +214,9 @@ def both_functions(of: str, args: Sequence, **functions: Callable) -> tuple[tupl
     words = [{id(x): word for x, word in zip(entries[n:], parameters[n:], strict=True)}
              for (_, _, parameters, *_), entries in zip(literals, bundles, strict=True)]
 
-    def widened(function: Function, names: dict[int, str], others: dict[int, str]) -> Function:
+    def widened(function: Function, names: dict[int, str], spare: dict[int, str]) -> Function:
         registers = {*G, *function[2], *(line[0] for line in function[3])}
-        parameters = (*function[2][:n], *(names.get(x) or fresh(others[x], registers) for x in outside))
+        parameters = (*function[2][:n], *(names.get(x) or fresh(spare[x], registers) for x in outside))
         return (*function[:2], parameters, *function[3:])
     first, second = widened(literals[0], *words), widened(literals[1], *words[::-1])
     return (first, second, [*bundles[0][:n], *outside.values()]), [*shapes]

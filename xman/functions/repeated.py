@@ -36,11 +36,11 @@ def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
     if len(loops) > len(lines) / 2:
         return call
     # what is on the tape and in the trace around it stays; loops are new lines, and so is all after them
-    known, new, tape.lines = {*map(id, lines)}, {}, []
+    recorded, new, tape.lines = {*map(id, lines)}, {}, []
     for line in loops:
         dst, op, args = line
         args = tuple([new.get(a, a) if type(a) is str else a for a in args])
-        if id(line) not in known:
+        if id(line) not in recorded:
             value = operator_called(op)(*[values[a] if type(a) is str else a for a in args])
             out = Tracer(value, tape, op in FLAT)
             new[dst], values[out.name] = out.name, out.value

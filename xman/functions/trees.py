@@ -69,7 +69,7 @@ def rebuilt(tree: Any, subtrees: list) -> Any:
     try:
         return type(tree)._make(subtrees) if hasattr(tree, "_fields") else type(tree)(subtrees)
     except TypeError:
-        raise XManError(f"a {type(tree).__name__} cannot be rebuilt from its parts; give a tuple or dict") from None
+        raise XManError(f"a {type(tree).__name__} cannot be rebuilt from its parts; give tuples") from None
 
 
 def flattened_tree(tree: Any) -> tuple[list, Any]:
@@ -91,12 +91,12 @@ def unflatten(structure: Any, leaves: Iterable) -> Any:
 
 
 @with_habits
-def tree_map(change: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """The tree with change(leaf) in the place of each leaf; others: trees like it, with leaves for it too."""
-    if others:
+def tree_map(change: Callable[..., Any], tree: Any, *trees: Any) -> Any:
+    """The tree with change(leaf) in the place of each leaf; trees: others like it, with leaves for it too."""
+    if trees:
         leaves, structure = flattened_tree(tree)
-        rest = [matching(other, structure, "a tree", "the first") for other in others]
-        return unflatten(structure, map(change, leaves, *rest))
+        matched = [matching(like, structure, "a tree", "the first") for like in trees]
+        return unflatten(structure, map(change, leaves, *matched))
     below = children(tree)
     if below is None:
         return change(tree)

@@ -23,7 +23,7 @@ from ..notation import shown
 from ..passes.differentiate import inputs_of
 from ..wengert import Line, Steps, checked_list, known_registers, registers
 from .hessian import Hessian
-from .linear import Point, one_number, point
+from .linear import Point, point, refuse_arrays
 
 
 class Diagonals(NamedTuple):
@@ -67,7 +67,7 @@ def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> 
     (of,) = known_registers(steps, of, "of", one=True)
     wrt = inputs_of(steps, wrt)
     values = eval(steps, point(values, wrt))
-    one_number(of, values[of])
+    refuse_arrays(of, values[of])
     moving, curvatures = depends(steps, wrt, values), {of: np.zeros_like(values[of])}
     deltas = backprop(steps, values, ops.DG, moving, **{of: 1.0})
     for line in reversed(steps):

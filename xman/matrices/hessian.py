@@ -11,7 +11,7 @@ from ..passes import gradient, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps
 from .jacobian import stacked
-from .linear import DerivativeMatrix, LinearMap, Point, one_number, point, units
+from .linear import DerivativeMatrix, LinearMap, Point, point, refuse_arrays, units
 
 if TYPE_CHECKING:
     from ..sparse import Compressed
@@ -78,7 +78,7 @@ class Hessian(DerivativeMatrix):
         return {x: stacked(entries[x], 0, np.shape(values[x]), values[x]) for x in self.wrt}
 
     def _refuse_arrays(self, values: Point) -> None:
-        one_number(self.of, eval(self.primal, values)[self.of])
+        refuse_arrays(self.of, eval(self.primal, values)[self.of])
 
     def _columns(self, values: Point) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """For each element of all wrt: its register, its unit vector, and the product with this vector."""

@@ -122,10 +122,10 @@ def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
     return inputs
 
 
-def one_number(of: str, y: Any, what: str = "a Hessian is that of") -> None:
+def refuse_arrays(of: str, y: Any, claim: str = "a Hessian is that of") -> None:
     """XManError unless y, the value of the register `of`, is one number."""
     if (shape := np.shape(y)) != ():
-        raise XManError(f"{of!r} has shape {shape}; {what} one number: write f.mean(…), np.mean(…)")
+        raise XManError(f"{of!r} has shape {shape}; {claim} one number: write f.mean(…), np.mean(…)")
 
 
 def columns_apart(matrix: Any, wrt: Sequence[str], values: Point) -> dict[str, Any]:

@@ -49,9 +49,9 @@ def parabola_slopes(y, h, edge_order):
     return cast_to(np.concatenate([first, inner, last]), y.dtype)
 
 
-def of_three(y, before, here, after, over):
+def of_three(y, before, middle, after, over):
     """The sum of three neighbours with these weights, for each place in the middle, divided."""
-    return (before * y[:-2] + here * y[1:-1] + after * y[2:]) / over
+    return (before * y[:-2] + middle * y[1:-1] + after * y[2:]) / over
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
@@ -231,8 +231,8 @@ def scaled_by_powers(x, i):
 @checked
 def vander(x, N=None, increasing=False):
     x, powers = in_floats(x), np.arange(len(x) if N is None else N)
-    others = np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)
-    columns = np.concatenate([np.ones_like(x)[:, None], others], 1)
+    products = np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)
+    columns = np.concatenate([np.ones_like(x)[:, None], products], 1)
     return columns[:, powers if increasing else powers[::-1]]
 
 

@@ -70,7 +70,7 @@ def spread_by(op: str, of_none: float = 0.0) -> Any:
         n = np.sum(np.broadcast_to(where, x.shape), axes, keepdims=True)
         mean = f.sum(f.where(where, x, 0.0), axes, True) / n if mean is None else mean
         deviation = f.where(where, x - mean, 0.0)
-        # |z|² is x² + y², which is smooth at 0; std goes by the norm, which has a gradient where all are equal
+        # |z|² is x² + y², which is smooth at 0; and the norm has a gradient where all entries are equal
         sides = (f.real(deviation), f.imag(deviation)) if is_complex(deviation) else (deviation,)
         summed = f.norm if op == "std" else f.squaredNorm
         sums = summed(f.stack(0, *sides), (0, *(i + 1 for i in axes)), True)[0]
@@ -88,7 +88,7 @@ def in_summing_precision(op: str, a: Any, *, dtype: Any = None) -> Any:
     return a if dtype is None else cast_to(a, dtype)
 
 
-def running(op: str) -> Any:
+def running_total(op: str) -> Any:
     """np.cumsum or np.cumprod."""
     return lambda a, axis=None, **options: getattr(f, op)(in_summing_precision(op, a, **options), axis)
 

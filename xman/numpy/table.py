@@ -191,7 +191,7 @@ NAMES.update({
     np.nancumprod:    without_nan(1.0, np.cumprod),
     np.nanmax:        without_nan(-np.inf, np.max),
     np.nanmin:        without_nan(np.inf, np.min),
-    **{getattr(np, op): s.running(op) for op in ("cumsum", "cumprod")},
+    **{getattr(np, op): s.running_total(op) for op in ("cumsum", "cumprod")},
     np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
     # products
     np.vdot:          lambda a, b: f.dot(np.conj(np.ravel(a)), np.ravel(b)),

@@ -18,7 +18,7 @@ from ..functions.trees import flattened_tree, unflatten
 from ..interpreters import eval
 from ..manager import XMan
 from ..matrices import Hessian, packed, unpacked
-from ..matrices.linear import LinearMap, one_number
+from ..matrices.linear import LinearMap, refuse_arrays
 from ..passes import EXACT, STABLE, gradient, simplify
 from ..reasons import first_nan
 from ..sparse import where_it_pays
@@ -91,7 +91,7 @@ class Problem:
         self.values = values | {w: np.array(values[w], None if np.asarray(values[w]).dtype.kind == "f"
                                             else float) for w in wrt}
         self.start, self.slopes = packed(self.values, wrt).astype(float), [f"d{of}_d{w}" for w in wrt]
-        one_number(of, eval(steps, self.values)[of], "what is minimized has to be")
+        refuse_arrays(of, eval(steps, self.values)[of], "what is minimized has to be")
         first_steps, shared = gradient(steps, of, wrt), []
         engine = "numpy" if engine == "auto" else engine
         self.hessian, hessian = None, Hessian(steps, of, wrt) if products else None
@@ -226,7 +226,7 @@ def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
 def refuse_complex_parameters(parameters: Iterable[Any]) -> None:
     """XManError for complex parameters, of which there is no way down."""
     if any(map(is_complex, parameters)):
-        raise XManError("parameters are real, not complex; give real and imaginary parts, and write x + 1j * y")
+        raise XManError("parameters are real, not complex; give two real arrays, and write x + 1j * y")
 
 
 def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, str, list, dict, Callable]:

@@ -33,8 +33,8 @@ def t_logpdf(z, df):
     return scale - f.half(df + 1.0) * f.log1p(z * z / df)
 
 
-# for each distribution the ends of its domain, the log density at z = (x − loc)/scale, the probability below z,
-# and that above z; on the whole line all densities are symmetric, and what is above z is what is below −z
+# for each distribution the ends of its domain, the log density at z = (x − loc)/scale, the probability below
+# z, and that above z; on the whole line all densities are symmetric, and as much is above z as below −z
 LINE, POSITIVE, UNIT = None, (0.0, np.inf), (0.0, 1.0)
 FAMILIES = {
     "norm":     (LINE,     lambda z: -f.half(z * z + LOG_2PI),                        ndtr),
@@ -151,5 +151,6 @@ DISTRIBUTIONS["norm"] |= {
     "isf": lambda q, loc=0, scale=1: loc + scale * (-1.0 * f.ndtri(with_shape(q) + 0.0))}
 for _methods in DISTRIBUTIONS.values():
     for _log in {"logpdf", "logpmf"} & _methods.keys():  # what is given by its logarithm alone
-        _methods.setdefault(_log.removeprefix("log"), lambda *args, _log=_methods[_log], **named: f.exp(_log(*args, **named)))
+        exponential = lambda *args, _log=_methods[_log], **named: f.exp(_log(*args, **named))
+        _methods.setdefault(_log.removeprefix("log"), exponential)
 SCIPY["scipy.stats"] = DISTRIBUTIONS

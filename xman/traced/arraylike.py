@@ -224,8 +224,8 @@ def as_numpys(value: Any) -> Any:
 
 def for_complex(op: str) -> str:
     """The operator that computes op of complex numbers. XManError where none is known to be right."""
-    other = facts_of(op).complex
-    return op if other is True else other or refuse(f"{op} is not defined for complex numbers here", INSTEAD)
+    named = facts_of(op).complex
+    return op if named is True else named or refuse(f"{op} is not defined for complex numbers here", INSTEAD)
 
 
 def plain(x: Any) -> Any:

@@ -136,9 +136,10 @@ CONVERSIONS = [
 ]
 
 
-def refuse_plain(subject: str, instead: str) -> NoReturn:
+def refuse_plain(culprit: str, instead: str) -> NoReturn:
     """Raise XManError for what makes a plain number."""
-    refuse(f"{subject} would turn a traced value into a plain number, and its derivative would be lost", instead)
+    refuse(f"{culprit} would turn a traced value into a plain number, and its derivative would be lost",
+           instead)
 
 
 # for each module of SciPy the functions that xman.scipy has for traced values
@@ -173,12 +174,12 @@ def refuse_conversion(method: str) -> NoReturn:
     text = running(frame) if not asking_library() else ""
     if re.search(r"\brandom\.|\brng\.", text):
         refuse(*RANDOM)
-    for pattern, subject, instead in CONVERSIONS:
+    for pattern, culprit, instead in CONVERSIONS:
         if match := re.search(pattern, text):
             words = match.groups() or ("",)
             if instead == "write np.{0}" and not hasattr(np, words[0]):
                 instead = "write it with the functions that NumPy has"
-            refuse_plain(subject.format(*words), instead.format(*words))
+            refuse_plain(culprit.format(*words), instead.format(*words))
     if instruction == "BINARY_SUBSCR":
         refuse(*INDEX)
     if ours := [name for name in re.findall(r"(\w+)\(", text) if hasattr(f, name)]:
