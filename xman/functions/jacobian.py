@@ -111,17 +111,15 @@ def blocks_at_once(call: TracedCall) -> list[list]:
     """The blocks [output][input], by passes forward for AT_ONCE entries of the inputs together."""
     # The inputs' entries, one after another, are the columns of the matrix. Each pass takes AT_ONCE of these
     # columns: a row of the unit matrix, cut at the ends of the inputs, has the 1 of one column.
-    sizes = [x.size for x in call.points]
+    ends = np.cumsum([x.size for x in call.points])
     passes = []
-    for start in range(0, sum(sizes), AT_ONCE):
-        rows = np.eye(sum(sizes))[start:start + AT_ONCE]
-        directions = zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)
+    for start in range(0, ends[-1], AT_ONCE):
+        rows = np.eye(ends[-1])[start:start + AT_ONCE]
+        directions = zip(np.split(rows, ends[:-1], axis=1), call.points, strict=True)
         seeds = [Directions(direction.reshape(-1, *x.shape).astype(x.dtype)) for direction, x in directions]
-        pairs = zip(call.pushed(seeds), call.results, strict=True)
-        passes.append([t.value if isinstance(t, Directions) else
-                       np.zeros((len(rows), *y.shape), y.dtype if y.dtype.kind in "fc" else float)
-                       for t, y in pairs])
-    blocks, ends = [], np.cumsum(sizes)
+        passes.append([t.value if isinstance(t, Directions) else np.broadcast_to(t, (len(rows), *t.shape))
+                       for t in call.pushed(seeds)])  # zeros are the tangents of what does not move
+    blocks = []
     for directions, y in zip(zip(*passes, strict=True), call.results, strict=True):
         stack = np.concatenate(directions) if len(directions) > 1 else directions[0]
         blocks.append([number_of(np.moveaxis(stack[end - x.size:end], 0, -1).reshape((*y.shape, *x.shape)))

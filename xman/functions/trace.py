@@ -144,14 +144,15 @@ def allowed(name: str) -> bool:
     return True
 
 
-def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None,
-            code_of: Callable | None = None, run: Callable = outcome) -> tuple[Any, dict[str, Any]]:
+def watched(fn: Callable, args: Sequence, fixed: dict, also: Any = None, code_of: Any = None,
+            run: Callable = outcome) -> tuple[Any, dict[str, Any]]:
     """run(fn, args, fixed), and the variables at its end, or code_of's. also: is called at each event."""
     code, variables, before = getattr(inspect.unwrap(code_of or fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):
         if event == "call" or event == "c_call":
-            also(frame, event, result)
+            if also:
+                also(frame, event, result)
         elif event == "return" and frame.f_code is code:
             variables.clear()  # the first call of a recursive function returns last
             # only Expressions are kept: a user's generator, suspended in np.errstate, has to end before we do

@@ -9,7 +9,7 @@ import numpy as np
 
 from ops import Bundle, Expression, f, facts_of
 from ops.expression import HABITS, habit
-from ops.facts import INSTEAD, is_complex
+from ops.facts import INSTEAD
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
@@ -36,7 +36,7 @@ class ArrayLike(Expression):
     dtype = property(lambda self: self.value.dtype)
     itemsize = property(lambda self: self.dtype.itemsize)
     nbytes = property(lambda self: self.size * self.itemsize)
-    real = property(lambda self: f.real(self) if is_complex(self) else self)
+    real = property(lambda self: np.real(self))
     imag = property(lambda self: np.imag(self))
 
     # ---- Python takes its path by the value ----------------------------------------------------------------
@@ -55,10 +55,6 @@ class ArrayLike(Expression):
                    "write np.where(condition, x, y), or condition.any() or condition.all()", numpys=True)
         return bool(plain(self if self.dtype == bool else f.not_equal(self, 0)))
 
-    # whole numbers have no derivative, whatever they were computed from
-    def __trunc__(self): return int(np.trunc(self))
-    def __floor__(self): return int(np.floor(self))
-    def __ceil__(self): return int(np.ceil(self))
     def is_integer(self): return bool(np.isfinite(self) & (np.floor(self) == self))
 
     def __index__(self):
@@ -145,9 +141,6 @@ class ArrayLike(Expression):
         squared = self.dtype.kind == "b" and type(y) is int and y == 2
         return np.square(self) if squared else super().__pow__(y)
 
-    def __divmod__(self, y): return self // y, self % y
-    def __rdivmod__(self, y): return y // self, y % self
-    def __invert__(self): return np.invert(self)
     def __round__(self, decimals=0): return np.round(self, decimals or 0)
 
     def __getitem__(self, key):
@@ -157,14 +150,9 @@ class ArrayLike(Expression):
 
     def reshape(self, *to, **options): return np.reshape(self, to[0] if len(to) == 1 else to, **options)
     def transpose(self, *axes): return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
-    def flatten(self, order="C"): return np.ravel(self, order)
     def compress(self, condition, axis=None): return np.compress(condition, self, axis)
-    def clip(self, min=None, max=None): return np.clip(self, min, max)
     def astype(self, dtype, **_): return cast_to(self, dtype)
     def copy(self, order="C"): return self
-    def conjugate(self): return f.conj(self) if is_complex(self) else self
-
-    conj = conjugate
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         return universal(ufunc, method, inputs, options)
@@ -191,13 +179,16 @@ def method(function: Callable) -> Callable:
 SIGNS = dict(add="+", sub="-", mul="*", truediv="/", floordiv="//", mod="%", pow="**", matmul="@")
 for _name, _sign in SIGNS.items():
     setattr(ArrayLike, f"__i{_name}__", rebound(_name, _sign))
-for _name, _function in {"floordiv": np.floor_divide, "mod": np.remainder, "and": np.bitwise_and,
-                         "or": np.bitwise_or, "xor": np.bitwise_xor}.items():
+for _name, _function in {"floordiv": np.floor_divide, "mod": np.remainder, "divmod": np.divmod,
+                         "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}.items():
     setattr(ArrayLike, f"__{_name}__", method(_function))
     setattr(ArrayLike, f"__r{_name}__", lambda self, y, function=_function: function(y, self))
-for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mean min nonzero prod ravel "
-              "repeat round squeeze std sum swapaxes take trace var").split():
+for _function in (np.trunc, np.floor, np.ceil):  # whole numbers have no derivative, wherever they come from
+    setattr(ArrayLike, f"__{_function.__name__}__", lambda self, function=_function: int(function(self)))
+for _name in ("all any argmax argmin argsort clip conj conjugate cumprod cumsum diagonal dot max mean min "
+              "nonzero prod ravel repeat round squeeze std sum swapaxes take trace var").split():
     setattr(ArrayLike, _name, method(getattr(np, _name)))
+ArrayLike.flatten, ArrayLike.__invert__ = method(np.ravel), method(np.invert)
 
 
 def plain_key(key: Any) -> Any:
