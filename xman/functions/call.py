@@ -214,7 +214,7 @@ def constant_output(name: str, fn: Callable, end: Any) -> Any:
         auxiliary = name not in ("trace", "a loop", "taylor", "taylor_ode")
         rest = ", and anything else as an auxiliary output, with has_aux=True" * auxiliary
         kind = type(end).__name__
-        raise XManError(f"{name_of(fn)} returned an object of type {kind}; {name} wants arrays{rest}")
+        raise XManError(f"{name_of(fn)} returned an object of type {kind}; {name} wants arrays of numbers{rest}")
     return array[()]
 
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -71,15 +71,6 @@ class Dual(ArrayLike):
         def is_on_level(a: Any) -> bool: return isinstance(a, Dual) and a.level == self.level
         def value_of(a: Any) -> Any:
             return a.value if is_on_level(a) else np.asarray(a) if isinstance(a, list) else a
-        def tangent_of(op: str, args: Sequence, out: Any) -> Any:
-            """The tangent of op(*args), from those of its arguments; STILL if it does not move."""
-            names = tuple([f"x{i}" for i in range(len(args))])
-            values = {"out": out} | {x: value_of(a) for x, a in zip(names, args, strict=True)}
-            tangents = {x: a.flowing_tangent() for x, a in zip(names, args, strict=True) if is_on_level(a)}
-            try:
-                return forth([("out", op, names)], values, tangents).get("out", STILL)
-            except AtLine as error:
-                raise error.error from None
 
         op = for_complex(op) if any(map(is_complex, args)) else op
         out = as_numpys(getattr(f, op)(*map(value_of, args)))
@@ -87,16 +78,21 @@ class Dual(ArrayLike):
             return out
         roots = {id(a): a.root for a in args if isinstance(a, Dual)}
         root = power_of_root(out, op, args, roots.get, TG)
-        if root and root[3] >= 2:  # a power goes past its root: the square under it moves, and so the power
-            square, under, r, n = root
-            s = Dual(r * r, 0.0, self.level)
-            moves = tangent_of(square, under, s.value)
-            if moves is not STILL:
-                s.tangent = bare(moves)
-                s.flow, s.steep = places_in(moves)
-                moves = tangent_of(*(("alias", (s,)) if n == 2 else ("mul", (s, half_power(r, n)))), out)
-        else:
-            moves = tangent_of(op, args, out)
+        past_root = root and root[3] >= 2
+        operands = root[1] if past_root else args
+        names = tuple([f"x{i}" for i in range(len(operands))])
+        values = {"out": out} | {x: value_of(a) for x, a in zip(names, operands, strict=True)}
+        tangents = {x: a.flowing_tangent() for x, a in zip(names, operands, strict=True) if is_on_level(a)}
+        lines = [("out", op, names)]
+        if past_root:  # not the root moves, but its square, and the power with that: r³ by its slope 3r/2
+            square, _, r, n = root
+            values["s"] = r * r
+            power = ("alias", ("s",)) if n == 2 else ("mul", ("s", half_power(r, n)))
+            lines = [("s", square, names), ("out", *power)]
+        try:
+            moves = forth(lines, values, tangents).get("out", STILL)
+        except AtLine as error:
+            raise error.error from None
         tangent = 0.0 if moves is STILL else bare(moves)
         if out.dtype.kind == "O":  # a bundle
             dual = object.__new__(Dual)
