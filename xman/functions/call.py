@@ -213,8 +213,8 @@ def constant_output(name: str, fn: Callable, end: Any) -> Any:
     if array.dtype.kind not in "biufc":
         auxiliary = name not in ("trace", "a loop", "taylor", "taylor_ode")
         rest = ", and anything else as an auxiliary output, with has_aux=True" * auxiliary
-        kind = type(end).__name__
-        raise XManError(f"{name_of(fn)} returned an object of type {kind}; {name} wants arrays of numbers{rest}")
+        raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {name} wants arrays of "
+                        f"numbers{rest}")
     return array[()]
 
 

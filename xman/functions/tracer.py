@@ -128,12 +128,10 @@ class CallTape(Recording):
             a = sin(x)  c = cos(x)  da = mul(c, dx)  b = sin(a)  d = cos(a)  db = mul(d, da)
         """
         place = {dst: k for k, (dst, _, _) in enumerate(self.lines[start:middle])}
-        behind: list[list] = [[] for _ in range(start, middle + 1)]  # the last is in front of all
-        for line in self.lines[middle:]:
-            place[line[0]] = k = max([place.get(a, -1) for a in line[2] if type(a) is str], default=-1)
-            behind[k].append(line)
-        groups = zip(self.lines[start:middle], behind, strict=False)
-        self.lines[start:] = [*behind[-1], *(line for first, rest in groups for line in (first, *rest))]
+        for dst, _, args in self.lines[middle:]:
+            place[dst] = max([place.get(a, -1) for a in args if type(a) is str], default=-1)
+        # of equal places the primal line stands first, for it is older
+        self.lines[start:] = sorted(self.lines[start:], key=lambda line: place[line[0]])
 
     def refuse_closed(self) -> None:
         """XManError if the tape is closed."""

@@ -57,14 +57,12 @@ def rebuilt(tree: Any, subtrees: list) -> Any:
     if tree is None:
         return None
     pairs = zip((key for key, _ in children(tree)), subtrees, strict=True)
-    if dataclasses.is_dataclass(tree):
-        new = copy.copy(tree)
-        for name, subtree in pairs:
-            object.__setattr__(new, name, subtree)  # works for a frozen dataclass, too
-        return new
-    if isinstance(tree, dict):
+    if isinstance(tree, dict) or dataclasses.is_dataclass(tree):
         new = copy.copy(tree)  # keeps its type, its order and a defaultdict's factory
-        dict.update(new, pairs)  # a Counter's own would add
+        # not a Counter's own way, which adds, nor that of a frozen dataclass
+        put = dict.__setitem__ if isinstance(tree, dict) else object.__setattr__
+        for key, subtree in pairs:
+            put(new, key, subtree)
         return new
     try:
         return type(tree)._make(subtrees) if hasattr(tree, "_fields") else type(tree)(subtrees)
