@@ -1,6 +1,10 @@
-"""A submission in this process, for what is judged by the hundred: what it says crosses no pipe, but becomes plain data."""
+"""A submission in this process, for what is judged by the hundred: what it says crosses no pipe, but becomes plain data.
+
+And one that is graded as a class of one would be, but by this process.
+"""
 import functools
 import importlib.util
+import json
 import sys
 import types
 from pathlib import Path
@@ -9,7 +13,9 @@ from xman.grade import Wrong
 from xman.grade.compare import Failed
 from xman.grade.judge import judged_case
 from xman.grade.record import seed_of
+from xman.grade.run import PROGRAM, VISIBLE, grade_hidden, grade_visible
 from xman.grade.sandbox.inside import plain
+from xman.grade.submissions.scratch import scratch
 
 
 class Inside:
@@ -76,3 +82,14 @@ def cases_of(assignment, source, term, parts=None):
         for name, extra in part.named_cases():
             yield part, judged_case(part, name, extra, Inside(module, probes),
                                     seed_of(term, "", assignment.module, part.title, name))
+
+
+def grade_one(assignment, submission, box, term):
+    """The record of a submission, of which visible and hidden parts are judged one after the other."""
+    with scratch() as out:
+        record = grade_visible(submission, out, assignment, box, term)
+        if PROGRAM not in record:
+            return record
+        (out / VISIBLE).mkdir()
+        (out / VISIBLE / f"{record['slug']}.json").write_text(json.dumps(record))
+        return grade_hidden(record["slug"], out, assignment, box, term)

@@ -9,12 +9,12 @@ import os
 from pathlib import Path
 
 import pytest
+from inside import grade_one
 
 from xman.grade import judge, load_assignment, load_checks
 from xman.grade.handout.handout import starter, traces, write_handout
 from xman.grade.judge import judged_case
 from xman.grade.record import seed_of
-from xman.grade.run import grade_one
 from xman.grade.sandbox import sandbox_here
 from xman.grade.session import Session
 from xman.grade.submissions import one
@@ -63,7 +63,8 @@ def write(name, source, folder):
 
 def cases_in_one_process(assignment, folder, checks=False):
     """[(task, part, case)] of all that is asked, by one worker for all tasks, which is quicker; None where it came to grief."""
-    with Session(sandbox(), folder, assignment.module, assignment.packages, assignment.limits, assignment.probes) as session:
+    program = (folder / f"{assignment.module}.py").read_bytes()
+    with Session(sandbox(), program, assignment.module, assignment.packages, assignment.limits, assignment.probes) as session:
         session.load(1)
         found = [(task, part, judged_case(part, case, extra, session, seed_of("a term", assignment.module, part.title, case)))
                  for task in assignment.tasks for part in (task.checks if checks else task.parts)
@@ -171,7 +172,8 @@ def test_in_wengert_rules_and_partials_are_told_apart(right, planted, title, wor
     assert source.count(right) == 1
     write("wengert", source.replace(right, planted), tmp_path)
     part, = (part for task in assignment.tasks for part in task.parts if part.title == title)
-    with Session(sandbox(), tmp_path, assignment.module, assignment.packages, assignment.limits, assignment.probes) as session:
+    program = (tmp_path / "wengert.py").read_bytes()
+    with Session(sandbox(), program, assignment.module, assignment.packages, assignment.limits, assignment.probes) as session:
         session.load(1)
         found = [judged_case(part, case, extra, session, seed_of("a term", assignment.module, title, case))
                  for case, extra in part.named_cases()]

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from inside import grade_one
 
 from xman.errors import XManError
 from xman.grade import load_assignment
 from xman.grade.reports import autolab, gradescope, pages, terminal, write_all
-from xman.grade.run import grade_one
 from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import one
 

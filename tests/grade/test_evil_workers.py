@@ -57,7 +57,7 @@ class Scripted:
 
 def answered(say, call=lambda session: session.call("f", (), {}), **limits):
     """What the call of a worker that says this is given, or the Failed that it raises; any other exception is an error here."""
-    with Session(Scripted(say), Path("."), "m", (), Limits(**{"wall_seconds": 5, "cpu_seconds": 2, **limits})) as session:
+    with Session(Scripted(say), b"", "m", (), Limits(**{"wall_seconds": 5, "cpu_seconds": 2, **limits})) as session:
         try:
             return call(session)
         except Failed as failed:
@@ -240,7 +240,7 @@ def test_the_largest_answer_takes_little_time_and_memory(what):
 def asked(args, function):
     """The reply to an ask with these arguments."""
     box = Scripted(lambda nonce: plain.encoded({"nonce": nonce, "ask": "0", "args": args}) + message(nonce, b"1"))
-    with Session(box, Path("."), "m", (), Limits(cpu_seconds=5, wall_seconds=5)) as session:
+    with Session(box, b"", "m", (), Limits(cpu_seconds=5, wall_seconds=5)) as session:
         session.call("f", (function,), {})
         session.worker.process.stdin.close()
         until = time.monotonic() + 5
@@ -292,7 +292,7 @@ def test_a_worker_that_does_not_read_is_stopped_by_the_clock():
         def work(self, questions, tell, gone):
             gone.wait(20)
             os.close(questions), os.close(tell)
-    with Session(Deaf(None), Path("."), "m", (), Limits(wall_seconds=1)) as session:
+    with Session(Deaf(None), b"", "m", (), Limits(wall_seconds=1)) as session:
         start = time.monotonic()
         with pytest.raises(Failed) as failed:
             session.call("f", ("x" * 10 ** 6,), {})

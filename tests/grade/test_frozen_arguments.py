@@ -54,8 +54,8 @@ def test_what_has_to_stay_reads_like_any_other_and_its_copies_can_be_changed(kin
 
 
 def test_the_error_names_the_line_that_changes_an_argument(tmp_path):
-    (tmp_path / "mine.py").write_text("def last(x, y):\n    y.append(1)\n    return x.pop()\n")
-    with Session(sandbox_here(unsafe=True), tmp_path, "mine", ["numpy"], Limits(cpu_seconds=5)) as session:
+    program = b"def last(x, y):\n    y.append(1)\n    return x.pop()\n"
+    with Session(sandbox_here(unsafe=True), program, "mine", ["numpy"], Limits(cpu_seconds=5)) as session:
         session.load(1)
         student = Student(session)
         assert student.last([1, 2], []) == student.frozen("last", [1, 2], [], places=[]) == 2

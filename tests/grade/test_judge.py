@@ -13,6 +13,7 @@ import pytest
 
 import xman
 from xman.grade import Assignment, Wrong, check, expect, judge
+from xman.grade.judge import judged
 from xman.grade.record import seed_of
 from xman.grade.sandbox import sandbox_here
 from xman.grade.session import Session
@@ -42,10 +43,10 @@ def two_tasks(**limits):
     return assignment
 
 
-def record_of(source, folder, assignment=None, **more):
+def record_of(source, folder, assignment=None):
     (folder / "work.py").write_text(textwrap.dedent(source), "utf-8")
     folder.chmod(0o755)
-    record = judge(assignment or two_tasks(), folder, sandbox_here(unsafe=True), "a term", **more)
+    record = judge(assignment or two_tasks(), folder, sandbox_here(unsafe=True), "a term")
     assert json.loads(json.dumps(record)) == record
     return record
 
@@ -278,10 +279,11 @@ def test_a_mistake_of_the_grader_itself_is_said_and_costs_no_other_part(tmp_path
     assert record["points"] == 100 and told["grader"] and "ZeroDivisionError" in told["traceback"]
 
 
-def test_a_judge_that_is_to_stop_stops_at_once(tmp_path):
+def test_a_judge_that_is_to_stop_stops_at_once():
     stop, start = threading.Event(), time.monotonic()
     threading.Timer(0.5, stop.set).start()
-    record_of("import time\ndef square(x): time.sleep(99)\ndef half(x): time.sleep(99)\n", tmp_path, stop=stop)
+    program = b"import time\ndef square(x): time.sleep(99)\ndef half(x): time.sleep(99)\n"
+    judged(two_tasks(), program, sandbox_here(unsafe=True), "a term", stop=stop)
     assert time.monotonic() - start < 20
 
 

@@ -10,11 +10,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from inside import cases_of
+from inside import cases_of, grade_one
 
 from xman.grade import judge, load_assignment
 from xman.grade.assignment import shapes_of_xman
-from xman.grade.run import grade_one
 from xman.grade.sandbox import sandbox_here
 from xman.grade.sandbox.inside.shapes import function_shapes
 from xman.grade.submissions import one

@@ -13,11 +13,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from inside import grade_one
 
 import xman
 from xman.errors import XManError
 from xman.grade import folder_of, load_assignment, run
-from xman.grade.run import grade_all, grade_one, locked
+from xman.grade.run import grade_all, locked
 from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import find
 from xman.grade.submissions import submission as submission_module
@@ -57,7 +58,7 @@ def hand_in(folder, **sources):
         (folder / "class" / f"{name}.py").write_text(source)
 
 
-def grade(folder, done=lambda record: None, jobs=2, term=None, names=None):
+def grade(folder, done=lambda record, share: None, jobs=2, term=None, names=None):
     found = [submission for submission in find([folder / "class"], "work") if names is None or submission.name in names]
     return grade_all(load_assignment(folder / "assignments" / "work"), found, sandbox_here(unsafe=True),
                      folder / "out", term, jobs, done)
@@ -74,7 +75,7 @@ def test_each_submission_has_a_record_a_page_and_a_row_whatever_it_is(folder):
         archive.writestr("homework/work.py", RIGHT)
     (folder / "class" / "bad.zip").write_bytes(b"PK no archive")
     seen = []
-    records = grade(folder, lambda record: seen.append(record["submission"]))
+    records = grade(folder, lambda record, share: seen.append(record["submission"]))
     assert {record["submission"]: record["points"] for record in records} == book(folder) == {
         "ada": 100, "bad": 0, "bob": 0, "eve": 0, "void": 0, "zoe": 100}
     assert sorted(seen) == sorted(book(folder))
@@ -209,7 +210,7 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_judged(folde
     hand_in(folder, ada=RIGHT)
     (folder / "out").write_text("a file")
     with pytest.raises(XManError, match="came to a stop"):
-        grade(folder, done=lambda record: pytest.fail("it was judged"))
+        grade(folder, done=lambda record, share: pytest.fail("it was judged"))
 
 
 def test_an_assignment_is_found_by_its_name_among_the_assignments(folder):

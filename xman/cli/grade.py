@@ -147,16 +147,21 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     progress = extra("tqdm", "grade", "a progress bar").tqdm
     progress.monitor_interval = 0  # tqdm must not start a thread, which a fork would break
     extra("jinja2", "grade", "an HTML report")  # if it is missing, say so before anything is graded
-    graded: list[Any] = []
-    done = lambda record: bar.update() or graded.append(record)
+    judged: dict[str, float] = {}
+
+    def done(record: Any, share: float) -> None:
+        bar.update(share - judged.get(record["slug"], 0))
+        judged[record["slug"]] = share
     with progress(total=len(work), unit="submission", disable=len(work) == 1 or None,
                   file=sys.stderr) as bar:
         try:
             records = grade_all(assignment, work, sandbox, out, term, jobs, done, shard and which,
                                 again_slugs, later)
         except KeyboardInterrupt:
-            print(f"stopped: {len(graded)} of {len(work)} are graded and kept in {out}; the same command "
-                  "goes on", file=sys.stderr)
+            whole = sum(share == 1 for share in judged.values())
+            print(f"stopped: {whole} of {len(work)} are graded and kept in {out}"
+                  f"{f', and the visible parts of {len(judged) - whole}' * (len(judged) > whole)}; the same "
+                  "command goes on", file=sys.stderr)
             raise
     told = later and (last_line or classroom)
     shown = [view.without_hidden(record) if told else record for record in records]

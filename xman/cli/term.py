@@ -68,8 +68,7 @@ def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, 
     sources, refused = {}, 0
     for each in work:
         try:
-            with each.unpacked(assignment.module) as folder:
-                sources[each.name] = (folder / f"{assignment.module}.py").read_text("utf-8", "replace")
+            sources[each.name] = each.program(assignment.module).decode("utf-8", "replace")
         except XManError:  # the run has told its student why
             refused += 1
     solution = assignment.folder / "solution" / f"{assignment.module}.py"

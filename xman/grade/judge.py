@@ -1,13 +1,13 @@
-"""Judges one submission: workers for the visible parts of each task, then for the hidden ones; a record.
+"""Judges a submission: a worker for the visible parts of each task, later one for the hidden ones; a record.
 
 A hidden part could tell what it asks: a submission sleeps there, or takes numbers of the system, and a later
-part prints the clock. So all that students see is judged before any hidden part is, by other processes.
+part prints the clock. So all that students see, of all submissions, is judged before any hidden part is, by
+other processes.
 """
 from __future__ import annotations
 
 import json
 import secrets
-import shutil
 import sys
 import threading
 import time
@@ -32,47 +32,47 @@ from .reports.view import for_student
 from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
 from .submissions import harmless
-from .submissions.scratch import scratch
 
 BORROWED = 80  # functions with fewer nodes of syntax in common, say three of 25, may be alike by chance
 
 
-def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
-          stop: threading.Event | None = None, digest: str = "", apart: bool = False,
-          student: str = "") -> Record:
-    """The record of the submission that is unpacked in a folder; the sandbox runs its module alone.
+def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False) -> Record:
+    """The record of the module in a folder; the sandbox runs it alone.
 
-    term: the secret of a term. digest: of the submission. Inputs are drawn from both: no one knows them
-    before, they are the same each time, and they change with the submission. checks: run the checks that
-    students have in place of the graded parts. stop: when it is set, all workers end at once, and the record
-    is not valid. apart: run the parts of each task in a process of its own, which is ended at a limit (on
-    Linux alone). student: the key in the roster, from which personal parts draw.
+    term: the secret of a term. checks: run the checks that students have in place of the graded parts.
     """
-    start, when, trouble, stop = time.monotonic(), records.now(), None, stop or threading.Event()
-    tasks: list[Record] = []
-    with scratch() as temporary:
-        (alone := temporary / "alone").mkdir()  # a folder for the module alone, without other files
-        shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
-        def judged(task: Task, parts: Sequence[Part]) -> tuple[Record, str | None]:
-            events = judged_parts(assignment, sandbox, task, parts, alone, seed_of(term, digest), stop,
-                                  (term, assignment.module, student))
+    program = (folder / f"{assignment.module}.py").read_bytes()
+    visible = judged(assignment, program, sandbox, term, checks=checks)
+    return visible if checks else judged(assignment, program, sandbox, term, visible)
+
+
+def judged(assignment: Assignment, program: bytes, sandbox: Sandbox, term: str,
+           visible: Record | None = None, checks: bool = False, stop: threading.Event | None = None,
+           digest: str = "", student: str = "", apart: bool = False, trouble: str | None = None) -> Record:
+    """The record of the parts that students see; or, if that is given as `visible`, of these and the hidden.
+
+    program: the bytes of the module. stop: when it is set, all workers end at once, and the record is not
+    valid. digest: of the submission. Inputs are drawn from it and the term: no one knows them before, they
+    are the same each time, and they change with the submission. student: the key in the roster, from which
+    personal parts draw. apart: run the parts of each task in a process of its own, which is ended at a limit
+    (on Linux alone). trouble: why there is no program.
+    """
+    start, when, stop = time.monotonic(), records.now(), stop or threading.Event()
+    tasks, owner, trouble = [], (term, assignment.module, student), visible["trouble"] if visible else trouble
+    for k, task in enumerate(assignment.tasks):
+        parts = [part for part in (task.checks if checks else task.parts) if part.hidden == bool(visible)]
+        if trouble or visible and not parts:  # a failed import fails for every task
+            record = records.unjudged(task, parts, trouble or "")
+        else:
+            events = judged_parts(assignment, sandbox, task, parts, program, seed_of(term, digest), stop, owner)
             if apart and sys.platform == "linux":
                 events = process.one_apart(events, assignment.limits.cpu_seconds, stop)
-            return records.task_record_of(task, parts, events)
-
-        for task in assignment.tasks:
-            visible = [part for part in (task.checks if checks else task.parts) if not part.hidden]
-            if trouble:  # a failed import fails for every task
-                tasks.append(records.unjudged(task, visible, trouble))
-            else:
-                record, trouble = judged(task, visible)
-                tasks.append(record)
-        for k, task in enumerate(assignment.tasks):
-            if hidden := [part for part in task.parts if part.hidden and not checks]:
-                record = records.unjudged(task, hidden, trouble) if trouble else judged(task, hidden)[0]
-                tasks[k] = records.with_hidden(task, tasks[k], record)
-    return {**records.submission_record(assignment, tasks, trouble, sandbox, term, when),
-            "seconds": round(time.monotonic() - start, 3)}
+            record, no_import = records.task_record_of(task, parts, events)
+            trouble = None if visible else no_import
+        tasks.append(records.with_hidden(task, visible["tasks"][k], record) if visible else record)
+    record = visible or {**records.submission_record(assignment, trouble, sandbox, term, when), "seconds": 0}
+    seconds = round(record["seconds"] + time.monotonic() - start, 3)
+    return {**record, **records.totals(tasks), "tasks": tasks, "seconds": seconds}
 
 
 def check(folder: Path | str = ".", classroom: Path | None = None) -> bool:
@@ -100,14 +100,14 @@ def check(folder: Path | str = ".", classroom: Path | None = None) -> bool:
     return passed
 
 
-def judged_parts(assignment: Assignment, sandbox: Sandbox, task: Task, parts: Sequence[Part], folder: Path,
+def judged_parts(assignment: Assignment, sandbox: Sandbox, task: Task, parts: Sequence[Part], program: bytes,
                  secret: str, stop: threading.Event, owner: tuple[str, str, str]) -> Iterator[Event]:
     """The events of some parts of a task, in one worker: each case's record, and how the worker ended.
 
     owner: the secret of the term, the module and the student, from which personal parts draw.
     """
     no_import = None
-    with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits,
+    with Session(sandbox, program, assignment.module, assignment.packages, assignment.limits,
                  assignment.probes, stop) as session:
         try:
             if "xman" not in assignment.packages:

@@ -26,15 +26,14 @@ def now() -> str:
     return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
 
 
-def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox,
-                      term: str, when: str) -> Record:
-    """The record: tasks, the sum of their points, trouble of the whole, versions of the grader, the time.
+def submission_record(assignment: Assignment, trouble: str | None, sandbox: Sandbox, term: str,
+                      when: str) -> Record:
+    """The record but for tasks and their points: trouble of the whole, versions of the grader, the time.
 
     when: the time at which grading began; that of its end would tell how long hidden parts took.
     """
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "sandbox": sandbox.name}
-    return {"assignment": assignment.module, "title": assignment.title, **totals(tasks), "trouble": trouble,
-            "tasks": tasks, "graded": {**graded_with(assignment, term), **versions, "when": when}}
+    graded = {**graded_with(assignment, term), **graded_on(sandbox), "when": when}
+    return {"assignment": assignment.module, "title": assignment.title, "trouble": trouble, "graded": graded}
 
 
 def task_record(task: Task, parts: list[Record], trouble: str | None, seconds: float = 0.0,
@@ -104,6 +103,11 @@ def totals(records: list[Record]) -> dict[str, float]:
 def graded_with(assignment: Assignment, term: str) -> dict[str, str]:
     """The facts that have to be equal if an earlier record is to be kept."""
     return {"xman": __version__, "assignment": assignment.version, "term": seed_of(term)[:12]}
+
+
+def graded_on(sandbox: Sandbox) -> dict[str, str]:
+    """What else has to be equal for both halves of a record."""
+    return {"python": platform.python_version(), "numpy": np.__version__, "sandbox": sandbox.name}
 
 
 def seed_of(*words: str) -> str:

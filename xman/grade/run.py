@@ -1,7 +1,10 @@
 """Grades one submission or hundreds: some at a time; each is kept as soon as it is judged, and judged once.
 
-An output folder holds records/NAME.json, the reports, and the term. A second run over it judges only
-submissions that are new or have changed, with the same inputs as before.
+What students see of all submissions is judged first, and then all hidden parts: friends, of whom one is
+judged after the other, could else read on the clock, or off numbers that the machine counts, what these ask.
+An output folder holds records/NAME.json, visible/NAME.json of those whose hidden parts are still to be
+judged, the reports, and the term. A second run over it judges only what is new or has changed, with the same
+inputs as before.
 """
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ from .. import __version__
 from ..errors import XManError
 from ..files.whole import lock_file, write_whole
 from .assignment import Assignment
-from .judge import judge
+from .judge import judged
 from .process import each_apart
-from .record import Record, graded_with, now, submission_record, unjudged
+from .record import Record, graded_on, graded_with
 from .reports import write_all
 from .sandbox import Sandbox
 from .submissions import Submission, harmless
@@ -32,81 +35,113 @@ from .submissions.scratch import sweep
 REPORTS_EVERY = 10.0  # seconds between reports during a run
 SECRET = 12           # the least characters of a term
 MARK = ".mark"        # in a folder of grades: who made it
+VISIBLE = "visible"   # the folder of records whose hidden parts are still to be judged
+PROGRAM = "program"   # in these: the submission's module, so that both halves are of the same bytes
+WAITING = "hidden parts are not judged yet"
 
 
-def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
-              stop: threading.Event | None = None, apart: bool = False) -> Record:
-    """The record of one submission; if it cannot be read, the record has its trouble and no points."""
-    start, when, submission = time.monotonic(), now(), submission.read()
-    digest = submission.digest()
-    with contextlib.ExitStack() as unpacked:
-        try:
-            folder = unpacked.enter_context(submission.unpacked(assignment.module))
-        except XManError as error:
-            tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
-            record = submission_record(assignment, tasks, str(error), sandbox, term, when)
-        else:  # from here on an error of the machine ends the run: it is not the student's fault
-            record = judge(assignment, folder, sandbox, term, stop=stop, digest=digest, apart=apart,
-                           student=submission.student)
-    record["graded"] |= {"digest": digest, **of_student(assignment, submission)}
+def grade_visible(submission: Submission, out: Path, assignment: Assignment, sandbox: Sandbox, term: str,
+                  stop: threading.Event | None = None, apart: bool = False) -> Record:
+    """The record of the parts that students see, that of an earlier run if it is in the folder out.
+
+    If there are hidden parts, the record has the program, so that these are judged of the same bytes.
+    """
+    submission = submission.read()
+    same = facts(assignment, submission, term) | graded_on(sandbox)
+    kept = kept_record(out / VISIBLE / f"{submission.slug}.json")
+    if kept and kept["graded"].items() >= same.items():
+        return kept
+    try:
+        program, trouble = submission.program(assignment.module), None
+    except XManError as error:
+        program, trouble = b"", str(error)
+    record = judged(assignment, program, sandbox, term, stop=stop, digest=same["digest"], apart=apart,
+                    student=submission.student, trouble=trouble)
+    record["graded"] |= same
+    if any(part.hidden for task in assignment.tasks for part in task.parts):
+        record[PROGRAM] = program.decode("latin-1")
     return {"submission": submission.name, "slug": submission.slug,
-            "file": harmless(submission.path.name, 200), **record,
-            "seconds": round(time.monotonic() - start, 3)}
+            "file": harmless(submission.path.name, 200), **record}
+
+
+def grade_hidden(slug: str, out: Path, assignment: Assignment, sandbox: Sandbox, term: str,
+                 stop: threading.Event | None = None, apart: bool = False) -> Record:
+    """The whole record of the submission whose visible parts are in the folder out."""
+    record = json.loads((out / VISIBLE / f"{slug}.json").read_text("utf-8"))
+    program, graded = record.pop(PROGRAM).encode("latin-1"), record["graded"]
+    return judged(assignment, program, sandbox, term, record, stop=stop, digest=graded["digest"], apart=apart,
+                  student=graded.get("student", ""))
 
 
 def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path,
-              term: str | None = None, jobs: int = 1, done: Callable[[Record], object] = lambda record: None,
+              term: str | None = None, jobs: int = 1,
+              done: Callable[[Record, float], object] = lambda record, share: None,
               shard: tuple[int, int] | None = None, again: Collection[str] = (),
               later: bool = False) -> list[Record]:
     """The records of all submissions, in order; their reports are written into the folder out.
 
     The reports have all that was ever graded into the folder: late submissions are added, and an equal name
     is the same student. term: the secret of the term (None: that of the folder). jobs: how many are graded at
-    a time. done: called with each record. shard: (3, 8) for the third of eight runs, each of which grades its
-    share, at the same time and on any machines that see the folder; a run without shard then writes the
-    reports. again: slugs of those that are judged though nothing has changed. later: whether students do not
-    see hidden parts yet. Ctrl-C ends it at once: finished records are kept, reports are written, and
-    KeyboardInterrupt is raised. XManError if another process grades into the folder, or it cannot be written.
+    a time. done: called with each record, and 1, or 0.5 if its hidden parts are still to be judged. shard:
+    (3, 8) for the third of eight runs, each of which grades its share, at the same time and on any machines
+    that see the folder; a run without shard then writes the reports. again: slugs of those that are judged
+    though nothing has changed. later: whether students do not see hidden parts yet. Ctrl-C ends it at once:
+    what is judged is kept, reports are written, and KeyboardInterrupt is raised. XManError if another process
+    grades into the folder, or it cannot be written.
     """
     sweep()
     submissions = submissions if shard is None else [each for each in submissions if in_shard(each, *shard)]
     write_reports = functools.partial(write_all, later=later) if shard is None else lambda records, out: None
     with locked(out, shard):
         term = kept_term(out, term)
-        graded_now, stop = graded_with(assignment, term), threading.Event()
         records, missing, before = kept_records(out), [], {}
+        halves: dict[str, Record] = {}  # by slug, those whose hidden parts are not judged yet
         for submission in submissions:
-            same = {**graded_now, "digest": submission.digest(), **of_student(assignment, submission)}
-            earlier = records.get(submission.slug)
+            same, earlier = facts(assignment, submission, term), records.get(submission.slug)
             if earlier and earlier["graded"].items() >= same.items() and submission.slug not in again:
-                done(earlier)
+                done(earlier, 1.0)
             else:
                 records.pop(submission.slug, None)
                 missing.append(submission)
                 if earlier and earlier["graded"].get("digest") == same["digest"]:
                     before[submission.slug] = {"points": earlier["points"], "when": earlier["graded"]["when"]}
-        work = functools.partial(grade_one, assignment, sandbox=sandbox, term=term, stop=stop, apart=True)
+        for slug in again:
+            (out / VISIBLE / f"{slug}.json").unlink(missing_ok=True)
         written = time.monotonic()
         try:
-            with contextlib.closing(each_apart(work, missing, jobs, stop)) as fresh:
-                for record in fresh:
-                    slug = record["slug"]
-                    if slug in before:  # the same work, judged again: no mark changes unseen
-                        record["before"] = before[slug]
-                    write_whole(out / "records" / f"{slug}.json", json.dumps(record, indent=1) + "\n")
-                    records[slug] = record  # after it is kept: no report holds what Ctrl-C lost
-                    done(record)
-                    if time.monotonic() - written > REPORTS_EVERY:
-                        write_reports([*records.values()], out)
-                        written = time.monotonic()
+            for half, todo in (grade_visible, missing), (grade_hidden, halves):
+                stop = threading.Event()
+                work = functools.partial(half, out=out, assignment=assignment, sandbox=sandbox, term=term,
+                                         stop=stop, apart=True)
+                with contextlib.closing(each_apart(work, [*todo], jobs, stop)) as fresh:
+                    for record in fresh:
+                        slug, waits = record["slug"], PROGRAM in record
+                        if slug in before and not waits:  # judged again: no mark changes unseen
+                            record["before"] = before[slug]
+                        text = json.dumps(record, indent=1) + "\n"
+                        write_whole(out / (VISIBLE if waits else "records") / f"{slug}.json", text)
+                        # after it is kept: no report holds what Ctrl-C lost
+                        if waits:  # without the program: those of a class may not fit into memory
+                            del record[PROGRAM]
+                            halves[slug] = {**record, "trouble": record["trouble"] or WAITING}
+                        else:
+                            records[slug] = record
+                            halves.pop(slug, None)
+                            (out / VISIBLE / f"{slug}.json").unlink(missing_ok=True)
+                        done(record, 0.5 if waits else 1.0)
+                        if time.monotonic() - written > REPORTS_EVERY:
+                            write_reports([*records.values(), *halves.values()], out)
+                            written = time.monotonic()
         finally:
-            write_reports([*records.values()], out)
+            write_reports([*records.values(), *halves.values()], out)
     return [records[submission.slug] for submission in submissions]
 
 
-def of_student(assignment: Assignment, submission: Submission) -> dict[str, str]:
-    """What else a record depends on, if an assignment draws lists for each student."""
-    return {"student": submission.student} if assignment.drawn_parts else {}
+def facts(assignment: Assignment, submission: Submission, term: str) -> dict[str, str]:
+    """What has to be equal if an earlier record is to be kept."""
+    # drawn lists depend on the student too
+    student = {"student": submission.student} if assignment.drawn_parts else {}
+    return {**graded_with(assignment, term), "digest": submission.digest(), **student}
 
 
 def in_shard(submission: Submission, shard: int, of: int) -> bool:
@@ -140,14 +175,18 @@ def own_mark() -> str | None:
 
 
 def kept_records(out: Path) -> dict[str, Record]:
-    """The records of earlier runs of this xman, by slug; a file that is not a record is left out."""
-    records = {}
-    for path in sorted((out / "records").glob("*.json")):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            record = json.loads(path.read_text("utf-8"))
-            if path.stem == record["slug"] and record["graded"]["xman"] == __version__:
-                records[path.stem] = record
-    return records
+    """The records of earlier runs of this xman, by slug."""
+    paths = sorted((out / "records").glob("*.json"))
+    return {path.stem: record for path in paths if (record := kept_record(path))}
+
+
+def kept_record(path: Path) -> Record | None:
+    """The record in a file, if it is one, by this xman, and of the submission that the file is named after."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        record = json.loads(path.read_text("utf-8"))
+        if path.stem == record["slug"] and record["graded"]["xman"] == __version__:
+            return record
+    return None
 
 
 def kept_term(out: Path, term: str | None) -> str:
@@ -178,7 +217,8 @@ def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
 
     XManError if another process holds it."""
     try:
-        (out / "records").mkdir(parents=True, exist_ok=True)
+        for folder in ("records", VISIBLE):
+            (out / folder).mkdir(parents=True, exist_ok=True)
         lock_name = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"
         with open(out / ".lock", "w") as shared_lock, open(out / lock_name, "w") as own_lock:
             try:

@@ -31,7 +31,6 @@ from .sandbox import Limits, Sandbox
 from .sandbox.inside import plain
 from .sandbox.worker import signal_of
 from .submissions import harmless
-from .submissions.scratch import scratch
 
 ANSWER = 8 << 20        # the most bytes of one answer
 NODES = 200_000         # the most lists and objects in it: brackets take fifty times as much memory as text
@@ -46,9 +45,10 @@ MESSAGES = {"result", "error", "ask"}
 class Session:
     """A context with one worker for one submission. `trouble`: why it ended, in a sentence, or None."""
 
-    def __init__(self, sandbox: Sandbox, submission: Path, module: str, packages: Sequence[str],
+    def __init__(self, sandbox: Sandbox, program: bytes, module: str, packages: Sequence[str],
                  limits: Limits, probes: Path | None = None, stop: threading.Event | None = None):
-        self.worker = sandbox.start(submission, packages, limits, {"probes.py": probes} if probes else {})
+        self.worker = sandbox.start({f"{module}.py": program}, packages, limits,
+                                    {"probes.py": probes} if probes else {})
         self.answers = io.BufferedReader(second_handle(self.worker.process.stdout))
         self.errors = second_handle(self.worker.process.stderr)
         self.limits, self.module, self.packages = limits, module, packages
@@ -63,7 +63,7 @@ class Session:
             thread.start()
         self.settings = {**self.worker.settings, "module": module,
                          "probes": probes and f"{self.worker.settings['grader']}/probes.py"}
-        self.another = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
+        self.another = lambda: Session(sandbox, b"", module, packages, limits, probes, stop)
 
     def __enter__(self) -> Session: return self
 
@@ -79,10 +79,8 @@ class Session:
     @functools.cached_property
     def apart(self) -> Session:
         """Another worker with the probes alone, to run text that the submission wrote."""
-        with scratch() as folder:  # only this user can read it, so the worker has a copy
-            (folder / f"{self.module}.py").touch()
-            session = self.another(folder)
-            session.load(0)
+        session = self.another()
+        session.load(0)
         return session
 
     def shapes(self) -> dict[str, int]:

@@ -44,7 +44,7 @@ def started(box, folder, script, packages=(), limits=UNLIMITED, submission=None,
     """A worker that runs the script; more is told to it besides."""
     file = Path(folder, f"script{next(NUMBERS)}.py")
     file.write_text(BEGIN + textwrap.dedent(script))
-    worker = box.start(submission or file.parent, packages, limits, {"worker.py": file})
+    worker = box.start(submission or {}, packages, limits, {"worker.py": file})
     worker.process.stdin.write(json.dumps({**worker.settings, **more}).encode() + b"\n")
     return worker
 

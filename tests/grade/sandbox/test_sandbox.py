@@ -1,7 +1,6 @@
 """A worker under bubblewrap: what it sees, what it may use, what is kept from it."""
 
 import os
-import stat
 import subprocess
 import sys
 import tempfile
@@ -63,29 +62,16 @@ def test_the_filter_leaves_numpy_and_scipy_their_work(box, say):
     """, ["scipy"]) == ["True (50, 50) (50, 50)", "thread", "1"]
 
 
-def test_a_submission_that_only_its_owner_may_read_is_read_and_stays_as_it_is(box, say, tmp_path):
-    folder = tmp_path / "alice"
-    (folder / "more").mkdir(parents=True)
-    (folder / "more" / "a.py").write_text("x = 1")
-    (folder / "more" / "a.py").chmod(0o600)
-    (folder / "more").chmod(0o700)
+def test_a_submission_is_read_and_cannot_be_changed(box, say):
     assert say(box, """
-        file = "/submission/more/a.py"
+        file = "/submission/a.py"
         print(open(file).read())
         print(error(open, "/submission/b", "w"), error(open, file, "w"), error(os.remove, file))
-    """, submission=folder) == ["x = 1", "OSError OSError OSError"]
-    assert stat.S_IMODE((folder / "more" / "a.py").stat().st_mode) == 0o600 and os.listdir(folder) == ["more"]
+    """, submission={"a.py": b"x = 1"}) == ["x = 1", "OSError OSError OSError"]
 
 
 def test_nobody_looks_into_a_worker(box, say):
     assert say(box, "import ctypes; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))") == ["0"]  # PR_GET_DUMPABLE
-
-
-def test_links_in_a_submission_lead_nowhere(box, say, tmp_path):
-    folder = tmp_path / "alice"
-    folder.mkdir()
-    (folder / "secrets").symlink_to(tmp_path)
-    assert say(box, "print(os.path.exists('/submission/secrets'))", submission=folder) == ["False"]
 
 
 def test_the_environment_is_the_sandbox_s_own(box, say, monkeypatch):
@@ -122,10 +108,10 @@ def test_it_is_refused(box, say, attempt):
 
 def test_a_package_that_is_not_offered_or_not_there_is_refused_in_a_sentence(box, tmp_path, monkeypatch):
     with pytest.raises(XManError, match="no package 'torch'; it has numpy, scipy and xman"):
-        box.start(tmp_path, ["torch"])
+        box.start({}, ["torch"])
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(XManError, match="pip install ops"):
-        box.start(tmp_path, ["ops"])
+        box.start({}, ["ops"])
 
 
 def test_without_bubblewrap_it_says_what_to_install_and_what_unsafe_does(monkeypatch):

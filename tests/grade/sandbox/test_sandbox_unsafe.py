@@ -68,18 +68,6 @@ def test_the_files_of_a_worker_are_closed_to_workers_of_other_users(tmp_path, mo
     uid.close()
 
 
-def test_the_submission_is_a_copy_and_its_folder_stays_as_it_is(box, say, tmp_path):
-    folder = tmp_path / "alice"
-    folder.mkdir(mode=0o700)
-    (folder / "a.py").write_text("x = 1")
-    text, *_ = say(box, """
-        file = os.path.join(settings["submission"], "a.py")
-        print(open(file).read())
-        error(lambda: open(file, "w").write("y"))
-    """, submission=folder)
-    assert text == (folder / "a.py").read_text() == "x = 1"
-
-
 def test_the_environment_has_nothing_of_the_grader_s(box, say, monkeypatch):
     monkeypatch.setenv("GRADER_SECRET", "x")
     assert say(box, "print('GRADER_SECRET' in os.environ, os.environ['HOME'] == os.getcwd())") == ["False True"]

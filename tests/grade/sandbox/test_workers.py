@@ -82,9 +82,9 @@ def test_stop_twice_and_from_two_threads_is_stop(box, start):
 
 def test_no_file_and_no_descriptor_is_left_behind(box, say, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    say(box, "print()", submission=Path(tempfile.mkdtemp()))
+    say(box, "print()", submission={"a.py": b""})
     opened = os.listdir("/proc/self/fd")
-    say(box, "print()", submission=Path(tempfile.mkdtemp()))
+    say(box, "print()", submission={"a.py": b""})
     assert len(os.listdir("/proc/self/fd")) == len(opened)
     assert not list(tmp_path.glob("xman-*"))
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ..submissions.scratch import copy_regular, open_to_all, scratch
+from ..submissions.scratch import open_to_all, scratch
 from . import uids
 from .inside import plain
 from .worker import Limits, Worker
@@ -36,23 +35,25 @@ class Sandbox(ABC):
     filter: bytes | None
     drops: bool
 
-    def start(self, submission: Path, packages: Sequence[str],
+    def start(self, submission: Mapping[str, bytes], packages: Sequence[str],
               limits: Limits = Limits(),  # noqa: B008 (it is frozen)
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
         """Start a worker, which then waits for its settings. XManError if it or a package is missing.
 
-        submission: a folder; the worker sees a copy of it, without links. packages: those of "numpy",
-        "scipy", "xman" that it can import. extra_files: by name, files beside worker.py, or in place of it.
+        submission: its files, by name. packages: those of "numpy", "scipy", "xman" that it can import.
+        extra_files: by name, files beside worker.py, or in place of it.
         """
         with ExitStack() as undo:
             if uid := uids.lend() if self.drops else None:
                 undo.callback(uid.close)
             home = undo.enter_context(scratch())
-            copy_regular(submission, home / "submission")
-            (home / "grader").mkdir()
-            for name, path in {**{path.name: path for path in INSIDE.glob("*.py")}, **extra_files}.items():
-                shutil.copyfile(path, home / "grader" / name)
-            open_to_all(home / "grader")
+            paths = {**{path.name: path for path in INSIDE.glob("*.py")}, **extra_files}
+            grader = {name: path.read_bytes() for name, path in paths.items()}
+            for place, files in (home / "submission", submission), (home / "grader", grader):
+                place.mkdir()
+                for name, data in files.items():
+                    (place / name).write_bytes(data)
+                open_to_all(place)
             process, end, settings = self.begin(home, packages, limits, uid)
             filter = self.filter and base64.b64encode(self.filter).decode()
             common = {"limits": asdict(limits), "uid": uid and uid.number, "seccomp": filter, "in_memory": {},
@@ -65,15 +66,14 @@ class Sandbox(ABC):
 
     def complaint(self, packages: Sequence[str] = ()) -> str:
         """The errors of a worker that imports these packages; "" if all goes well."""
-        with scratch() as folder:
-            (folder / "trial.py").write_text("".join(f"import {package}\n" for package in packages))
-            with self.start(folder, packages) as worker:
-                settings = json.dumps({**worker.settings, "module": "trial"}).encode() + b"\n"
-                question = {"nonce": "", "call": None, "args": [], "keywords": {}, "seed": 0}
-                try:
-                    out, err = worker.process.communicate(settings + plain.encoded(question), 30)
-                except subprocess.TimeoutExpired:
-                    return "nothing, for too long"
+        program = "".join(f"import {package}\n" for package in packages).encode()
+        with self.start({"trial.py": program}, packages) as worker:
+            settings = json.dumps({**worker.settings, "module": "trial"}).encode() + b"\n"
+            question = {"nonce": "", "call": None, "args": [], "keywords": {}, "seed": 0}
+            try:
+                out, err = worker.process.communicate(settings + plain.encoded(question), 30)
+            except subprocess.TimeoutExpired:
+                return "nothing, for too long"
         answer = (out or err or b"nothing").decode(errors="replace").strip()
         return "" if out == plain.encoded({"nonce": "", "result": None}) else answer[-500:]
 

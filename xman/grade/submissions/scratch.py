@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,7 +21,6 @@ def scratch() -> Iterator[Path]:
             path = Path(tempfile.mkdtemp(prefix=PREFIX))
             try:
                 undo.callback(os.close, lock(path))
-
             except (BlockingIOError, FileNotFoundError):  # a sweep came in between
                 continue
             except OSError:  # the disk has no locks, and so no sweep removes the folder
@@ -54,17 +52,6 @@ def sweep() -> None:
                 number = lock(path)
                 shutil.rmtree(path, ignore_errors=True)
                 os.close(number)
-
-
-def copy_regular(folder: Path, copy: Path) -> None:
-    """Copy the regular files of a folder, at any depth, for everyone to read; no link is followed."""
-    def odd(where: str, names: list[str]) -> list[str]:
-        modes = {name: os.lstat(os.path.join(where, name)).st_mode for name in names}
-        return [name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-                or name.startswith(PREFIX)]  # the copy itself may be inside of the folder
-
-    shutil.copytree(folder, copy, ignore=odd, copy_function=shutil.copyfile)
-    open_to_all(copy)
 
 
 def open_to_all(folder: Path) -> None:

@@ -1,17 +1,13 @@
-"""A submission: read once, and unpacked where it can do no harm."""
+"""A submission: read once, and unpacked in memory, where it can do no harm."""
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import secrets
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from ...errors import XManError, nearest
 from .contents import bytes_or_files, contents
 from .notebook import notebook_program
-from .scratch import open_to_all, scratch
 
 HANDED_OUT = "check.py", "checks.py", "probes.py"
 
@@ -45,36 +41,23 @@ class Submission:
         return hashlib.sha256(data if isinstance(data, bytes)
                               else str(data).encode(errors="backslashreplace")).hexdigest()
 
-    @contextlib.contextmanager
-    def unpacked(self, module: str) -> Iterator[Path]:
-        """A context with a fresh folder of the submission's regular files, MODULE.py at its top.
-
-        Other users can read the folder, but cannot guess where it is. XManError for a submission that is
-        refused.
-        """
+    def program(self, module: str) -> bytes:
+        """The bytes of MODULE.py, which alone counts. XManError for a submission that is refused."""
         data = self.read().data
         if isinstance(data, XManError):
             raise data
-        files = from_its_folder(contents(self.path.name, data), module, repr(self.path.name[:80]))
-        with scratch() as outer:
-            folder = outer / secrets.token_hex(8)
-            for name, data in files.items():  # an OSError here is not the student's fault
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_bytes(data)
-            open_to_all(folder)
-            outer.chmod(0o711)
-            yield folder
+        return program_among(contents(self.path.name, data), module, repr(self.path.name[:80]))
 
 
-def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[str, bytes]:
-    """The files in the folder of MODULE.py, which becomes the top. XManError if this folder is not clear."""
+def program_among(files: dict[str, bytes], module: str, source: str) -> bytes:
+    """The bytes of MODULE.py, or of the only program, in the files of `source`. XManError if none is clear."""
     if not files:
         raise XManError(f"{source} is empty: it holds no file")
     file_name = f"{module}.py"
     programs = {name: PurePosixPath(name).name for name in files if name.lower().endswith(".py")}
     notebooks = [name for name in files if name.lower().endswith(".ipynb")]
     if len(notebooks) == 1 and {*HANDED_OUT}.issuperset(programs.values()):
-        return {file_name: notebook_program(files[notebooks[0]], notebooks[0][:80])}
+        return notebook_program(files[notebooks[0]], notebooks[0][:80])
     named = [name for name in programs if programs[name] == file_name]
     depth = min((name.count("/") for name in named), default=0)
     candidates = ([name for name in named if name.count("/") == depth]  # else a file of another name will do
@@ -87,6 +70,4 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
                         f"{listed}{nearest(file_name, programs.values())}")
     if not files[candidates[0]].strip():
         raise XManError(f"the file {candidates[0]!r} in {source} is empty")
-    top = candidates[0][:-len(programs[candidates[0]])]
-    return {file_name if name == candidates[0] else name.removeprefix(top): data
-            for name, data in files.items() if name.startswith(top)}
+    return files[candidates[0]]

@@ -21,7 +21,7 @@ from xman.errors import XManError
 from xman.grade.submissions.scratch import scratch
 
 from .. import sandbox_here
-from ..box import ENVIRONMENT, INSIDE, Sandbox
+from ..box import ENVIRONMENT, Sandbox
 from ..bubblewrap import Bubblewrap
 from ..processes import running_processes, with_descendants
 from ..view import BRINGS
@@ -156,7 +156,7 @@ def left_alone(unsafe: bool) -> None:
 def started(box: Sandbox, do: str, host: dict | None = None) -> Worker:
     """A worker that runs the attempts that `do` names."""
     limits = replace(LIMITS, cpu_seconds=1) if do == "spin" else LIMITS
-    worker = box.start(INSIDE, ["xman"] if host else [], limits, {"worker.py": ATTEMPTS})
+    worker = box.start({}, ["xman"] if host else [], limits, {"worker.py": ATTEMPTS})
     with suppress(BrokenPipeError):
         worker.process.stdin.write(json.dumps({**worker.settings, "do": do, "host": host}).encode() + b"\n")
     return worker

@@ -9,9 +9,10 @@ from xman.errors import XManError
 from ...assignment import Assignment, folder_of, keep_apart
 from ...compare import Failed
 from ...handout.packages import TEMPLATES
-from ...judge import judge
 from ...reports.gradebook import cell
+from ...run import grade_all
 from ...session import Session, Student
+from ...submissions import find
 from ...submissions.scratch import scratch
 from ..box import Sandbox
 
@@ -24,19 +25,28 @@ FORMULAS = "=1+1", "a;=1+1", " @x", "\t+1", "x\n-1", "\uff1d1", "\ufe661"
 
 def of_the_grader(box: Sandbox) -> Iterator[tuple[str, bool, str]]:
     """(promise, whether it holds, what was tried), each with a submission of the doctor's own."""
-    tokens: dict[str, str] = {}
     trial = Assignment("trial", "Trial", packages=(), cpu_seconds=5, wall_seconds=20)
-    for name in ("hidden 1", "visible 1", "hidden 2", "visible 2"):
-        part = trial.task(int(name[-1]), name).part(name, 25, hidden=name.startswith("hidden"))
-        part(lambda student, rng, name=name: tokens.update({name: student.token()}))
-    with scratch() as here, scratch() as other:
-        (here / "trial.py").write_text(TRIAL)
-        (other / "trial.py").write_text(f"{TRIAL}# a neighbour's work")
+    with scratch() as folder:
+        log, here = folder / "log", folder / "class"
+        log.touch()  # each part is judged in a process of its own, which writes what it sees there
+
+        def look(student: Student, rng: object, title: str) -> None:
+            with log.open("a") as file:
+                print(title, student.token(), file=file)
+        for number, hidden in (1, True), (2, False), (3, True), (4, False):
+            title = "hidden" if hidden else "visible"
+            trial.task(number, title).part(f"{title} {number}", 25, [title], hidden)(look)
+        here.mkdir()
+        for name in ("ada", "eve"):
+            (here / f"{name}.py").write_text(TRIAL)
+        grade_all(trial, find([here], "trial"), box, folder / "grades", jobs=2, shard=(1, 1))
+        seen = [line.split() for line in log.read_text().splitlines()]
+        in_order = [title for title, _ in seen] == ["visible"] * 4 + ["hidden"] * 4
+        apart = in_order and len({token for _, token in seen}) == 8
+        yield "hidden parts come last", apart, "each in a process of its own, after what anybody sees"
         (here / "grading.py").touch()
-        judge(trial, here, box, "the doctor's term")
-        apart = len({*tokens.values()}) == 4 and [*tokens][:2] == ["visible 1", "visible 2"]
-        yield "hidden parts come last", apart, "each in a process of its own, after all that students see"
-        mine, its = (Session(box, folder, "trial", (), trial.limits) for folder in (here, other))
+        programs = (TRIAL, f"{TRIAL}# a neighbour's work")
+        mine, its = (Session(box, each.encode(), "trial", (), trial.limits) for each in programs)
         with mine, its:
             mine.load(0)
             changed = outcome(lambda: Student(mine).frozen("change", [1]))
