@@ -156,7 +156,7 @@ def test_hidden_parts_are_judged_of_the_bytes_whose_visible_parts_were(folder):
     assert before[0] == SOURCE.format("ada") and before[1] != record["graded"]["digest"]
 
 
-@pytest.mark.parametrize("what", ["the submission", "the assignment", "the term", "the sandbox", "again", "the file"])
+@pytest.mark.parametrize("what", ["the submission", "the assignment", "the sandbox", "again", "the file"])
 def test_a_half_is_not_kept_where_the_other_would_be_of_something_else(folder, what, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         grade(folder, broken_off_after(3))
@@ -167,8 +167,6 @@ def test_a_half_is_not_kept_where_the_other_would_be_of_something_else(folder, w
     elif what == "the assignment":
         with open(folder / "assignments" / "work" / "grading.py", "a") as file:
             file.write("# better")
-    elif what == "the term":
-        more["term"] = "another term of some length"
     elif what == "the sandbox":
         monkeypatch.setattr(sandbox_here(unsafe=True), "name", "another")
     elif what == "again":
@@ -177,7 +175,7 @@ def test_a_half_is_not_kept_where_the_other_would_be_of_something_else(folder, w
         half.write_text(half.read_text()[:-100])
     assert grade(folder, **more) == dict.fromkeys(NAMES, 100)
     assert judged(folder)[:2] == [("visible", "ada")] * 2 and ("visible", "ada") not in judged(folder)[2:]
-    assert len(judged(folder)) == 3 + (6 if what in ("the assignment", "the term", "the sandbox") else 2)
+    assert len(judged(folder)) == 3 + (6 if what in ("the assignment", "the sandbox") else 2)
 
 
 def test_work_that_is_judged_again_shows_its_old_mark_whenever_the_run_is_broken_off(folder):

@@ -161,7 +161,7 @@ UNMAKING = {
     "nothing": "", "it clears what its callers have":
     FRAMES.format("[d.clear() for d in [*frame.f_locals.values()] if type(d) is dict and '__name__' not in d]"),
     "it replaces who looks": "import ast, hashlib, shapes\nast.walk = lambda tree: []\nhashlib.sha256 = None\n"
-                             "shapes.function_shapes = lambda source: {}",
+                             "shapes.function_runs = lambda source: []",
     "it replaces who answers": FRAMES.format("setattr(type(frame.f_locals.get('self')), 'shapes', lambda self: {})"
                                              " if hasattr(frame.f_locals.get('self'), 'probes') else 0"),
     "it is too deep for a tree": "x = " + "+".join("1" * 5000)}

@@ -30,7 +30,7 @@ import ops
 from ..errors import XManError, nearest
 from .compare import Wrong
 from .sandbox import Limits
-from .sandbox.inside.shapes import function_shapes
+from .sandbox.inside.shapes import function_runs
 
 PACKAGES = "numpy", "scipy", "xman"
 
@@ -181,18 +181,22 @@ def load_assignment(folder: Path) -> Assignment:
         raise XManError(f"{folder}: its parts have {assignment.points:g} points (100 are wanted), a task "
                         f"without a part: {empty or 'none'}, a title twice: {twice or 'none'}")
     assignment.folder = folder
-    shapes_of_xman()  # fills its cache now, before processes that judge are forked
+    runs_of_xman()  # fills its cache now, before processes that judge are forked
     return assignment
 
 
 @functools.cache
-def shapes_of_xman() -> dict[str, int]:
-    """The shapes of the functions of xman's operators, interpreters and passes."""
-    sources, shapes = Path(__file__).parents[1], {}
-    for folder in (Path(ops.__file__).parent, sources / "interpreters", sources / "passes"):
-        for path in folder.rglob("*.py"):
-            shapes |= function_shapes(path.read_bytes())
-    return shapes
+def runs_of_xman() -> list[set[str]]:
+    """The runs of nodes of each function of xman's operators, interpreters and passes."""
+    sources = Path(__file__).parents[1]
+    folders = Path(ops.__file__).parent, sources / "interpreters", sources / "passes"
+    return [runs for folder in folders for path in folder.rglob("*.py") for runs in function_runs(path.read_bytes())]
+
+
+def borrowed(runs: Iterable[str]) -> int:
+    """How many of a program's runs of nodes are in functions of xman's of which it has at least half."""
+    shared = [(own & {*runs}, own) for own in runs_of_xman()]
+    return sum(len(both) for both, own in shared if 2 * len(both) >= len(own))
 
 
 def load_checks(folder: Path) -> Assignment:

@@ -23,7 +23,7 @@ from ..files.whole import write_whole
 from ..show.terminal import until_closed
 from . import process
 from . import record as records
-from .assignment import Assignment, Part, Task, load_checks, shapes_of_xman
+from .assignment import Assignment, Part, Task, borrowed, load_checks
 from .compare import Failed, Wrong, scale
 from .record import Event, Record, case_record, seed_of
 from .reports.classroom import result
@@ -33,7 +33,7 @@ from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
 from .submissions import harmless
 
-BORROWED = 80  # functions with fewer nodes of syntax in common, say three of 25, may be alike by chance
+BORROWED = 40  # runs of nodes in common, as three of the smallest functions have, may be by chance
 
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False) -> Record:
@@ -110,11 +110,9 @@ def judged_parts(assignment: Assignment, sandbox: Sandbox, task: Task, parts: Se
     with Session(sandbox, program, assignment.module, assignment.packages, assignment.limits,
                  assignment.probes, stop) as session:
         try:
-            if "xman" not in assignment.packages:
-                xman_shapes = shapes_of_xman()
-                if sum(xman_shapes.get(shape, 0) for shape in session.shapes()) > BORROWED:
-                    raise session.broken("it holds functions of xman's sources, and what is asked for is to "
-                                         "be the student's own")
+            if "xman" not in assignment.packages and borrowed(session.runs()) > BORROWED:
+                raise session.broken("it holds functions of xman's sources, and what is asked for is to be "
+                                     "the student's own")
             # this seed reveals nothing of the secret
             session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)
         except Failed:

@@ -83,8 +83,8 @@ class Session:
         session.load(0)
         return session
 
-    def shapes(self) -> dict[str, int]:
-        """The shapes of the submission's functions, before it is imported. Failed if they cannot be had."""
+    def runs(self) -> list[str]:
+        """The runs of nodes in the submission's functions, before its import. Failed if they cannot be had."""
         self.begin()
         try:
             return self.exchange(None, (), {}, "reading it")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from xman.grade.term import similar
-from xman.grade.term.similar import fingerprints, runs
+from xman.grade.term.similar import fingerprints, program_runs
 
 PROGRAM = '''
 def backprop(steps, values, DG, f):
@@ -68,4 +68,4 @@ def test_equal_files_come_first_though_they_are_short_or_no_program():
 
 def test_a_program_that_is_made_to_break_the_parser_has_no_fingerprints():
     for source in ("(" * 10_000, "-" * 100_000 + "1", "x = \0", "a." * 50_000 + "a"):
-        assert fingerprints(source) == {} and runs(source) == []
+        assert fingerprints(source) == {} and program_runs(source) == []

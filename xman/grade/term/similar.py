@@ -7,11 +7,12 @@ found, whatever its names, numbers, comments and layout are, and wherever it sta
 from __future__ import annotations
 
 import ast
-import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import NamedTuple
+
+from ..sandbox.inside.shapes import node_words, runs
 
 K, W = 16, 8
 FEW = 4        # fingerprints in common that may be chance
@@ -27,35 +28,17 @@ class Pair(NamedTuple):
     lines_of_two: set[int]
 
 
-def nodes(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """(kind, line) of the nodes in the order of the text, without names, numbers, types and docstrings."""
-    stack, line = [tree], 1
-    while stack:
-        node = stack.pop()
-        line = getattr(node, "lineno", line)
-        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if text or isinstance(node, (ast.expr_context, ast.alias)):
-            continue
-        yield f"{type(node).__name__} {getattr(node, 'attr', '')}", line
-        fields = [child for name, child in ast.iter_fields(node) if name not in ("annotation", "returns")]
-        children = [each for child in fields for each in (child if isinstance(child, list) else [child])]
-        stack += [child for child in reversed(children) if isinstance(child, ast.AST)]
-
-
-def runs(source: str) -> list[tuple[str, set[int]]]:
+def program_runs(source: str) -> list[tuple[str, set[int]]]:
     """(hash, lines) of each run of K nodes, in order. A program that cannot be parsed has none."""
     try:
-        words = [*nodes(ast.parse(source))]
+        return [*runs([*node_words(ast.parse(source))], K)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    digest = lambda run: hashlib.sha256("\0".join(word for word, _ in run).encode()).hexdigest()[:16]
-    windows = (words[k:k + K] for k in range(len(words) - K + 1))
-    return [(digest(run), {line for _, line in run}) for run in windows]
 
 
 def fingerprints(source: str) -> dict[str, set[int]]:
     """The lines of each fingerprint: in each window the last of the least hashes."""
-    hashes, chosen = runs(source), defaultdict(set)
+    hashes, chosen = program_runs(source), defaultdict(set)
     for k in range(max(1, len(hashes) - W + 1)):
         if window := hashes[k:k + W]:
             key, lines = min(reversed(window), key=lambda each: each[0])
@@ -69,7 +52,7 @@ def similar_pairs(sources: Mapping[str, str], handed_out: Iterable[str], least: 
     sources: by name. handed_out: programs that everybody has. least: the share from which on a pair is told.
     """
     handed_out = [*handed_out]
-    everybody = {key for source in handed_out for key, _ in runs(source)}
+    everybody = {key for source in handed_out for key, _ in program_runs(source)}
     prints = {name: fingerprints(source) for name, source in sources.items()}
     times = Counter(key for keys in prints.values() for key in keys)
     everybody |= {key for key, n in times.items() if n > max(FEW, COMMON * len(sources))}

@@ -1,35 +1,52 @@
-"""The imports of a program, and the shapes of its functions, which reveal where they come from."""
+"""The imports of a program, and the runs of nodes in its functions, which reveal where they come from."""
 import ast
 import hashlib
 import sys
 
 SMALL = 25  # a function of fewer nodes may be anybody's, such as x * x
+RUN = 12    # so many nodes in the same order may be
 LONG = 200  # a string of so many characters could be a program
 
 
-def function_shapes(source):
-    """{digest: nodes} of the larger functions of a program, and of programs in its strings.
+def function_runs(source):
+    """The digests of all runs of nodes, as a set for each larger function of a program, and of those in its strings.
 
-    Names, docstrings and types do not count. Code in a further disguise, say compressed, is not found.
+    Names, numbers, docstrings and types do not count. Code in a further disguise, say compressed, is not found.
     RecursionError or MemoryError where it is too deep for a tree: Python may run it all the same.
     """
-    shapes = {}
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):  # it is not a program
-        return shapes
+        return
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)) and len(node.value) > LONG:
-            shapes.update(function_shapes(node.value))
+            yield from function_runs(node.value)
         elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            body = [node.body] if isinstance(node, ast.Lambda) else [
-                line for line in node.body
-                if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
-            names = {}
-            words = [word for line in body for inner in ast.walk(line) for word in node_words(inner, names)]
+            words = [*node_words(*(node.body if isinstance(node.body, list) else [node.body]))]
             if len(words) >= SMALL:
-                shapes[hashlib.sha256("\0".join(words).encode(errors="replace")).hexdigest()] = len(words)
-    return shapes
+                yield {digest for digest, _ in runs(words, RUN)}
+
+
+def runs(words, length):
+    """(digest, lines) of each run of so many words (kind, line), in order."""
+    for k in range(len(words) - length + 1):
+        kinds, lines = zip(*words[k:k + length])  # noqa: B905 (they are pairs)
+        yield hashlib.sha256("\0".join(kinds).encode(errors="replace")).hexdigest()[:16], {*lines}
+
+
+def node_words(*trees):
+    """(kind, line) of the nodes in the order of the text, without names, numbers, types and docstrings."""
+    stack, line = [*reversed(trees)], 1
+    while stack:
+        node = stack.pop()
+        line = getattr(node, "lineno", line)
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if text or isinstance(node, (ast.expr_context, ast.alias)):
+            continue
+        yield f"{type(node).__name__} {getattr(node, 'attr', '')}", line
+        fields = [child for name, child in ast.iter_fields(node) if name not in ("annotation", "returns")]
+        children = [each for child in fields for each in (child if isinstance(child, list) else [child])]
+        stack += [child for child in reversed(children) if isinstance(child, ast.AST)]
 
 
 def imports_packages(source):
@@ -41,13 +58,3 @@ def imports_packages(source):
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += ["." * node.level + (node.module or "") for node in nodes if isinstance(node, ast.ImportFrom)]
     return any(name.split(".")[0] not in sys.stdlib_module_names for name in names)
-
-
-def node_words(node, names):
-    """The node as words: its kind, and its attribute or constant; names become numbers, in order of use."""
-    if isinstance(node, ast.Name):  # so that a + b * a and x + y * x have one shape
-        return [f"Name {names.setdefault(node.id, len(names))}"]
-    if isinstance(node, (ast.expr_context, ast.arguments, ast.arg)):
-        return []
-    constant = repr(node.value) if isinstance(node, ast.Constant) else ""
-    return [f"{type(node).__name__} {getattr(node, 'attr', '')} {constant}"]

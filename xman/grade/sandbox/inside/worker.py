@@ -82,10 +82,10 @@ class Answerer:
         return getattr(self.module, question["call"])(*question["args"], **question["keywords"])
 
     def shapes(self):
-        """The shapes of the submission's functions. Its code has not run yet, and so cannot alter them."""
+        """The runs of nodes in the submission's functions. Its code has not run yet, and cannot alter them."""
         import shapes
         with open(self.file, "rb") as file:
-            return shapes.function_shapes(file.read())
+            return sorted(set().union(*shapes.function_runs(file.read())))
 
     def load(self, seed):
         """Import the probes, then the submission."""
