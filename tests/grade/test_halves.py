@@ -1,5 +1,6 @@
 """What students see of all submissions is judged before any hidden part, in whatever order and over however many runs."""
 
+import base64
 import csv
 import json
 import sys
@@ -153,7 +154,7 @@ def test_hidden_parts_are_judged_of_the_bytes_whose_visible_parts_were(folder):
     assert grade(folder, changed)["ada"] == 100  # it was read before it was changed
     assert grade(folder)["ada"] == 0
     record, = (json.loads(path.read_text()) for path in (folder / "out" / "records").glob("ada-*.json"))
-    assert before[0] == SOURCE.format("ada") and before[1] != record["graded"]["digest"]
+    assert base64.b64decode(before[0]).decode() == SOURCE.format("ada") and before[1] != record["graded"]["digest"]
 
 
 @pytest.mark.parametrize("what", ["the submission", "the assignment", "the sandbox", "again", "the file"])

@@ -8,6 +8,7 @@ inputs as before.
 """
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import json
@@ -59,7 +60,7 @@ def grade_visible(submission: Submission, out: Path, assignment: Assignment, san
                     student=submission.student, trouble=trouble)
     record["graded"] |= same
     if any(part.hidden for task in assignment.tasks for part in task.parts):
-        record[PROGRAM] = program.decode("latin-1")
+        record[PROGRAM] = base64.b64encode(program).decode()
     return {"submission": submission.name, "slug": submission.slug,
             "file": harmless(submission.path.name, 200), **record}
 
@@ -68,7 +69,7 @@ def grade_hidden(slug: str, out: Path, assignment: Assignment, sandbox: Sandbox,
                  stop: threading.Event | None = None, apart: bool = False) -> Record:
     """The whole record of the submission whose visible parts are in the folder out."""
     record = json.loads((out / VISIBLE / f"{slug}.json").read_text("utf-8"))
-    program, graded = record.pop(PROGRAM).encode("latin-1"), record["graded"]
+    program, graded = base64.b64decode(record.pop(PROGRAM)), record["graded"]
     return judged(assignment, program, sandbox, term, record, stop=stop, digest=graded["digest"], apart=apart,
                   student=graded.get("student", ""))
 
@@ -217,8 +218,8 @@ def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
 
     XManError if another process holds it."""
     try:
-        for folder in ("records", VISIBLE):
-            (out / folder).mkdir(parents=True, exist_ok=True)
+        (out / "records").mkdir(parents=True, exist_ok=True)
+        (out / VISIBLE).mkdir(0o700, exist_ok=True)  # other users, as workers may be, read nobody's program
         lock_name = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"
         with open(out / ".lock", "w") as shared_lock, open(out / lock_name, "w") as own_lock:
             try:
